@@ -1,0 +1,196 @@
+/**
+ * Makes demo/*.ndjson from the made-up names in cultures*.ts. The seed is fixed and no clock is read, so running it
+ * again gives the same bytes: `node demo/generate.ts` writes, `--check` exits 1 when a file differs.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { type Culture, otherScripts } from './cultures.ts'
+import { latinScript } from './cultures_latin.ts'
+import {
+  type DemoCompany,
+  type DemoContact,
+  type DemoData,
+  type DemoDeal,
+  type DemoMove,
+  dataFile,
+} from './data.ts'
+import { landline, mobile } from './phones.ts'
+import { type Random, seededRandom } from './random.ts'
+
+const seed = 20_261_121
+const contactCount = 250
+const dealCount = 120
+const firstClosingDay = Date.UTC(2026, 11, 1)
+const dayMs = 86_400_000
+
+const cultures = [...latinScript, ...otherScripts]
+const openPath = [
+  'new_lead',
+  'qualification',
+  'demo',
+  'proposal',
+  'negotiation',
+  'verbal_commitment',
+] as const
+
+const contactStages = ['lead', 'prospect', 'customer', 'customer', 'partner', 'former customer']
+const sources = ['website', 'referral', 'trade fair', 'newsletter', 'phone call', 'partner']
+const tags = ['newsletter', 'decision maker', 'technical', 'vip', 'event 2026', 'invoice by post', 'réseau']
+
+/** The whole data set; pure, so that a test can compare it with the shipped files. */
+export function generateDemoData(): DemoData {
+  const random = seededRandom(seed)
+  const companies = cultures.flatMap((culture) =>
+    culture.companies.map((company) => ({ culture, domain: `${company[1]}.example`, company })),
+  )
+  const companyRows = companies.map(({ culture, domain, company }, index): DemoCompany => {
+    const [name, , industry, address] = company
+    const region = culture.phones.length > 0 ? random.pick(culture.phones) : undefined
+    return {
+      key: key('company', index),
+      body: {
+        name,
+        website: `https://www.${domain}`,
+        industry,
+        phone: region && landline(region, random),
+        address,
+        custom_fields: { employees: random.between(4, 900), language: culture.language },
+      },
+    }
+  })
+
+  const taken = new Set<string>()
+  const contacts = Array.from({ length: contactCount }, (_, index) => {
+    // Each company gets its people in turn before chance decides; every twelfth person has no company.
+    const alone = index % 12 === 11
+    const place = index < companies.length * 3 ? index % companies.length : random.below(companies.length)
+    const { culture, domain } = companies[place]!
+    const body = person(culture, alone ? 'example.com' : domain, taken, random)
+    const row: DemoContact = {
+      key: key('contact', index),
+      company: alone ? undefined : key('company', place),
+      body,
+    }
+    return { culture, row }
+  })
+
+  const deals = Array.from({ length: dealCount }, (_, index): DemoDeal => {
+    const { culture, row } = random.pick(contacts)
+    const company = row.company
+    const companyName = companyRows.find((candidate) => candidate.key === company)?.body.name
+    const thing = random.pick(culture.deals)
+    const start = random.chance(70) ? 0 : random.between(1, 3)
+    return {
+      key: key('deal', index),
+      company,
+      // A deal of a company need not have a person yet; every deal has one of the two.
+      contact: company && random.chance(12) ? undefined : row.key,
+      body: {
+        name: companyName ? `${companyName}: ${thing}` : `${thing} (${row.body.last_name})`,
+        value: random.chance(94) ? dealValue(random) : undefined,
+        probability: random.chance(15) ? random.between(1, 19) * 5 : undefined,
+        // The default stage is left out now and then: it is what a new deal gets.
+        stage: start === 0 && random.chance(50) ? undefined : openPath[start],
+        expected_close_date: closingDate(random),
+        priority: random.chance(60) ? random.pick(['low', 'normal', 'high']) : undefined,
+        source: random.chance(70) ? random.pick(sources) : undefined,
+      },
+      moves: stageMoves(start, culture, random),
+    }
+  })
+
+  return { companies: companyRows, contacts: contacts.map(({ row }) => row), deals }
+}
+
+function person(culture: Culture, domain: string, taken: Set<string>, random: Random): DemoContact['body'] {
+  const woman = random.chance(50)
+  const [first_name, firstLatin] = spelled(random.pick(woman ? culture.women : culture.men))
+  const families = (woman && culture.family_of_women) || culture.family
+  const [last_name, lastLatin] = spelled(random.pick(families))
+  const region = culture.phones.length > 0 && random.chance(85) ? random.pick(culture.phones) : undefined
+
+  let email = `${firstLatin}.${lastLatin}@${domain}`
+  for (let number = 2; taken.has(email); number++) email = `${firstLatin}.${lastLatin}${number}@${domain}`
+  taken.add(email)
+
+  return {
+    first_name,
+    last_name,
+    email: random.chance(92) ? email : undefined,
+    phone: region && landline(region, random),
+    mobile: region && random.chance(50) ? mobile(region, random) : undefined,
+    title: random.chance(80) ? random.pick(culture.titles) : undefined,
+    stage: random.chance(90) ? random.pick(contactStages) : undefined,
+    source: random.chance(75) ? random.pick(sources) : undefined,
+    custom_fields: random.chance(40) ? customFields(culture, random) : undefined,
+    tags: random.chance(55) ? [...new Set([random.pick(tags), random.pick(tags)])] : undefined,
+  }
+}
+
+function customFields(culture: Culture, random: Random): Record<string, string | number | boolean> {
+  return {
+    language: culture.language,
+    customer_number: `K-${random.between(10_000, 99_999)}`,
+    ...(random.chance(50) ? { seats: random.between(1, 120) } : {}),
+    ...(random.chance(30) ? { visited_us: random.chance(50) } : {}),
+  }
+}
+
+/** Amounts with 0, 2 and 4 decimals: the service must echo each of them exactly. */
+function dealValue(random: Random): number {
+  const whole = random.between(3, 900) * 50
+  if (random.chance(60)) return whole
+  return random.chance(60)
+    ? (whole * 100 + random.below(100)) / 100
+    : (whole * 10_000 + random.below(10_000)) / 10_000
+}
+
+function closingDate(random: Random): string {
+  return new Date(firstClosingDay + random.below(300) * dayMs).toISOString().slice(0, 10)
+}
+
+/** A way through the stages: some deals rest in the middle, most end, and a few come back after their end. */
+function stageMoves(start: number, culture: Culture, random: Random): DemoMove[] {
+  const moves: DemoMove[] = []
+  const last = random.between(start, openPath.length - 1)
+  for (let step = start + 1; step <= last; step++) {
+    if (random.chance(25) && step < last) continue
+    const probability = random.chance(20) ? Math.min(95, step * 15 + random.between(1, 10)) : undefined
+    moves.push({ stage: openPath[step]!, probability })
+  }
+  const lose = (): DemoMove => ({ stage: 'lost', lost_reason: random.pick(culture.lost_reasons) })
+  const end = random.below(100)
+  if (end < 35) moves.push({ stage: 'won' })
+  else if (end < 60) moves.push(lose())
+  else if (end < 66) moves.push(lose(), { stage: 'negotiation' }, { stage: 'won' })
+  else if (end < 70) moves.push({ stage: 'won' }, lose())
+  return moves
+}
+
+const letters: Record<string, string> = { ß: 'ss', ø: 'o', æ: 'ae', ł: 'l', đ: 'd', ı: 'i', þ: 'th', ð: 'd' }
+
+/** A name as written and as it stands in an e-mail address: the spelling after the colon, else folded Latin. */
+function spelled(entry: string): [string, string] {
+  const [name, latin] = entry.split(':') as [string, string?]
+  const folded = name.toLowerCase().replace(/[ßøæłđıþð]/g, (letter) => letters[letter]!)
+  return [name, latin ?? folded.normalize('NFD').replace(/[^a-z-]/g, '')]
+}
+
+const key = (kind: string, index: number) => `${kind}-${String(index + 1).padStart(3, '0')}`
+
+/** One row a line; what is undefined is left out. */
+export function toLines(rows: readonly object[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+}
+
+if (import.meta.main) {
+  const check = process.argv.includes('--check')
+  for (const [kind, rows] of Object.entries(generateDemoData()) as [keyof DemoData, object[]][]) {
+    const text = toLines(rows)
+    if (!check) {
+      writeFileSync(dataFile(kind), text)
+    } else if (readFileSync(dataFile(kind), 'utf8') !== text) {
+      console.error(`demo/${kind}.ndjson is not what demo/generate.ts makes; run it without --check.`)
+      process.exitCode = 1
+    }
+  }
+}

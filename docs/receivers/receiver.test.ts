@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { verify } from '@octokit/webhooks-methods'
+import { Webhook } from 'standardwebhooks'
+
+const secret = 'whsec_b2xkIHNlY3JldCBvbGQgc2VjcmV0IG9sZCBzZWNyZXQ='
+const next = 'whsec_bmV3IHNlY3JldCBuZXcgc2VjcmV0IG5ldyBzZWNyZXQ='
+const body =
+  '{"id":"evt_1","event":"deal.won","timestamp":"t","webhook_id":"wh_1","data":{"name":"Señalética 山"}}'
+
+const sign = (key: string, text = body) => `sha256=${createHmac('sha256', key).update(text).digest('hex')}`
+
+let url: string
+let receiver: ReturnType<typeof spawn>
+const printed: string[] = []
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+before(async () => {
+  const port = await freePort()
+  url = `http://127.0.0.1:${port}/hooks`
+  receiver = spawn(process.execPath, [fileURLToPath(new URL('./receiver.ts', import.meta.url))], {
+    env: { WEBHOOK_SECRET: secret, WEBHOOK_SECRET_NEXT: next, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const lines = createInterface({ input: receiver.stdout! })
+  lines.on('line', (line) => printed.push(line))
+  await once(lines, 'line')
+})
+
+after(async () => {
+  receiver.kill()
+  await once(receiver, 'exit')
+})
+
+let number = 0
+async function post(headers: Record<string, string>, text = body): Promise<number> {
+  const delivery = { 'X-Service-Delivery': `dlv_${++number}` }
+  const response = await fetch(url, { method: 'POST', body: text, headers: { ...delivery, ...headers } })
+  return response.status
+}
+
+test('the documented receiver accepts what the secret signed and refuses everything else', async () => {
+  assert.equal(await post({ 'X-Service-Signature': sign(secret) }), 200)
+  assert.equal(await post({ 'X-Service-Signature': sign(secret) }, `${body} `), 401)
+  assert.equal(await post({ 'X-Service-Signature': sign('another secret') }), 401)
+  assert.equal(await post({ 'X-Service-Signature': sign(secret).slice(0, -1) }), 401)
+  assert.equal(await post({ 'X-Service-Signature': 'é'.repeat(71) }), 401)
+  assert.equal(await post({}), 401)
+  assert.equal((await fetch(url)).status, 405)
+})
+
+test('the documented receiver accepts either secret in either header during a rotation', async () => {
+  assert.equal(
+    await post({ 'X-Service-Signature': sign(secret), 'X-Service-Signature-Next': sign(next) }),
+    200,
+  )
+  assert.equal(
+    await post({ 'X-Service-Signature': sign('gone'), 'X-Service-Signature-Next': sign(next) }),
+    200,
+  )
+  assert.equal(await post({ 'X-Service-Signature': sign(next) }), 200)
+})
+
+test('the documented receiver answers a repeated delivery with 200 and handles it once', async () => {
+  const named = (name: string) => body.replace('Señalética', name)
+  const again = { 'X-Service-Delivery': 'dlv_again', 'X-Service-Signature': sign(secret, named('again')) }
+  const handled = (name: string) => printed.filter((line) => line.includes(`"${name} 山"`)).length
+  assert.equal(await post(again, named('again')), 200)
+  assert.equal(await post(again, named('again')), 200)
+  assert.equal(await post({ 'X-Service-Signature': sign(secret, named('last')) }, named('last')), 200)
+  // The last delivery is printed after anything that the repeated one could have printed.
+  while (handled('last') === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  assert.equal(handled('again'), 1)
+  assert.ok(printed.includes('dlv_again came again: ignored'))
+})
+
+test('the documented receiver refuses a body over its limit', async () => {
+  const large = 'x'.repeat(8 * 1024 * 1024 + 1)
+  const status = await post({ 'X-Service-Signature': sign(secret, large) }, large)
+  assert.equal(status, 413)
+  assert.equal(await post({ 'X-Service-Signature': sign(secret) }), 200)
+})
+
+test('the example request in the guide is genuine, by libraries of both kinds', async () => {
+  const guide = readFileSync(new URL('../receiving-webhooks.md', import.meta.url), 'utf8')
+  const [, head = '', payload = ''] = /```http\n([\s\S]*?)\n\n(.*)\n```/.exec(guide) ?? []
+  const [, shown = ''] = /signed with `(whsec_[^`]+)`/.exec(guide) ?? []
+  const headers = new Headers(
+    head
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(': ') as [string, string]),
+  )
+  assert.equal(await verify(shown, payload, headers.get('x-service-signature')!), true)
+
+  const delivery = headers.get('webhook-id')!
+  const sent = new Date(Number(headers.get('webhook-timestamp')) * 1000)
+  assert.equal(new Webhook(shown).sign(delivery, sent, payload), headers.get('webhook-signature'))
+  assert.equal(delivery, headers.get('x-service-delivery'))
+  assert.equal(JSON.parse(payload).event, headers.get('x-service-event'))
+})

@@ -1,0 +1,126 @@
+import type { Selectable, Updateable } from 'kysely'
+import { countOf, recount } from '../db/counts.ts'
+import type { Db } from '../db/db.ts'
+import { prepare } from '../db/prepare.ts'
+import type { CompaniesTable } from '../db/tables.ts'
+import type { Company } from './schema.ts'
+
+type Row = Omit<Selectable<CompaniesTable>, 'workspace_id' | 'deleted_at'>
+const columns = [
+  'id',
+  'name',
+  'website',
+  'industry',
+  'phone',
+  'address',
+  'custom_fields',
+  'created_at',
+  'updated_at',
+] as const
+
+const company = (row: Row): Company => ({ ...row, custom_fields: JSON.parse(row.custom_fields) })
+
+const live = prepare((db, p: { workspace_id: number; id: number }) =>
+  db
+    .selectFrom('companies')
+    .select(columns)
+    .where('workspace_id', '=', p.workspace_id)
+    .where('id', '=', p.id)
+    .where('deleted_at', 'is', null),
+)
+
+/** A live company, or null. */
+export async function findCompany(db: Db, workspace_id: number, id: number): Promise<Company | null> {
+  const [row] = await live(db, { workspace_id, id })
+  return row ? company(row) : null
+}
+
+// The ids come from the index alone, so that deep pages do not read the records they skip.
+const page = prepare((db, p: { workspace_id: number; limit: number; offset: number }) =>
+  db
+    .selectFrom('companies')
+    .select(columns)
+    .where('workspace_id', '=', p.workspace_id)
+    .where('id', 'in', (ids) =>
+      ids
+        .selectFrom('companies')
+        .select('id')
+        .where('workspace_id', '=', p.workspace_id)
+        .where('deleted_at', 'is', null)
+        .orderBy('id', 'desc')
+        .limit(p.limit)
+        .offset(p.offset),
+    )
+    .orderBy('id', 'desc'),
+)
+
+/** One page of live companies, newest first, and the number of all. */
+export async function listCompanies(
+  db: Db,
+  workspace_id: number,
+  { per_page, offset }: { per_page: number; offset: number },
+) {
+  const total = await countOf(db, workspace_id, 'companies')
+  const rows = offset < total ? await page(db, { workspace_id, limit: per_page, offset }) : []
+  return { total, companies: rows.map(company) }
+}
+
+type NewCompany = Omit<Company, 'id' | 'created_at' | 'updated_at'>
+
+/** Adds a company; returns its id. */
+export async function insertCompany(
+  tx: Db,
+  workspace_id: number,
+  now: string,
+  values: NewCompany,
+): Promise<number> {
+  const { id } = await tx
+    .insertInto('companies')
+    .values({
+      ...values,
+      workspace_id,
+      custom_fields: JSON.stringify(values.custom_fields),
+      created_at: now,
+      updated_at: now,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await recount(tx, workspace_id, 'companies', [], null, values)
+  return id
+}
+
+/** Changes the given fields of a company. */
+export async function updateCompany(
+  tx: Db,
+  workspace_id: number,
+  id: number,
+  now: string,
+  values: Partial<NewCompany>,
+): Promise<void> {
+  const { custom_fields, ...rest } = values
+  const changes: Updateable<CompaniesTable> = { ...rest, updated_at: now }
+  if (custom_fields) changes.custom_fields = JSON.stringify(custom_fields)
+  await tx
+    .updateTable('companies')
+    .set(changes)
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Moves a live company to the trash (`deleted_at` set) or a deleted one back (null). */
+export async function moveCompany(
+  tx: Db,
+  workspace_id: number,
+  id: number,
+  now: string,
+  deleted_at: string | null,
+): Promise<void> {
+  await tx
+    .updateTable('companies')
+    .set({ deleted_at, updated_at: now })
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .execute()
+  await recount(tx, workspace_id, 'companies', [], deleted_at ? {} : null, deleted_at ? null : {})
+}

@@ -1,0 +1,29 @@
+import { type Static, Type } from 'typebox'
+import { Body, CustomFields, CustomFieldsInput, Id, OptionalText, Text, Timestamp } from '../http/fields.ts'
+
+const text = {
+  website: OptionalText(255, { examples: ['https://acme.example'] }),
+  industry: OptionalText(255, { examples: ['Manufacturing'] }),
+  phone: OptionalText(64, { examples: ['+1 202 555 0143'] }),
+  address: OptionalText(255, { examples: ['1 Main Street, Springfield'] }),
+}
+
+/** The detail view; the list shows the same. */
+export const Company = Type.Object({
+  id: Id({ examples: [7] }),
+  name: Text(255, { examples: ['Acme Inc.'] }),
+  ...text,
+  custom_fields: CustomFields({ examples: [{ region: 'EMEA' }] }),
+  created_at: Timestamp(),
+  updated_at: Timestamp(),
+})
+export type Company = Static<typeof Company>
+
+/** What a person may change; everything else of the detail view is read-only. */
+export const company_fields = ['name', 'website', 'industry', 'phone', 'address', 'custom_fields'] as const
+
+const fields = { name: Text(255), ...text, custom_fields: CustomFieldsInput() }
+const read_only = Object.keys(Company.properties)
+export const CompanyCreate = Body(fields, read_only, ['name'])
+export const CompanyUpdate = Body(fields, read_only)
+export type CompanyInput = Static<typeof CompanyUpdate>

@@ -1,0 +1,118 @@
+import { isIP } from 'node:net'
+
+type Setting<T> = { fallback: string; secret?: true; about: string; parse: (text: string) => T }
+
+// A parse function returns the value or throws an Error that says what would be valid.
+const integer = (min: number, max: number) => (text: string) => {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < min || value > max)
+    throw new Error(`must be an integer from ${min} to ${max}`)
+  return value
+}
+const text = (value: string) => value || null
+const oneOf =
+  (...values: string[]) =>
+  (value: string) => {
+    if (!values.includes(value)) throw new Error(`must be one of ${values.join(', ')}`)
+    return value
+  }
+const delays = (value: string) => {
+  const list = value.split(',').map((part) => part.trim())
+  if (value && !list.every((part) => /^\d{1,7}(\.\d{1,3})?$/.test(part)))
+    throw new Error('must be seconds separated by commas, such as 60,300,1800')
+  return value ? list.map(Number) : []
+}
+const databaseUrl = (value: string) => {
+  if (value) throw new Error('is not supported by this version yet: leave it empty to use SQLite in DATA_DIR')
+  return null
+}
+const networks = (value: string) => {
+  const list = value
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+  for (const cidr of list) {
+    const [address = '', bits = '', rest] = cidr.split('/')
+    const version = isIP(address)
+    if (
+      !version ||
+      rest !== undefined ||
+      !/^\d{1,3}$/.test(bits) ||
+      Number(bits) > (version === 4 ? 32 : 128)
+    )
+      throw new Error(`has "${cidr}", which is no network: write CIDRs such as 10.0.0.0/8,fd12::/16`)
+  }
+  return list
+}
+
+const settings = {
+  port: { fallback: '3000', about: 'port to listen on (0: any free one)', parse: integer(0, 65535) },
+  host: { fallback: '127.0.0.1', about: 'address to listen on', parse: (value: string) => value },
+  data_dir: {
+    fallback: './data',
+    about: 'folder of the database and the key file',
+    parse: (value: string) => value,
+  },
+  database_url: { fallback: '', secret: true, about: 'empty: SQLite in DATA_DIR', parse: databaseUrl },
+  secret_key: {
+    fallback: '',
+    secret: true,
+    about: 'encrypts webhook secrets; empty: a file in DATA_DIR',
+    parse: text,
+  },
+  webhook_retry_delays: { fallback: '60,300,1800', about: 'seconds before each retry', parse: delays },
+  webhook_timeout_ms: { fallback: '10000', about: 'limit of a whole attempt', parse: integer(1, 600_000) },
+  webhook_allowed_networks: {
+    fallback: '',
+    about: 'private networks that webhooks may reach (CIDRs)',
+    parse: networks,
+  },
+  delivery_log_days: {
+    fallback: '30',
+    about: 'days that finished deliveries stay in the log',
+    parse: integer(1, 36_500),
+  },
+  rate_limit_per_second: {
+    fallback: '100',
+    about: 'requests a second for each key (0: no limit)',
+    parse: integer(0, 1e6),
+  },
+  log_level: {
+    fallback: 'warn',
+    about: 'trace, debug, info, warn, error, fatal or silent',
+    parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  },
+} satisfies Record<string, Setting<unknown>>
+
+export type Config = {
+  readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]['parse']>
+}
+
+/** Every problem with the settings at once, a line each. */
+export class ConfigError extends Error {}
+
+/** Reads all settings from environment variables (the names above in upper case); throws ConfigError with every problem. */
+export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+  const problems: string[] = []
+  const values = Object.entries(settings).map(([name, setting]) => {
+    const variable = name.toUpperCase()
+    try {
+      return [name, setting.parse(env[variable]?.trim() || setting.fallback)]
+    } catch (error) {
+      problems.push(`${variable} ${(error as Error).message}.`)
+      return [name, null]
+    }
+  })
+  if (problems.length) throw new ConfigError(problems.join('\n'))
+  return Object.freeze(Object.fromEntries(values))
+}
+
+/** The settings as lines `NAME=value  # meaning`; secrets are hidden. */
+export function describeConfig(config: Config): string[] {
+  return Object.entries(settings).map(([name, setting]) => {
+    const value = config[name as keyof Config]
+    const shown =
+      'secret' in setting && value ? '(hidden)' : Array.isArray(value) ? value.join(',') : (value ?? '')
+    return `${`${name.toUpperCase()}=${shown}`.padEnd(40)} # ${setting.about}`
+  })
+}

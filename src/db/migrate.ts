@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import { type Database, type Db, transaction } from './db.ts'
+import { migrations } from './migrations/index.ts'
+
+/** One change of the schema: its statements for each engine, run in one transaction. */
+export type Migration = { name: string; statements: (engine: Database['engine']) => string[] }
+
+const checksum = (statements: string[]) => createHash('sha256').update(statements.join(';\n')).digest('hex')
+
+/**
+ * Brings the schema up to date and returns the names of the migrations that ran. Safe when several processes start at
+ * once. Throws when the database is newer than this program, or when a migration that ran there has changed since.
+ */
+export async function migrate({ db, engine }: Database): Promise<string[]> {
+  return transaction(db, async (tx) => {
+    // Held until the commit: the second of two processes that start together waits here and then finds nothing to do.
+    // SQLite's transaction is exclusive for writers by itself.
+    if (engine === 'postgres') await sql`SELECT pg_advisory_xact_lock(7239051)`.execute(tx)
+    await sql`CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, checksum text NOT NULL, ran_at text NOT NULL)`.execute(
+      tx,
+    )
+    const done = await ranMigrations(tx)
+    const known = migrations.map((migration) => migration.name)
+    const newer = done.find((row) => !known.includes(row.name))
+    if (newer)
+      throw new Error(
+        `The database was made by a newer version (it has ${newer.name}). Start that version, or restore a backup.`,
+      )
+    const ran: string[] = []
+    for (const migration of migrations) {
+      const statements = migration.statements(engine)
+      const before = done.find((row) => row.name === migration.name)
+      if (before && before.checksum !== checksum(statements))
+        throw new Error(
+          `Migration ${migration.name} has changed since it ran here. Released migrations never change.`,
+        )
+      if (before) continue
+      for (const statement of statements) await sql.raw(statement).execute(tx)
+      await sql`INSERT INTO schema_migrations VALUES (${migration.name}, ${checksum(statements)}, ${new Date().toISOString()})`.execute(
+        tx,
+      )
+      ran.push(migration.name)
+    }
+    return ran
+  })
+}
+
+async function ranMigrations(tx: Db): Promise<{ name: string; checksum: string }[]> {
+  const result = await sql<{
+    name: string
+    checksum: string
+  }>`SELECT name, checksum FROM schema_migrations`.execute(tx)
+  return result.rows
+}

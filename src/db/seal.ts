@@ -1,0 +1,68 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Db } from './db.ts'
+import { transaction } from './db.ts'
+
+/** Encryption at rest: AES-256-GCM; a sealed text is base64 of nonce, tag and cipher text. `open` throws on another key. */
+export type Seal = { seal(text: string): string; open(sealed: string): string }
+
+export function createSeal(secret_key: string): Seal {
+  const key = createHash('sha256').update(secret_key).digest()
+  return {
+    seal(text) {
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString('base64')
+    },
+    open(sealed) {
+      const bytes = Buffer.from(sealed, 'base64')
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+      decipher.setAuthTag(bytes.subarray(12, 28))
+      return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
+    },
+  }
+}
+
+export const keyFile = (data_dir: string) => join(data_dir, 'secret.key')
+
+/** The key of SECRET_KEY, or else of a file in the data folder, made at the first start with mode 600. */
+export function readSecretKey(secret_key: string | null, data_dir: string): string {
+  if (secret_key) return secret_key
+  const file = keyFile(data_dir)
+  mkdirSync(data_dir, { recursive: true })
+  if (!existsSync(file)) {
+    try {
+      writeFileSync(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
+    } catch (error) {
+      // Another process made it first: that one counts.
+      if ((error as { code?: string }).code !== 'EEXIST') throw error
+    }
+  }
+  return readFileSync(file, 'utf8').trim()
+}
+
+/** Refuses to go on with another key than the one that sealed this database's secrets. */
+export async function checkSeal(db: Db, seal: Seal): Promise<void> {
+  const sample = await transaction(db, async (tx) => {
+    const stored = await tx
+      .selectFrom('settings')
+      .select('value')
+      .where('name', '=', 'seal')
+      .executeTakeFirst()
+    if (!stored)
+      await tx
+        .insertInto('settings')
+        .values({ name: 'seal', value: seal.seal('rapport') })
+        .execute()
+    return stored?.value
+  })
+  try {
+    if (sample) seal.open(sample)
+  } catch {
+    throw new Error(
+      'SECRET_KEY (or secret.key in the data folder) is not the key that this database was written with. Put the right one back: without it the webhook secrets cannot be read.',
+    )
+  }
+}

@@ -1,0 +1,59 @@
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Kysely } from 'kysely'
+import type { Database } from '../db.ts'
+import type { Tables } from '../tables.ts'
+import { sqliteDialect } from './dialect.ts'
+
+/** The database file inside a data folder. */
+export const databaseFile = (data_dir: string) => join(data_dir, 'rapport.db')
+
+// FULL: an acknowledged commit survives a power cut. The time-out is for the command line, which writes beside a server.
+const pragmas = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA busy_timeout = 5000;
+  PRAGMA cache_size = -65536;
+  PRAGMA mmap_size = 1073741824;
+  PRAGMA temp_store = MEMORY;
+`
+
+/** Opens (or makes, readable by its owner only) the SQLite file. Several processes may: SQLite's locks keep them apart. */
+export function openSqlite(file: string): Database {
+  mkdirSync(dirname(file), { recursive: true })
+  const fresh = !existsSync(file)
+  const writer = new DatabaseSync(file)
+  if (fresh) chmodSync(file, 0o600)
+  writer.exec(pragmas)
+  const reader = new DatabaseSync(file)
+  reader.exec(`${pragmas} PRAGMA query_only = ON;`)
+
+  const commit_listeners: (() => void)[] = []
+  const group_listeners: ((size: number) => void)[] = []
+  let told = false
+  const tell = () => {
+    told = false
+    for (const listener of commit_listeners) listener()
+  }
+  const onCommit = (size: number) => {
+    for (const listener of group_listeners) listener(size)
+    if (told) return
+    told = true
+    setImmediate(tell)
+  }
+
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(writer, reader, onCommit) })
+  return {
+    db,
+    engine: 'sqlite',
+    onCommit: (listener) => void commit_listeners.push(listener),
+    onGroup: (listener) => void group_listeners.push(listener),
+    async close() {
+      await db.destroy()
+      reader.close()
+      writer.close()
+    },
+  }
+}

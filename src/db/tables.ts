@@ -1,0 +1,179 @@
+import type { ColumnType, Generated } from 'kysely'
+
+// The database as types, one interface a table, beside the migrations that make it.
+// Timestamps are ISO 8601 texts; *_ms columns are milliseconds since 1970.
+
+/** A value that is set when the row is made and never changes. */
+type Fixed<T> = ColumnType<T, T, never>
+
+interface Owned {
+  id: Generated<number>
+  workspace_id: Fixed<number>
+}
+
+interface Recorded extends Owned {
+  created_at: Fixed<string>
+  updated_at: string
+  deleted_at: ColumnType<string | null, undefined, string | null>
+}
+
+export interface CompaniesTable extends Recorded {
+  name: string
+  website: string | null
+  industry: string | null
+  phone: string | null
+  address: string | null
+  /** JSON object */
+  custom_fields: string
+}
+
+export interface ContactsTable extends Recorded {
+  first_name: string
+  last_name: string
+  email: string | null
+  phone: string | null
+  mobile: string | null
+  company_id: number | null
+  title: string | null
+  stage: string | null
+  source: string | null
+  /** JSON object */
+  custom_fields: string
+  /** JSON array of strings */
+  tags: string
+  /** Names and e-mail, lower case and without accents, for the search. */
+  search_text: string
+}
+
+export interface NotesTable extends Recorded {
+  contact_id: Fixed<number>
+  body: string
+}
+
+export interface DealsTable extends Recorded {
+  name: string
+  /** Ten-thousandths, so that sums are exact. */
+  value_units: number | null
+  stage: string
+  /** Follows stage by a generated column. */
+  status: Generated<'open' | 'won' | 'lost'>
+  own_probability: number | null
+  closed_probability: number | null
+  lost_reason: string | null
+  closed_at: string | null
+  contact_id: number | null
+  company_id: number | null
+  expected_close_date: string | null
+  priority: string | null
+  source: string | null
+}
+
+export interface DealStagesTable extends Owned {
+  deal_id: Fixed<number>
+  from_stage: Fixed<string | null>
+  to_stage: Fixed<string>
+  changed_at: Fixed<string>
+  /** Id of the API key. */
+  changed_by: Fixed<string>
+}
+
+export interface Tables {
+  workspaces: { id: Generated<number>; name: string; created_at: string }
+  api_keys: {
+    id: string
+    workspace_id: number
+    name: string
+    hash: string
+    /** JSON array; null: every scope. */
+    scopes: string | null
+    created_at: string
+    expires_at: string | null
+    last_used_at: string | null
+    revoked_at: string | null
+  }
+  settings: { name: string; value: string }
+  record_counts: { workspace_id: number; name: string; slot: number; n: number }
+  idempotency_keys: {
+    workspace_id: number
+    key_id: string
+    path: string
+    idempotency_key: string
+    body_hash: string
+    /** The stored answer, encrypted; null while its request is in flight. */
+    answer: string | null
+    created_at_ms: number
+  }
+  companies: CompaniesTable
+  contacts: ContactsTable
+  notes: NotesTable
+  deals: DealsTable
+  deal_stages: DealStagesTable
+  events: {
+    id: string
+    workspace_id: number
+    seq: Generated<number>
+    event: string
+    occurred_at: string
+    record_id: number | null
+    /** The JSON text that is sent, without webhook_id. */
+    payload: string
+  }
+  webhooks: {
+    id: string
+    workspace_id: number
+    seq: Generated<number>
+    name: string | null
+    url: string
+    status: 'active' | 'failed' | 'paused'
+    status_reason: string | null
+    /** Encrypted. */
+    secret: string
+    /** Encrypted; signs alone from the end of the overlap. */
+    next_secret: string | null
+    next_secret_from_ms: number | null
+    created_at: string
+    updated_at: string
+  }
+  webhook_subscriptions: { workspace_id: number; event: string; webhook_id: string }
+  webhook_deliveries: {
+    id: string
+    workspace_id: number
+    webhook_id: string
+    event_id: string
+    event: string
+    status: 'pending' | 'succeeded' | 'failed' | 'cancelled'
+    attempt_count: number
+    next_attempt_at: string | null
+    created_at: string
+    finished_at: string | null
+  }
+  /** Only unfinished deliveries; narrow, because every claim reads it. */
+  webhook_queue: {
+    delivery_id: string
+    workspace_id: number
+    webhook_id: string
+    kind: 'event' | 'resend' | 'ping'
+    /** When the next attempt is due; while claimed: when the lease ends. */
+    run_at_ms: number
+    /** Attempts that counted, of this round of tries. */
+    tries: number
+    claim_id: string | null
+    claimed_at_ms: number | null
+  }
+  webhook_attempts: {
+    workspace_id: number
+    delivery_id: string
+    number: number
+    started_at: string
+    duration_ms: number
+    request_url: string
+    /** JSON object */
+    request_headers: string
+    response_status: number | null
+    /** JSON object */
+    response_headers: string | null
+    response_body: string | null
+    error_code: string | null
+    error_message: string | null
+  }
+}

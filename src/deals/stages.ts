@@ -1,0 +1,173 @@
+/** The stage codes in the order in which a deal usually passes them (contract: deal stages). */
+export const stages = [
+  'new_lead',
+  'qualification',
+  'demo',
+  'proposal',
+  'negotiation',
+  'verbal_commitment',
+  'won',
+  'lost',
+] as const
+
+export type Stage = (typeof stages)[number]
+export type Status = 'open' | 'won' | 'lost'
+
+export const defaultStage: Stage = 'new_lead'
+
+/** What a deal without a probability of its own shows, in percent (contract: deals). */
+export const defaultProbabilities: Record<Stage, number> = {
+  new_lead: 10,
+  qualification: 20,
+  demo: 40,
+  proposal: 60,
+  negotiation: 80,
+  verbal_commitment: 90,
+  won: 100,
+  lost: 0,
+}
+
+const maxLostReasonLength = 255
+
+/**
+ * The columns that the rules own. Two probabilities are kept because a value sent while the deal is closed
+ * must not replace the one that shows again after reopening; null means "none sent, show the default".
+ */
+export type DealState = {
+  stage: Stage
+  own_probability: number | null
+  closed_probability: number | null
+  lost_reason: string | null
+  closed_at: string | null
+}
+
+/** The ruled fields of a body that the schema has accepted: typed, in range, trimmed, '' turned into null. */
+export type DealInput = { stage?: string | null; probability?: number | null; lost_reason?: string | null }
+
+export type Operation = 'create' | 'update' | 'change_stage'
+
+export type Problem = {
+  field: 'stage' | 'lost_reason'
+  code: 'required' | 'unknown_value' | 'not_allowed' | 'too_long'
+  message: string
+}
+
+/** `previous_stage` is null unless the stage changed; `entered` is null unless the deal came into won or lost. */
+export type Decision =
+  | { state: DealState; previous_stage: Stage | null; entered: 'won' | 'lost' | null; problems?: undefined }
+  | { problems: Problem[] }
+
+export function isStage(value: string): value is Stage {
+  return (stages as readonly string[]).includes(value)
+}
+
+/** The status that follows from a stage; nothing else ever sets it (contract: deals). */
+export function statusOf(stage: Stage): Status {
+  return stage === 'won' || stage === 'lost' ? stage : 'open'
+}
+
+/** The probability that every answer shows: an integer from 0 to 100, never null. */
+export function shownProbability(state: DealState): number {
+  const sent = statusOf(state.stage) === 'open' ? state.own_probability : state.closed_probability
+  return sent ?? defaultProbabilities[state.stage]
+}
+
+/**
+ * The one rule for POST (`create`, current is null), PUT (`update`) and change-stage: the deal's next state,
+ * or every problem of the input as 422 fields. The new state equals the current one when nothing changed.
+ * `now` is ISO 8601 and becomes `closed_at` when the deal enters won or lost (contract: deals, fine print).
+ */
+export function decide(
+  current: DealState | null,
+  input: DealInput,
+  context: { now: string; operation: Operation },
+): Decision {
+  const problems: Problem[] = []
+  const stage = nextStage(current, input.stage, context.operation, problems)
+  const lostReason = nextLostReason(current, stage, input.lost_reason, context.operation, problems)
+  if (stage === null || problems.length > 0) return { problems }
+
+  const status = statusOf(stage)
+  const moved = stage !== current?.stage
+  const state: DealState = {
+    stage,
+    ...nextProbabilities(current, stage, input.probability, context.operation),
+    lost_reason: lostReason,
+    closed_at: status === 'open' ? null : moved ? context.now : (current?.closed_at ?? null),
+  }
+  return {
+    state,
+    previous_stage: moved ? (current?.stage ?? null) : null,
+    entered: moved && status !== 'open' ? status : null,
+  }
+}
+
+function nextStage(
+  current: DealState | null,
+  sent: string | null | undefined,
+  operation: Operation,
+  problems: Problem[],
+): Stage | null {
+  if (sent === undefined && operation === 'update') return current?.stage ?? defaultStage
+  if (sent === undefined || sent === null) {
+    if (operation === 'create') return defaultStage
+    problems.push({ field: 'stage', code: 'required', message: 'stage is required.' })
+    return null
+  }
+  if (isStage(sent)) return sent
+  problems.push({
+    field: 'stage',
+    code: 'unknown_value',
+    message: `stage must be one of ${stages.join(', ')}.`,
+  })
+  return null
+}
+
+function nextLostReason(
+  current: DealState | null,
+  stage: Stage | null,
+  sent: string | null | undefined,
+  operation: Operation,
+  problems: Problem[],
+): string | null {
+  const refuse = (code: Problem['code'], message: string) => {
+    problems.push({ field: 'lost_reason', code, message })
+    return null
+  }
+  if (current === null) {
+    return sent ? refuse('not_allowed', 'lost_reason is not accepted when a deal is created.') : null
+  }
+  // Without a valid stage nobody can tell whether a reason belongs to it; the stage's problem is enough.
+  if (stage === null) return null
+
+  // In a PUT a reason that equals the stored one was only read and sent back, so it counts as absent.
+  const reason = operation === 'update' && sent === current.lost_reason ? undefined : sent
+  if (stage !== 'lost') {
+    return reason ? refuse('not_allowed', 'lost_reason is only accepted for a deal in stage lost.') : null
+  }
+  if (reason) {
+    if ([...reason].length <= maxLostReasonLength) return reason
+    return refuse('too_long', `lost_reason must have at most ${maxLostReasonLength} characters.`)
+  }
+  // change-stage asks for a reason on entering only, so null there says "no new one"; in a PUT it would erase.
+  const keepsReason = current.stage === 'lost' && (reason === undefined || operation === 'change_stage')
+  return keepsReason ? current.lost_reason : refuse('required', 'lost_reason is required in stage lost.')
+}
+
+function nextProbabilities(
+  current: DealState | null,
+  stage: Stage,
+  sent: number | null | undefined,
+  operation: Operation,
+): Pick<DealState, 'own_probability' | 'closed_probability'> {
+  // What a GET showed and a PUT sends back is unchanged: a default must not turn into a value of its own.
+  const readBack = operation === 'update' && current !== null && sent === shownProbability(current)
+  const value = readBack ? undefined : sent
+  const own = current?.own_probability ?? null
+  if (statusOf(stage) === 'open') {
+    return { own_probability: value === undefined ? own : value, closed_probability: null }
+  }
+  // Won <-> lost is an entry too, so a value sent for the one outcome does not carry over to the other.
+  const held = stage === current?.stage ? current.closed_probability : null
+  return { own_probability: own, closed_probability: value === undefined ? held : value }
+}

@@ -1,0 +1,31 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance } from 'fastify'
+import secureJson from 'secure-json-parse'
+import { badRequest } from './errors.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The bytes of the body, for comparing repeated requests. */
+    raw_body: Buffer | null
+  }
+}
+
+/** Bodies are JSON in UTF-8 and nothing else; prototype keys are refused. An empty body is none. */
+export function parseBodies(app: FastifyInstance): void {
+  app.decorateRequest('raw_body', null)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: { raw_body: Buffer | null }, bytes: Buffer) => {
+      if (!bytes.length) return undefined
+      if (!isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.')
+      request.raw_body = bytes
+      try {
+        return secureJson.parse(bytes.toString('utf8'), { protoAction: 'error', constructorAction: 'error' })
+      } catch (error) {
+        throw badRequest(`The body is not valid JSON: ${(error as Error).message}.`)
+      }
+    },
+  )
+}

@@ -1,0 +1,29 @@
+import { type TSchema, Type } from 'typebox'
+
+export const Meta = Type.Object({
+  current_page: Type.Integer(),
+  last_page: Type.Integer(),
+  per_page: Type.Integer(),
+  total: Type.Integer(),
+})
+
+/** Schemas of the success envelopes (contract: envelope). */
+export const Single = <T extends TSchema>(data: T) => Type.Object({ success: Type.Literal(true), data })
+export const List = <T extends TSchema>(item: T) =>
+  Type.Object({ success: Type.Literal(true), data: Type.Array(item), meta: Meta })
+export const Deleted = Type.Object({ success: Type.Literal(true), message: Type.String() })
+
+export const single = <T>(data: T) => ({ success: true as const, data })
+export const deleted = (what: string) => ({ success: true as const, message: `${what} was deleted.` })
+
+/** The page asked for, with per_page limited to 100. `offset` counts records before it. */
+export function paging(query: { page: number; per_page: number }) {
+  const per_page = Math.min(query.per_page, 100)
+  return { page: query.page, per_page, offset: (query.page - 1) * per_page }
+}
+
+/** A list's answer from one page of records and the exact number of all. */
+export function list<T>(data: T[], total: number, { page, per_page }: { page: number; per_page: number }) {
+  const last_page = Math.max(1, Math.ceil(total / per_page))
+  return { success: true as const, data, meta: { current_page: page, last_page, per_page, total } }
+}

@@ -1,0 +1,95 @@
+export type FieldProblem = { field: string; code: string; message: string }
+
+/** The public error codes with their status (contract: envelope and errors). */
+export const statuses = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  precondition_failed: 412,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  validation_failed: 422,
+  rate_limited: 429,
+  internal_error: 500,
+  unavailable: 503,
+} as const
+
+export type ErrorCode = keyof typeof statuses
+
+/** An answer that is an error: thrown anywhere below a handler, written as the envelope in one place. */
+export class ApiError extends Error {
+  // Not read-only: Fastify sets these two again on errors of its own validation step.
+  code: ErrorCode
+  statusCode: number
+  readonly fields: FieldProblem[] | undefined
+  readonly headers: Record<string, string>
+  constructor(
+    code: ErrorCode,
+    message: string,
+    more: { fields?: FieldProblem[]; headers?: Record<string, string> } = {},
+  ) {
+    super(message)
+    this.code = code
+    this.statusCode = statuses[code]
+    this.fields = more.fields
+    this.headers = more.headers ?? {}
+  }
+}
+
+export const badRequest = (message: string) => new ApiError('bad_request', message)
+export const forbidden = (message: string) => new ApiError('forbidden', message)
+export const conflict = (message: string) => new ApiError('conflict', message)
+export const notFound = (what: string) => new ApiError('not_found', `${what} does not exist.`)
+/** One answer for every reason, so that nothing is learnt about keys that exist. */
+export const unauthorized = () =>
+  new ApiError('unauthorized', 'Send a valid API key as "Authorization: Bearer <API_KEY>".', {
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+export const unavailable = (message: string, retry_after_seconds = 5) =>
+  new ApiError('unavailable', message, { headers: { 'retry-after': String(retry_after_seconds) } })
+
+/** 422 with every failing field. */
+export function invalid(fields: FieldProblem[]): ApiError {
+  const count = fields.length === 1 ? '1 field is' : `${fields.length} fields are`
+  return new ApiError('validation_failed', `${count} not valid.`, { fields })
+}
+
+/** The JSON body of an error answer. */
+export function errorBody(error: ApiError, request_id: string) {
+  return {
+    success: false,
+    error: {
+      code: error.code,
+      message: error.message,
+      request_id,
+      ...(error.fields && { fields: error.fields }),
+    },
+  }
+}
+
+// What Fastify itself refuses, told as the contract's errors.
+const framework: Record<string, () => ApiError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('payload_too_large', 'The body is larger than 1 MiB.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new ApiError('unsupported_media_type', 'Send the body as JSON, with "Content-Type: application/json".'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The body is not as long as its Content-Length says.'),
+  FST_ERR_CTP_INVALID_JSON_BODY: () => badRequest('The body is not valid JSON.'),
+  FST_ERR_BAD_URL: () => badRequest('The path is not a valid URL.'),
+  FST_ERR_MAX_PARAM_LENGTH: () => notFound('This path'),
+}
+
+/** Turns whatever was thrown into a public error; null when it is a fault of ours, to be logged and answered with 500. */
+export function publicError(error: unknown): ApiError | null {
+  if (error instanceof ApiError) return error
+  const { code, statusCode, errcode } = error as { code?: string; statusCode?: number; errcode?: number }
+  const known = code && framework[code]
+  if (known) return known()
+  // SQLITE_BUSY, SQLITE_FULL, SQLITE_IOERR: the database cannot write now, and nothing of this request was kept.
+  if (errcode !== undefined && [5, 10, 13].includes(errcode & 0xff))
+    return unavailable('The database cannot take this write now. Nothing was changed; try again.')
+  if (statusCode && statusCode >= 400 && statusCode < 500) return badRequest('The request is not valid.')
+  return null
+}

@@ -1,0 +1,89 @@
+import { type Static, type TSchema, Type } from 'typebox'
+
+// Building blocks of the resources' schemas. A nullable field is written as a type list, which every consumer of the
+// schemas (validator, serialiser, OpenAPI) understands better than a union.
+
+type Options = Record<string, unknown>
+
+const nullable = <T>(schema: Options, options: Options = {}) =>
+  Type.Unsafe<T | null>({ ...schema, type: [schema.type, 'null'], ...options })
+
+/** A required text: trimmed, 1 to `max` characters. */
+export const Text = (max: number, options: Options = {}) =>
+  Type.String({ minLength: 1, maxLength: max, ...options })
+/** An optional text: trimmed; "" is taken as null. */
+export const OptionalText = (max = 255, options: Options = {}) =>
+  nullable<string>({ type: 'string', maxLength: max }, options)
+export const Email = (options: Options = {}) =>
+  nullable<string>({ type: 'string', format: 'email_address', maxLength: 320 }, options)
+/** A calendar day, YYYY-MM-DD. */
+export const Day = (options: Options = {}) => nullable<string>({ type: 'string', format: 'day' }, options)
+export const Id = (options: Options = {}) =>
+  Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options })
+export const OptionalId = (options: Options = {}) =>
+  nullable<number>({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }, options)
+export const OptionalInteger = (minimum: number, maximum: number, options: Options = {}) =>
+  nullable<number>({ type: 'integer', minimum, maximum }, options)
+/** ISO 8601 UTC with milliseconds. */
+export const Timestamp = (options: Options = {}) =>
+  Type.String({ format: 'date-time', examples: ['2026-11-21T08:30:00.000Z'], ...options })
+export const OptionalTimestamp = (options: Options = {}) =>
+  nullable<string>({ type: 'string', format: 'date-time' }, options)
+
+export type CustomFields = Record<string, string | number | boolean | null>
+/** Key/value map in answers; keys are kept as sent. */
+export const CustomFields = (options: Options = {}) =>
+  Type.Unsafe<CustomFields>({ type: 'object', additionalProperties: true, ...options })
+/** Key/value map in bodies: merged key by key; null removes a key (contract: reading and writing). */
+export const CustomFieldsInput = () =>
+  Type.Unsafe<CustomFields | null>({
+    type: ['object', 'null'],
+    maxProperties: 100,
+    propertyNames: { minLength: 1, maxLength: 64 },
+    additionalProperties: { type: ['string', 'number', 'boolean', 'null'], maxLength: 4096 },
+    examples: [{ region: 'EMEA' }],
+  })
+export const Tags = (options: Options = {}) => Type.Array(Type.String(), options)
+export const TagsInput = () =>
+  Type.Unsafe<string[] | null>({
+    type: ['array', 'null'],
+    maxItems: 50,
+    items: { type: 'string', minLength: 1, maxLength: 64 },
+    examples: [['partner']],
+  })
+
+export const nullableObject = <T extends TSchema>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({ ...schema, type: ['object', 'null'] })
+
+/** A body of which nothing else is taken: `fields` may be sent, `read_only` ones are accepted and ignored. */
+export function Body<T extends Record<string, TSchema>>(
+  fields: T,
+  read_only: string[],
+  required: string[] = [],
+) {
+  const ignored = read_only.filter((name) => !(name in fields))
+  return Type.Unsafe<{ [K in keyof T]?: Static<T[K]> }>({
+    type: 'object',
+    properties: {
+      ...fields,
+      ...Object.fromEntries(
+        ignored.map((name) => [name, { description: 'Read-only: accepted and ignored.' }]),
+      ),
+    },
+    required,
+    additionalProperties: false,
+  })
+}
+
+/** Query of every list; `filters` are added to the paging. Unknown parameters are refused. */
+export const ListQuery = <T extends Record<string, TSchema>>(filters: T) =>
+  Type.Object(
+    {
+      page: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 }),
+      per_page: Type.Integer({ minimum: 1, default: 25, description: 'Above 100 is taken as 100.' }),
+      ...filters,
+    },
+    { additionalProperties: false },
+  )
+
+export const IdParams = Type.Object({ id: Id() })

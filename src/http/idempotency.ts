@@ -1,0 +1,71 @@
+import type { Db } from '../db/db.ts'
+import type { Seal } from '../db/seal.ts'
+import { badRequest, conflict } from './errors.ts'
+
+export type Idempotency = {
+  workspace_id: number
+  key_id: string
+  path: string
+  idempotency_key: string
+  body_hash: string
+  now_ms: number
+}
+export type StoredAnswer = { status: number; headers: Record<string, string>; body: string }
+
+const kept_ms = 24 * 3600 * 1000
+
+/**
+ * The answer that this key got before, or null after reserving the key for this transaction. Two requests with one
+ * key meet at the primary key: the second waits for the first one's commit. Throws 409 for another body.
+ */
+export async function storedAnswer(
+  tx: Db,
+  idempotency: Idempotency,
+  seal: Seal,
+): Promise<StoredAnswer | null> {
+  const { now_ms, workspace_id, key_id, path, idempotency_key, body_hash } = idempotency
+  const row = { workspace_id, key_id, path, idempotency_key, body_hash }
+  if (!row.idempotency_key || row.idempotency_key.length > 255)
+    throw badRequest('Idempotency-Key must have 1 to 255 characters.')
+  await tx
+    .deleteFrom('idempotency_keys')
+    .where('created_at_ms', '<=', now_ms - kept_ms)
+    .execute()
+  const reserved = await tx
+    .insertInto('idempotency_keys')
+    .values({ ...row, answer: null, created_at_ms: now_ms })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  if (reserved.numInsertedOrUpdatedRows) return null
+  const before = await tx
+    .selectFrom('idempotency_keys')
+    .select(['body_hash', 'answer'])
+    .where('workspace_id', '=', row.workspace_id)
+    .where('key_id', '=', row.key_id)
+    .where('path', '=', row.path)
+    .where('idempotency_key', '=', row.idempotency_key)
+    .executeTakeFirstOrThrow()
+  if (before.body_hash !== row.body_hash)
+    throw conflict('This Idempotency-Key was used with another body. Use a new key for a new request.')
+  if (!before.answer)
+    throw conflict('The first request with this Idempotency-Key is still in flight. Try again.')
+  const answer = JSON.parse(seal.open(before.answer)) as StoredAnswer
+  return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } }
+}
+
+/** Keeps the answer for 24 hours; encrypted, because it may hold a secret that is shown once. */
+export async function keepAnswer(
+  tx: Db,
+  idempotency: Idempotency,
+  answer: StoredAnswer,
+  seal: Seal,
+): Promise<void> {
+  await tx
+    .updateTable('idempotency_keys')
+    .set({ answer: seal.seal(JSON.stringify(answer)) })
+    .where('workspace_id', '=', idempotency.workspace_id)
+    .where('key_id', '=', idempotency.key_id)
+    .where('path', '=', idempotency.path)
+    .where('idempotency_key', '=', idempotency.idempotency_key)
+    .execute()
+}

@@ -1,0 +1,23 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { CustomFields } from './fields.ts'
+
+/**
+ * The fields of a body that really change a record: those that differ from what GET shows. So what GET returned can
+ * be edited and put back, and a reference that reads null because its target is in the trash stays.
+ */
+export function changesOf<T extends object>(body: T, shown: object, writable: readonly string[]): T {
+  const changed = Object.entries(body).filter(
+    ([name, value]) =>
+      writable.includes(name) &&
+      value !== undefined &&
+      !isDeepStrictEqual(value, (shown as Record<string, unknown>)[name]),
+  )
+  return Object.fromEntries(changed) as T
+}
+
+/** Custom fields after a PUT: merged key by key, null removes a key; null in place of the object clears all. */
+export function mergeCustomFields(current: CustomFields, sent: CustomFields | null): CustomFields {
+  if (sent === null) return {}
+  const merged = Object.entries({ ...current, ...sent }).filter(([, value]) => value !== null)
+  return Object.fromEntries(merged)
+}

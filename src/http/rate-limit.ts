@@ -1,0 +1,41 @@
+import type { Clock } from '../clock.ts'
+
+export type Allowance = {
+  limit: number
+  remaining: number
+  reset_seconds: number
+  retry_after_seconds: number
+}
+
+/**
+ * A token bucket for each key: `per_second` requests sustained, a burst of twice that; null when it is off.
+ * `reset_seconds`: until the bucket is full again; `retry_after_seconds` is 0 when the request may go on.
+ */
+export function createLimiter(per_second: number, clock: Clock): ((key: string) => Allowance) | null {
+  if (per_second === 0) return null
+  const limit = per_second * 2
+  const buckets = new Map<string, { tokens: number; at: number }>()
+
+  return (key) => {
+    const now = clock.now()
+    let bucket = buckets.get(key)
+    if (!bucket) {
+      // Full buckets are as good as none: forget them before the map grows large.
+      if (buckets.size > 10_000)
+        for (const [name, { at }] of buckets) if (now - at > 2000) buckets.delete(name)
+      bucket = { tokens: limit, at: now }
+      buckets.set(key, bucket)
+    }
+    const refilled = bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * per_second
+    bucket.tokens = Math.min(limit, refilled)
+    bucket.at = now
+    const allowed = bucket.tokens >= 1
+    if (allowed) bucket.tokens -= 1
+    return {
+      limit,
+      remaining: Math.floor(bucket.tokens),
+      reset_seconds: Math.ceil((limit - bucket.tokens) / per_second),
+      retry_after_seconds: allowed ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / per_second)),
+    }
+  }
+}

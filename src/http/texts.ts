@@ -1,0 +1,48 @@
+import { badRequest, type FieldProblem } from './errors.ts'
+
+export type Body = Record<string, unknown>
+
+const deepest = 64
+const nul = /\0/
+
+/** Problems of strings anywhere in a parsed value: NUL and lone surrogates. Throws 400 below 64 levels. */
+export function textProblems(value: unknown): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  const check = (text: string, path: string[]) => {
+    if (!nul.test(text) && text.isWellFormed()) return
+    const field = path.join('.').toWellFormed().replaceAll('\0', '') || 'body'
+    problems.push({
+      field,
+      code: 'invalid_characters',
+      message: `${field} has a NUL or an incomplete character.`,
+    })
+  }
+  const walk = (part: unknown, path: string[]) => {
+    if (typeof part === 'string') return check(part, path)
+    if (typeof part !== 'object' || part === null) return
+    if (path.length >= deepest) throw badRequest(`The JSON is nested deeper than ${deepest} levels.`)
+    for (const [name, inner] of Object.entries(part)) {
+      check(name, [...path, name])
+      walk(inner, [...path, name])
+    }
+  }
+  walk(value, [])
+  return problems
+}
+
+type Property = [
+  name: string,
+  schema: { type?: unknown; minLength?: number; items?: unknown; verbatim?: boolean },
+]
+
+/** Trims texts in place; "" becomes null, which clears an optional text (contract: reading and writing). */
+export function tidyTexts(body: Body, properties: Property[]): void {
+  if (typeof body !== 'object' || Array.isArray(body)) return
+  for (const [name, schema] of properties) {
+    const value = body[name]
+    if (schema.verbatim) continue
+    if (typeof value === 'string') body[name] = value.trim() || (schema.type === undefined ? value : null)
+    if (Array.isArray(value) && schema.items)
+      body[name] = value.map((item) => (typeof item === 'string' ? item.trim() : item))
+  }
+}

@@ -1,0 +1,176 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import addFormats from 'ajv-formats'
+import type { FastifySchema } from 'fastify'
+import { ApiError, badRequest, type FieldProblem, invalid, notFound } from './errors.ts'
+import { type Body, textProblems, tidyTexts } from './texts.ts'
+
+// Bodies are never coerced: Fastify's default would turn {"company_id": null} into 0.
+const options = { allErrors: true, strict: false, useDefaults: true, removeAdditional: false } as const
+const bodies = addFormats.default(new Ajv({ ...options, coerceTypes: false }))
+const queries = addFormats.default(new Ajv({ ...options, coerceTypes: true }))
+
+// Deliberately looser than RFC 5322: one @, something on both sides, no blanks; mail servers judge the rest.
+const email = /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/u
+const isDay = (text: string) => {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
+  if (!year || year === '0000') return false
+  const date = new Date(`${text}T00:00:00.000Z`)
+  return (
+    !Number.isNaN(date.getTime()) &&
+    date.getUTCDate() === Number(day) &&
+    date.getUTCMonth() + 1 === Number(month)
+  )
+}
+for (const ajv of [bodies, queries]) {
+  ajv.addFormat('email_address', (text: string) => email.test(text) && !/\.\.|^\.|\.@|@\.|\.$|@-/.test(text))
+  ajv.addFormat('day', isDay)
+}
+
+const words: Record<string, string> = {
+  integer: 'an integer',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+}
+const types = (type: string | string[]) =>
+  [type]
+    .flat()
+    .map((name) => words[name] ?? `a ${name}`)
+    .join(' or ')
+
+/** One Ajv error as the contract's field problem. */
+function problemOf(error: ErrorObject): FieldProblem {
+  const { keyword, params } = error
+  const path = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (keyword === 'required') path.push(params.missingProperty)
+  if (keyword === 'additionalProperties') path.push(params.additionalProperty)
+  if (error.propertyName !== undefined) path.push(error.propertyName)
+  const field = path.join('.') || 'body'
+  const problem = (code: string, text: string) => ({ field, code, message: `${field} ${text}.` })
+  const schema = error.parentSchema as { minimum?: number; maximum?: number } | undefined
+  switch (keyword) {
+    case 'required':
+      return problem('required', 'is required')
+    case 'additionalProperties':
+      return problem('unknown_field', 'is not a field of this resource')
+    case 'type':
+      return problem('invalid_type', `must be ${types(params.type)}`)
+    case 'minLength':
+      return error.propertyName === undefined
+        ? problem('required', 'must not be blank')
+        : problem('too_short', 'must have a name')
+    case 'maxLength':
+      return problem('too_long', `must have at most ${params.limit} characters`)
+    case 'maxItems':
+    case 'maxProperties':
+      return problem('too_many', `must have at most ${params.limit} entries`)
+    case 'minItems':
+      return problem('too_few', `must have at least ${params.limit} entries`)
+    case 'enum':
+      return problem('unknown_value', `must be one of ${params.allowedValues.join(', ')}`)
+    case 'minimum':
+    case 'maximum':
+      return problem(
+        'out_of_range',
+        schema?.maximum !== undefined && schema.maximum < Number.MAX_SAFE_INTEGER
+          ? `must be from ${schema.minimum} to ${schema.maximum}`
+          : `must be ${params.comparison} ${params.limit}`,
+      )
+    case 'format':
+      return problem('invalid_format', `must be a valid ${String(params.format).replaceAll(/[_-]/g, ' ')}`)
+    default:
+      return problem('invalid', error.message ?? 'is not valid')
+  }
+}
+
+function problemsOf(errors: ErrorObject[]): FieldProblem[] {
+  // A bad property name is reported twice: by its rule and by the rule of all names.
+  const problems = errors.filter((error) => error.keyword !== 'propertyNames').map(problemOf)
+  return problems.filter(
+    (problem, index) => problems.findIndex((other) => other.field === problem.field) === index,
+  )
+}
+
+const problems_of_bodies = new WeakMap<object, FieldProblem[]>()
+
+/** What the schema found wrong with a body. The writer refuses it, together with what the database knows (references). */
+export const bodyProblems = (body: unknown): FieldProblem[] => problems_of_bodies.get(body as object) ?? []
+
+/** Bodies: texts tidied, then every failing field noted, so that one 422 can tell them and the bad references together. */
+function bodyValidator(schema: Record<string, unknown>) {
+  const validate = bodies.compile(schema)
+  const required = (schema.required ?? []) as string[]
+  const texts = Object.entries(
+    (schema.properties ?? {}) as Record<string, { type?: unknown; minLength?: number }>,
+  )
+  return (body: unknown) => {
+    if (typeof (body ?? {}) !== 'object' || Array.isArray(body)) {
+      const value = {}
+      problems_of_bodies.set(value, [
+        { field: 'body', code: 'invalid_type', message: 'The body must be an object.' },
+      ])
+      return { value }
+    }
+    const value = (body ?? {}) as Body
+    const unsafe = textProblems(value)
+    tidyTexts(value, texts)
+    // A required field that is null or blank is missing.
+    const problems = validate(value) ? [] : problemsOf(validate.errors as ErrorObject[])
+    const merged = [
+      ...unsafe,
+      ...problems.filter((one) => !unsafe.some((other) => other.field === one.field)),
+    ].map((problem) => {
+      const needed =
+        required.includes(problem.field) ||
+        texts.some(([name, { minLength }]) => name === problem.field && minLength)
+      return needed && (value as Record<string, unknown>)[problem.field] === null
+        ? { ...problem, code: 'required', message: `${problem.field} is required.` }
+        : problem
+    })
+    if (merged.length) problems_of_bodies.set(value, merged)
+    return { value }
+  }
+}
+
+/** Query parameters are texts and are parsed: an unknown one is 400, a bad value 422. */
+function queryValidator(validate: ValidateFunction) {
+  return (query: unknown) => {
+    const unsafe = textProblems(query as Body)
+    if (unsafe.length) return { error: invalid(unsafe) }
+    if (validate(query)) return { value: query }
+    const errors = validate.errors as ErrorObject[]
+    const unknown = errors.find((error) => error.keyword === 'additionalProperties')
+    if (unknown)
+      return { error: badRequest(`"${unknown.params.additionalProperty}" is no parameter of this list.`) }
+    return { error: invalid(problemsOf(errors)) }
+  }
+}
+
+/** Ids in paths: decimal digits of a positive safe integer; anything else names nothing. */
+function paramsValidator(schema: { properties?: Record<string, { type?: string }> }) {
+  const integers = Object.entries(schema.properties ?? {}).filter(([, { type }]) => type === 'integer')
+  return (params: unknown) => {
+    const values = params as Record<string, unknown>
+    for (const [name] of integers) {
+      const text = String(values[name])
+      const value = Number(text)
+      if (!/^[1-9]\d{0,15}$/.test(text) || !Number.isSafeInteger(value))
+        return { error: notFound('This record') }
+      values[name] = value
+    }
+    return { value: values }
+  }
+}
+
+type RouteSchema = { schema: FastifySchema; httpPart?: string }
+
+/** Fastify's validator compiler: one rule for each part of a request, installed once by buildApp. */
+export function validatorCompiler({ schema, httpPart }: RouteSchema) {
+  if (httpPart === 'body') return bodyValidator(schema as Record<string, unknown>)
+  if (httpPart === 'querystring') return queryValidator(queries.compile(schema))
+  if (httpPart === 'params') return paramsValidator(schema as Record<string, never>)
+  throw new ApiError('internal_error', `There are no rules for ${httpPart}.`)
+}

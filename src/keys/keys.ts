@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { type Clock, isoTime } from '../clock.ts'
+import { type Db, transaction } from '../db/db.ts'
+import { newId } from '../db/ids.ts'
+import { prepare } from '../db/prepare.ts'
+import { type Access, hashKey } from '../http/auth.ts'
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** `crm_` and 32 random bytes in base62 (43 digits). */
+function newToken(): string {
+  let number = BigInt(`0x${randomBytes(32).toString('hex')}`)
+  let digits = ''
+  while (digits.length < 43) {
+    digits = base62[Number(number % 62n)] + digits
+    number /= 62n
+  }
+  return `crm_${digits}`
+}
+
+type NewKey = { workspace_id: number; name: string; scopes: string[] | null; expires_at: string | null }
+
+/** Makes a key and returns its text, which is stored nowhere: only its hash is. */
+export async function insertKey(db: Db, clock: Clock, key: NewKey): Promise<{ id: string; token: string }> {
+  const id = newId('key')
+  const token = newToken()
+  await transaction(db, (tx) =>
+    tx
+      .insertInto('api_keys')
+      .values({
+        ...key,
+        id,
+        hash: hashKey(token),
+        scopes: key.scopes && JSON.stringify(key.scopes),
+        created_at: isoTime(clock.now()),
+        last_used_at: null,
+        revoked_at: null,
+      })
+      .execute(),
+  )
+  return { id, token }
+}
+
+/** All keys of the installation, oldest first, without their hashes. */
+export const listKeys = (db: Db) =>
+  db
+    .selectFrom('api_keys')
+    .select([
+      'id',
+      'workspace_id',
+      'name',
+      'scopes',
+      'created_at',
+      'expires_at',
+      'last_used_at',
+      'revoked_at',
+    ])
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+
+/** Takes a key back; false when there is none with this id. A second time changes nothing. */
+export async function revokeKey(db: Db, clock: Clock, id: string): Promise<boolean> {
+  return transaction(db, async (tx) => {
+    const key = await tx.selectFrom('api_keys').select('revoked_at').where('id', '=', id).executeTakeFirst()
+    if (key && !key.revoked_at)
+      await tx
+        .updateTable('api_keys')
+        .set({ revoked_at: isoTime(clock.now()) })
+        .where('id', '=', id)
+        .execute()
+    return key !== undefined
+  })
+}
+
+const liveKey = prepare((db, { hash }: { hash: string }) =>
+  db
+    .selectFrom('api_keys')
+    .select(['id', 'workspace_id', 'scopes', 'expires_at'])
+    .where('hash', '=', hash)
+    .where('revoked_at', 'is', null),
+)
+
+/** The access that a key gives, by its hash; null for an unknown or revoked one. */
+export async function findAccess(db: Db, hash: string): Promise<Access | null> {
+  const [key] = await liveKey(db, { hash })
+  if (!key) return null
+  return {
+    key_id: key.id,
+    workspace_id: key.workspace_id,
+    scopes: key.scopes === null ? null : JSON.parse(key.scopes),
+    expires_at: key.expires_at,
+  }
+}
+
+/** Notes when keys are used, once a minute for each at most, so that reading does not cost a write. */
+export function createUsage(db: Db, clock: Clock): (key_id: string) => void {
+  const noted = new Map<string, number>()
+  return (key_id) => {
+    const now = clock.now()
+    if (now - (noted.get(key_id) ?? 0) < 60_000) return
+    noted.set(key_id, now)
+    transaction(db, (tx) =>
+      tx
+        .updateTable('api_keys')
+        .set({ last_used_at: isoTime(now) })
+        .where('id', '=', key_id)
+        .execute(),
+    ).catch(() => noted.delete(key_id))
+  }
+}

@@ -1,0 +1,200 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { Agent, type Dispatcher } from 'undici'
+import { type AttemptError, attemptError, guardedConnector } from './connector.ts'
+import { type Resolve, resolveHost, type TargetPolicy } from './target.ts'
+
+export { attempt_error_codes } from './connector.ts'
+
+export type AttemptRequest = { url: string; headers: Record<string, string>; body: string }
+export type AttemptResponse = { status: number; headers: Record<string, string>; body: string }
+
+export type AttemptOutcome = {
+  started_at_ms: number
+  duration_ms: number
+  /** As sent, except for what the connection itself adds (host, content-length, connection). */
+  request: AttemptRequest
+  response: AttemptResponse | null
+  error: AttemptError | null
+  ok: boolean
+}
+
+export type SenderOptions = {
+  policy: TargetPolicy
+  /** For the whole attempt, from the name look-up to the last byte kept. */
+  timeout_ms: number
+  connect_timeout_ms?: number
+  max_response_bytes?: number
+  /** A request that finds no free connection waits inside its own time limit, so this should be no bottleneck. */
+  connections_per_origin?: number
+  /** The product's version, for the user agent. */
+  version: string
+  /** A certificate to trust in place of the well-known authorities (PEM). */
+  ca?: string
+  resolve?: Resolve
+  /** The wall clock, in Unix milliseconds; durations never depend on it. */
+  now?: () => number
+}
+
+export type Sender = {
+  send(request: AttemptRequest): Promise<AttemptOutcome>
+  close(): Promise<void>
+}
+
+/** What one exchange on one connection led to; `stale` when a kept-alive connection turned out to be dead. */
+type Exchange = { response: AttemptResponse | null; error: AttemptError | null; stale: boolean }
+
+const idle_ms = 30_000
+const maxHeaderSize = 16_384
+
+/**
+ * Makes the one sender of a process. `send` makes one attempt and never rejects: whatever happens is an outcome.
+ * 2xx is a success as soon as the headers are complete; nothing is followed, inflated or read beyond the limits
+ * (contract: webhooks, time-outs). `close` lets running attempts end.
+ */
+export function createSender(options: SenderOptions): Sender {
+  const { policy, timeout_ms, version, ca, now = Date.now, resolve = resolveHost } = options
+  const { connect_timeout_ms = 5000, max_response_bytes = 16_384, connections_per_origin = 256 } = options
+
+  const connect = guardedConnector({ policy, connect_timeout_ms, resolve, ca })
+  // undici's own time-outs are off: they are imprecise, and start over with every chunk that drips in.
+  const common = { connect, allowH2: false, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0 }
+  const idle = { keepAliveTimeout: idle_ms, keepAliveMaxTimeout: idle_ms }
+  const agent = new Agent({ ...common, ...idle, pipelining: 1, connections: connections_per_origin })
+  // Pipelining 0 means a new connection for every request.
+  const unshared = new Agent({ ...common, pipelining: 0 })
+
+  // Which socket carries a request is told only here, right after the handler's onRequestStart.
+  let starting: { reused: boolean } | null = null
+  const used = new WeakSet<object>()
+  const onHeadersSent = (message: unknown) => {
+    const { socket } = message as { socket: object }
+    if (starting !== null) starting.reused = used.has(socket)
+    starting = null
+    used.add(socket)
+  }
+  subscribe('undici:client:sendHeaders', onHeadersSent)
+
+  function exchange(dispatcher: Agent, request: AttemptRequest, deadline: number): Promise<Exchange> {
+    return new Promise((settle) => {
+      const connection = { reused: false }
+      const chunks: Buffer[] = []
+      let controller: Dispatcher.DispatchController | null = null
+      let head: Omit<AttemptResponse, 'body'> | null = null
+      let kept = 0
+      let answered = false
+      let settled = false
+
+      const finish = (error: AttemptError | null) => {
+        if (settled) return
+        settled = true
+        clearTimeout(timer)
+        const stale = error?.code === 'connection_reset' && connection.reused && !answered
+        const response = head && { ...head, body: text(chunks, max_response_bytes) }
+        settle({ response, error: head === null ? error : null, stale })
+      }
+      const drop = () => controller?.abort(new Error('the attempt is over'))
+      const late = () => {
+        finish({ code: 'timeout', message: `There was no answer within ${timeout_ms} ms.` })
+        drop()
+      }
+      const timer = setTimeout(late, Math.max(0, deadline - performance.now()))
+
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart(started) {
+          controller = started
+          // It waited for a connection until after its time: it must not be sent any more.
+          if (settled) return drop()
+          starting = connection
+        },
+        onResponseStarted() {
+          answered = true
+        },
+        onResponseStart(_controller, status, headers) {
+          if (status >= 200) head = { status, headers: readable(headers) }
+        },
+        onResponseData(_controller, chunk) {
+          const room = max_response_bytes - kept
+          if (room > 0) chunks.push(chunk.subarray(0, room))
+          kept += chunk.length
+          if (kept <= max_response_bytes) return
+          finish(null)
+          drop()
+        },
+        onResponseEnd() {
+          finish(null)
+        },
+        onResponseError(_controller, error) {
+          finish(attemptError(error))
+        },
+      }
+
+      try {
+        const { origin, pathname, search } = httpUrl(request.url)
+        const { headers, body } = request
+        dispatcher.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler)
+      } catch (error) {
+        finish(attemptError(error))
+      }
+    })
+  }
+
+  return {
+    async send({ url, headers, body }) {
+      const defaults = { 'user-agent': `Rapport-Webhooks/${version}`, 'accept-encoding': 'identity' }
+      const request = { url, headers: { ...headers, ...defaults }, body }
+      const started_at_ms = now()
+      const started = performance.now()
+
+      let { response, error, stale } = await exchange(agent, request, started + timeout_ms)
+      // The receiver closed an idle connection just as it was used: that says nothing about the receiver.
+      if (stale) ({ response, error } = await exchange(unshared, request, started + timeout_ms))
+
+      // Rounded up, so that a retry counted from the end of the attempt is never early.
+      const duration_ms = Math.ceil(performance.now() - started)
+      if (response !== null) error = statusError(response.status)
+      return { started_at_ms, duration_ms, request, response, error, ok: error === null }
+    },
+    async close() {
+      await Promise.all([agent.close(), unshared.close()])
+      unsubscribe('undici:client:sendHeaders', onHeadersSent)
+    },
+  }
+}
+
+function httpUrl(url: string): URL {
+  const parsed = URL.parse(url)
+  if (parsed !== null && /^https?:$/.test(parsed.protocol)) return parsed
+  throw new Error('the URL is not an http or https URL')
+}
+
+function statusError(status: number): AttemptError | null {
+  if (status >= 200 && status <= 299) return null
+  if (status >= 300 && status <= 399) {
+    const message = `The answer was a redirect (${status}), which is not followed.`
+    return { code: 'redirect_not_followed', message }
+  }
+  return { code: 'http_error', message: `The answer had the status ${status}.` }
+}
+
+function readable(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [name, storable([value].flat().join(', '))])
+  return Object.fromEntries(entries)
+}
+
+/** The body as text of at most `limit` bytes, a character cut in half at the end left out. */
+function text(chunks: Buffer[], limit: number): string {
+  if (chunks.length === 0) return ''
+  const bytes = Buffer.concat(chunks)
+  const decoded = storable(decode(bytes, bytes.length >= limit))
+  // Each undecodable byte became three, so the text may have to be cut again.
+  return Buffer.byteLength(decoded) <= limit ? decoded : decode(Buffer.from(decoded).subarray(0, limit), true)
+}
+
+function decode(bytes: Uint8Array, cut: boolean): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: cut })
+}
+
+/** Databases refuse the character NUL in a text. */
+function storable(value: string): string {
+  return value.replaceAll('\0', '\ufffd')
+}

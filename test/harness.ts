@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../src/clock.ts'
+import { readConfig } from '../src/config.ts'
+import { startServer } from '../src/server.ts'
+
+export type Reply<T = any> = { status: number; headers: Headers; body: T; text: string }
+
+/** A clock that stands still until it is turned. */
+export function turnableClock(start = Date.parse('2026-11-21T08:30:00.000Z')) {
+  let now = start
+  return {
+    now: () => now,
+    advance(ms: number) {
+      now += ms
+    },
+  }
+}
+
+/** Calls an API over real HTTP; a body that is a string is sent as it is. */
+export function client(url: string, key: string | null) {
+  return async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Reply> {
+    const response = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    const text = await response.text()
+    const json = response.headers.get('content-type')?.includes('json')
+    return { status: response.status, headers: response.headers, text, body: json && text ? JSON.parse(text) : text }
+  }
+}
+
+type Options = { clock?: Clock; env?: Record<string, string>; data_dir?: string }
+
+/** Starts the whole service on a scratch folder and a free port, as `npm start` does, without a rate limit. */
+export async function startRapport({ clock, env = {}, data_dir }: Options = {}) {
+  const folder = data_dir ?? mkdtempSync(join(tmpdir(), 'rapport-test-'))
+  const config = readConfig({ PORT: '0', DATA_DIR: folder, RATE_LIMIT_PER_SECOND: '0', LOG_LEVEL: 'silent', ...env })
+  const running = await startServer(config, clock ? { clock } : {})
+  const key = running.first_key ?? ''
+  return {
+    ...running,
+    key,
+    data_dir: folder,
+    call: client(running.url, key),
+    /** Stops the service; the scratch folder goes unless the caller gave it. */
+    async close() {
+      await running.stop()
+      if (!data_dir) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+export type Rapport = Awaited<ReturnType<typeof startRapport>>
