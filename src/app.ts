@@ -3,8 +3,12 @@ import type { Clock } from './clock.ts'
 import { companyCreated, companyDeleted, companyUpdated } from './companies/events.ts'
 import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
+import { contactCreated, contactDeleted, contactUpdated } from './contacts/events.ts'
+import { contactRoutes } from './contacts/routes.ts'
 import type { Database } from './db/db.ts'
 import type { Seal } from './db/seal.ts'
+import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './deals/events.ts'
+import { dealRoutes } from './deals/routes.ts'
 import type { EventDefinition } from './events/define.ts'
 import { createGate } from './http/auth.ts'
 import { docsPage } from './http/docs.ts'
@@ -15,9 +19,28 @@ import { type App, createServer } from './http/server.ts'
 import { createWriter } from './http/write.ts'
 import { createUsage, findAccess } from './keys/keys.ts'
 import { version } from './version.ts'
+import { deliveryRoutes } from './webhooks/delivery-routes.ts'
+import type { Dispatcher } from './webhooks/dispatcher.ts'
+import { webhookOperationRoutes } from './webhooks/operation-routes.ts'
+import { queueNumbers } from './webhooks/queue.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
+import type { TargetPolicy } from './webhooks/target.ts'
 
 /** The event catalogue: the events of all resources, in the order of the interface. */
-export const catalogue: readonly EventDefinition[] = [companyCreated, companyUpdated, companyDeleted]
+export const catalogue: readonly EventDefinition[] = [
+  contactCreated,
+  contactUpdated,
+  contactDeleted,
+  companyCreated,
+  companyUpdated,
+  companyDeleted,
+  dealCreated,
+  dealUpdated,
+  dealStageChanged,
+  dealWon,
+  dealLost,
+  dealDeleted,
+]
 
 /** What a key may be allowed: every resource to read and to write. */
 export const scopes = ['contacts', 'companies', 'deals', 'webhooks'].flatMap((name) => [
@@ -30,17 +53,20 @@ export type Deps = {
   database: Database
   clock: Clock
   seal: Seal
+  dispatcher: Dispatcher
+  policy: TargetPolicy
   /** Where the process is in its life; readiness and refusals follow it. */
   phase: () => Phase
   logger?: FastifyBaseLogger
 }
 
 /** Builds the whole service over an open, migrated database. Listens to nothing by itself. */
-export async function buildApp({ config, database, clock, seal, phase, logger }: Deps): Promise<App> {
+export async function buildApp(deps: Deps): Promise<App> {
+  const { config, database, clock, seal, dispatcher, policy, phase, logger } = deps
   const { db } = database
   const app = createServer(logger)
   const write = createWriter(db, clock, seal)
-  const metrics = createMetrics(async () => ({ due: 0, in_flight: 0, failed: 0, oldest_due_seconds: 0 }))
+  const metrics = createMetrics(() => queueNumbers(db, clock.now()))
   database.onGroup(metrics.groupCommitted)
   metrics.watch(app)
 
@@ -52,7 +78,13 @@ export async function buildApp({ config, database, clock, seal, phase, logger }:
   await describeApi(app, catalogue, version)
 
   // Every resource, one line each.
+  contactRoutes(app, { db, write })
   companyRoutes(app, { db, write })
+  dealRoutes(app, { db, write })
+  const event_names = catalogue.map((event) => event.name)
+  webhookRoutes(app, { db, write, seal, policy, event_names })
+  webhookOperationRoutes(app, { db, write, seal, dispatcher })
+  deliveryRoutes(app, { db, write, event_names })
 
   await docsPage(app)
   app.refuseOtherMethods()

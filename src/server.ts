@@ -1,20 +1,30 @@
 import { mkdirSync } from 'node:fs'
+import { BlockList } from 'node:net'
 import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { type Db, transaction } from './db/db.ts'
 import { migrate } from './db/migrate.ts'
 import { checkSeal, createSeal, readSecretKey } from './db/seal.ts'
 import { lockFolder } from './db/sqlite/lock.ts'
 import { databaseFile, openSqlite } from './db/sqlite/open.ts'
 import type { Phase } from './http/health.ts'
 import { insertKey } from './keys/keys.ts'
+import { version } from './version.ts'
+import { createSender } from './webhooks/deliver.ts'
+import { createDispatcher } from './webhooks/dispatcher.ts'
+import { reclaimAll } from './webhooks/queue.ts'
+import { startRetention } from './webhooks/retention.ts'
+import { parseNetworks, type TargetPolicy } from './webhooks/target.ts'
 import { insertWorkspace } from './workspaces/workspaces.ts'
 
 export type Running = {
   url: string
   /** The first API key, when this start made it: shown once. */
   first_key: string | null
+  /** Looks for due deliveries at once: for a clock that was turned. */
+  wake(): void
   /** Lets requests and attempts in flight finish within 15 s, releases the rest, closes everything. */
   stop(): Promise<void>
 }
@@ -36,21 +46,44 @@ export async function startServer(
     const { db } = database
     const seal = createSeal(readSecretKey(config.secret_key, config.data_dir))
     await checkSeal(db, seal)
-    const first_key = await firstKey(database.db, clock)
-    const app = await buildApp({ config, database, clock, seal, phase: () => phase, logger: logger as never })
+    const first_key = await firstKey(db, clock)
+
+    const policy = targetPolicy(config)
+    const timeout_ms = config.webhook_timeout_ms
+    const sender = createSender({ policy, timeout_ms, version, now: clock.now })
+    const onError = (error: unknown) => logger.error({ err: error }, 'delivery failed inside the service')
+    const retry_delays = config.webhook_retry_delays
+    const dispatcher = createDispatcher({ database, clock, seal, sender, retry_delays, timeout_ms, onError })
+    const stopRetention = startRetention(db, clock, config.delivery_log_days, onError)
+
+    const app = await buildApp({
+      config,
+      database,
+      clock,
+      seal,
+      dispatcher,
+      policy,
+      phase: () => phase,
+      logger: logger as never,
+    })
     const url = await app.listen({ port: config.port, host: config.host })
+    // This process holds the folder's lock, so whoever held these leases is gone.
+    await transaction(db, (tx) => reclaimAll(tx, clock.now()))
+    dispatcher.start()
     phase = 'ready'
 
     async function stop() {
       if (phase === 'stopping') return
       phase = 'stopping'
+      stopRetention()
       const late = setTimeout(() => app.server.closeAllConnections(), drain_ms)
-      await app.close()
+      await Promise.all([app.close(), dispatcher.stop(drain_ms)])
       clearTimeout(late)
+      await sender.close()
       await database.close()
       unlock()
     }
-    return { url, first_key, stop }
+    return { url, first_key, wake: dispatcher.wake, stop }
   } catch (error) {
     await database.close()
     unlock()
@@ -58,8 +91,18 @@ export async function startServer(
   }
 }
 
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+// Whoever reaches a server that listens on loopback only is on this machine already (contract: webhooks, url).
+function targetPolicy({ host, webhook_allowed_networks }: Config): TargetPolicy {
+  const allow_private = host === 'localhost' || loopback.check(host, host.includes(':') ? 'ipv6' : 'ipv4')
+  return { allowed_networks: parseNetworks(webhook_allowed_networks.join(',')), allow_private }
+}
+
 // An empty installation gets a workspace and a key, so that the first request can be sent at once.
-async function firstKey(db: Parameters<typeof insertKey>[0], clock: Clock): Promise<string | null> {
+async function firstKey(db: Db, clock: Clock): Promise<string | null> {
   if (await db.selectFrom('workspaces').select('id').limit(1).executeTakeFirst()) return null
   const workspace_id = await insertWorkspace(db, clock, 'My workspace')
   const { token } = await insertKey(db, clock, {

@@ -7,7 +7,8 @@ import { prepare } from './prepare.ts'
 
 type Key = { workspace_id: number; name: string }
 
-const add = prepare((db, p: Key & { by: number }) =>
+/** Moves one count by a number, for changes of many records at once. */
+export const addCount = prepare((db, p: Key & { by: number }) =>
   db
     .insertInto('record_counts')
     .values({ workspace_id: p.workspace_id, name: p.name, slot: 0, n: p.by })
@@ -47,8 +48,8 @@ export async function recount(
 ): Promise<void> {
   const old = names(kind, fields, before)
   const current = names(kind, fields, after)
-  for (const name of current) if (!old.includes(name)) await add(tx, { workspace_id, name, by: 1 })
-  for (const name of old) if (!current.includes(name)) await add(tx, { workspace_id, name, by: -1 })
+  for (const name of current) if (!old.includes(name)) await addCount(tx, { workspace_id, name, by: 1 })
+  for (const name of old) if (!current.includes(name)) await addCount(tx, { workspace_id, name, by: -1 })
 }
 
 /** How many live records a name counts. */

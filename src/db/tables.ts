@@ -124,6 +124,8 @@ export interface Tables {
     seq: Generated<number>
     name: string | null
     url: string
+    /** JSON array; webhook_subscriptions holds the same for finding by event. */
+    events: string
     status: 'active' | 'failed' | 'paused'
     status_reason: string | null
     /** Encrypted. */

@@ -67,7 +67,9 @@ export function statusOf(stage: Stage): Status {
 }
 
 /** The probability that every answer shows: an integer from 0 to 100, never null. */
-export function shownProbability(state: DealState): number {
+export function shownProbability(
+  state: Pick<DealState, 'stage' | 'own_probability' | 'closed_probability'>,
+): number {
   const sent = statusOf(state.stage) === 'open' ? state.own_probability : state.closed_probability
   return sent ?? defaultProbabilities[state.stage]
 }

@@ -1,11 +1,109 @@
+import { hash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
 import type { App } from './server.ts'
 
-/** The API document, the page that shows it, and the way there from /. */
+// The browser itself refuses whatever does not come from this server: the page is whole without a network, and nothing
+// that it shows (or that somebody stores here) can call elsewhere. Scalar writes style attributes, hence unsafe-inline.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <link rel="icon" href="data:,">
+    <title>Rapport API</title>
+  </head>
+  <body>
+    <div id="docs"></div>
+    <noscript>This page needs JavaScript. The same as JSON: <a href="/api/v1/openapi.json">openapi.json</a></noscript>
+    <script src="/docs/scalar.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`
+
+// Everything of Scalar that belongs to its makers' services is off: fonts, telemetry, proxy, agent, their client.
+const start = `Scalar.createApiReference('#docs', ${JSON.stringify({
+  url: '/api/v1/openapi.json',
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  persistAuth: false,
+  documentDownloadType: 'direct',
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+})})\n`
+
+type File = { type: string; text: string; etag: string }
+const file = (type: string, text: string): File => ({ type, text, etag: `"${hash('sha256', text)}"` })
+
+/** The API document, the page that shows it (offline, nothing but this server is asked), and the way there from /. */
 export async function docsPage(app: App): Promise<void> {
+  const hidden = { schema: { hide: true } }
   let document: string | undefined
-  app.get('/api/v1/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+  app.get('/api/v1/openapi.json', hidden, async (_request, reply) => {
     document ??= JSON.stringify(app.swagger())
     return reply.type('application/json; charset=utf-8').send(document)
   })
-  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/', 302))
+  app.get('/', hidden, async (_request, reply) => reply.redirect('/docs/', 302))
+
+  let scalar: Promise<File> | undefined
+  const files: Record<string, () => File | Promise<File>> = {
+    '/docs': () => file('text/html', page),
+    '/docs/': () => file('text/html', page),
+    '/docs/start.js': () => file('text/javascript', start),
+    '/docs/scalar.js': () => {
+      scalar ??= readScalar().catch((error) => {
+        scalar = undefined
+        throw error
+      })
+      return scalar
+    },
+  }
+  for (const [path, read] of Object.entries(files))
+    app.get(path, hidden, async (request, reply) =>
+      sendFile(reply, await read(), request.headers['if-none-match']),
+    )
+}
+
+function sendFile(reply: FastifyReply, { type, text, etag }: File, known: string | undefined) {
+  reply.headers({
+    etag,
+    'cache-control': 'no-cache',
+    'content-security-policy': policy,
+    'x-content-type-options': 'nosniff',
+    'x-dns-prefetch-control': 'off',
+    'referrer-policy': 'no-referrer',
+  })
+  if (known === etag) return reply.code(304).send()
+  return reply.type(`${type}; charset=utf-8`).send(text)
+}
+
+// Megabytes of script, read when somebody first looks at the page: a start must not pay for it. The package gives its
+// script only as a route of its plugin, and no plugin can join a server that runs: a small one beside it answers.
+async function readScalar(): Promise<File> {
+  const [{ default: Fastify }, { default: reference }] = await Promise.all([
+    import('fastify'),
+    import('@scalar/fastify-api-reference'),
+  ])
+  const shelf = Fastify()
+  await shelf.register(reference, { routePrefix: '/docs', configuration: { url: '/api/v1/openapi.json' } })
+  const answer = await shelf.inject('/docs/js/scalar.js')
+  await shelf.close()
+  if (answer.statusCode !== 200)
+    throw new Error('The script of the docs page is missing in the installation.')
+  return file('text/javascript', answer.body)
 }

@@ -1,5 +1,7 @@
+import type { ExpressionBuilder } from 'kysely'
 import type { Db } from '../db/db.ts'
 import type { Seal } from '../db/seal.ts'
+import type { Tables } from '../db/tables.ts'
 import { badRequest, conflict } from './errors.ts'
 
 export type Idempotency = {
@@ -13,6 +15,14 @@ export type Idempotency = {
 export type StoredAnswer = { status: number; headers: Record<string, string>; body: string }
 
 const kept_ms = 24 * 3600 * 1000
+// No request takes longer: a reservation of that age without an answer was left by a crash.
+const longest_flight_ms = 15 * 60 * 1000
+
+type Name = Pick<Idempotency, 'workspace_id' | 'key_id' | 'path' | 'idempotency_key'>
+const same =
+  ({ workspace_id, key_id, path, idempotency_key }: Name) =>
+  (eb: ExpressionBuilder<Tables, 'idempotency_keys'>) =>
+    eb.and({ workspace_id, key_id, path, idempotency_key })
 
 /**
  * The answer that this key got before, or null after reserving the key for this transaction. Two requests with one
@@ -39,16 +49,15 @@ export async function storedAnswer(
   if (reserved.numInsertedOrUpdatedRows) return null
   const before = await tx
     .selectFrom('idempotency_keys')
-    .select(['body_hash', 'answer'])
-    .where('workspace_id', '=', row.workspace_id)
-    .where('key_id', '=', row.key_id)
-    .where('path', '=', row.path)
-    .where('idempotency_key', '=', row.idempotency_key)
+    .select(['body_hash', 'answer', 'created_at_ms'])
+    .where(same(row))
     .executeTakeFirstOrThrow()
   if (before.body_hash !== row.body_hash)
     throw conflict('This Idempotency-Key was used with another body. Use a new key for a new request.')
-  if (!before.answer)
+  if (!before.answer) {
+    if (now_ms - before.created_at_ms > longest_flight_ms) return null
     throw conflict('The first request with this Idempotency-Key is still in flight. Try again.')
+  }
   const answer = JSON.parse(seal.open(before.answer)) as StoredAnswer
   return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } }
 }
@@ -60,12 +69,11 @@ export async function keepAnswer(
   answer: StoredAnswer,
   seal: Seal,
 ): Promise<void> {
-  await tx
-    .updateTable('idempotency_keys')
-    .set({ answer: seal.seal(JSON.stringify(answer)) })
-    .where('workspace_id', '=', idempotency.workspace_id)
-    .where('key_id', '=', idempotency.key_id)
-    .where('path', '=', idempotency.path)
-    .where('idempotency_key', '=', idempotency.idempotency_key)
-    .execute()
+  const sealed = seal.seal(JSON.stringify(answer))
+  await tx.updateTable('idempotency_keys').set({ answer: sealed }).where(same(idempotency)).execute()
+}
+
+/** Frees a key whose request failed after the reservation was committed. */
+export async function dropReservation(tx: Db, idempotency: Idempotency): Promise<void> {
+  await tx.deleteFrom('idempotency_keys').where(same(idempotency)).where('answer', 'is', null).execute()
 }

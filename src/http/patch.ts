@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { FieldProblem } from './errors.ts'
 import type { CustomFields } from './fields.ts'
 
 /**
@@ -20,4 +21,15 @@ export function mergeCustomFields(current: CustomFields, sent: CustomFields | nu
   if (sent === null) return {}
   const merged = Object.entries({ ...current, ...sent }).filter(([, value]) => value !== null)
   return Object.fromEntries(merged)
+}
+
+/** A merge of two maps in order can still have too many keys; said only when nothing else is wrong with the field. */
+export function customFieldsProblems(
+  merged: CustomFields | undefined,
+  problems: FieldProblem[],
+): FieldProblem[] {
+  const field = 'custom_fields'
+  if (!merged || Object.keys(merged).length <= 100) return []
+  if (problems.some((problem) => problem.field.startsWith(field))) return []
+  return [{ field, code: 'too_many', message: `${field} must have at most 100 entries.` }]
 }

@@ -35,7 +35,10 @@ type Property = [
   schema: { type?: unknown; minLength?: number; items?: unknown; verbatim?: boolean },
 ]
 
-/** Trims texts in place; "" becomes null, which clears an optional text (contract: reading and writing). */
+/**
+ * Trims texts in place; "" becomes null, which clears an optional text (contract: reading and writing). Lists are sets:
+ * what stands in one twice is kept once, in its first place.
+ */
 export function tidyTexts(body: Body, properties: Property[]): void {
   if (typeof body !== 'object' || Array.isArray(body)) return
   for (const [name, schema] of properties) {
@@ -43,6 +46,6 @@ export function tidyTexts(body: Body, properties: Property[]): void {
     if (schema.verbatim) continue
     if (typeof value === 'string') body[name] = value.trim() || (schema.type === undefined ? value : null)
     if (Array.isArray(value) && schema.items)
-      body[name] = value.map((item) => (typeof item === 'string' ? item.trim() : item))
+      body[name] = [...new Set(value.map((item) => (typeof item === 'string' ? item.trim() : item)))]
   }
 }

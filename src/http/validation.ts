@@ -70,7 +70,10 @@ function problemOf(error: ErrorObject): FieldProblem {
     case 'minItems':
       return problem('too_few', `must have at least ${params.limit} entries`)
     case 'enum':
-      return problem('unknown_value', `must be one of ${params.allowedValues.join(', ')}`)
+      return problem(
+        'unknown_value',
+        `must be one of ${params.allowedValues.filter((value: unknown) => value !== null).join(', ')}`,
+      )
     case 'minimum':
     case 'maximum':
       return problem(

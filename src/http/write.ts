@@ -7,17 +7,29 @@ import type { Context } from '../events/context.ts'
 import { single } from './envelope.ts'
 import { type FieldProblem, invalid } from './errors.ts'
 import { etagOf } from './etag.ts'
-import { type Idempotency, keepAnswer, storedAnswer } from './idempotency.ts'
+import { dropReservation, type Idempotency, keepAnswer, storedAnswer } from './idempotency.ts'
 import { bodyProblems } from './validation.ts'
 
-/** What a write answers: a record (with its ETag), or another body; `location` makes it a 201. */
-export type Answer = { record: object; location?: string } | { body: object }
+/**
+ * What a write answers: a record (with its ETag), or another body. `location` makes it a 201; `shown` is sent in place of
+ * the record when the answer has more than GET will show, such as a secret.
+ */
+export type Answer = { record: object; shown?: object; location?: string } | { body: object }
 
-export type Writer = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  work: (tx: Db, context: Context, problems: FieldProblem[]) => Promise<Answer>,
-) => Promise<never>
+type Sent = { status: number; headers: Record<string, string>; body: object | string }
+type Work = (tx: Db, context: Context, problems: FieldProblem[]) => Promise<Answer>
+
+/** A write that waits for something else than the database between two transactions. */
+type Steps<Made> = {
+  before(tx: Db, context: Context): Promise<Made>
+  meanwhile(made: Made): Promise<void>
+  after(tx: Db, context: Context, made: Made): Promise<Answer>
+}
+
+export type Writer = {
+  (request: FastifyRequest, reply: FastifyReply, work: Work): Promise<never>
+  inSteps<Made>(request: FastifyRequest, reply: FastifyReply, steps: Steps<Made>): Promise<never>
+}
 
 /**
  * The way of every writing request: one transaction for the change, its events and its stored answer, so that a
@@ -25,33 +37,75 @@ export type Writer = (
  * what it finds itself and throws all at once; work that ends in spite of problems is rolled back here.
  */
 export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
-  return async (request, reply, work) => {
+  function contextOf({ access }: FastifyRequest): Context {
     const now_ms = clock.now()
-    const { workspace_id, key_id } = request.access
-    const context: Context = { workspace_id, key_id, now: isoTime(now_ms), now_ms }
+    return { workspace_id: access.workspace_id, key_id: access.key_id, now: isoTime(now_ms), now_ms }
+  }
+
+  // Makes the answer inside the transaction that keeps it.
+  async function conclude(
+    tx: Db,
+    reply: FastifyReply,
+    answer: Answer,
+    idempotency: Idempotency | null,
+  ): Promise<Sent> {
+    const headers: Record<string, string> = {}
+    if ('record' in answer) headers.etag = etagOf(answer.record)
+    if ('location' in answer && answer.location) headers.location = answer.location
+    const status = headers.location ? 201 : 200
+    const body = 'record' in answer ? single(answer.shown ?? answer.record) : answer.body
+    if (!idempotency) return { status, headers, body }
+    reply.code(status)
+    const kept = { status, headers, body: reply.serialize(body) as string }
+    await keepAnswer(tx, idempotency, kept, seal)
+    return kept
+  }
+
+  function send(reply: FastifyReply, { status, headers, body }: Sent): never {
+    reply.code(status).headers(headers)
+    if (typeof body === 'string') reply.type('application/json; charset=utf-8')
+    // Fastify takes the sent reply as the handler's answer.
+    return reply.send(body) as never
+  }
+
+  const write = async (request: FastifyRequest, reply: FastifyReply, work: Work): Promise<never> => {
+    const context = contextOf(request)
     const idempotency = idempotencyOf(request, context)
-    const answered = await transaction(db, async (tx) => {
+    const sent = await transaction(db, async (tx) => {
       const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
       if (stored) return stored
       const problems = bodyProblems(request.body)
       const answer = await work(tx, context, problems)
       if (problems.length) throw invalid(problems)
-      const headers: Record<string, string> = {}
-      if ('record' in answer) headers.etag = etagOf(answer.record)
-      if ('location' in answer && answer.location) headers.location = answer.location
-      const status = headers.location ? 201 : 200
-      reply.code(status)
-      const body = 'record' in answer ? single(answer.record) : answer.body
-      if (!idempotency) return { status, headers, body }
-      const made = { status, headers, body: reply.serialize(body) as string }
-      await keepAnswer(tx, idempotency, made, seal)
-      return made
+      return conclude(tx, reply, answer, idempotency)
     })
-    reply.code(answered.status).headers(answered.headers)
-    if (typeof answered.body === 'string') reply.type('application/json; charset=utf-8')
-    // Fastify takes the sent reply as the handler's answer.
-    return reply.send(answered.body) as never
+    return send(reply, sent)
   }
+
+  return Object.assign(write, {
+    async inSteps<Made>(request: FastifyRequest, reply: FastifyReply, steps: Steps<Made>): Promise<never> {
+      const context = contextOf(request)
+      const idempotency = idempotencyOf(request, context)
+      // The reservation is committed, so that a repeated request finds the first one in flight.
+      const begun = await transaction(db, async (tx) => {
+        const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
+        return stored ? { stored, made: null } : { stored: null, made: await steps.before(tx, context) }
+      })
+      if (begun.stored) return send(reply, begun.stored)
+      const { made } = begun
+      try {
+        await steps.meanwhile(made)
+        const sent = await transaction(db, async (tx) => {
+          const answer = await steps.after(tx, contextOf(request), made)
+          return conclude(tx, reply, answer, idempotency)
+        })
+        return send(reply, sent)
+      } catch (error) {
+        if (idempotency) await transaction(db, (tx) => dropReservation(tx, idempotency))
+        throw error
+      }
+    },
+  })
 }
 
 function idempotencyOf(

@@ -73,6 +73,7 @@ export function createSender(options: SenderOptions): Sender {
     used.add(socket)
   }
   subscribe('undici:client:sendHeaders', onHeadersSent)
+  let closing: Promise<void> | null = null
 
   function exchange(dispatcher: Agent, request: AttemptRequest, deadline: number): Promise<Exchange> {
     return new Promise((settle) => {
@@ -154,9 +155,11 @@ export function createSender(options: SenderOptions): Sender {
       if (response !== null) error = statusError(response.status)
       return { started_at_ms, duration_ms, request, response, error, ok: error === null }
     },
-    async close() {
-      await Promise.all([agent.close(), unshared.close()])
-      unsubscribe('undici:client:sendHeaders', onHeadersSent)
+    close() {
+      closing ??= Promise.all([agent.close(), unshared.close()]).then(() => {
+        unsubscribe('undici:client:sendHeaders', onHeadersSent)
+      })
+      return closing
     },
   }
 }

@@ -163,6 +163,7 @@ export const foundation: Migration = {
         `workspace_id ${int} NOT NULL`,
         'name text',
         'url text NOT NULL',
+        'events text NOT NULL',
         'status text NOT NULL',
         'status_reason text',
         'secret text NOT NULL',
@@ -202,6 +203,7 @@ export const foundation: Migration = {
         without_rowid,
       ),
       'CREATE INDEX webhook_deliveries_webhook ON webhook_deliveries (workspace_id, webhook_id, status, id)',
+      'CREATE INDEX webhook_deliveries_finished ON webhook_deliveries (finished_at) WHERE finished_at IS NOT NULL',
       'CREATE INDEX webhook_deliveries_event ON webhook_deliveries (workspace_id, event_id)',
       table(
         'webhook_queue',

@@ -1,0 +1,181 @@
+import { Type } from 'typebox'
+import type { Db } from '../db/db.ts'
+import { referenceProblems } from '../db/references.ts'
+import { List, list, paging, Single } from '../http/envelope.ts'
+import { type FieldProblem, invalid } from '../http/errors.ts'
+import { checkMatch } from '../http/etag.ts'
+import { Id, IdParams, ListQuery } from '../http/fields.ts'
+import { changesOf } from '../http/patch.ts'
+import { recordRoutes } from '../http/records.ts'
+import type { App } from '../http/server.ts'
+import type { Writer } from '../http/write.ts'
+import { type Accepted, changeDeal, createDeal, existingDeal } from './changes.ts'
+import { dealDeleted, dealUpdated } from './events.ts'
+import { listDeals } from './list.ts'
+import { findDeal, moveDeal } from './queries.ts'
+import {
+  Deal,
+  DealCreate,
+  DealUpdate,
+  ListedDeal,
+  type PlainFields,
+  plain_fields,
+  StageChange,
+  StageCode,
+  StatusCode,
+} from './schema.ts'
+import { type DealInput, type DealState, decide, type Operation } from './stages.ts'
+import { isExact } from './value.ts'
+
+const path = '/api/v1/deals'
+const references = { contact_id: 'contacts', company_id: 'companies' } as const
+
+const DealsQuery = ListQuery({
+  stage: Type.Optional(StageCode()),
+  contact_id: Type.Optional(Id()),
+  company_id: Type.Optional(Id()),
+  status: Type.Optional(StatusCode()),
+})
+
+/** The deals resource, with deal.* events. */
+export function dealRoutes(app: App, { db, write }: { db: Db; write: Writer }): void {
+  app.get(
+    path,
+    {
+      config: { scope: 'deals:read' },
+      schema: { summary: 'List deals', querystring: DealsQuery, response: { 200: List(ListedDeal) } },
+    },
+    async (request) => {
+      const { stage, contact_id, company_id, status } = request.query
+      const asked = paging(request.query)
+      const filter = { stage, contact_id, company_id, status }
+      const { deals, total } = await listDeals(db, request.access.workspace_id, filter, asked)
+      return list(deals, total, asked)
+    },
+  )
+
+  app.post(
+    path,
+    {
+      config: { scope: 'deals:write' },
+      schema: { summary: 'Create a deal', body: DealCreate, response: { 201: Single(Deal) } },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const { workspace_id, now } = context
+        const body = tidyZero(request.body)
+        const decision = judge(null, body, { now, operation: 'create' }, problems)
+        problems.push(...valueProblems(body, problems))
+        problems.push(...(await referenceProblems(tx, workspace_id, body, references)))
+        if (problems.length || !decision) throw invalid(problems)
+        const {
+          name = '',
+          value = null,
+          contact_id = null,
+          company_id = null,
+          expected_close_date = null,
+          priority = null,
+          source = null,
+        } = body
+        const fields = { name, value, contact_id, company_id, expected_close_date, priority, source }
+        const deal = await createDeal(tx, context, fields, decision)
+        return { record: deal, location: `${path}/${deal.id}` }
+      }),
+  )
+
+  app.route({
+    method: ['PUT', 'PATCH'],
+    url: `${path}/:id`,
+    config: { scope: 'deals:write' },
+    schema: {
+      summary: 'Change a deal',
+      description:
+        'Only the fields that are sent change. A new stage follows the same rules as change-stage.',
+      params: IdParams,
+      body: DealUpdate,
+      response: { 200: Single(Deal) },
+    },
+    handler: (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const { workspace_id, now } = context
+        const before = await existingDeal(tx, workspace_id, request.params.id)
+        checkMatch(request, before.shown)
+        const body = tidyZero(request.body)
+        const changes = changesOf(body, before.shown, plain_fields) as Partial<PlainFields>
+        const decision = judge(before.state, body, { now, operation: 'update' }, problems)
+        problems.push(...valueProblems(body, problems))
+        problems.push(...(await referenceProblems(tx, workspace_id, changes, references)))
+        if (problems.length || !decision) throw invalid(problems)
+        return { record: await changeDeal(tx, context, before, changes, decision, 'all') }
+      }),
+  })
+
+  app.post(
+    `${path}/:id/change-stage`,
+    {
+      config: { scope: 'deals:write' },
+      schema: {
+        summary: 'Change the stage of a deal',
+        params: IdParams,
+        body: StageChange,
+        response: { 200: Single(Deal) },
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const { workspace_id, now } = context
+        const before = await existingDeal(tx, workspace_id, request.params.id)
+        checkMatch(request, before.shown)
+        const decision = judge(before.state, request.body, { now, operation: 'change_stage' }, problems)
+        if (problems.length || !decision) throw invalid(problems)
+        return { record: await changeDeal(tx, context, before, {}, decision, 'stage_only') }
+      }),
+  )
+
+  recordRoutes(
+    app,
+    { db, write },
+    {
+      path,
+      table: 'deals',
+      noun: 'deal',
+      view: Deal,
+      find: findDeal,
+      move: moveDeal,
+      deleted: dealDeleted,
+      restored: dealUpdated,
+    },
+  )
+}
+
+/**
+ * Asks the rules of the stages; their problems join those of the schema, one a field. What the schema refused is not
+ * judged again: a refused stage counts as an unknown one, any other refused field as absent.
+ */
+function judge(
+  current: DealState | null,
+  body: DealInput,
+  context: { now: string; operation: Operation },
+  problems: FieldProblem[],
+): Accepted | null {
+  const refused = new Set(problems.map(({ field }) => field))
+  const input: DealInput = {
+    stage: refused.has('stage') ? '' : body.stage,
+    probability: refused.has('probability') ? undefined : body.probability,
+    lost_reason: refused.has('lost_reason') ? undefined : body.lost_reason,
+  }
+  const decision = decide(current, input, context)
+  if (decision.problems === undefined) return decision
+  problems.push(...decision.problems.filter(({ field }) => !refused.has(field)))
+  return null
+}
+
+function valueProblems({ value }: { value?: number | null }, problems: FieldProblem[]): FieldProblem[] {
+  if (typeof value !== 'number' || problems.some(({ field }) => field === 'value') || isExact(value))
+    return []
+  return [{ field: 'value', code: 'too_precise', message: 'value must have at most 4 decimals.' }]
+}
+
+// JSON has a -0, which is no other value than 0.
+const tidyZero = <T extends { value?: number | null }>(body: T): T =>
+  body.value === 0 ? { ...body, value: 0 } : body

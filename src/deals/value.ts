@@ -1,0 +1,15 @@
+const units = 10_000
+
+/** The highest value of a deal; the lowest is 0 (contract: deals). */
+export const highest_value = 99_999_999_999.9999
+
+/** The ten-thousandths that are stored, so that sums are exact: below 2^53 for every value that is accepted. */
+export const toUnits = (value: number | null): number | null =>
+  value === null ? null : Math.round(value * units)
+
+/** The number that was sent: a division is rounded correctly, so it meets the very double that the decimals mean. */
+export const fromUnits = (value_units: number | null): number | null =>
+  value_units === null ? null : value_units / units
+
+/** Whether a number has at most 4 decimals, judged on the double that its JSON text stands for. */
+export const isExact = (value: number): boolean => Math.round(value * units) / units === value

@@ -1,0 +1,54 @@
+import type { AttemptOutcome } from './deliver.ts'
+
+// One process attempts this many deliveries at once; an attempt costs a socket and some kilobytes.
+const most_in_all = 512
+const first_limit = 4
+const most_per_webhook = 32
+const failures_to_probe = 3
+
+type Load = { in_flight: number; limit: number; failures: number }
+
+/**
+ * How many deliveries each webhook may have in flight. A webhook starts small, grows with each success and shrinks when
+ * it times out or answers with an overload; after three failures in a row it is probed one by one, so that slow and
+ * dead endpoints never hold the places of the others.
+ */
+export function createCapacity() {
+  const loads = new Map<string, Load>()
+  let in_flight = 0
+
+  const load = (webhook_id: string): Load =>
+    loads.get(webhook_id) ?? { in_flight: 0, limit: first_limit, failures: 0 }
+
+  return {
+    total: () => most_in_all - in_flight,
+    free(webhook_id: string): number {
+      const { limit, in_flight: mine } = load(webhook_id)
+      return Math.max(0, Math.min(limit - mine, most_in_all - in_flight))
+    },
+    taken(webhook_id: string): void {
+      const mine = load(webhook_id)
+      mine.in_flight++
+      in_flight++
+      loads.set(webhook_id, mine)
+    },
+    /** Notes the end of an attempt; null when there was no outcome to learn from. */
+    returned(webhook_id: string, outcome: AttemptOutcome | null): void {
+      const mine = load(webhook_id)
+      mine.in_flight--
+      in_flight--
+      if (outcome?.ok) {
+        mine.failures = 0
+        mine.limit = Math.min(most_per_webhook, mine.limit + 1)
+      } else if (outcome) {
+        mine.failures++
+        const status = outcome.response?.status ?? 0
+        const overloaded = outcome.response === null || status >= 500 || status === 429
+        if (overloaded) mine.limit = Math.max(1, Math.floor(mine.limit / 2))
+        if (mine.failures >= failures_to_probe) mine.limit = 1
+      }
+      // What a fresh entry would say need not be remembered.
+      if (mine.in_flight === 0 && mine.failures === 0 && mine.limit <= first_limit) loads.delete(webhook_id)
+    },
+  }
+}

@@ -1,0 +1,317 @@
+import { addCount, countOf, recount } from '../db/counts.ts'
+import type { Db } from '../db/db.ts'
+import { prepare } from '../db/prepare.ts'
+import { bodyFor } from '../events/emit.ts'
+import type { Attempt, Delivery, DeliveryDetail } from './schema.ts'
+
+const columns = [
+  'id',
+  'webhook_id',
+  'event_id',
+  'event',
+  'status',
+  'attempt_count',
+  'next_attempt_at',
+  'created_at',
+  'finished_at',
+] as const
+
+type Filters = {
+  webhook_id?: string
+  event?: string
+  status?: Delivery['status']
+  from?: string
+  to?: string
+}
+
+/** One page of the log, newest first, and the number of all that match; `from` and `to` are inclusive times. */
+export async function listDeliveries(
+  db: Db,
+  workspace_id: number,
+  filters: Filters,
+  { per_page, offset }: { per_page: number; offset: number },
+): Promise<{ total: number; deliveries: Delivery[] }> {
+  let matching = db.selectFrom('webhook_deliveries').where('workspace_id', '=', workspace_id)
+  const { from, to, ...equal } = filters
+  const named = Object.entries(equal).filter(([, value]) => value !== undefined)
+  for (const [name, value] of named)
+    matching = matching.where(name as keyof typeof equal, '=', value as string)
+  if (from) matching = matching.where('created_at', '>=', from)
+  if (to) matching = matching.where('created_at', '<=', to)
+  const [first] = named
+  const total =
+    from || to || named.length > 1
+      ? Number((await matching.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()).n)
+      : await countOf(db, workspace_id, first ? `deliveries.${first[0]}=${first[1]}` : 'deliveries')
+  if (offset >= total) return { total, deliveries: [] }
+  const deliveries = await matching
+    .select(columns)
+    .orderBy('id', 'desc')
+    .limit(per_page)
+    .offset(offset)
+    .execute()
+  return { total, deliveries }
+}
+
+/** A delivery with every attempt, or null. The request's body is the event's stored text, never made anew. */
+export async function findDelivery(db: Db, workspace_id: number, id: string): Promise<DeliveryDetail | null> {
+  const delivery = await db
+    .selectFrom('webhook_deliveries')
+    .select(columns)
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (!delivery) return null
+  const event = await db
+    .selectFrom('events')
+    .select('payload')
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', delivery.event_id)
+    .executeTakeFirst()
+  const rows = await db
+    .selectFrom('webhook_attempts')
+    .selectAll()
+    .where('workspace_id', '=', workspace_id)
+    .where('delivery_id', '=', id)
+    .orderBy('number')
+    .execute()
+  const body = event ? bodyFor(event.payload, delivery.webhook_id) : ''
+  const attempts = rows.map((row): Attempt => {
+    const headers = JSON.parse(row.request_headers)
+    const { response_status: status, error_code } = row
+    const response =
+      status === null
+        ? null
+        : { status, headers: JSON.parse(row.response_headers ?? '{}'), body: row.response_body ?? '' }
+    const error = error_code === null ? null : { code: error_code, message: row.error_message ?? '' }
+    const { number, started_at, duration_ms } = row
+    return {
+      number,
+      started_at,
+      duration_ms,
+      request: { url: row.request_url, headers, body },
+      response,
+      error,
+    }
+  })
+  return { ...delivery, attempts }
+}
+
+type NewAttempt = Omit<Attempt, 'number' | 'request'> & {
+  request: { url: string; headers: Record<string, string> }
+}
+
+const lastNumber = prepare((db, p: { workspace_id: number; delivery_id: string }) =>
+  db
+    .selectFrom('webhook_attempts')
+    .select((eb) => eb.fn.max('number').as('number'))
+    .where('workspace_id', '=', p.workspace_id)
+    .where('delivery_id', '=', p.delivery_id),
+)
+
+/** Adds an attempt to a delivery's log, numbered on. */
+export async function insertAttempt(
+  tx: Db,
+  workspace_id: number,
+  delivery_id: string,
+  attempt: NewAttempt,
+): Promise<void> {
+  const [last] = await lastNumber(tx, { workspace_id, delivery_id })
+  const { started_at, request, response, error } = attempt
+  await addAttempt(tx, {
+    workspace_id,
+    delivery_id,
+    number: (last?.number ?? 0) + 1,
+    started_at,
+    duration_ms: Math.round(attempt.duration_ms),
+    request_url: request.url,
+    request_headers: JSON.stringify(request.headers),
+    response_status: response?.status ?? null,
+    response_headers: response && JSON.stringify(response.headers),
+    response_body: response?.body ?? null,
+    error_code: error?.code ?? null,
+    error_message: error?.message ?? null,
+  })
+}
+
+type AttemptRow = {
+  workspace_id: number
+  delivery_id: string
+  number: number
+  started_at: string
+  duration_ms: number
+  request_url: string
+  request_headers: string
+  response_status: number | null
+  response_headers: string | null
+  response_body: string | null
+  error_code: string | null
+  error_message: string | null
+}
+const addAttempt = prepare((db, p: AttemptRow) =>
+  db.insertInto('webhook_attempts').values({
+    workspace_id: p.workspace_id,
+    delivery_id: p.delivery_id,
+    number: p.number,
+    started_at: p.started_at,
+    duration_ms: p.duration_ms,
+    request_url: p.request_url,
+    request_headers: p.request_headers,
+    response_status: p.response_status,
+    response_headers: p.response_headers,
+    response_body: p.response_body,
+    error_code: p.error_code,
+    error_message: p.error_message,
+  }),
+)
+
+const finish = prepare(
+  (db, p: { workspace_id: number; id: string; status: Delivery['status']; now: string }) =>
+    db
+      .updateTable('webhook_deliveries')
+      .set((eb) => ({
+        status: p.status,
+        attempt_count: eb('attempt_count', '+', 1),
+        next_attempt_at: null,
+        finished_at: p.now,
+      }))
+      .where('workspace_id', '=', p.workspace_id)
+      .where('id', '=', p.id),
+)
+
+/** Ends a pending delivery after a counted attempt. */
+export async function finishDelivery(
+  tx: Db,
+  workspace_id: number,
+  id: string,
+  status: 'succeeded' | 'failed',
+  now: string,
+): Promise<void> {
+  await finish(tx, { workspace_id, id, status, now })
+  await moveStatus(tx, workspace_id, 'pending', status, 1)
+}
+
+/** Notes a counted attempt that is tried again at the given time. */
+export async function retryDelivery(
+  tx: Db,
+  workspace_id: number,
+  id: string,
+  next_attempt_at: string,
+): Promise<void> {
+  await tx
+    .updateTable('webhook_deliveries')
+    .set((eb) => ({ attempt_count: eb('attempt_count', '+', 1), next_attempt_at }))
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Puts finished deliveries into the queue again, each for one attempt at once. */
+export async function resend(
+  tx: Db,
+  workspace_id: number,
+  now: string,
+  now_ms: number,
+  deliveries: Delivery[],
+): Promise<void> {
+  for (const { id, webhook_id, status } of deliveries) {
+    await tx
+      .insertInto('webhook_queue')
+      .values({
+        delivery_id: id,
+        workspace_id,
+        webhook_id,
+        kind: 'resend',
+        run_at_ms: now_ms,
+        tries: 0,
+        claim_id: null,
+        claimed_at_ms: null,
+      })
+      .execute()
+    await tx
+      .updateTable('webhook_deliveries')
+      .set({ status: 'pending', next_attempt_at: now, finished_at: null })
+      .where('workspace_id', '=', workspace_id)
+      .where('id', '=', id)
+      .execute()
+    await moveStatus(tx, workspace_id, status, 'pending', 1)
+  }
+}
+
+/** The failed deliveries of a webhook that were created at or after a time, oldest first. */
+export const failedDeliveries = (db: Db, workspace_id: number, webhook_id: string, since: string | null) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .select(columns)
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('status', '=', 'failed')
+    .where('created_at', '>=', since ?? '')
+    .orderBy('id')
+    .execute()
+
+async function moveStatus(
+  tx: Db,
+  workspace_id: number,
+  from: Delivery['status'],
+  to: Delivery['status'],
+  by: number,
+) {
+  await addCount(tx, { workspace_id, name: `deliveries.status=${from}`, by: -by })
+  await addCount(tx, { workspace_id, name: `deliveries.status=${to}`, by })
+}
+
+/**
+ * Removes finished deliveries that ended before a time, with their attempts, at most `limit`; then events before it that
+ * no delivery needs. Returns how many deliveries went.
+ */
+export async function removeOldDeliveries(tx: Db, before: string, limit: number): Promise<number> {
+  const old = await tx
+    .selectFrom('webhook_deliveries')
+    .select(['workspace_id', ...columns])
+    .where('finished_at', '<', before)
+    .limit(limit)
+    .execute()
+  for (const delivery of old) {
+    const { workspace_id, id } = delivery
+    await tx
+      .deleteFrom('webhook_attempts')
+      .where('workspace_id', '=', workspace_id)
+      .where('delivery_id', '=', id)
+      .execute()
+    await tx
+      .deleteFrom('webhook_deliveries')
+      .where('workspace_id', '=', workspace_id)
+      .where('id', '=', id)
+      .execute()
+    await recount(tx, workspace_id, 'deliveries', ['webhook_id', 'event', 'status'], delivery, null)
+  }
+  return old.length
+}
+
+/** Removes up to `limit` events of before a time that no delivery refers to any more; returns how many. */
+export async function removeOldEvents(tx: Db, before: string, limit: number): Promise<number> {
+  const result = await tx
+    .deleteFrom('events')
+    .where('seq', 'in', (seqs) =>
+      seqs
+        .selectFrom('events as e')
+        .select('e.seq')
+        .where('e.occurred_at', '<', before)
+        .where((eb) =>
+          eb.not(
+            eb.exists(
+              eb
+                .selectFrom('webhook_deliveries as d')
+                .select('d.id')
+                .whereRef('d.workspace_id', '=', 'e.workspace_id')
+                .whereRef('d.event_id', '=', 'e.id'),
+            ),
+          ),
+        )
+        .orderBy('e.seq')
+        .limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}

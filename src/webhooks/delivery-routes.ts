@@ -1,0 +1,98 @@
+import { Type } from 'typebox'
+import type { Db } from '../db/db.ts'
+import { List, list, paging, Single } from '../http/envelope.ts'
+import { conflict, invalid, notFound } from '../http/errors.ts'
+import { checkMatch, sendRecord } from '../http/etag.ts'
+import { ListQuery } from '../http/fields.ts'
+import type { App } from '../http/server.ts'
+import type { Writer } from '../http/write.ts'
+import { findDelivery, listDeliveries, resend } from './deliveries.ts'
+import { findWebhook } from './queries.ts'
+import { Delivery, DeliveryDetail, DeliveryParams, delivery_statuses } from './schema.ts'
+
+const path = '/api/v1/deliveries'
+const extension = { 'x-extension': true }
+
+/** The delivery log: every request that was sent to a webhook, and what came back. */
+export function deliveryRoutes(
+  app: App,
+  { db, write, event_names }: { db: Db; write: Writer; event_names: readonly string[] },
+): void {
+  const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
+  const querystring = ListQuery({
+    webhook_id: Type.Optional(Type.String({ maxLength: 64 })),
+    event: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...event_names, 'ping'] })),
+    status: Type.Optional(Type.Unsafe<Delivery['status']>({ type: 'string', enum: delivery_statuses })),
+    from: time('Created at or after this time.'),
+    to: time('Created at or before this time.'),
+  })
+
+  app.get(
+    path,
+    {
+      config: { scope: 'webhooks:read' },
+      schema: { ...extension, summary: 'List deliveries', querystring, response: { 200: List(Delivery) } },
+    },
+    async (request) => {
+      const asked = paging(request.query)
+      const { webhook_id, event, status, from, to } = request.query
+      const filters = { webhook_id, event, status, from: from && utc(from), to: to && utc(to) }
+      const { deliveries, total } = await listDeliveries(db, request.access.workspace_id, filters, asked)
+      return list(deliveries, total, asked)
+    },
+  )
+
+  app.get(
+    `${path}/:delivery_id`,
+    {
+      config: { scope: 'webhooks:read' },
+      schema: {
+        ...extension,
+        summary: 'Read a delivery with its attempts',
+        params: DeliveryParams,
+        response: { 200: Single(DeliveryDetail) },
+      },
+    },
+    async (request, reply) =>
+      sendRecord(request, reply, await existing(db, request.access.workspace_id, request.params.delivery_id)),
+  )
+
+  app.post(
+    `${path}/:delivery_id/resend`,
+    {
+      config: { scope: 'webhooks:write' },
+      schema: {
+        ...extension,
+        summary: 'Send a finished delivery again, once',
+        params: DeliveryParams,
+        body: Type.Object({}, { additionalProperties: false }),
+        response: { 200: Single(DeliveryDetail) },
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, { workspace_id, now, now_ms }, problems) => {
+        const { delivery_id } = request.params
+        const delivery = await existing(tx, workspace_id, delivery_id)
+        checkMatch(request, delivery)
+        if (problems.length) throw invalid(problems)
+        if (delivery.status !== 'succeeded' && delivery.status !== 'failed')
+          throw conflict(
+            `The delivery is ${delivery.status}: only succeeded and failed ones can be sent again.`,
+          )
+        const webhook = await findWebhook(tx, workspace_id, delivery.webhook_id)
+        if (!webhook) throw conflict('The webhook of this delivery was deleted.')
+        if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
+        await resend(tx, workspace_id, now, now_ms, [delivery])
+        return { record: await existing(tx, workspace_id, delivery_id) }
+      }),
+  )
+}
+
+// Stored times are UTC with milliseconds, so that they compare as texts.
+const utc = (time: string) => new Date(time).toISOString()
+
+async function existing(db: Db, workspace_id: number, id: string): Promise<DeliveryDetail> {
+  const delivery = await findDelivery(db, workspace_id, id)
+  if (!delivery) throw notFound('This delivery')
+  return delivery
+}

@@ -1,0 +1,132 @@
+import type { Static, TSchema } from 'typebox'
+import { Type } from 'typebox'
+import type { Db } from '../db/db.ts'
+import type { Context } from '../events/context.ts'
+import { defineEvent } from '../events/define.ts'
+import { insertDelivery, insertEventOf } from '../events/emit.ts'
+import { Single, single } from '../http/envelope.ts'
+import { conflict, invalid, notFound } from '../http/errors.ts'
+import { checkMatch } from '../http/etag.ts'
+import type { App } from '../http/server.ts'
+import type { Answer, Writer } from '../http/write.ts'
+import { failedDeliveries, findDelivery, resend } from './deliveries.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import { findWebhookRow, updateWebhook } from './queries.ts'
+import { existingWebhook, secretProblems, type WebhookDeps } from './routes.ts'
+import {
+  DeliveryDetail,
+  ResendCount,
+  ResendFailed,
+  RotateSecret,
+  Webhook,
+  WebhookParams,
+  WebhookRotated,
+} from './schema.ts'
+import { rotated } from './secrets.ts'
+import { generateSecret } from './signature.ts'
+
+const ping = defineEvent('ping', 'A test of a webhook.', Type.Object({ message: Type.String() }), {
+  message: 'pong',
+})
+
+type Deps = Pick<WebhookDeps, 'seal'> & { db: Db; write: Writer; dispatcher: Dispatcher }
+
+/** What can be done with a webhook: pause and resume, rotate its secret, test it, send again what failed. */
+export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: Deps): void {
+  const act = (name: string) => `/api/v1/webhooks/:webhook_id/${name}`
+  const options = <Body extends TSchema, View extends TSchema>(summary: string, body: Body, view: View) => ({
+    config: { scope: 'webhooks:write' },
+    schema: { 'x-extension': true, summary, params: WebhookParams, body, response: { 200: Single(view) } },
+  })
+
+  const status = (name: string, to: 'paused' | 'active', summary: string) =>
+    app.post(
+      act(name),
+      options(summary, Type.Object({}, { additionalProperties: false }), Webhook),
+      (request, reply) =>
+        write(request, reply, async (tx, { workspace_id, now }, problems): Promise<Answer> => {
+          const { webhook_id } = request.params
+          const before = await existingWebhook(tx, workspace_id, webhook_id)
+          checkMatch(request, before)
+          if (problems.length) throw invalid(problems)
+          if (before.status === to) return { record: before }
+          await updateWebhook(tx, workspace_id, webhook_id, now, { status: to, status_reason: null })
+          return { record: await existingWebhook(tx, workspace_id, webhook_id) }
+        }),
+    )
+  status('pause', 'paused', 'Pause a webhook: what happens meanwhile is kept')
+  status('resume', 'active', 'Resume a webhook: what was kept is sent')
+
+  app.post(
+    act('rotate-secret'),
+    options('Rotate the secret without a gap', RotateSecret, WebhookRotated),
+    (request, reply) =>
+      write(request, reply, async (tx, { workspace_id, now, now_ms }, problems) => {
+        const { webhook_id } = request.params
+        const before = await existingWebhook(tx, workspace_id, webhook_id)
+        checkMatch(request, before)
+        const { secret, overlap_hours } = request.body
+        const all = [...problems, ...secretProblems(secret)]
+        if (all.length) throw invalid(all)
+        const row = await findWebhookRow(tx, workspace_id, webhook_id)
+        if (!row) throw notFound('This webhook')
+        const fresh = secret ?? generateSecret()
+        const overlap_ms = (overlap_hours ?? 24) * 3600 * 1000
+        await updateWebhook(tx, workspace_id, webhook_id, now, rotated(row, fresh, seal, now_ms, overlap_ms))
+        const after = await existingWebhook(tx, workspace_id, webhook_id)
+        return { record: after, shown: { ...after, secret: fresh } }
+      }),
+  )
+
+  app.post(
+    act('test'),
+    options(
+      'Send a ping and wait for its outcome',
+      Type.Object({}, { additionalProperties: false }),
+      DeliveryDetail,
+    ),
+    (request, reply) =>
+      write.inSteps(request, reply, {
+        before: (tx, context) => insertPing(tx, context, request),
+        meanwhile: (delivery_id) => dispatcher.attemptNow(request.access.workspace_id, delivery_id),
+        async after(tx, { workspace_id }, delivery_id) {
+          const delivery = await findDelivery(tx, workspace_id, delivery_id)
+          if (!delivery) throw notFound('This delivery')
+          return { record: delivery }
+        },
+      }),
+  )
+
+  async function insertPing(
+    tx: Db,
+    context: Context,
+    request: { params: Static<typeof WebhookParams> } & Parameters<typeof checkMatch>[0],
+  ) {
+    const { webhook_id } = request.params
+    checkMatch(request, await existingWebhook(tx, context.workspace_id, webhook_id))
+    const event_id = await insertEventOf(tx, context, ping, { message: 'This is a test of your webhook.' })
+    return insertDelivery(
+      tx,
+      context,
+      { webhook_id, event_id, event: ping.name, kind: 'ping' },
+      dispatcher.lease(),
+    )
+  }
+
+  app.post(
+    act('resend-failed'),
+    options('Send all failed deliveries again', ResendFailed, ResendCount),
+    (request, reply) =>
+      write(request, reply, async (tx, { workspace_id, now, now_ms }, problems) => {
+        const { webhook_id } = request.params
+        const webhook = await existingWebhook(tx, workspace_id, webhook_id)
+        checkMatch(request, webhook)
+        if (problems.length) throw invalid(problems)
+        if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
+        const since = request.body?.since ? new Date(request.body.since).toISOString() : null
+        const failed = await failedDeliveries(tx, workspace_id, webhook_id, since)
+        await resend(tx, workspace_id, now, now_ms, failed)
+        return { body: single({ count: failed.length }) }
+      }),
+  )
+}

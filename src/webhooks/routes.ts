@@ -1,0 +1,164 @@
+import type { Db } from '../db/db.ts'
+import { newId } from '../db/ids.ts'
+import type { Seal } from '../db/seal.ts'
+import { Deleted, deleted, List, list, paging, Single } from '../http/envelope.ts'
+import { type FieldProblem, invalid, notFound } from '../http/errors.ts'
+import { checkMatch, sendRecord } from '../http/etag.ts'
+import { ListQuery } from '../http/fields.ts'
+import { changesOf } from '../http/patch.ts'
+import type { App } from '../http/server.ts'
+import type { Writer } from '../http/write.ts'
+import { findWebhook, insertWebhook, listWebhooks, removeWebhook, updateWebhook } from './queries.ts'
+import { Webhook, WebhookCreated, WebhookParams, webhookBodies } from './schema.ts'
+import { generateSecret, secretProblem } from './signature.ts'
+import { checkUrl, type TargetPolicy } from './target.ts'
+
+const path = '/api/v1/webhooks'
+const reads = { scope: 'webhooks:read' }
+const writes = { scope: 'webhooks:write' }
+const extension = { 'x-extension': true }
+
+export type WebhookDeps = {
+  db: Db
+  write: Writer
+  seal: Seal
+  policy: TargetPolicy
+  /** Every name that may be subscribed to, in the catalogue's order. */
+  event_names: readonly string[]
+}
+
+/** Registration of webhooks, and reading, changing and deleting them. */
+export function webhookRoutes(app: App, { db, write, seal, policy, event_names }: WebhookDeps): void {
+  const { WebhookCreate, WebhookUpdate } = webhookBodies(event_names)
+
+  // Names are looked up before the transaction, which waits for nothing but the database.
+  async function urlProblems(url: unknown): Promise<FieldProblem[]> {
+    if (typeof url !== 'string' || url === '') return []
+    const checked = await checkUrl(url, policy)
+    return 'code' in checked ? [{ field: 'url', code: checked.code, message: checked.message }] : []
+  }
+
+  app.post(
+    path,
+    {
+      config: writes,
+      schema: {
+        summary: 'Register a webhook',
+        body: WebhookCreate,
+        response: { 201: Single(WebhookCreated) },
+      },
+    },
+    async (request, reply) => {
+      const bad_url = await urlProblems(request.body.url)
+      return write(request, reply, async (tx, { workspace_id, now }, problems) => {
+        const { name = null, url = '', events = [], secret } = request.body
+        const all = [...problems, ...bad_url, ...secretProblems(secret)]
+        if (all.length) throw invalid(all)
+        const id = newId('wh')
+        const signing = secret ?? generateSecret()
+        await insertWebhook(tx, workspace_id, now, { id, name, url, events, secret: seal.seal(signing) })
+        const webhook = await existingWebhook(tx, workspace_id, id)
+        return { record: webhook, shown: { ...webhook, secret: signing }, location: `${path}/${id}` }
+      })
+    },
+  )
+
+  app.get(
+    path,
+    {
+      config: reads,
+      schema: {
+        ...extension,
+        summary: 'List webhooks',
+        querystring: ListQuery({}),
+        response: { 200: List(Webhook) },
+      },
+    },
+    async (request) => {
+      const asked = paging(request.query)
+      const { webhooks, total } = await listWebhooks(db, request.access.workspace_id, asked)
+      return list(webhooks, total, asked)
+    },
+  )
+
+  app.get(
+    `${path}/:webhook_id`,
+    {
+      config: reads,
+      schema: {
+        ...extension,
+        summary: 'Read a webhook',
+        params: WebhookParams,
+        response: { 200: Single(Webhook) },
+      },
+    },
+    async (request, reply) =>
+      sendRecord(
+        request,
+        reply,
+        await existingWebhook(db, request.access.workspace_id, request.params.webhook_id),
+      ),
+  )
+
+  app.route({
+    method: ['PUT', 'PATCH'],
+    url: `${path}/:webhook_id`,
+    config: writes,
+    schema: {
+      ...extension,
+      summary: 'Change a webhook',
+      params: WebhookParams,
+      body: WebhookUpdate,
+      response: { 200: Single(Webhook) },
+    },
+    handler: async (request, reply) => {
+      const bad_url = await urlProblems(request.body.url)
+      return write(request, reply, async (tx, { workspace_id, now }, problems) => {
+        const { webhook_id } = request.params
+        const before = await existingWebhook(tx, workspace_id, webhook_id)
+        checkMatch(request, before)
+        // An address that is stored already stays, even if the networks that are allowed have changed.
+        const all = [...problems, ...(request.body.url === before.url ? [] : bad_url)]
+        if (all.length) throw invalid(all)
+        const changes = changesOf(request.body, before, ['name', 'url', 'events'])
+        if (!Object.keys(changes).length) return { record: before }
+        await updateWebhook(tx, workspace_id, webhook_id, now, changes)
+        return { record: await existingWebhook(tx, workspace_id, webhook_id) }
+      })
+    },
+  })
+
+  app.delete(
+    `${path}/:webhook_id`,
+    {
+      config: writes,
+      schema: {
+        ...extension,
+        summary: 'Delete a webhook and cancel what is pending for it',
+        params: WebhookParams,
+        response: { 200: Deleted },
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, { workspace_id, now }) => {
+        const { webhook_id } = request.params
+        checkMatch(request, await existingWebhook(tx, workspace_id, webhook_id))
+        await removeWebhook(tx, workspace_id, webhook_id, now)
+        return { body: deleted('The webhook') }
+      }),
+  )
+}
+
+/** Problems of a secret that a client gives; none when it gives none. */
+export function secretProblems(secret: unknown): FieldProblem[] {
+  if (typeof secret !== 'string') return []
+  const problem = secretProblem(secret)
+  return problem ? [{ field: 'secret', code: 'invalid_format', message: problem }] : []
+}
+
+/** The webhook, or 404. */
+export async function existingWebhook(db: Db, workspace_id: number, id: string): Promise<Webhook> {
+  const webhook = await findWebhook(db, workspace_id, id)
+  if (!webhook) throw notFound('This webhook')
+  return webhook
+}

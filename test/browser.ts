@@ -1,0 +1,130 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+// Debian's Chromium, headless, in a fresh profile and quiet by itself; every name but this machine's is unknown to it.
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-dev-shm-usage',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+  '--remote-debugging-port=0',
+]
+
+function onPath(name: string): string | null {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    try {
+      accessSync(join(folder, name), constants.X_OK)
+      return join(folder, name)
+    } catch {}
+  }
+  return null
+}
+
+/** Chromium's path; installed from Debian's packages when it is missing and we may. Throws when there is none. */
+function findChromium(): string {
+  const found = onPath('chromium')
+  if (found) return found
+  if (process.getuid?.() !== 0 || !onPath('apt-get'))
+    throw new Error('This test needs Chromium on the PATH: apt-get install chromium')
+  const apt = (...args: string[]) =>
+    execFileSync('apt-get', args, {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    })
+  apt('update')
+  apt('install', '-y', '--no-install-recommends', 'chromium')
+  return onPath('chromium') ?? 'chromium'
+}
+
+type Message = { id?: number; method?: string; params?: any; result?: any; error?: { message: string } }
+
+/** Opens a page in a browser of its own; `requests` grows with every address that the page asks for, or is refused. */
+export async function openPage(url: string) {
+  const profile = mkdtempSync(join(tmpdir(), 'rapport-chromium-'))
+  const browser = spawn(findChromium(), [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const exited = once(browser, 'exit')
+  const debugger_url = await debuggerOf(browser.stderr)
+  const targets = await fetch(`http://${new URL(debugger_url).host}/json/list`)
+  const [tab] = ((await targets.json()) as { type: string; webSocketDebuggerUrl: string }[]).filter(
+    (target) => target.type === 'page',
+  )
+  const socket = new WebSocket(tab!.webSocketDebuggerUrl)
+  await once(socket, 'open')
+
+  const requests: string[] = []
+  const complaints: string[] = []
+  const waiting = new Map<number, (message: Message) => void>()
+  socket.addEventListener('message', ({ data }) => {
+    const message = JSON.parse(String(data)) as Message
+    if (message.id !== undefined) waiting.get(message.id)?.(message)
+    if (message.method === 'Network.requestWillBeSent') requests.push(message.params.request.url)
+    if (message.method === 'Network.webSocketCreated') requests.push(message.params.url)
+    if (message.method === 'Log.entryAdded' && message.params.entry.level === 'error')
+      complaints.push(message.params.entry.text)
+    if (message.method === 'Runtime.exceptionThrown')
+      complaints.push(message.params.exceptionDetails.exception?.description ?? 'an exception')
+  })
+  let last_id = 0
+  async function send(method: string, params: object = {}): Promise<any> {
+    const id = ++last_id
+    const answer = new Promise<Message>((resolve) => waiting.set(id, resolve))
+    socket.send(JSON.stringify({ id, method, params }))
+    const { error, result } = await answer
+    if (error) throw new Error(`${method}: ${error.message}`)
+    return result
+  }
+  for (const domain of ['Network', 'Log', 'Runtime', 'Page']) await send(`${domain}.enable`)
+  await send('Page.navigate', { url })
+
+  /** The value of an expression in the page. */
+  const evaluate = async (expression: string) =>
+    (await send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true })).result.value
+
+  return {
+    requests,
+    /** Errors of the page: exceptions, failed loads, and what its policy refused. */
+    complaints,
+    evaluate,
+    send,
+    /** Waits until the expression is true in the page; throws after 20 s. */
+    async until(expression: string) {
+      const deadline = Date.now() + 20_000
+      while (!(await evaluate(`Boolean(${expression})`))) {
+        if (Date.now() > deadline) throw new Error(`Never true in the page: ${expression}`)
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    },
+    async close() {
+      await send('Browser.close').catch(() => browser.kill('SIGKILL'))
+      await exited
+      socket.close()
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+async function debuggerOf(stderr: NodeJS.ReadableStream): Promise<string> {
+  const lines: string[] = []
+  for await (const line of createInterface({ input: stderr })) {
+    lines.push(line)
+    const [, url] = /DevTools listening on (ws:\S+)/.exec(line) ?? []
+    if (url) {
+      // Read on, so that the browser never waits for its own error output.
+      stderr.resume()
+      return url
+    }
+  }
+  throw new Error(`Chromium did not start:\n${lines.join('\n')}`)
+}
