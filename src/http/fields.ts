@@ -67,7 +67,7 @@ export function Body<T extends Record<string, TSchema>>(
     properties: {
       ...fields,
       ...Object.fromEntries(
-        ignored.map((name) => [name, { description: 'Read-only: accepted and ignored.' }]),
+        ignored.map((name) => [name, { readOnly: true, description: 'Accepted and ignored.' }]),
       ),
     },
     required,

@@ -20,7 +20,8 @@ export function changesOf<T extends object>(body: T, shown: object, writable: re
 export function mergeCustomFields(current: CustomFields, sent: CustomFields | null): CustomFields {
   if (sent === null) return {}
   const merged = Object.entries({ ...current, ...sent }).filter(([, value]) => value !== null)
-  return Object.fromEntries(merged)
+  // JSON stores -0 as 0.
+  return Object.fromEntries(merged.map(([key, value]) => [key, value === 0 ? 0 : value]))
 }
 
 /** A merge of two maps in order can still have too many keys; said only when nothing else is wrong with the field. */

@@ -44,7 +44,8 @@ export function tidyTexts(body: Body, properties: Property[]): void {
   for (const [name, schema] of properties) {
     const value = body[name]
     if (schema.verbatim) continue
-    if (typeof value === 'string') body[name] = value.trim() || (schema.type === undefined ? value : null)
+    if (typeof value === 'string' && [schema.type].flat().includes('string'))
+      body[name] = value.trim() || null
     if (Array.isArray(value) && schema.items)
       body[name] = [...new Set(value.map((item) => (typeof item === 'string' ? item.trim() : item)))]
   }

@@ -5,7 +5,15 @@ import { ApiError, badRequest, type FieldProblem, invalid, notFound } from './er
 import { type Body, textProblems, tidyTexts } from './texts.ts'
 
 // Bodies are never coerced: Fastify's default would turn {"company_id": null} into 0.
-const options = { allErrors: true, strict: false, useDefaults: true, removeAdditional: false } as const
+// 1e400 is no number that JSON could give back.
+const numbers = { strictNumbers: true } as const
+const options = {
+  ...numbers,
+  allErrors: true,
+  strict: false,
+  useDefaults: true,
+  removeAdditional: false,
+} as const
 const bodies = addFormats.default(new Ajv({ ...options, coerceTypes: false }))
 const queries = addFormats.default(new Ajv({ ...options, coerceTypes: true }))
 

@@ -290,6 +290,28 @@ test('a kept-alive connection that dies without a byte is replaced once within t
   }
 })
 
+test('the replacement is a new connection, not another one that was kept alive', async (t) => {
+  let requests = 0
+  const target = await tcpServer(t, (socket, number) => {
+    onRequest(socket, () => {
+      const nth = ++requests
+      if (nth <= 3) setTimeout(() => socket.write(fine), 40)
+      else if (nth === 4) setTimeout(() => socket.resetAndDestroy(), 80)
+      else if (number === 3) socket.write(fine)
+      else socket.resetAndDestroy()
+    })
+  })
+  const { send } = sender(t)
+  const two = () =>
+    Promise.all([send({ ...message, url: target.url }), send({ ...message, url: target.url })])
+  await two()
+  await freed()
+  assert.equal(target.connections(), 2)
+  // The first of these ends well, so its connection is free when the second one loses the other.
+  for (const outcome of await two()) assert.equal(outcome.error, null)
+  assert.deepEqual([target.connections(), requests], [3, 5])
+})
+
 test('a kept-alive connection that dies within an answer is not replaced', async (t) => {
   const target = await tcpServer(t, (socket) => {
     let requests = 0

@@ -24,7 +24,7 @@ export type SenderOptions = {
   timeout_ms: number
   connect_timeout_ms?: number
   max_response_bytes?: number
-  /** A request that finds no free connection waits inside its own time limit, so this should be no bottleneck. */
+  /** A request waits for a free connection within its own time: not fewer than the attempts that run at once. */
   connections_per_origin?: number
   /** The product's version, for the user agent. */
   version: string
@@ -53,7 +53,7 @@ const maxHeaderSize = 16_384
  */
 export function createSender(options: SenderOptions): Sender {
   const { policy, timeout_ms, version, ca, now = Date.now, resolve = resolveHost } = options
-  const { connect_timeout_ms = 5000, max_response_bytes = 16_384, connections_per_origin = 256 } = options
+  const { connect_timeout_ms = 5000, max_response_bytes = 16_384, connections_per_origin = 512 } = options
 
   const connect = guardedConnector({ policy, connect_timeout_ms, resolve, ca })
   // undici's own time-outs are off: they are imprecise, and start over with every chunk that drips in.

@@ -132,8 +132,8 @@ function hostOf(url: URL): string {
 // Looks at the text itself: the URL parser silently drops, moves or rewrites much of what is refused here.
 function urlProblem(raw: string): string | null {
   if (raw.length > url_limit) return `must have at most ${url_limit} characters.`
-  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Z}\\]/u.test(raw))
-    return 'must not contain spaces, control characters or backslashes.'
+  const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\\]/u
+  if (hidden.test(raw)) return 'must not contain spaces, control characters or backslashes.'
   const [, authority] = /^https?:\/\/([^/?#]+)/i.exec(raw) ?? []
   if (authority === undefined) return 'must begin with http:// or https:// and a host.'
   if (authority.includes('@')) return 'must not contain a user name or password.'
@@ -147,7 +147,10 @@ function urlProblem(raw: string): string | null {
 export async function resolveInTime(resolve: Resolve, hostname: string): Promise<string[]> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no DNS answer within ${dns_limit_ms} ms`)), dns_limit_ms)
+    timer = setTimeout(
+      () => reject(new Error(`no DNS answer within ${dns_limit_ms} ms`)),
+      dns_limit_ms,
+    ).unref()
   })
   try {
     return await Promise.race([resolve(hostname), late])
@@ -167,17 +170,16 @@ export async function resolveHost(hostname: string): Promise<string[]> {
   if (local.length > 0) return local
 
   // The system's own lookup holds one of four threads while it waits, so that a few slow name servers would stop all
-  // others. It comes last, for names to which the name servers have answered that they don't exist.
+  // others. It comes last, for names of which a name server has said that they don't exist, or when there is none.
   const resolver = new Resolver({ timeout: 1000, tries: 2 })
   const limit = setTimeout(() => resolver.cancel(), dns_limit_ms - 100)
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
   clearTimeout(limit)
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   if (found.length > 0) return found
-  for (const answer of answers) {
-    if (answer.status === 'rejected' && !['ENOTFOUND', 'ENODATA'].includes(answer.reason.code))
-      throw answer.reason
-  }
+  const failed = answers.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason)
+  const slow = failed.find(({ code }) => !['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'].includes(code))
+  if (slow !== undefined) throw slow
   return (await lookup(hostname, { all: true })).map(({ address }) => address)
 }
 

@@ -1,0 +1,73 @@
+import type { Db } from '../db/db.ts'
+import { prepare } from '../db/prepare.ts'
+import type { Note } from './notes-schema.ts'
+
+const columns = ['notes.id', 'contact_id', 'body', 'notes.created_at', 'notes.updated_at'] as const
+
+// Notes go to the trash and come back with their contact, so they are reached only through a live one.
+const reachable = (db: Db, p: { workspace_id: number; contact_id: number }) =>
+  db
+    .selectFrom('notes')
+    .innerJoin('contacts', (join) =>
+      join
+        .onRef('contacts.workspace_id', '=', 'notes.workspace_id')
+        .onRef('contacts.id', '=', 'notes.contact_id')
+        .on('contacts.deleted_at', 'is', null),
+    )
+    .select(columns)
+    .where('notes.workspace_id', '=', p.workspace_id)
+    .where('notes.contact_id', '=', p.contact_id)
+    .where('notes.deleted_at', 'is', null)
+
+const all = prepare((db, p: { workspace_id: number; contact_id: number }) =>
+  reachable(db, p).orderBy('notes.id', 'desc'),
+)
+const one = prepare((db, p: { workspace_id: number; contact_id: number; id: number }) =>
+  reachable(db, p).where('notes.id', '=', p.id),
+)
+
+/** All notes of a live contact, newest first; none for any other. */
+export const listNotes = (db: Db, workspace_id: number, contact_id: number): Promise<Note[]> =>
+  all(db, { workspace_id, contact_id })
+
+/** A note of a live contact, or null. */
+export async function findNote(
+  db: Db,
+  workspace_id: number,
+  contact_id: number,
+  id: number,
+): Promise<Note | null> {
+  const [note] = await one(db, { workspace_id, contact_id, id })
+  return note ?? null
+}
+
+/** Adds a note to a contact; returns its id. */
+export async function insertNote(
+  tx: Db,
+  workspace_id: number,
+  now: string,
+  values: Pick<Note, 'contact_id' | 'body'>,
+): Promise<number> {
+  const { id } = await tx
+    .insertInto('notes')
+    .values({ ...values, workspace_id, created_at: now, updated_at: now })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+/** Changes the text of a note, or takes the note away for good (`deleted_at` set). */
+export async function updateNote(
+  tx: Db,
+  workspace_id: number,
+  id: number,
+  now: string,
+  changes: { body?: string; deleted_at?: string },
+): Promise<void> {
+  await tx
+    .updateTable('notes')
+    .set({ ...changes, updated_at: now })
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .execute()
+}
