@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { catalogue } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import { startServer } from '../src/server.ts'
+import { type DemoData, readDemoData } from './data.ts'
+import { type Received, startReceiver } from './receiver.ts'
+
+/**
+ * The main job on real input, end to end, on a scratch folder: a webhook for every event, a file of companies, contacts
+ * and deals loaded over HTTP, deals moved through their stages, and every delivery verified as it arrives. Returns the
+ * exit code: 0 when nothing was lost and every signature held.
+ */
+export async function runDemo(print: (line: string) => void = console.log): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'rapport-demo-'))
+  const config = readConfig({ PORT: '0', DATA_DIR: folder, RATE_LIMIT_PER_SECOND: '0', LOG_LEVEL: 'error' })
+  const service = await startServer(config)
+  const received = new Map<string, Received>()
+  let secret = ''
+  let bad = 0
+  const receiver = await startReceiver(
+    () => secret,
+    (one) => {
+      if (!one.signature_ok) bad++
+      received.set(one.delivery_id, one)
+      print(
+        `${one.event.padEnd(20)} ${one.delivery_id}  ${describe(one.body)}  signature ${one.signature_ok ? 'ok' : 'BAD'}`,
+      )
+    },
+  )
+  try {
+    const api = createClient(service.url, service.first_key ?? '')
+    const events = catalogue.map((event) => event.name)
+    const webhook = await api('POST', '/webhooks', { name: 'Demo', url: receiver.url, events })
+    secret = String(webhook.secret)
+    print(`Rapport answers at ${service.url}; a receiver listens at ${receiver.url}.\n`)
+
+    const expected = await work(api, readDemoData())
+    await settled(() => received.size >= expected, 30_000)
+
+    const lost = expected - received.size
+    print(
+      `\nrequests: ${api.requests()}   events: ${expected}   deliveries: ${received.size}   bad signatures: ${bad}   lost: ${lost}`,
+    )
+    return lost === 0 && bad === 0 ? 0 : 1
+  } finally {
+    await service.stop()
+    receiver.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type Item = Record<string, unknown> & { id: number }
+type Api = ReturnType<typeof createClient>
+
+function createClient(url: string, key: string) {
+  let requests = 0
+  const call = async (method: string, path: string, body?: object): Promise<Item> => {
+    requests++
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+      body: body && JSON.stringify(body),
+    })
+    const answer = (await response.json()) as { data: Item }
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)
+    return answer.data
+  }
+  return Object.assign(call, { requests: () => requests })
+}
+
+/** A day of work over HTTP; returns how many events it must have caused, counted from the contract alone. */
+async function work(api: Api, data: DemoData): Promise<number> {
+  const ids = new Map<string, number>()
+  let expected = 0
+
+  for (const { key, body } of data.companies) ids.set(key, (await api('POST', '/companies', body)).id)
+  for (const { key, company, body } of data.contacts) {
+    const contact = await api('POST', '/contacts', { ...body, company_id: company ? ids.get(company) : null })
+    ids.set(key, contact.id)
+  }
+  expected += data.companies.length + data.contacts.length
+
+  for (const { company, contact, body, moves } of data.deals) {
+    const links = {
+      company_id: company ? ids.get(company) : null,
+      contact_id: contact ? ids.get(contact) : null,
+    }
+    let deal = await api('POST', '/deals', { ...body, ...links })
+    expected += closes(null, deal.stage) ? 2 : 1
+    for (const move of moves) {
+      const before = deal.stage
+      deal = await api('POST', `/deals/${deal.id}/change-stage`, move)
+      if (deal.stage !== before) expected += closes(before, deal.stage) ? 2 : 1
+    }
+  }
+
+  // A few edits, and a slip that is put right.
+  const [first = 0, second = 0] = ids.values()
+  await api('PUT', `/companies/${first}`, { industry: 'Shipping' })
+  await api('DELETE', `/companies/${second}`)
+  await api('POST', `/companies/${second}/restore`)
+  await api('PUT', '/contacts/1', { stage: 'customer', custom_fields: { met_at: 'trade fair' } })
+  await api('POST', '/contacts/1/notes', { body: 'Wants the offer by Friday.' })
+  await api('DELETE', '/contacts/2')
+  await api('POST', '/contacts/2/restore')
+  await api('PUT', '/deals/1', { priority: 'high' })
+  await api('DELETE', '/deals/2')
+  return expected + 8
+}
+
+// Entering won or lost is an event of its own.
+const closes = (before: unknown, after: unknown) => before !== after && (after === 'won' || after === 'lost')
+
+function describe(body: string): string {
+  const { data } = JSON.parse(body)
+  const name = data.name ?? `${data.first_name} ${data.last_name}`
+  return `#${data.id} ${name}${data.new_stage ? ` → ${data.new_stage}` : ''}`
+}
+
+async function settled(done: () => boolean, limit_ms: number): Promise<void> {
+  const until = Date.now() + limit_ms
+  while (!done() && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20))
+}
