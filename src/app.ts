@@ -10,7 +10,7 @@ import type { Seal } from './db/seal.ts'
 import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './deals/events.ts'
 import { dealRoutes } from './deals/routes.ts'
 import type { EventDefinition } from './events/define.ts'
-import { createGate } from './http/auth.ts'
+import { createGate, guardRoutes } from './http/auth.ts'
 import { docsPage } from './http/docs.ts'
 import { healthRoutes, type Phase } from './http/health.ts'
 import { createMetrics } from './http/metrics.ts'
@@ -71,9 +71,10 @@ export async function buildApp(deps: Deps): Promise<App> {
   metrics.watch(app)
 
   healthRoutes(app, { db, phase, metrics })
-  app.addHook(
-    'onRequest',
-    createGate((hash) => findAccess(db, hash), clock, config.rate_limit_per_second, createUsage(db, clock)),
+  const { rate_limit_per_second } = config
+  guardRoutes(
+    app,
+    createGate((hash) => findAccess(db, hash), clock, rate_limit_per_second, createUsage(db, clock)),
   )
   await describeApi(app, catalogue, version)
 
@@ -82,11 +83,10 @@ export async function buildApp(deps: Deps): Promise<App> {
   companyRoutes(app, { db, write })
   dealRoutes(app, { db, write })
   const event_names = catalogue.map((event) => event.name)
-  webhookRoutes(app, { db, write, seal, policy, event_names })
+  webhookRoutes(app, { db, write, seal, policy, event_names, dispatcher })
   webhookOperationRoutes(app, { db, write, seal, dispatcher })
   deliveryRoutes(app, { db, write, event_names })
 
   await docsPage(app)
-  app.refuseOtherMethods()
   return app
 }

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { BlockList } from 'node:net'
+import { BlockList, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -66,6 +66,11 @@ export async function startServer(
       phase: () => phase,
       logger: logger as never,
     })
+    const connections = new Set<Socket>()
+    app.server.on('connection', (socket) => {
+      connections.add(socket)
+      socket.once('close', () => connections.delete(socket))
+    })
     const url = await app.listen({ port: config.port, host: config.host })
     // This process holds the folder's lock, so whoever held these leases is gone.
     await transaction(db, (tx) => reclaimAll(tx, clock.now()))
@@ -77,9 +82,18 @@ export async function startServer(
       phase = 'stopping'
       stopRetention()
       const late = setTimeout(() => app.server.closeAllConnections(), drain_ms)
-      await Promise.all([app.close(), dispatcher.stop(drain_ms)])
+      // Whoever asks meanwhile is told 503: the door closes when no attempt is on its way any more.
+      await dispatcher.stop(drain_ms)
+      // A connection whose request has just been answered would be kept for the next one, and one that never sent
+      // anything, as browsers open in advance, for ever.
+      const sweep = setInterval(() => {
+        app.server.closeIdleConnections()
+        for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
+      }, 50)
+      await app.close()
+      clearInterval(sweep)
       clearTimeout(late)
-      await sender.close()
+      await sender.close('at once')
       await database.close()
       unlock()
     }

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: what the browser says is only looked at here and in tests
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
@@ -89,8 +90,10 @@ export async function openPage(url: string) {
   await send('Page.navigate', { url })
 
   /** The value of an expression in the page. */
-  const evaluate = async (expression: string) =>
-    (await send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true })).result.value
+  async function evaluate<T = unknown>(expression: string): Promise<T> {
+    const answer = await send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true })
+    return answer.result.value
+  }
 
   return {
     requests,

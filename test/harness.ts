@@ -38,7 +38,12 @@ export function client(url: string, key: string | null) {
     })
     const text = await response.text()
     const json = response.headers.get('content-type')?.includes('json')
-    return { status: response.status, headers: response.headers, text, body: json && text ? JSON.parse(text) : text }
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: json && text ? JSON.parse(text) : text,
+    }
   }
 }
 
@@ -47,7 +52,13 @@ type Options = { clock?: Clock; env?: Record<string, string>; data_dir?: string 
 /** Starts the whole service on a scratch folder and a free port, as `npm start` does, without a rate limit. */
 export async function startRapport({ clock, env = {}, data_dir }: Options = {}) {
   const folder = data_dir ?? mkdtempSync(join(tmpdir(), 'rapport-test-'))
-  const config = readConfig({ PORT: '0', DATA_DIR: folder, RATE_LIMIT_PER_SECOND: '0', LOG_LEVEL: 'silent', ...env })
+  const config = readConfig({
+    PORT: '0',
+    DATA_DIR: folder,
+    RATE_LIMIT_PER_SECOND: '0',
+    LOG_LEVEL: 'silent',
+    ...env,
+  })
   const running = await startServer(config, clock ? { clock } : {})
   const key = running.first_key ?? ''
   return {

@@ -83,6 +83,9 @@ export async function startReceiver(options: { port?: number; answer?: Answer | 
       }
     },
 
+    /** Ends every connection, so that what hangs fails at once. */
+    drop: () => server.closeAllConnections(),
+
     /** Also ends open connections. */
     close(): Promise<void> {
       return new Promise((closed) => {

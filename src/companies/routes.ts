@@ -5,7 +5,7 @@ import { List, list, paging, Single } from '../http/envelope.ts'
 import { invalid, notFound } from '../http/errors.ts'
 import { checkMatch } from '../http/etag.ts'
 import { IdParams, ListQuery } from '../http/fields.ts'
-import { changesOf, mergeCustomFields } from '../http/patch.ts'
+import { changesOf, customFieldsProblems, mergeCustomFields } from '../http/patch.ts'
 import { recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
@@ -91,10 +91,11 @@ export function companyRoutes(app: App, { db, write }: { db: Db; write: Writer }
         const { id } = request.params
         const before = await existing(tx, workspace_id, id)
         checkMatch(request, before)
-        if (problems.length) throw invalid(problems)
         const { custom_fields, ...sent } = request.body
         const merged =
           custom_fields === undefined ? undefined : mergeCustomFields(before.custom_fields, custom_fields)
+        const wrong = [...problems, ...customFieldsProblems(merged, problems)]
+        if (wrong.length) throw invalid(wrong)
         const changes = changesOf({ ...sent, custom_fields: merged }, before, company_fields)
         if (!Object.keys(changes).length) return { record: before }
         await updateCompany(tx, workspace_id, id, now, changes as Partial<Company>)

@@ -11,8 +11,9 @@ import { recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { contactCreated, contactDeleted, contactUpdated } from './events.ts'
+import { listContacts } from './list.ts'
 import { noteRoutes } from './notes-routes.ts'
-import { findContact, insertContact, listContacts, moveContact, updateContact } from './queries.ts'
+import { findContact, insertContact, moveContact, updateContact } from './queries.ts'
 import {
   Contact,
   ContactCreate,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
+import { isoTime, systemClock } from '../clock.ts'
 import { type Database, type Db, transaction } from './db.ts'
 import { migrations } from './migrations/index.ts'
 
@@ -37,7 +38,7 @@ export async function migrate({ db, engine }: Database): Promise<string[]> {
         )
       if (before) continue
       for (const statement of statements) await sql.raw(statement).execute(tx)
-      await sql`INSERT INTO schema_migrations VALUES (${migration.name}, ${checksum(statements)}, ${new Date().toISOString()})`.execute(
+      await sql`INSERT INTO schema_migrations VALUES (${migration.name}, ${checksum(statements)}, ${isoTime(systemClock.now())})`.execute(
         tx,
       )
       ran.push(migration.name)

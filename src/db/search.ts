@@ -1,5 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from './db.ts'
+import { prepare } from './prepare.ts'
 
 // Letters that Unicode does not decompose, in the spelling that people type without them.
 const spelt: Record<string, string> = {
@@ -66,26 +67,42 @@ export async function searchContacts(
   // A trigram index knows no shorter words. Characters beyond U+FFFF count as one.
   const long = words.filter((word) => [...word].length >= 3)
   const candidates = long.length ? await findCandidates(db, long) : null
-  if (candidates && candidates.length <= most_candidates) return sift(db, candidates, where, page)
+  if (candidates && candidates.length <= most_candidates) {
+    const list = JSON.stringify(candidates)
+    const simple = !conditions.length && long.length === words.length
+    const found = simple
+      ? await siftOwn(db, { candidates: list, workspace_id })
+      : (await siftBy(list, where).execute(db)).rows
+    const ids = found.slice(page.offset, page.offset + page.limit).map((row) => row.id)
+    return { ids, total: found.length }
+  }
   return scan(db, where, conditions.length > 0, page)
 }
 
 // The newest records of all workspaces that have every word, one more than are of use.
 async function findCandidates(db: Db, words: string[]): Promise<number[]> {
   const phrases = words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' ')
-  const { rows } = await sql<{ id: number }>`
-    SELECT rowid AS id FROM contacts_search WHERE contacts_search MATCH ${phrases}
-    ORDER BY rowid DESC LIMIT ${most_candidates + 1}`.execute(db)
+  const rows = await matches(db, { phrases })
   return rows.map((row) => row.id)
 }
 
-async function sift(db: Db, candidates: number[], where: RawBuilder<unknown>, { limit, offset }: Page) {
-  // CROSS JOIN keeps SQLite from starting at the contacts.
-  const { rows } = await sql<{ id: number }>`
-    SELECT contacts.id FROM json_each(${JSON.stringify(candidates)}) AS candidate
-    CROSS JOIN contacts ON contacts.id = candidate.value WHERE ${where} ORDER BY contacts.id DESC`.execute(db)
-  return { ids: rows.slice(offset, offset + limit).map((row) => row.id), total: rows.length }
-}
+const matches = prepare((db, p: { phrases: string }) => ({
+  compile: () =>
+    sql<{ id: number }>`
+      SELECT rowid AS id FROM contacts_search WHERE contacts_search MATCH ${p.phrases}
+      ORDER BY rowid DESC LIMIT ${most_candidates + 1}`.compile(db),
+}))
+
+// CROSS JOIN keeps SQLite from starting at the contacts.
+const siftBy = (candidates: string, where: RawBuilder<unknown>) => sql<{ id: number }>`
+  SELECT contacts.id FROM json_each(${candidates}) AS candidate
+  CROSS JOIN contacts ON contacts.id = candidate.value WHERE ${where} ORDER BY contacts.id DESC`
+
+// The trigram index has found whole words already: what is left to see is whose the records are.
+const siftOwn = prepare((db, p: { candidates: string; workspace_id: number }) => ({
+  compile: () =>
+    siftBy(p.candidates, sql`workspace_id = ${p.workspace_id} AND deleted_at IS NULL`).compile(db),
+}))
 
 // Common words fill a page soon, and rare ones need no second reading to be counted.
 async function scan(db: Db, where: RawBuilder<unknown>, filtered: boolean, { limit, offset }: Page) {

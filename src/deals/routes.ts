@@ -149,8 +149,8 @@ export function dealRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
 }
 
 /**
- * Asks the rules of the stages; their problems join those of the schema, one a field. What the schema refused is not
- * judged again: a refused stage counts as an unknown one, any other refused field as absent.
+ * Asks the rules of the stages; their problems join those of the schema, one a field. A field that the schema refused
+ * counts as absent, except the stage: one that is refused here is unknown to the rules too.
  */
 function judge(
   current: DealState | null,
@@ -160,7 +160,7 @@ function judge(
 ): Accepted | null {
   const refused = new Set(problems.map(({ field }) => field))
   const input: DealInput = {
-    stage: refused.has('stage') ? '' : body.stage,
+    stage: body.stage,
     probability: refused.has('probability') ? undefined : body.probability,
     lost_reason: refused.has('lost_reason') ? undefined : body.lost_reason,
   }

@@ -15,7 +15,7 @@ import { type Stage, type Status, stages } from './stages.ts'
 import { highest_value } from './value.ts'
 
 export const StageCode = (options: object = {}) =>
-  Type.Unsafe<Stage>({ type: 'string', minLength: 1, enum: [...stages], examples: ['proposal'], ...options })
+  Type.Unsafe<Stage>({ type: 'string', enum: [...stages], examples: ['proposal'], ...options })
 export const StatusCode = (options: object = {}) =>
   Type.Unsafe<Status>({ type: 'string', enum: ['open', 'won', 'lost'], ...options })
 
@@ -30,6 +30,8 @@ const Probability = OptionalInteger(0, 100, {
   description: "Percent. Null takes the deal's own value away: it shows the default of its stage again.",
   examples: [60],
 })
+// The least length makes a null or a blank the problem "required".
+const RequiredStage = StageCode({ minLength: 1 })
 const LostReason = (description: string) => OptionalText(255, { description, examples: ['Price'] })
 
 const texts = {
@@ -109,7 +111,7 @@ export const DealCreate = Body(
 export const DealUpdate = Body(
   {
     ...plain,
-    stage: StageCode(),
+    stage: RequiredStage,
     probability: Probability,
     lost_reason: LostReason('Required with a new stage lost; on a lost deal it changes the reason.'),
   },
@@ -118,7 +120,7 @@ export const DealUpdate = Body(
 // The plain fields are unknown here, not ignored: a name that is sent to change-stage must not vanish.
 export const StageChange = Body(
   {
-    stage: StageCode(),
+    stage: RequiredStage,
     probability: Probability,
     lost_reason: LostReason('Required on entering lost; with any other stage only null is accepted.'),
   },

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { ApiError, forbidden, unauthorized } from './errors.ts'
 import { createLimiter } from './rate-limit.ts'
+import type { App } from './server.ts'
 
 /** Who calls: one key of one workspace. `scopes` null: all of them. */
 export type Access = {
@@ -31,7 +32,10 @@ export const hashKey = (token: string): string => createHash('sha256').update(to
 const remembered_ms = 500
 const most_remembered = 10_000
 
-/** The hook that lets a request in: key, then rate limit, then scope. */
+/**
+ * What lets a request in: the key, then the rate limit, then the scope. Returns the hook for routes that need a scope. A
+ * key that was just found costs no promise, since every request passes here.
+ */
 export function createGate(
   findKey: FindKey,
   clock: Clock,
@@ -41,31 +45,24 @@ export function createGate(
   const keys = new Map<string, { access: Access; until: number }>()
   const limiter = createLimiter(rate_limit_per_second, clock)
 
-  async function access(token: string): Promise<Access> {
-    const known = keys.get(token)
-    // Monotonic, because the clock of a test or of a machine may be turned.
-    if (known && known.until > performance.now()) return known.access
-    const found = await findKey(hashKey(token))
-    if (!found) {
+  async function lookUp(token: string): Promise<Access> {
+    const access = await findKey(hashKey(token))
+    if (!access) {
       keys.delete(token)
       throw unauthorized()
     }
     if (keys.size >= most_remembered) keys.clear()
-    keys.set(token, { access: found, until: performance.now() + remembered_ms })
-    return found
+    // Monotonic, because the clock of a test or of a machine may be turned.
+    keys.set(token, { access, until: performance.now() + remembered_ms })
+    return access
   }
 
-  return async function gate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { scope } = request.routeOptions.config
-    if (!scope) return
-    const [, token] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
-    if (!token) throw unauthorized()
-    const found = await access(token)
-    if (found.expires_at && Date.parse(found.expires_at) <= clock.now()) throw unauthorized()
-    request.access = found
-    touched(found.key_id)
+  function admit(request: FastifyRequest, reply: FastifyReply, access: Access, scope: string): void {
+    if (access.expires_at && Date.parse(access.expires_at) <= clock.now()) throw unauthorized()
+    request.access = access
+    touched(access.key_id)
     if (limiter) {
-      const { limit, remaining, reset_seconds, retry_after_seconds } = limiter(found.key_id)
+      const { limit, remaining, reset_seconds, retry_after_seconds } = limiter(access.key_id)
       reply
         .header('ratelimit-limit', limit)
         .header('ratelimit-remaining', remaining)
@@ -75,6 +72,36 @@ export function createGate(
           headers: { 'retry-after': String(retry_after_seconds) },
         })
     }
-    if (found.scopes && !found.scopes.includes(scope)) throw forbidden(`This key lacks the scope ${scope}.`)
+    if (access.scopes && !access.scopes.includes(scope)) throw forbidden(`This key lacks the scope ${scope}.`)
   }
+
+  return (scope: string) =>
+    function gate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+      const [, token] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
+      const enter = (access: Access) => {
+        try {
+          admit(request, reply, access, scope)
+          done()
+        } catch (error) {
+          done(error as Error)
+        }
+      }
+      const known = token && keys.get(token)
+      if (!token) done(unauthorized())
+      else if (known && known.until > performance.now()) enter(known.access)
+      else lookUp(token).then(enter, done)
+    }
+}
+
+/** Puts the gate before every route that follows and names a scope, and before its HEAD twin once. */
+export function guardRoutes(app: App, gate: ReturnType<typeof createGate>): void {
+  const gates = new WeakSet<object>()
+  app.addHook('onRoute', (route) => {
+    const { scope } = route.config ?? {}
+    const hooks = [route.onRequest ?? []].flat()
+    if (!scope || hooks.some((hook) => gates.has(hook))) return
+    const hook = gate(scope)
+    gates.add(hook)
+    route.onRequest = [hook, ...hooks]
+  })
 }

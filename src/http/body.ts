@@ -21,11 +21,25 @@ export function parseBodies(app: FastifyInstance): void {
       if (!bytes.length) return undefined
       if (!isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.')
       request.raw_body = bytes
-      try {
-        return secureJson.parse(bytes.toString('utf8'), { protoAction: 'error', constructorAction: 'error' })
-      } catch (error) {
-        throw badRequest(`The body is not valid JSON: ${(error as Error).message}.`)
-      }
+      const value = parse(bytes.toString('utf8'))
+      if (deeperThan(value, deepest)) throw badRequest(`The JSON is nested deeper than ${deepest} levels.`)
+      // Fastify takes null for no body; it is a body, and no object.
+      return value ?? []
     },
   )
 }
+
+const deepest = 64
+
+function parse(text: string): unknown {
+  try {
+    return secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' })
+  } catch (error) {
+    throw badRequest(`The body is not valid JSON: ${(error as Error).message}.`)
+  }
+}
+
+const deeperThan = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => deeperThan(inner, levels - 1)))

@@ -44,6 +44,7 @@ const start = `Scalar.createApiReference('#docs', ${JSON.stringify({
   showDeveloperTools: 'never',
   persistAuth: false,
   documentDownloadType: 'direct',
+  defaultOpenAllTags: true,
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 })})\n`
 

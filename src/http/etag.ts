@@ -1,20 +1,29 @@
-import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { single } from './envelope.ts'
 import { ApiError } from './errors.ts'
 
-/** The entity tag of a record as GET shows it. */
-export const etagOf = (record: object): string => `"${hash('sha1', JSON.stringify(record), 'base64url')}"`
+/**
+ * The entity tag of a record as GET shows it: a checksum, and the time of its last change where it has one. A checksum
+ * alone would do for embedded records; the time makes two states of the record itself differ for certain.
+ */
+export function etagOf(record: object): string {
+  const text = JSON.stringify(record)
+  const { updated_at = '' } = record as { updated_at?: string }
+  return `"${updated_at}${crc32(text).toString(36)}.${text.length.toString(36)}"`
+}
 
 const listed = (header: string, etag: string) =>
-  header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
+  header.trim() === '*' || header.split(',').some((one) => one.trim() === etag)
+// A weak tag, such as a compressing proxy makes, is good enough to read by, but not to write by (RFC 9110, 13.1).
+const weakly = (header: string) => header.replaceAll('W/"', '"')
 
 /** Answers a read of one record, or 304 when the caller has it already (If-None-Match). */
 export function sendRecord<T extends object>(request: FastifyRequest, reply: FastifyReply, record: T) {
   const etag = etagOf(record)
   reply.header('etag', etag)
   const known = request.headers['if-none-match']
-  if (known && listed(known, etag)) return reply.code(304).send() as never
+  if (known && listed(weakly(known), etag)) return reply.code(304).send() as never
   return single(record)
 }
 

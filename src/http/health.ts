@@ -13,10 +13,10 @@ const open_paths = new Set(['/healthz', '/readyz', '/metrics'])
 
 /** Liveness, readiness and metrics: no key, the first two in the envelope. Everything else is 503 while stopping. */
 export function healthRoutes(app: App, { db, phase, metrics }: Deps): void {
-  app.addHook('onRequest', async (request, reply) => {
-    if (phase() === 'ready' || open_paths.has(request.routeOptions.url ?? '')) return
+  app.addHook('onRequest', (request, reply, done) => {
+    if (phase() === 'ready' || open_paths.has(request.routeOptions.url ?? '')) return done()
     reply.header('connection', 'close')
-    throw unavailable(`The service is ${phase()}.`, 1)
+    done(unavailable(`The service is ${phase()}.`, 1))
   })
   const hidden = { schema: { hide: true } }
   app.get('/healthz', hidden, async () => single({ status: 'ok' }))

@@ -1,58 +1,93 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from './server.ts'
 
 /** Numbers of the delivery queue, read when /metrics is asked for; ages in seconds. */
 export type QueueNumbers = { due: number; in_flight: number; failed: number; oldest_due_seconds: number }
 
-/** Collects what /metrics shows, in Prometheus text. */
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+const group_sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+
+/** A histogram of one set of labels: counts by bucket, the last one for what is above all limits. */
+function createHistogram(limits: number[]) {
+  const counts = new Array<number>(limits.length + 1).fill(0)
+  let sum = 0
+  return {
+    observe(value: number): void {
+      let bucket = 0
+      while (bucket < limits.length && value > (limits[bucket] as number)) bucket++
+      counts[bucket] = (counts[bucket] as number) + 1
+      sum += value
+    },
+    /** Its lines in Prometheus text, where buckets are cumulative. */
+    lines(name: string, labels: string): string[] {
+      let total = 0
+      const buckets = [...limits, '+Inf'].map((limit, index) => {
+        total += counts[index] as number
+        return `${name}_bucket{${labels}${labels && ','}le="${limit}"} ${total}`
+      })
+      const of = labels && `{${labels}}`
+      return [...buckets, `${name}_sum${of} ${sum}`, `${name}_count${of} ${total}`]
+    },
+  }
+}
+
+const head = (name: string, type: string, help: string) => [
+  `# HELP ${name} ${help}`,
+  `# TYPE ${name} ${type}`,
+]
+
+/** Collects what /metrics shows, in Prometheus text. Every request passes here, so each route has its own numbers. */
 export function createMetrics(readQueue: () => Promise<QueueNumbers>) {
-  const registry = new Registry()
-  const registers = [registry]
-  const duration = new Histogram({
-    name: 'rapport_http_request_seconds',
-    help: 'Time from a request to the end of its answer.',
-    labelNames: ['method', 'route'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-    registers,
-  })
-  const requests = new Counter({
-    name: 'rapport_http_requests_total',
-    help: 'Requests by route and status.',
-    labelNames: ['method', 'route', 'status'],
-    registers,
-  })
-  const group = new Histogram({
-    name: 'rapport_commit_group_size',
-    help: 'Transactions that shared one commit.',
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-    registers,
-  })
-  const gauge = (name: string, help: string) =>
-    new Gauge({ name: `rapport_deliveries_${name}`, help, registers })
-  const due = gauge('due', 'Deliveries whose next attempt is due.')
-  const in_flight = gauge('in_flight', 'Deliveries that are being attempted.')
-  const failed = gauge('failed', 'Deliveries in the log that failed.')
-  const oldest = gauge('oldest_due_seconds', 'Age of the oldest due delivery.')
+  const groups = createHistogram(group_sizes)
+  type Numbers = { duration: ReturnType<typeof createHistogram>; statuses: Map<number, number> }
+  const routes = new Map<string, Numbers>()
+
+  function numbersOf(method: string, route: string) {
+    const labels = `method="${method}",route="${route}"`
+    let numbers = routes.get(labels)
+    if (!numbers) {
+      numbers = { duration: createHistogram(seconds), statuses: new Map() }
+      routes.set(labels, numbers)
+    }
+    return numbers
+  }
 
   return {
-    groupCommitted: (size: number) => group.observe(size),
+    groupCommitted: (size: number) => groups.observe(size),
     watch(app: App) {
-      app.addHook('onResponse', async (request, reply) => {
-        const { method } = request
-        const route = request.routeOptions.url ?? 'unknown'
-        duration.observe({ method, route }, reply.elapsedTime / 1000)
-        requests.inc({ method, route, status: reply.statusCode })
+      app.addHook('onResponse', (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+        const { duration, statuses } = numbersOf(request.method, request.routeOptions.url ?? 'unknown')
+        duration.observe(reply.elapsedTime / 1000)
+        statuses.set(reply.statusCode, (statuses.get(reply.statusCode) ?? 0) + 1)
+        done()
       })
     },
     async text(): Promise<string> {
-      const numbers = await readQueue()
-      due.set(numbers.due)
-      in_flight.set(numbers.in_flight)
-      failed.set(numbers.failed)
-      oldest.set(numbers.oldest_due_seconds)
-      return registry.metrics()
+      const { due, in_flight, failed, oldest_due_seconds } = await readQueue()
+      const gauge = (name: string, help: string, value: number) => [
+        ...head(`rapport_deliveries_${name}`, 'gauge', help),
+        `rapport_deliveries_${name} ${value}`,
+      ]
+      const all = [...routes]
+      const lines = [
+        ...head('rapport_http_requests_total', 'counter', 'Requests by route and status.'),
+        ...all.flatMap(([labels, { statuses }]) =>
+          [...statuses].map(
+            ([status, n]) => `rapport_http_requests_total{${labels},status="${status}"} ${n}`,
+          ),
+        ),
+        ...head('rapport_http_request_seconds', 'histogram', 'Time from a request to the end of its answer.'),
+        ...all.flatMap(([labels, { duration }]) => duration.lines('rapport_http_request_seconds', labels)),
+        ...head('rapport_commit_group_size', 'histogram', 'Transactions that shared one commit.'),
+        ...groups.lines('rapport_commit_group_size', ''),
+        ...gauge('due', 'Deliveries whose next attempt is due.', due),
+        ...gauge('in_flight', 'Deliveries that are being attempted.', in_flight),
+        ...gauge('failed', 'Deliveries in the log that failed.', failed),
+        ...gauge('oldest_due_seconds', 'Age of the oldest due delivery.', oldest_due_seconds),
+      ]
+      return `${lines.join('\n')}\n`
     },
-    content_type: registry.contentType,
+    content_type: 'text/plain; version=0.0.4; charset=utf-8',
   }
 }
 export type Metrics = ReturnType<typeof createMetrics>

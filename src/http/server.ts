@@ -1,17 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { createServer as createHttpServer, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type {} from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   type RawServerDefault,
 } from 'fastify'
 import { parseBodies } from './body.ts'
 import { ApiError, badRequest, errorBody, notFound, publicError } from './errors.ts'
-import { validatorCompiler } from './validation.ts'
+import { refuseUnknownQuery, validatorCompiler } from './validation.ts'
 
 /** The Fastify instance with our validators, parsers and error answers, but no routes. */
 export type App = FastifyInstance<
@@ -28,15 +29,23 @@ const process_part = Math.floor(performance.timeOrigin).toString(36)
 let requests = 0
 const nextRequestId = () => `req_${process_part}${(requests++).toString(36).padStart(5, '0')}`
 
-/** Builds the bare server. Every failure it can meet, its own included, is answered in the envelope. */
-export function createServer(logger: FastifyBaseLogger | undefined): App {
+/**
+ * Builds the bare server. Every failure it can meet, its own included, is answered in the envelope. A client that needs
+ * longer than `request_ms` to send its request is cut off.
+ */
+export function createServer(
+  logger: (FastifyBaseLogger & { isLevelEnabled?(level: string): boolean }) | undefined,
+  { request_ms = 30_000 }: { request_ms?: number } = {},
+): App {
   const app: App = Fastify({
     ...(logger ? { loggerInstance: logger } : { logger: false }),
     bodyLimit: mebibyte,
-    // A client that sends its request slower than this is cut off.
-    requestTimeout: 30_000,
-    keepAliveTimeout: 65_000,
+    // Called for each address: the name localhost has two.
+    serverFactory: (handler) => listener(handler, request_ms),
+    clientErrorHandler: () => {},
     genReqId: nextRequestId,
+    // A logger for each request costs more than most requests do; ours name the request where they log.
+    ...(!logger?.isLevelEnabled?.('info') && { childLoggerFactory: (parent: FastifyBaseLogger) => parent }),
     requestIdHeader: false,
     // While stopping we answer 503 ourselves, in the envelope.
     return503OnClosing: false,
@@ -47,26 +56,35 @@ export function createServer(logger: FastifyBaseLogger | undefined): App {
       reply.header('x-request-id', request.id)
       sendError(reply as never, known, request.id)
     },
-    clientErrorHandler: refuseConnection,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setValidatorCompiler(validatorCompiler as never)
   parseBodies(app as never)
-  app.addHook('onRequest', async (request, reply) => {
+  const refuseUnknown = unknownPaths(app)
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
+    const { headers } = request
+    if (headers.host === undefined && request.raw.httpVersion === '1.1')
+      throw badRequest('The Host header is missing.')
+    // Before the body is read: no body makes the path or the method right.
+    if (request.is404) refuseUnknown(request)
+    // What says that it is text but is nothing at all is harmless.
+    const empty = headers['transfer-encoding'] === undefined && !Number(headers['content-length'])
+    if (empty && headers['content-type'] !== undefined) delete headers['content-type']
+    done()
   })
+  app.addHook('preValidation', refuseUnknownQuery)
   app.setErrorHandler((error, request, reply) => {
-    const known = publicError(error)
-    if (!known) request.log.error({ err: error, request_id: request.id }, 'request failed')
     const answer =
-      known ??
+      publicError(error) ??
       new ApiError('internal_error', 'Something went wrong here. The request id finds it in the log.')
+    if (answer.statusCode >= 500) {
+      const level = answer.statusCode === 500 ? 'error' : 'warn'
+      request.log[level]({ err: error, request_id: request.id }, 'request failed')
+    }
     sendError(reply as never, answer, request.id)
   })
-  app.setNotFoundHandler((request) => {
-    throw notFound(`The path ${request.url.split('?')[0]?.slice(0, 200)}`)
-  })
-  refuseOtherMethods(app)
+  app.setNotFoundHandler(refuseUnknown)
   return app
 }
 
@@ -77,55 +95,82 @@ const sendError = (reply: FastifyReply, error: ApiError, request_id: string) =>
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(errorBody(error, request_id)))
 
-// A known path with another method is 405 with what is allowed: each path gets a route for all the other methods.
-function refuseOtherMethods(app: App) {
-  const allowed = new Map<string, Set<string>>()
-  app.addHook('onRoute', (route) => {
-    const methods = allowed.get(route.url) ?? new Set<string>()
-    for (const method of [route.method].flat()) methods.add(method)
-    allowed.set(route.url, methods)
+// A path that exists is 405 for every other method, with what is allowed; a path that does not is 404.
+function unknownPaths(app: App) {
+  const known = new Map<string, { path: RegExp; methods: Set<string> }>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const path = new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`)
+    const entry = known.get(url) ?? { path, methods: new Set() }
+    for (const one of [method].flat()) entry.methods.add(one)
+    known.set(url, entry)
   })
-  app.decorate('refuseOtherMethods', () => {
-    for (const [url, methods] of [...allowed]) {
-      if (url.includes('*')) continue
-      const allow = [...methods].sort().join(', ')
-      const others = app.supportedMethods.filter((method) => !methods.has(method))
-      app.route({
-        method: others,
-        url,
-        schema: { hide: true },
-        exposeHeadRoute: false,
-        // Before the body is read: no body makes the method right.
-        onRequest: async (request) => {
-          throw new ApiError('method_not_allowed', `${request.method} is not possible here, only ${allow}.`, {
-            headers: { allow },
-          })
-        },
-        handler: async () => {},
-      })
-    }
-  })
-}
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Call after the last route: answers every other method of each path with 405. */
-    refuseOtherMethods(): void
+  return ({ url, method }: FastifyRequest): never => {
+    // A proxy's request names the whole URL.
+    const asked = url.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '') || '/'
+    const methods = [...known.values()].flatMap(({ path, methods }) => (path.test(asked) ? [...methods] : []))
+    if (!methods.length) throw notFound(`The path ${asked.slice(0, 200)}`)
+    const allow = [...new Set(methods)].sort().join(', ')
+    throw new ApiError('method_not_allowed', `${method} is not possible here, only ${allow}.`, {
+      headers: { allow },
+    })
   }
 }
 
+function listener(handler: RequestListener, request_ms: number) {
+  const server = createHttpServer(
+    // Node would refuse a missing Host with an empty body: the first hook does it in the envelope.
+    {
+      requireHostHeader: false,
+      requestTimeout: request_ms,
+      headersTimeout: request_ms,
+      connectionsCheckingInterval: Math.ceil(request_ms / 6),
+      keepAliveTimeout: 65_000,
+    },
+    handler,
+  )
+  // An expectation that we do not know is no reason to refuse a request that we can answer (RFC 9110, 10.1.1).
+  server.on('checkExpectation', handler)
+  server.on('connect', (_request, socket) =>
+    refuse(
+      socket,
+      405,
+      new ApiError('method_not_allowed', 'This server is no proxy.', {
+        headers: { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE' },
+      }),
+    ),
+  )
+  server.on('clientError', refuseConnection)
+  return server
+}
+
+type Answering = { req: IncomingMessage } & ServerResponse
+
 /** Requests that HTTP itself refuses never reach a route; they get the envelope all the same. */
-function refuseConnection(error: Error & { code?: string }, socket: Socket) {
+function refuseConnection(error: Error & { code?: string }, socket: Duplex) {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  // Behind a whole request on the same connection: its own answer comes first.
+  const { _httpMessage: before } = socket as { _httpMessage?: Answering | null }
+  if (before?.req.complete && !before.writableEnded)
+    return void before.once('finish', () => refuseConnection(error, socket))
   const [status, message] =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? [431, 'The headers are larger than 16 KiB.']
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? [408, 'The request took too long to arrive.']
         : [400, 'This is not a valid HTTP request.']
+  refuse(socket, Number(status), badRequest(String(message)))
+}
+
+function refuse(socket: Duplex, status: number, error: ApiError) {
   const request_id = nextRequestId()
-  const body = JSON.stringify(errorBody(badRequest(String(message)), request_id))
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[Number(status)]}\r\nContent-Type: application/json; charset=utf-8\r\nX-Request-Id: ${request_id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
+  const body = JSON.stringify(errorBody(error, request_id))
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'X-Request-Id': request_id,
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+    ...error.headers,
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
 }

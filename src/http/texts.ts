@@ -1,11 +1,10 @@
-import { badRequest, type FieldProblem } from './errors.ts'
+import type { FieldProblem } from './errors.ts'
 
 export type Body = Record<string, unknown>
 
-const deepest = 64
 const nul = /\0/
 
-/** Problems of strings anywhere in a parsed value: NUL and lone surrogates. Throws 400 below 64 levels. */
+/** Problems of strings anywhere in a parsed value: NUL and lone surrogates. */
 export function textProblems(value: unknown): FieldProblem[] {
   const problems: FieldProblem[] = []
   const check = (text: string, path: string[]) => {
@@ -20,7 +19,6 @@ export function textProblems(value: unknown): FieldProblem[] {
   const walk = (part: unknown, path: string[]) => {
     if (typeof part === 'string') return check(part, path)
     if (typeof part !== 'object' || part === null) return
-    if (path.length >= deepest) throw badRequest(`The JSON is nested deeper than ${deepest} levels.`)
     for (const [name, inner] of Object.entries(part)) {
       check(name, [...path, name])
       walk(inner, [...path, name])

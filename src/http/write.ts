@@ -21,7 +21,7 @@ type Work = (tx: Db, context: Context, problems: FieldProblem[]) => Promise<Answ
 
 /** A write that waits for something else than the database between two transactions. */
 type Steps<Made> = {
-  before(tx: Db, context: Context): Promise<Made>
+  before(tx: Db, context: Context, problems: FieldProblem[]): Promise<Made>
   meanwhile(made: Made): Promise<void>
   after(tx: Db, context: Context, made: Made): Promise<Answer>
 }
@@ -89,7 +89,11 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
       // The reservation is committed, so that a repeated request finds the first one in flight.
       const begun = await transaction(db, async (tx) => {
         const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
-        return stored ? { stored, made: null } : { stored: null, made: await steps.before(tx, context) }
+        if (stored) return { stored, made: null }
+        const problems = bodyProblems(request.body)
+        const made = await steps.before(tx, context, problems)
+        if (problems.length) throw invalid(problems)
+        return { stored: null, made }
       })
       if (begun.stored) return send(reply, begun.stored)
       const { made } = begun

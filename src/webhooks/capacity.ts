@@ -10,8 +10,8 @@ type Load = { in_flight: number; limit: number; failures: number }
 
 /**
  * How many deliveries each webhook may have in flight. A webhook starts small, grows with each success and shrinks when
- * it times out or answers with an overload; after three failures in a row it is probed one by one, so that slow and
- * dead endpoints never hold the places of the others.
+ * it times out or answers with an overload; after three failures in a row it is probed one by one. The second half of
+ * all places is for those that answer, and one each for the unknown: slow and dead endpoints never take it.
  */
 export function createCapacity() {
   const loads = new Map<string, Load>()
@@ -20,12 +20,20 @@ export function createCapacity() {
   const load = (webhook_id: string): Load =>
     loads.get(webhook_id) ?? { in_flight: 0, limit: first_limit, failures: 0 }
 
+  /** Places that a webhook may take now, when `promised` other ones are about to be taken. */
+  function free(webhook_id: string, promised = 0): number {
+    const { limit, in_flight: mine, failures } = load(webhook_id)
+    const room = most_in_all - in_flight - promised
+    const answers = limit > first_limit
+    const in_a_crowd = failures >= failures_to_probe ? 0 : answers ? first_limit : 1
+    const allowed = room > most_in_all / 2 ? limit : in_a_crowd
+    return Math.max(0, Math.min(allowed - mine, room))
+  }
+
   return {
-    total: () => most_in_all - in_flight,
-    free(webhook_id: string): number {
-      const { limit, in_flight: mine } = load(webhook_id)
-      return Math.max(0, Math.min(limit - mine, most_in_all - in_flight))
-    },
+    free,
+    /** How many webhooks are known to have no free place. */
+    full: () => [...loads.keys()].filter((webhook_id) => free(webhook_id) === 0).length,
     taken(webhook_id: string): void {
       const mine = load(webhook_id)
       mine.in_flight++
@@ -48,7 +56,7 @@ export function createCapacity() {
         if (mine.failures >= failures_to_probe) mine.limit = 1
       }
       // What a fresh entry would say need not be remembered.
-      if (mine.in_flight === 0 && mine.failures === 0 && mine.limit <= first_limit) loads.delete(webhook_id)
+      if (mine.in_flight === 0 && mine.failures === 0 && mine.limit === first_limit) loads.delete(webhook_id)
     },
   }
 }

@@ -1,11 +1,14 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Agent, type Dispatcher } from 'undici'
+import { systemClock } from '../clock.ts'
 import { type AttemptError, attemptError, guardedConnector } from './connector.ts'
 import { type Resolve, resolveHost, type TargetPolicy } from './target.ts'
 
 export { attempt_error_codes } from './connector.ts'
 
 export type AttemptRequest = { url: string; headers: Record<string, string>; body: string }
+/** `mayStart` is asked right before the first byte goes out on a connection; after a false nothing is sent. */
+export type SendRequest = AttemptRequest & { mayStart?: () => boolean }
 export type AttemptResponse = { status: number; headers: Record<string, string>; body: string }
 
 export type AttemptOutcome = {
@@ -36,8 +39,8 @@ export type SenderOptions = {
 }
 
 export type Sender = {
-  send(request: AttemptRequest): Promise<AttemptOutcome>
-  close(): Promise<void>
+  send(request: SendRequest): Promise<AttemptOutcome>
+  close(how?: 'at once'): Promise<void>
 }
 
 /** What one exchange on one connection led to; `stale` when a kept-alive connection turned out to be dead. */
@@ -49,10 +52,10 @@ const maxHeaderSize = 16_384
 /**
  * Makes the one sender of a process. `send` makes one attempt and never rejects: whatever happens is an outcome.
  * 2xx is a success as soon as the headers are complete; nothing is followed, inflated or read beyond the limits
- * (contract: webhooks, time-outs). `close` lets running attempts end.
+ * (contract: webhooks, time-outs). `close` lets running attempts end, or ends them at once.
  */
 export function createSender(options: SenderOptions): Sender {
-  const { policy, timeout_ms, version, ca, now = Date.now, resolve = resolveHost } = options
+  const { policy, timeout_ms, version, ca, now = systemClock.now, resolve = resolveHost } = options
   const { connect_timeout_ms = 5000, max_response_bytes = 16_384, connections_per_origin = 512 } = options
 
   const connect = guardedConnector({ policy, connect_timeout_ms, resolve, ca })
@@ -75,7 +78,7 @@ export function createSender(options: SenderOptions): Sender {
   subscribe('undici:client:sendHeaders', onHeadersSent)
   let closing: Promise<void> | null = null
 
-  function exchange(dispatcher: Agent, request: AttemptRequest, deadline: number): Promise<Exchange> {
+  function exchange(dispatcher: Agent, request: SendRequest, deadline: number): Promise<Exchange> {
     return new Promise((settle) => {
       const connection = { reused: false }
       const chunks: Buffer[] = []
@@ -104,7 +107,7 @@ export function createSender(options: SenderOptions): Sender {
         onRequestStart(started) {
           controller = started
           // It waited for a connection until after its time: it must not be sent any more.
-          if (settled) return drop()
+          if (settled || request.mayStart?.() === false) return drop()
           starting = connection
         },
         onResponseStarted() {
@@ -140,23 +143,25 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
-    async send({ url, headers, body }) {
+    async send({ url, headers, body, mayStart }) {
       const defaults = { 'user-agent': `Rapport-Webhooks/${version}`, 'accept-encoding': 'identity' }
       const request = { url, headers: { ...headers, ...defaults }, body }
       const started_at_ms = now()
       const started = performance.now()
 
-      let { response, error, stale } = await exchange(agent, request, started + timeout_ms)
+      let { response, error, stale } = await exchange(agent, { ...request, mayStart }, started + timeout_ms)
       // The receiver closed an idle connection just as it was used: that says nothing about the receiver.
-      if (stale) ({ response, error } = await exchange(unshared, request, started + timeout_ms))
+      if (stale && mayStart?.() !== false)
+        ({ response, error } = await exchange(unshared, { ...request, mayStart }, started + timeout_ms))
 
       // Rounded up, so that a retry counted from the end of the attempt is never early.
       const duration_ms = Math.ceil(performance.now() - started)
       if (response !== null) error = statusError(response.status)
       return { started_at_ms, duration_ms, request, response, error, ok: error === null }
     },
-    close() {
-      closing ??= Promise.all([agent.close(), unshared.close()]).then(() => {
+    close(how) {
+      const end = (one: Agent) => (how ? one.destroy() : one.close())
+      closing ??= Promise.all([agent, unshared].map(end)).then(() => {
         unsubscribe('undici:client:sendHeaders', onHeadersSent)
       })
       return closing

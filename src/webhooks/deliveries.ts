@@ -206,49 +206,57 @@ export async function retryDelivery(
     .execute()
 }
 
-/** Puts finished deliveries into the queue again, each for one attempt at once. */
+/** Finished deliveries that can be put into the queue again: one by its id, or the failed ones of a webhook. */
+type Resendable = { id: string } | { webhook_id: string; status: 'failed'; since: string | null }
+
+/** Puts finished deliveries into the queue again, each for one attempt at once; returns how many. */
 export async function resend(
   tx: Db,
   workspace_id: number,
   now: string,
   now_ms: number,
-  deliveries: Delivery[],
-): Promise<void> {
-  for (const { id, webhook_id, status } of deliveries) {
-    await tx
-      .insertInto('webhook_queue')
-      .values({
-        delivery_id: id,
-        workspace_id,
-        webhook_id,
-        kind: 'resend',
-        run_at_ms: now_ms,
-        tries: 0,
-        claim_id: null,
-        claimed_at_ms: null,
-      })
-      .execute()
-    await tx
-      .updateTable('webhook_deliveries')
-      .set({ status: 'pending', next_attempt_at: now, finished_at: null })
-      .where('workspace_id', '=', workspace_id)
-      .where('id', '=', id)
-      .execute()
-    await moveStatus(tx, workspace_id, status, 'pending', 1)
-  }
-}
-
-/** The failed deliveries of a webhook that were created at or after a time, oldest first. */
-export const failedDeliveries = (db: Db, workspace_id: number, webhook_id: string, since: string | null) =>
-  db
+  which: Resendable,
+): Promise<number> {
+  const chosen = tx
     .selectFrom('webhook_deliveries')
-    .select(columns)
     .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .where('status', '=', 'failed')
-    .where('created_at', '>=', since ?? '')
-    .orderBy('id')
+    .where((eb) =>
+      'id' in which
+        ? eb('id', '=', which.id)
+        : eb.and([
+            eb('webhook_id', '=', which.webhook_id),
+            eb('status', '=', which.status),
+            eb('created_at', '>=', which.since ?? ''),
+          ]),
+    )
+  // A whole outage may be sent again at once: a few statements for all of it, however many they are.
+  const before = await chosen
+    .select(['status', (eb) => eb.fn.countAll<number>().as('n')])
+    .groupBy('status')
     .execute()
+  await tx
+    .insertInto('webhook_queue')
+    .columns(['delivery_id', 'workspace_id', 'webhook_id', 'kind', 'run_at_ms', 'tries'])
+    .expression(
+      chosen.select((eb) => [
+        'id',
+        'workspace_id',
+        'webhook_id',
+        eb.val('resend').as('kind'),
+        eb.cast<number>(eb.val(now_ms), 'bigint').as('run_at_ms'),
+        eb.lit(0).as('tries'),
+      ]),
+    )
+    .execute()
+  await tx
+    .updateTable('webhook_deliveries')
+    .set({ status: 'pending', next_attempt_at: now, finished_at: null })
+    .where('workspace_id', '=', workspace_id)
+    .where('id', 'in', chosen.select('id'))
+    .execute()
+  for (const { status, n } of before) await moveStatus(tx, workspace_id, status, 'pending', Number(n))
+  return before.reduce((sum, { n }) => sum + Number(n), 0)
+}
 
 async function moveStatus(
   tx: Db,
@@ -291,13 +299,21 @@ export async function removeOldDeliveries(tx: Db, before: string, limit: number)
 
 /** Removes up to `limit` events of before a time that no delivery refers to any more; returns how many. */
 export async function removeOldEvents(tx: Db, before: string, limit: number): Promise<number> {
+  // Events are stored in the order of their times, so only those before the first recent one need be looked at.
+  const recent = await tx
+    .selectFrom('events')
+    .select('seq')
+    .where('occurred_at', '>=', before)
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst()
   const result = await tx
     .deleteFrom('events')
     .where('seq', 'in', (seqs) =>
       seqs
         .selectFrom('events as e')
         .select('e.seq')
-        .where('e.occurred_at', '<', before)
+        .where('e.seq', '<', recent?.seq ?? Number.MAX_SAFE_INTEGER)
         .where((eb) =>
           eb.not(
             eb.exists(

@@ -82,7 +82,7 @@ export function deliveryRoutes(
         const webhook = await findWebhook(tx, workspace_id, delivery.webhook_id)
         if (!webhook) throw conflict('The webhook of this delivery was deleted.')
         if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
-        await resend(tx, workspace_id, now, now_ms, [delivery])
+        await resend(tx, workspace_id, now, now_ms, { id: delivery_id })
         return { record: await existing(tx, workspace_id, delivery_id) }
       }),
   )

@@ -5,7 +5,16 @@ import type { Seal } from '../db/seal.ts'
 import { bodyFor } from '../events/emit.ts'
 import { createCapacity } from './capacity.ts'
 import type { AttemptOutcome, Sender } from './deliver.ts'
-import { type Claim, claimDue, claimed, dueWebhooks, nextDue, record, release } from './queue.ts'
+import {
+  type Claim,
+  claimDue,
+  claimed,
+  interrupt,
+  type QueueHead,
+  queueHeads,
+  record,
+  release,
+} from './queue.ts'
 import { signingSecrets } from './secrets.ts'
 import { signatureHeaders } from './signature.ts'
 
@@ -25,7 +34,21 @@ export type Dispatcher = ReturnType<typeof createDispatcher>
 
 // Commits wake the dispatcher and retries have their timer: polling is only the net below both.
 const poll_ms = 1000
+const shortest_poll_ms = 100
 const lease_slack_ms = 30_000
+// Looked at in one round; those beyond it come in the next one.
+const most_heads = 200
+
+/** An attempt that this process makes right now. */
+type Held = {
+  claim: Claim
+  started_ms: number
+  done: Promise<void>
+  /** Set when the webhook is paused or deleted: what is not on its way yet is not sent any more. */
+  held_back: boolean
+  /** Set when the process ends before the attempt: its outcome is not written down. */
+  given_up: boolean
+}
 
 /** Sends what is due: claims with leases, fairly across webhooks, and writes every outcome down. */
 export function createDispatcher(options: DispatcherOptions) {
@@ -33,9 +56,11 @@ export function createDispatcher(options: DispatcherOptions) {
   const { db } = database
   const lease_ms = options.timeout_ms + lease_slack_ms
   const capacity = createCapacity()
-  const held = new Map<string, { claim: Claim; done: Promise<void> }>()
+  const held = new Map<string, Held>()
+  // Webhooks that were paused or deleted during this round: a claim that is just being committed must not be sent.
+  const held_back = new Set<string>()
   let stopped = false
-  let pumping = false
+  let pumping: Promise<void> | null = null
   let woken = false
   let timer: NodeJS.Timeout | undefined
 
@@ -43,41 +68,51 @@ export function createDispatcher(options: DispatcherOptions) {
   function wake() {
     woken = true
     if (pumping || stopped) return
-    pumping = true
     clearTimeout(timer)
-    pump()
-      .catch(onError)
-      .finally(async () => {
-        pumping = false
+    pumping = pump()
+      .catch((error) => {
+        onError(error)
+        return poll_ms
+      })
+      .then((pause_ms) => {
+        pumping = null
         if (stopped) return
-        if (woken) return setImmediate(wake)
-        timer = setTimeout(wake, await untilNext())
+        if (woken) setImmediate(wake)
+        else timer = setTimeout(wake, pause_ms)
       })
   }
 
-  async function pump() {
-    while (woken && !stopped) {
+  /** Claims and starts until nothing is due; resolves with the milliseconds after which to look again. */
+  async function pump(): Promise<number> {
+    while (!stopped) {
       woken = false
-      const wanted = (await dueWebhooks(db, clock.now())).map((due) => ({
-        ...due,
-        limit: capacity.free(due.webhook_id),
-      }))
-      const possible = wanted.filter((due) => due.limit > 0)
-      if (!possible.length) return
-      const claims = await transaction(db, async (tx) => {
-        const all: Claim[] = []
-        let room = capacity.total()
-        for (const { webhook_id, workspace_id, limit } of possible) {
-          if (room <= 0) break
-          all.push(...(await claim(tx, webhook_id, workspace_id, Math.min(limit, room))))
-          room = capacity.total() - all.length
-        }
-        return all
-      })
-      for (const one of claims) start(one)
-      // A full round may have left more behind.
-      if (claims.length) woken = true
+      // A webhook without room is looked at again when one of its attempts ends.
+      const open = (await queueHeads(db, most_heads + capacity.full())).filter(
+        ({ webhook_id }) => capacity.free(webhook_id) > 0,
+      )
+      const now_ms = clock.now()
+      const due = open.filter(({ run_at_ms }) => run_at_ms <= now_ms)
+      if (!due.length) return Math.min(poll_ms, Math.max(1, (open[0]?.run_at_ms ?? Infinity) - now_ms))
+      if (!(await claimAndStart(due))) return shortest_poll_ms
     }
+    return poll_ms
+  }
+
+  /** Resolves with the number of attempts begun. */
+  async function claimAndStart(due: QueueHead[]): Promise<number> {
+    held_back.clear()
+    const claims = await transaction(db, async (tx) => {
+      const all: Claim[] = []
+      for (const { webhook_id, workspace_id } of due) {
+        const limit = capacity.free(webhook_id, all.length)
+        if (limit > 0) all.push(...(await claim(tx, webhook_id, workspace_id, limit)))
+      }
+      return all
+    })
+    const unsent = claims.filter(({ webhook_id }) => stopped || held_back.has(webhook_id))
+    for (const one of claims) if (!unsent.includes(one)) start(one)
+    if (unsent.length) await giveBack(unsent)
+    return claims.length - unsent.length
   }
 
   const claim = (tx: Db, webhook_id: string, workspace_id: number, limit: number) =>
@@ -91,17 +126,22 @@ export function createDispatcher(options: DispatcherOptions) {
       held: new Set(held.keys()),
     })
 
-  async function untilNext(): Promise<number> {
-    const next = await nextDue(db).catch(() => null)
-    // A webhook without free capacity is woken by its own attempts; do not spin on what it has due.
-    return next === null
-      ? poll_ms
-      : Math.min(poll_ms, Math.max(next - clock.now(), held.size ? poll_ms / 10 : 1))
-  }
+  const giveBack = (claims: Claim[]) =>
+    transaction(db, async (tx) => {
+      for (const one of claims) await release(tx, one, clock.now())
+    })
 
   function start(one: Claim): Promise<void> {
     capacity.taken(one.webhook_id)
-    const done = attempt(one)
+    const entry: Held = {
+      claim: one,
+      started_ms: clock.now(),
+      done: Promise.resolve(),
+      held_back: false,
+      given_up: false,
+    }
+    held.set(one.delivery_id, entry)
+    entry.done = attempt(entry)
       .then((outcome) => capacity.returned(one.webhook_id, outcome))
       .catch((error) => {
         capacity.returned(one.webhook_id, null)
@@ -111,20 +151,29 @@ export function createDispatcher(options: DispatcherOptions) {
         held.delete(one.delivery_id)
         wake()
       })
-    held.set(one.delivery_id, { claim: one, done })
-    return done
+    return entry.done
   }
 
-  async function attempt(one: Claim): Promise<AttemptOutcome> {
-    const outcome = await send(one)
+  /** Resolves with the outcome when it is written down; with null when nothing was sent. */
+  async function attempt(entry: Held): Promise<AttemptOutcome | null> {
+    let begun = false
+    let refused = false
+    const outcome = await send(entry.claim, () => {
+      if (entry.held_back) refused = !begun
+      else begun = true
+      return !entry.held_back
+    })
+    if (entry.given_up) return null
+    if (refused) return giveBack([entry.claim]).then(() => null)
     const ended_ms = clock.now()
     // What the receiver was told must be written down: try again while the database is away.
     for (let tries = 1; ; tries++) {
       try {
         const { retry_delays } = options
-        await transaction(db, (tx) => record(tx, one, outcome, { ended_ms, retry_delays }))
+        await transaction(db, (tx) => record(tx, entry.claim, outcome, { ended_ms, retry_delays }))
         return outcome
       } catch (error) {
+        if (entry.given_up) return null
         if (stopped || tries === 20) throw error
         onError(error)
         await new Promise((resolve) => setTimeout(resolve, 250))
@@ -132,7 +181,7 @@ export function createDispatcher(options: DispatcherOptions) {
     }
   }
 
-  async function send(one: Claim): Promise<AttemptOutcome> {
+  async function send(one: Claim, mayStart: () => boolean): Promise<AttemptOutcome> {
     const started_at_ms = clock.now()
     try {
       const body = bodyFor(one.payload, one.webhook_id)
@@ -147,7 +196,7 @@ export function createDispatcher(options: DispatcherOptions) {
           body,
         }),
       }
-      return { ...(await sender.send({ url: one.url, headers, body })), started_at_ms }
+      return { ...(await sender.send({ url: one.url, headers, body, mayStart })), started_at_ms }
     } catch (error) {
       // A delivery that cannot even be made must not stop the others, nor be tried for ever.
       onError(error)
@@ -173,21 +222,38 @@ export function createDispatcher(options: DispatcherOptions) {
       const [one] = await claimed(db, workspace_id, [delivery_id])
       if (one) await start(one)
     },
-    /** Claims no more; waits up to `limit_ms` for the attempts in flight and gives back the leases of the rest. */
+    /**
+     * Sends nothing to a webhook that is claimed, but not on its way yet: it is due again. For the transaction that
+     * pauses the webhook (a ping, for which someone waits, still goes) or deletes it.
+     */
+    holdBack(webhook_id: string, pings: 'pings go' | 'pings too'): void {
+      held_back.add(webhook_id)
+      for (const entry of held.values()) {
+        if (entry.claim.webhook_id !== webhook_id) continue
+        entry.held_back ||= entry.claim.kind !== 'ping' || pings === 'pings too'
+      }
+    },
+    /** Claims no more; waits up to `limit_ms` for the attempts in flight, then gives up the rest, which the log tells. */
     async stop(limit_ms: number): Promise<void> {
       stopped = true
       clearTimeout(timer)
-      const all = Promise.allSettled([...held.values()].map(({ done }) => done))
+      await pumping
       let late: NodeJS.Timeout | undefined
-      await Promise.race([
-        all,
-        new Promise((resolve) => {
-          late = setTimeout(resolve, limit_ms)
-        }),
-      ])
+      const limit = new Promise<'over'>((resolve) => {
+        late = setTimeout(resolve, limit_ms, 'over')
+      })
+      // Pings, for which requests wait, may still join.
+      while (held.size) {
+        const all = Promise.allSettled([...held.values()].map(({ done }) => done))
+        if ((await Promise.race([limit, all])) === 'over') break
+      }
       clearTimeout(late)
-      const rest = [...held.values()].map((one) => one.claim)
-      if (rest.length) await transaction(db, (tx) => release(tx, rest, clock.now()))
+      const rest = [...held.values()]
+      for (const entry of rest) entry.given_up = true
+      if (rest.length)
+        await transaction(db, async (tx) => {
+          for (const { claim, started_ms } of rest) await interrupt(tx, claim, started_ms, clock.now())
+        })
     },
     in_flight: () => held.size,
   }

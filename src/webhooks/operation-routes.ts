@@ -5,14 +5,14 @@ import type { Context } from '../events/context.ts'
 import { defineEvent } from '../events/define.ts'
 import { insertDelivery, insertEventOf } from '../events/emit.ts'
 import { Single, single } from '../http/envelope.ts'
-import { conflict, invalid, notFound } from '../http/errors.ts'
+import { conflict, type FieldProblem, invalid, notFound } from '../http/errors.ts'
 import { checkMatch } from '../http/etag.ts'
 import type { App } from '../http/server.ts'
 import type { Answer, Writer } from '../http/write.ts'
-import { failedDeliveries, findDelivery, resend } from './deliveries.ts'
+import { findDelivery, resend } from './deliveries.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { findWebhookRow, updateWebhook } from './queries.ts'
-import { existingWebhook, secretProblems, type WebhookDeps } from './routes.ts'
+import { existingWebhook, secretProblems, together, type WebhookDeps } from './routes.ts'
 import {
   DeliveryDetail,
   ResendCount,
@@ -51,6 +51,7 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
           if (problems.length) throw invalid(problems)
           if (before.status === to) return { record: before }
           await updateWebhook(tx, workspace_id, webhook_id, now, { status: to, status_reason: null })
+          if (to === 'paused') dispatcher.holdBack(webhook_id, 'pings go')
           return { record: await existingWebhook(tx, workspace_id, webhook_id) }
         }),
     )
@@ -66,7 +67,7 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
         const before = await existingWebhook(tx, workspace_id, webhook_id)
         checkMatch(request, before)
         const { secret, overlap_hours } = request.body
-        const all = [...problems, ...secretProblems(secret)]
+        const all = together(problems, secretProblems(secret))
         if (all.length) throw invalid(all)
         const row = await findWebhookRow(tx, workspace_id, webhook_id)
         if (!row) throw notFound('This webhook')
@@ -87,7 +88,7 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
     ),
     (request, reply) =>
       write.inSteps(request, reply, {
-        before: (tx, context) => insertPing(tx, context, request),
+        before: (tx, context, problems) => insertPing(tx, context, request, problems),
         meanwhile: (delivery_id) => dispatcher.attemptNow(request.access.workspace_id, delivery_id),
         async after(tx, { workspace_id }, delivery_id) {
           const delivery = await findDelivery(tx, workspace_id, delivery_id)
@@ -101,9 +102,11 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
     tx: Db,
     context: Context,
     request: { params: Static<typeof WebhookParams> } & Parameters<typeof checkMatch>[0],
+    problems: FieldProblem[],
   ) {
     const { webhook_id } = request.params
     checkMatch(request, await existingWebhook(tx, context.workspace_id, webhook_id))
+    if (problems.length) throw invalid(problems)
     const event_id = await insertEventOf(tx, context, ping, { message: 'This is a test of your webhook.' })
     return insertDelivery(
       tx,
@@ -124,9 +127,9 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
         if (problems.length) throw invalid(problems)
         if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
         const since = request.body?.since ? new Date(request.body.since).toISOString() : null
-        const failed = await failedDeliveries(tx, workspace_id, webhook_id, since)
-        await resend(tx, workspace_id, now, now_ms, failed)
-        return { body: single({ count: failed.length }) }
+        const failed = { webhook_id, status: 'failed' as const, since }
+        const count = await resend(tx, workspace_id, now, now_ms, failed)
+        return { body: single({ count }) }
       }),
   )
 }

@@ -23,36 +23,27 @@ export type Claim = {
   next_secret_from_ms: number | null
 }
 
-/**
- * Webhooks that have deliveries due and are not paused, the longest waiting first, at most 200. The recursion hops from
- * webhook to webhook in the index, so a backlog of one costs nothing for the others.
- */
-export async function dueWebhooks(
-  db: Db,
-  now_ms: number,
-): Promise<{ webhook_id: string; workspace_id: number }[]> {
-  const { rows } = await sql<{ webhook_id: string; workspace_id: number }>`
-    WITH RECURSIVE hop (webhook_id) AS (
-      SELECT min(webhook_id) FROM webhook_queue
-      UNION ALL
-      SELECT (SELECT min(q.webhook_id) FROM webhook_queue q WHERE q.webhook_id > hop.webhook_id)
-      FROM hop WHERE hop.webhook_id IS NOT NULL
-    ), head AS (
-      SELECT webhook_id, (SELECT min(q.run_at_ms) FROM webhook_queue q WHERE q.webhook_id = hop.webhook_id) AS run_at_ms
-      FROM hop WHERE webhook_id IS NOT NULL
-    )
-    SELECT w.id AS webhook_id, w.workspace_id FROM head JOIN webhooks w ON w.id = head.webhook_id
-    WHERE head.run_at_ms <= ${now_ms} AND w.status <> 'paused'
-    ORDER BY head.run_at_ms LIMIT 200`.execute(db)
-  return rows
-}
+export type QueueHead = { webhook_id: string; workspace_id: number; run_at_ms: number }
 
-/** When the next delivery of a webhook that is not paused becomes due, in Unix milliseconds; null when none waits. */
-export async function nextDue(db: Db): Promise<number | null> {
-  const { rows } = await sql<{ run_at_ms: number }>`
-    SELECT q.run_at_ms FROM webhook_queue q JOIN webhooks w ON w.id = q.webhook_id
-    WHERE w.status <> 'paused' ORDER BY q.run_at_ms LIMIT 1`.execute(db)
-  return rows[0] ? Number(rows[0].run_at_ms) : null
+// Hops from webhook to webhook in the index: a backlog costs nothing for the others, however long it is.
+const heads = sql<QueueHead>`
+  WITH RECURSIVE hop (webhook_id) AS (
+    SELECT min(webhook_id) FROM webhook_queue
+    UNION ALL
+    SELECT (SELECT min(q.webhook_id) FROM webhook_queue q WHERE q.webhook_id > hop.webhook_id)
+    FROM hop WHERE hop.webhook_id IS NOT NULL
+  )
+  SELECT w.id AS webhook_id, w.workspace_id,
+    (SELECT min(q.run_at_ms) FROM webhook_queue q WHERE q.webhook_id = w.id) AS run_at_ms
+  FROM hop JOIN webhooks w ON w.id = hop.webhook_id WHERE w.status <> 'paused'`
+
+/**
+ * The webhooks that wait for an attempt and are not paused, at most `limit`, the one that is due first (or has been for
+ * the longest time) first; `run_at_ms` is when that is.
+ */
+export async function queueHeads(db: Db, limit: number): Promise<QueueHead[]> {
+  const { rows } = await sql<QueueHead>`${heads} ORDER BY 3 LIMIT ${limit}`.execute(db)
+  return rows.map((row) => ({ ...row, run_at_ms: Number(row.run_at_ms) }))
 }
 
 type ClaimRequest = {
@@ -192,7 +183,8 @@ export async function record(
   if (!(await dequeue(tx, claim)).length) return logIfCancelled(tx, claim, attempt)
   await insertAttempt(tx, workspace_id, delivery_id, attempt)
   await finishDelivery(tx, workspace_id, delivery_id, outcome.ok ? 'succeeded' : 'failed', isoTime(ended_ms))
-  if (kind === 'ping') return
+  // A ping never changes the status, not even when it is sent again.
+  if (claim.event === 'ping') return
   if (outcome.ok) await markWebhook(tx, workspace_id, webhook_id, 'failed', 'active', null)
   else if (kind === 'event') {
     const reason = `The delivery ${delivery_id} failed after ${tries} attempts: ${outcome.error?.message ?? 'no answer'}`
@@ -249,16 +241,22 @@ const mark = prepare((db, p: Mark) =>
     .where('status', '=', p.from as Mark['to']),
 )
 
-/** Gives leases back unused, so that the next process need not wait for their end. They count as no attempt. */
-export async function release(tx: Db, claims: readonly Claim[], now_ms: number): Promise<void> {
-  for (const claim of claims)
-    await tx
-      .updateTable('webhook_queue')
-      .set({ run_at_ms: now_ms, claim_id: null, claimed_at_ms: null })
-      .where('workspace_id', '=', claim.workspace_id)
-      .where('delivery_id', '=', claim.delivery_id)
-      .where('claim_id', '=', claim.claim_id)
-      .execute()
+/** Gives the lease of an attempt that never began back, so that the delivery is due at once. It counts as no attempt. */
+export async function release(tx: Db, claim: Claim, now_ms: number): Promise<boolean> {
+  const given = await tx
+    .updateTable('webhook_queue')
+    .set({ run_at_ms: now_ms, claim_id: null, claimed_at_ms: null })
+    .where('workspace_id', '=', claim.workspace_id)
+    .where('delivery_id', '=', claim.delivery_id)
+    .where('claim_id', '=', claim.claim_id)
+    .executeTakeFirst()
+  return given.numUpdatedRows > 0n
+}
+
+/** Gives the lease of an attempt back that a stop cuts short; the log tells of it, and it does not count. */
+export async function interrupt(tx: Db, claim: Claim, started_ms: number, now_ms: number): Promise<void> {
+  if (await release(tx, claim, now_ms))
+    await noteInterruption(tx, claim.workspace_id, claim.delivery_id, started_ms, now_ms)
 }
 
 /** Makes every leased delivery due at once: for the start of the only process on a database. */
@@ -266,13 +264,16 @@ export async function reclaimAll(tx: Db, now_ms: number): Promise<void> {
   await tx.updateTable('webhook_queue').set({ run_at_ms: now_ms }).where('claim_id', 'is not', null).execute()
 }
 
-/** The queue's numbers for /metrics; the age is in seconds. */
+/**
+ * The queue's numbers for /metrics. What a paused webhook keeps is not due. The age is in seconds.
+ */
 export async function queueNumbers(db: Db, now_ms: number) {
   const { rows } = await sql<{ due: number; in_flight: number; oldest_ms: number | null; failed: number }>`
     SELECT
-      (SELECT count(*) FROM webhook_queue WHERE run_at_ms <= ${now_ms}) AS due,
+      (SELECT count(*) FROM webhooks w JOIN webhook_queue q ON q.webhook_id = w.id
+        WHERE w.status <> 'paused' AND q.run_at_ms <= ${now_ms}) AS due,
       (SELECT count(*) FROM webhook_queue WHERE run_at_ms > ${now_ms} AND claim_id IS NOT NULL) AS in_flight,
-      (SELECT min(run_at_ms) FROM webhook_queue WHERE run_at_ms <= ${now_ms}) AS oldest_ms,
+      (SELECT min(run_at_ms) FROM (${heads}) AS head WHERE run_at_ms <= ${now_ms}) AS oldest_ms,
       (SELECT coalesce(sum(c.n), 0) FROM workspaces w JOIN record_counts c
         ON c.workspace_id = w.id AND c.name = 'deliveries.status=failed') AS failed`.execute(db)
   const { due = 0, in_flight = 0, oldest_ms = null, failed = 0 } = rows[0] ?? {}

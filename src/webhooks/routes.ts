@@ -8,6 +8,7 @@ import { ListQuery } from '../http/fields.ts'
 import { changesOf } from '../http/patch.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
+import type { Dispatcher } from './dispatcher.ts'
 import { findWebhook, insertWebhook, listWebhooks, removeWebhook, updateWebhook } from './queries.ts'
 import { Webhook, WebhookCreated, WebhookParams, webhookBodies } from './schema.ts'
 import { generateSecret, secretProblem } from './signature.ts'
@@ -25,10 +26,14 @@ export type WebhookDeps = {
   policy: TargetPolicy
   /** Every name that may be subscribed to, in the catalogue's order. */
   event_names: readonly string[]
+  dispatcher: Pick<Dispatcher, 'holdBack'>
 }
 
 /** Registration of webhooks, and reading, changing and deleting them. */
-export function webhookRoutes(app: App, { db, write, seal, policy, event_names }: WebhookDeps): void {
+export function webhookRoutes(
+  app: App,
+  { db, write, seal, policy, event_names, dispatcher }: WebhookDeps,
+): void {
   const { WebhookCreate, WebhookUpdate } = webhookBodies(event_names)
 
   // Names are looked up before the transaction, which waits for nothing but the database.
@@ -52,7 +57,7 @@ export function webhookRoutes(app: App, { db, write, seal, policy, event_names }
       const bad_url = await urlProblems(request.body.url)
       return write(request, reply, async (tx, { workspace_id, now }, problems) => {
         const { name = null, url = '', events = [], secret } = request.body
-        const all = [...problems, ...bad_url, ...secretProblems(secret)]
+        const all = together(problems, bad_url, secretProblems(secret))
         if (all.length) throw invalid(all)
         const id = newId('wh')
         const signing = secret ?? generateSecret()
@@ -118,7 +123,7 @@ export function webhookRoutes(app: App, { db, write, seal, policy, event_names }
         const before = await existingWebhook(tx, workspace_id, webhook_id)
         checkMatch(request, before)
         // An address that is stored already stays, even if the networks that are allowed have changed.
-        const all = [...problems, ...(request.body.url === before.url ? [] : bad_url)]
+        const all = together(problems, request.body.url === before.url ? [] : bad_url)
         if (all.length) throw invalid(all)
         const changes = changesOf(request.body, before, ['name', 'url', 'events'])
         if (!Object.keys(changes).length) return { record: before }
@@ -144,10 +149,15 @@ export function webhookRoutes(app: App, { db, write, seal, policy, event_names }
         const { webhook_id } = request.params
         checkMatch(request, await existingWebhook(tx, workspace_id, webhook_id))
         await removeWebhook(tx, workspace_id, webhook_id, now)
+        dispatcher.holdBack(webhook_id, 'pings too')
         return { body: deleted('The webhook') }
       }),
   )
 }
+
+/** All problems, one of each field: what the schema found comes first. */
+export const together = (...problems: FieldProblem[][]): FieldProblem[] =>
+  problems.flat().filter(({ field }, index, all) => all.findIndex((other) => other.field === field) === index)
 
 /** Problems of a secret that a client gives; none when it gives none. */
 export function secretProblems(secret: unknown): FieldProblem[] {

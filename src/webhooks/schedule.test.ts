@@ -25,7 +25,7 @@ test('a retry is never early and there are exactly as many retries as delays', (
       list.forEach((delay, index) => {
         const due = nextAttemptAt(list, index + 1, at)
         assert.ok(
-          due !== null && Number.isInteger(due) && due >= at + delay * 1000 && due < at + delay * 1000 + 1,
+          due !== null && Number.isInteger(due) && due >= at + delay * 1000 && due <= at + delay * 1000 + 1,
         )
       })
       assert.equal(nextAttemptAt(list, list.length + 1, at), null)

@@ -9,6 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import type { DirectReads } from '../prepare.ts'
 import { createGroup } from './group.ts'
 
 type Statement = { run: StatementSync; returns_rows: boolean }
@@ -43,13 +44,23 @@ export function sqliteDialect(
 
   class Connection implements DatabaseConnection {
     statement = read
+    /** What the database refused in this transaction. */
+    failure: unknown
 
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      const { run, returns_rows } = this.statement(query.sql)
-      const parameters = query.parameters as SQLInputValue[]
-      if (returns_rows) return { rows: run.all(...parameters) as R[] }
-      const { changes, lastInsertRowid } = run.run(...parameters)
-      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+      // After an error that ended the transaction, a statement would be committed by itself.
+      if (this.statement === written && !writer.isTransaction)
+        throw this.failure ?? new Error('The transaction has ended.')
+      try {
+        const { run, returns_rows } = this.statement(query.sql)
+        const parameters = query.parameters as SQLInputValue[]
+        if (returns_rows) return { rows: run.all(...parameters) as R[] }
+        const { changes, lastInsertRowid } = run.run(...parameters)
+        return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+      } catch (error) {
+        this.failure = error
+        throw error
+      }
     }
 
     // biome-ignore lint/correctness/useYield: the interface asks for a generator; nothing here streams
@@ -75,16 +86,20 @@ export function sqliteDialect(
       // A failed group commit is rolled back already, and this handle reads again.
       if ((connection as Connection).statement === read) return
       ;(connection as Connection).statement = read
-      group.rollback()
+      group.rollback((connection as Connection).failure)
     },
     async releaseConnection() {},
     async destroy() {},
   }
 
   // Handles are many here: the groups order the writers, so Kysely must not queue them one by one.
-  class Adapter extends SqliteAdapter {
+  class Adapter extends SqliteAdapter implements DirectReads {
     override get supportsMultipleConnections() {
       return true
+    }
+    readNow(sql: string, parameters: readonly unknown[]) {
+      const { run, returns_rows } = read(sql)
+      return returns_rows ? run.all(...(parameters as SQLInputValue[])) : null
     }
   }
   const adapter = new Adapter()

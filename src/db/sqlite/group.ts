@@ -5,6 +5,11 @@ type Member = { resolve: () => void; reject: (error: unknown) => void }
 // A group ends at this size even when more transactions wait, so that the first of them is answered in time.
 const largest_group = 1000
 
+// How long a group waits for another process that writes, and how often it looks.
+const patience_ms = 5000
+const look_ms = 5
+const sqlite_busy = 5
+
 /**
  * Group commit: a commit costs an fsync, so transactions that arrive together share one. Each runs in a savepoint of
  * one open BEGIN IMMEDIATE; the group commits once and only then resolves them. An error rolls back its own savepoint;
@@ -15,11 +20,11 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
   let members: Member[] = []
   let open = false
   let running = false
+  let waiting_since: number | null = null
 
   function next() {
     if (members.length >= largest_group) close()
-    const turn = waiting.shift()
-    if (!turn) {
+    if (!waiting.length) {
       close()
       running = false
       // Members that just resolved may have queued new transactions already.
@@ -33,10 +38,21 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
       }
       writer.exec('SAVEPOINT member')
     } catch (error) {
-      turn.reject(error)
-      return next()
+      return refuse(error as Error)
     }
-    turn.resolve()
+    waiting_since = null
+    waiting.shift()?.resolve()
+  }
+
+  // Not SQLite's own waiting: that would stop the whole process, readers too, and once more for each writer in line.
+  function refuse(error: Error & { errcode?: number }) {
+    if (error.errcode === sqlite_busy) {
+      waiting_since ??= performance.now()
+      if (performance.now() - waiting_since < patience_ms) return void setTimeout(next, look_ms)
+    }
+    waiting_since = null
+    for (const turn of waiting.splice(0)) turn.reject(error)
+    next()
   }
 
   function close() {
@@ -47,8 +63,8 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
     try {
       writer.exec('COMMIT')
     } catch (error) {
-      if (writer.isTransaction) writer.exec('ROLLBACK')
       for (const member of group) member.reject(error)
+      if (writer.isTransaction) writer.exec('ROLLBACK')
       return
     }
     for (const member of group) member.resolve()
@@ -73,7 +89,7 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
       try {
         writer.exec('RELEASE member')
       } catch (error) {
-        undo()
+        undo(error)
         return Promise.reject(error)
       }
       return new Promise((resolve, reject) => {
@@ -81,22 +97,25 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
         next()
       })
     },
-    rollback(): void {
-      undo()
+    /** Undoes the current member; `cause` is what the database refused, if anything. */
+    rollback(cause: unknown): void {
+      undo(cause)
     },
   }
 
-  function undo() {
+  function undo(cause: unknown) {
     try {
+      writer.exec('ROLLBACK TO member; RELEASE member')
+    } catch (error) {
       // A full disk ends the whole transaction by itself: then there is no savepoint left, and nothing of the group.
-      if (writer.isTransaction) writer.exec('ROLLBACK TO member; RELEASE member')
-      else abandon(new Error('The transaction was ended by the database.'))
+      abandon(cause ?? error)
+      if (writer.isTransaction) writer.exec('ROLLBACK')
     } finally {
       next()
     }
   }
 
-  function abandon(error: Error) {
+  function abandon(error: unknown) {
     open = false
     for (const member of members) member.reject(error)
     members = []

@@ -9,12 +9,12 @@ import { sqliteDialect } from './dialect.ts'
 /** The database file inside a data folder. */
 export const databaseFile = (data_dir: string) => join(data_dir, 'rapport.db')
 
-// FULL: an acknowledged commit survives a power cut. The time-out is for the command line, which writes beside a server.
+// FULL: an acknowledged commit survives a power cut. The time-out comes first: several processes may open a new file.
 const pragmas = `
+  PRAGMA busy_timeout = 5000;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
-  PRAGMA busy_timeout = 5000;
   PRAGMA cache_size = -65536;
   PRAGMA mmap_size = 1073741824;
   PRAGMA temp_store = MEMORY;
@@ -26,7 +26,8 @@ export function openSqlite(file: string): Database {
   const fresh = !existsSync(file)
   const writer = new DatabaseSync(file)
   if (fresh) chmodSync(file, 0o600)
-  writer.exec(pragmas)
+  // The groups wait for other writers by themselves.
+  writer.exec(`${pragmas} PRAGMA busy_timeout = 0;`)
   const reader = new DatabaseSync(file)
   reader.exec(`${pragmas} PRAGMA query_only = ON;`)
 

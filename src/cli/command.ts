@@ -1,0 +1,80 @@
+import type { Config } from '../config.ts'
+
+/** Where a command writes its lines and finds the environment. */
+export type Io = {
+  out(line: string): void
+  err(line: string): void
+  env: Record<string, string | undefined>
+}
+
+/** What a command was given: its options by name, its operands in order, and the settings, read when asked for. */
+export type Given = {
+  options: Record<string, string | undefined>
+  operands: string[]
+  config(): Config
+  io: Io
+}
+
+/** An option takes a value, whose name in the help is `value`. */
+export type Option = { value: string; about: string; required?: true }
+
+/** One command; `run` answers with the exit code; an error that it throws is shown as one line, with 1. */
+export type Command = {
+  options?: Record<string, Option>
+  operands?: string[]
+  /** Lines that the help shows at the end. */
+  notes?: string[]
+  run(given: Given): Promise<number>
+}
+
+/** What is known of a command without loading it. */
+export type Entry =
+  | { about: string; load: () => Promise<Command> }
+  | { about: string; commands: Record<string, Entry> }
+
+/** The command line itself is wrong: exit code 2, and the usage is shown. */
+export class UsageError extends Error {}
+
+/** `--name N [--scopes LIST]`, the way options and operands are written in the help. */
+function synopsis({ options = {}, operands = [] }: Command): string {
+  const parts = Object.entries(options).map(([name, { value, required }]) =>
+    required ? `--${name} ${value}` : `[--${name} ${value}]`,
+  )
+  return [...parts, ...operands].join(' ')
+}
+
+const table = (rows: [string, string][]) => {
+  const width = Math.max(...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
+}
+
+/** The usage of one command. */
+export function commandHelp(path: string[], about: string, command: Command): string[] {
+  const options = Object.entries(command.options ?? {}).map(([name, option]): [string, string] => [
+    `--${name} ${option.value}`,
+    option.about,
+  ])
+  return [
+    `Usage: ${['rapport', ...path, synopsis(command)].join(' ').trim()}`,
+    '',
+    `${about}.`,
+    '',
+    ...table([...options, ['--help', 'Show this']]),
+    ...(command.notes ? ['', ...command.notes] : []),
+  ]
+}
+
+/** The commands of a group, or all of them. */
+export function groupHelp(path: string[], entries: Record<string, Entry>): string[] {
+  const rows = Object.entries(entries).map(([name, entry]): [string, string] => [
+    [...path, name].join(' '),
+    'commands' in entry ? `${entry.about}: ${Object.keys(entry.commands).join(', ')}` : entry.about,
+  ])
+  return [
+    `Usage: ${['rapport', ...path].join(' ')} COMMAND`,
+    '',
+    ...table(rows),
+    '',
+    'Each command tells more with --help.',
+  ]
+}

@@ -1,0 +1,56 @@
+import type { Entry } from './command.ts'
+
+/** All commands. Each one's module is loaded when it runs, so that a small command does not wait for the server's code. */
+export const commands: Record<string, Entry> = {
+  serve: {
+    about: 'Serve the API on HOST and PORT until SIGTERM or SIGINT',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  config: {
+    about: 'Show the settings, which are environment variables',
+    load: async () => (await import('./config.ts')).config,
+  },
+  migrate: {
+    about: 'Bring the database up to date, or make it',
+    load: async () => (await import('./migrate.ts')).migrateCommand,
+  },
+  demo: {
+    about: 'Show the service at work, end to end, on a scratch folder',
+    load: async () => {
+      const { runDemo } = await import('../../demo/demo.ts')
+      return { run: ({ io }) => runDemo(io.out) }
+    },
+  },
+  keys: {
+    about: 'API keys',
+    commands: {
+      create: {
+        about: 'Make an API key; it is shown once, alone on the last line',
+        load: async () => (await import('./keys.ts')).create,
+      },
+      list: { about: 'List the API keys', load: async () => (await import('./keys.ts')).list },
+      revoke: {
+        about: 'Take a key back: it counts no more within a second',
+        load: async () => (await import('./keys.ts')).revoke,
+      },
+    },
+  },
+  workspaces: {
+    about: 'Workspaces, each with records and keys of its own',
+    commands: {
+      create: {
+        about: 'Make a workspace; its id is alone on the last line',
+        load: async () => (await import('./workspaces.ts')).create,
+      },
+      list: { about: 'List the workspaces', load: async () => (await import('./workspaces.ts')).list },
+    },
+  },
+  backup: {
+    about: 'Write a consistent copy of the database, also while the server runs',
+    load: async () => (await import('./backup.ts')).backup,
+  },
+  restore: {
+    about: 'Put a backup in the place of the database, while no server runs',
+    load: async () => (await import('./backup.ts')).restore,
+  },
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { runRapport, scratchFolder } from '../../test/process.ts'
+import type { Entry } from './command.ts'
+import { commands } from './commands.ts'
+import { runCommand } from './run.ts'
+
+async function run(words: string[], env: Record<string, string> = {}) {
+  const out: string[] = []
+  const err: string[] = []
+  const code = await runCommand(words, { out: (line) => out.push(line), err: (line) => err.push(line), env })
+  return { code, out: out.join('\n'), err: err.join('\n') }
+}
+
+const paths = (entries: Record<string, Entry>, above: string[] = []): string[][] =>
+  Object.entries(entries).flatMap(([name, entry]) => {
+    const path = [...above, name]
+    return 'commands' in entry ? [path, ...paths(entry.commands, path)] : [path]
+  })
+
+test('every command and every group has --help, which succeeds and says how it is used', async () => {
+  const all = paths(commands).filter(([name]) => name !== 'demo')
+  assert.ok(all.length >= 13)
+  for (const path of all)
+    for (const flag of ['--help', '-h']) {
+      const { code, out, err } = await run([...path, flag])
+      assert.equal(code, 0, path.join(' '))
+      assert.ok(out.startsWith(`Usage: rapport ${path.join(' ')}`), out)
+      assert.equal(err, '')
+    }
+})
+
+test('--help of the whole lists every command', async () => {
+  const { code, out } = await run(['--help'])
+  assert.equal(code, 0)
+  for (const name of Object.keys(commands)) assert.match(out, new RegExp(`\\n {2}${name} `))
+})
+
+test('an unknown command exits with 2 and says what exists', async () => {
+  const top = await run(['sreve'])
+  assert.equal(top.code, 2)
+  for (const name of Object.keys(commands)) assert.ok(top.err.includes(name), name)
+  const inner = await run(['keys', 'remove', '--help'])
+  assert.equal(inner.code, 2)
+  assert.match(inner.err, /create, list, revoke/)
+  assert.equal((await run(['toString'])).code, 2)
+  assert.equal((await run(['--frob'])).code, 2)
+})
+
+test('no command at all exits with 2 and lists what exists', async () => {
+  assert.match((await run([])).err, /workspaces/)
+  assert.equal((await run([])).code, 2)
+  const group = await run(['keys'])
+  assert.equal(group.code, 2)
+  assert.match(group.err, /keys revoke/)
+})
+
+test('an unknown option, a missing one and a word too many exit with 2 and show the usage', async () => {
+  for (const [words, told] of [
+    [['keys', 'create', '--nmae', 'x'], /--nmae/],
+    [['keys', 'create'], /--name is required/],
+    [['keys', 'create', '--name', ' '], /--name is required/],
+    [['keys', 'create', '--name'], /--name/],
+    [['keys', 'revoke'], /ID is missing/],
+    [['keys', 'list', 'all'], /"all" is one word too many/],
+    [['backup'], /FILE is missing/],
+  ] as const) {
+    const { code, out, err } = await run([...words])
+    assert.equal(code, 2, words.join(' '))
+    assert.match(err, told)
+    assert.match(err, new RegExp(`Usage: rapport ${words[0]}`))
+    assert.equal(out, '')
+  }
+})
+
+test('config shows every setting and hides secrets', async () => {
+  const { code, out } = await run(['config'], { SECRET_KEY: 'very-secret', PORT: '4000' })
+  assert.equal(code, 0)
+  assert.match(out, /^PORT=4000 /m)
+  assert.match(out, /^SECRET_KEY=\(hidden\)/m)
+  assert.ok(!out.includes('very-secret'))
+})
+
+test('every problem with the settings is told at once, and exits with 1', async () => {
+  const env = { PORT: 'none', LOG_LEVEL: 'loud' }
+  for (const words of [['config'], ['serve'], ['keys', 'list']]) {
+    const { code, err } = await run(words, env)
+    assert.equal(code, 1)
+    assert.deepEqual(
+      err.split('\n').map((line) => line.split(' ')[1]),
+      ['PORT', 'LOG_LEVEL'],
+    )
+  }
+})
+
+test('a failure is one line without a stack, and exits with 1', async () => {
+  const { code, out, err } = await run(['keys', 'list'], { DATA_DIR: fileURLToPath(import.meta.url) })
+  assert.equal(code, 1)
+  assert.equal(out, '')
+  assert.equal(err.split('\n').length, 1)
+  assert.match(err, /^rapport: /)
+})
+
+test('as a process: results on standard output, complaints on standard error, the exit code in between', async (t) => {
+  const DATA_DIR = join(scratchFolder(t), 'new', 'data')
+  const first = await runRapport(['migrate'], { DATA_DIR })
+  assert.deepEqual([first.code, first.stderr], [0, ''])
+  assert.match(first.stdout, /^Ran 0001_/)
+  assert.equal((await runRapport(['migrate'], { DATA_DIR })).stdout, 'The database is up to date.\n')
+  const wrong = await runRapport(['nothing'], { DATA_DIR })
+  assert.deepEqual([wrong.code, wrong.stdout], [2, ''])
+  assert.match(wrong.stderr, /serve/)
+})

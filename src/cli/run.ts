@@ -1,0 +1,111 @@
+import { parseArgs } from 'node:util'
+import { ConfigError, readConfig } from '../config.ts'
+import {
+  type Command,
+  commandHelp,
+  type Entry,
+  type Given,
+  groupHelp,
+  type Io,
+  UsageError,
+} from './command.ts'
+import { commands } from './commands.ts'
+
+const isHelp = (word: string | undefined) => word === '--help' || word === '-h' || word === 'help'
+
+/** Runs one command line and returns its exit code: 0, 1 when it failed, 2 when the command line itself is wrong. */
+export async function runCommand(words: string[], io: Io): Promise<number> {
+  const path: string[] = []
+  let entries = commands
+  for (;;) {
+    const word = words[path.length]
+    if (word === undefined || isHelp(word)) {
+      const write = word ? io.out : io.err
+      for (const line of groupHelp(path, entries)) write(line)
+      return word ? 0 : 2
+    }
+    if (word === '--version' && !path.length) {
+      io.out((await import('../version.ts')).version)
+      return 0
+    }
+    const entry = Object.hasOwn(entries, word) ? entries[word] : undefined
+    if (!entry) {
+      const known = Object.keys(entries).join(', ')
+      const what = word.startsWith('-') ? 'option' : 'command'
+      io.err(`rapport: there is no ${what} "${[...path, word].join(' ')}". The commands are: ${known}.`)
+      return 2
+    }
+    path.push(word)
+    if ('load' in entry) return runEntry(path, entry, words.slice(path.length), io)
+    entries = entry.commands
+  }
+}
+
+async function runEntry(
+  path: string[],
+  { about, load }: Extract<Entry, { load: unknown }>,
+  words: string[],
+  io: Io,
+): Promise<number> {
+  let command: Command | undefined
+  try {
+    command = await load()
+    const given = parse(command, words, io)
+    if (given) return await command.run(given)
+    for (const line of commandHelp(path, about, command)) io.out(line)
+    return 0
+  } catch (error) {
+    if (error instanceof UsageError && command) {
+      io.err(`rapport: ${error.message}`)
+      for (const line of commandHelp(path, about, command)) io.err(line)
+      return 2
+    }
+    for (const line of explain(error)) io.err(`rapport: ${line}`)
+    return 1
+  }
+}
+
+/** Null when help was asked for. */
+function parse({ options = {}, operands = [] }: Command, words: string[], io: Io): Given | null {
+  const { values, positionals } = parseWords(options, words)
+  if (values.help) return null
+  const given = values as Record<string, string | undefined>
+  for (const [name, { required }] of Object.entries(options))
+    if (required && !given[name]?.trim()) throw new UsageError(`--${name} is required.`)
+  const missing = operands[positionals.length]
+  if (missing) throw new UsageError(`${missing} is missing.`)
+  if (positionals.length > operands.length)
+    throw new UsageError(`"${positionals[operands.length]}" is one word too many.`)
+  return { options: given, operands: positionals, config: () => readConfig(io.env), io }
+}
+
+function parseWords(options: NonNullable<Command['options']>, words: string[]) {
+  const known = Object.fromEntries(Object.keys(options).map((name) => [name, { type: 'string' as const }]))
+  try {
+    return parseArgs({
+      args: words,
+      options: { ...known, help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+    })
+  } catch (error) {
+    // Its message names what is wrong; what could be meant instead is in the usage that follows.
+    throw new UsageError((error as Error).message.split('. ')[0]?.replace(/\.?$/, '.'))
+  }
+}
+
+/** One clear line without a stack; the problems of the settings are a line each. */
+function explain(error: unknown): string[] {
+  if (error instanceof ConfigError) return error.message.split('\n')
+  const { message, code, errcode } = error as Error & { code?: string; errcode?: number }
+  if (code === 'ERR_SQLITE_ERROR') {
+    // SQLITE_BUSY, SQLITE_NOTADB and SQLITE_CORRUPT, SQLITE_CANTOPEN.
+    const reasons: Record<number, string> = {
+      5: 'Another process is writing to the database. Try again.',
+      11: 'The database in DATA_DIR is damaged. Restore a backup: rapport restore FILE.',
+      14: 'The database in DATA_DIR cannot be opened by this user.',
+      26: 'The file rapport.db in DATA_DIR is not a database.',
+    }
+    return [reasons[(errcode ?? 0) & 0xff] ?? `The database says: ${message}.`]
+  }
+  return [String(message ?? error).split('\n')[0] as string]
+}

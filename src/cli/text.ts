@@ -1,0 +1,19 @@
+/** A name as it may be stored: trimmed, 1 to 255 characters, none of them invisible. Throws otherwise. */
+export function nameOf(text = ''): string {
+  const name = text.trim()
+  if (!name || name.length > 255) throw new Error('--name must have 1 to 255 characters.')
+  if (/\p{Cc}/u.test(name) || !name.isWellFormed())
+    throw new Error('--name must not have control characters.')
+  return name
+}
+
+/** Rows under a heading, in columns wide enough for each; the last one is not padded. */
+export function columns(heading: string[], rows: string[][]): string[] {
+  const all = [heading, ...rows]
+  const widths = heading.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
+  return all.map((row) =>
+    row
+      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+      .join('  '),
+  )
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConfigError, describeConfig, readConfig } from './config.ts'
+
+test('without any variable the settings are those of the documentation', () => {
+  assert.deepEqual(readConfig({}), {
+    port: 3000,
+    host: '127.0.0.1',
+    data_dir: './data',
+    database_url: null,
+    secret_key: null,
+    webhook_retry_delays: [60, 300, 1800],
+    webhook_timeout_ms: 10_000,
+    webhook_allowed_networks: [],
+    delivery_log_days: 30,
+    rate_limit_per_second: 100,
+    log_level: 'warn',
+  })
+})
+
+test('variables are read, trimmed; an empty one is as good as none', () => {
+  const config = readConfig({
+    PORT: ' 0 ',
+    HOST: '0.0.0.0',
+    DATA_DIR: '/var/lib/rapport',
+    SECRET_KEY: 'a secret',
+    WEBHOOK_RETRY_DELAYS: '1, 2.5 ,0',
+    WEBHOOK_TIMEOUT_MS: '250',
+    WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, fd12::/16',
+    RATE_LIMIT_PER_SECOND: '0',
+    LOG_LEVEL: '',
+    UNKNOWN: 'is not ours',
+  })
+  assert.deepEqual(config.webhook_retry_delays, [1, 2.5, 0])
+  assert.deepEqual(config.webhook_allowed_networks, ['10.0.0.0/8', 'fd12::/16'])
+  const { port, host, data_dir, secret_key, webhook_timeout_ms, rate_limit_per_second, log_level } = config
+  assert.deepEqual(
+    [port, host, data_dir, secret_key, webhook_timeout_ms, rate_limit_per_second, log_level],
+    [0, '0.0.0.0', '/var/lib/rapport', 'a secret', 250, 0, 'warn'],
+  )
+})
+
+test('every wrong value is refused, with its name and what would be right', () => {
+  const wrong: Record<string, string[]> = {
+    PORT: ['-1', '65536', '80a', '3e3', '0x50', '1.5', 'http'],
+    DATABASE_URL: ['postgres://localhost/rapport'],
+    WEBHOOK_RETRY_DELAYS: ['60,', 'a', '-1', '1;2', '60 300', '1e3', '99999999', ','],
+    WEBHOOK_TIMEOUT_MS: ['0', '600001', '1s'],
+    WEBHOOK_ALLOWED_NETWORKS: [
+      '10.0.0.0',
+      '10.0.0.0/33',
+      '10.0.0/8',
+      'fd12::/129',
+      'localhost/8',
+      '10.0.0.0/8/8',
+      '10.0.0.0/-1',
+      '*',
+    ],
+    DELIVERY_LOG_DAYS: ['0', 'forever'],
+    RATE_LIMIT_PER_SECOND: ['-1', '0.5', 'off', '1000001'],
+    LOG_LEVEL: ['verbose', 'WARN', 'toString'],
+  }
+  for (const [name, values] of Object.entries(wrong))
+    for (const value of values)
+      assert.throws(
+        () => readConfig({ [name]: value }),
+        (error: Error) =>
+          error instanceof ConfigError &&
+          /^[A-Z_]+ (must|has|is) .+\.$/.test(error.message) &&
+          error.message.startsWith(`${name} `),
+        `${name}=${value}`,
+      )
+})
+
+test('all problems are told at once, a line each, and no value of a secret is in them', () => {
+  const env = {
+    PORT: 'x',
+    DATABASE_URL: 'postgres://user:hunter2@db/crm',
+    RATE_LIMIT_PER_SECOND: 'x',
+    LOG_LEVEL: 'x',
+    HOST: 'fine',
+  }
+  assert.throws(
+    () => readConfig(env),
+    (error: Error) => {
+      const lines = error.message.split('\n')
+      assert.deepEqual(
+        lines.map((line) => line.split(' ')[0]),
+        ['PORT', 'DATABASE_URL', 'RATE_LIMIT_PER_SECOND', 'LOG_LEVEL'],
+      )
+      assert.ok(!error.message.includes('hunter2'))
+      return true
+    },
+  )
+})
+
+test('the listing shows every setting as a line that can be pasted, and hides secrets', () => {
+  const lines = describeConfig(readConfig({ SECRET_KEY: 'hunter2', WEBHOOK_RETRY_DELAYS: '1,2' }))
+  const shown = Object.fromEntries(lines.map((line) => line.split(/ +# /)[0]?.split('=') ?? []))
+  assert.equal(lines.length, Object.keys(readConfig({})).length)
+  assert.deepEqual(
+    [shown.SECRET_KEY, shown.WEBHOOK_RETRY_DELAYS, shown.PORT, shown.DATABASE_URL],
+    ['(hidden)', '1,2', '3000', ''],
+  )
+  assert.ok(!lines.join().includes('hunter2'))
+  for (const line of lines) assert.match(line, /^[A-Z_]+=\S* +# \S/)
+})
+
+test('the settings cannot be changed later', () => {
+  const config = readConfig({}) as { port: number }
+  assert.throws(() => {
+    config.port = 1
+  }, TypeError)
+})

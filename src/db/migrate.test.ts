@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import { startRapport } from '../../test/harness.ts'
+import { type Db, transaction } from './db.ts'
+import { migrate } from './migrate.ts'
+import { migrations } from './migrations/index.ts'
+import { databaseFile, openSqlite } from './sqlite/open.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const names = migrations.map(({ name }) => name)
+async function opened<T>(work: (db: Db, run: () => Promise<string[]>) => Promise<T>): Promise<T> {
+  const database = openSqlite(databaseFile(folder))
+  try {
+    return await work(database.db, () => migrate(database))
+  } finally {
+    await database.close()
+  }
+}
+const schema = (db: Db) =>
+  sql<{ sql: string }>`SELECT name, sql FROM sqlite_schema ORDER BY name`.execute(db).then(({ rows }) => rows)
+
+test('migrations are numbered without a gap, in order, and run once', async () => {
+  assert.deepEqual(
+    names.map((name) => Number(/^(\d{4})_[a-z_]+$/.exec(name)?.[1])),
+    names.map((_, index) => index + 1),
+  )
+  await opened(async (db, run) => {
+    assert.deepEqual(await run(), names)
+    const made = await schema(db)
+    assert.deepEqual(await run(), [])
+    assert.deepEqual(await schema(db), made)
+  })
+})
+
+test('a migration that changed since it ran is refused, and nothing is touched', async () => {
+  await opened(async (db, run) => {
+    await run()
+    await transaction(db, (tx) =>
+      sql`UPDATE schema_migrations SET checksum = 'another' WHERE name = ${names[0]}`.execute(tx),
+    )
+    const made = await schema(db)
+    await assert.rejects(run(), /Migration 0001_foundation has changed since it ran here/)
+    assert.deepEqual(await schema(db), made)
+  })
+})
+
+test('a database of a newer version is refused, by a start of the service too', async () => {
+  await opened(async (db, run) => {
+    await run()
+    await transaction(db, (tx) =>
+      sql`INSERT INTO schema_migrations VALUES ('9999_future', 'x', 'now')`.execute(tx),
+    )
+    await assert.rejects(run(), /made by a newer version \(it has 9999_future\)/)
+  })
+  await assert.rejects(startRapport({ data_dir: folder }), /made by a newer version/)
+  // The failed start lets go of the folder.
+  await opened((db) =>
+    transaction(db, (tx) => sql`DELETE FROM schema_migrations WHERE name = '9999_future'`.execute(tx)),
+  )
+  await (await startRapport({ data_dir: folder })).close()
+})
+
+test('a migration that fails leaves nothing behind', async () => {
+  await opened(async (db, run) => {
+    // What a migration wants to make is there already.
+    await transaction(db, (tx) => sql`CREATE TABLE webhook_attempts (id INTEGER)`.execute(tx))
+    await assert.rejects(run(), /already exists/)
+    assert.deepEqual((await schema(db)).length, 1)
+  })
+})
+
+test('several processes that start at once on an empty folder migrate it once', async () => {
+  const script = `
+    import { migrate } from ${JSON.stringify(new URL('migrate.ts', import.meta.url))}
+    import { databaseFile, openSqlite } from ${JSON.stringify(new URL('sqlite/open.ts', import.meta.url))}
+    const database = openSqlite(databaseFile(process.argv[1]))
+    console.log(JSON.stringify(await migrate(database)))
+    await database.close()`
+  const run = promisify(execFile)
+  const starts = Array.from({ length: 4 }, () =>
+    run(process.execPath, ['--input-type=module', '-e', script, folder]),
+  )
+  const ran = (await Promise.all(starts)).map(({ stdout }) => JSON.parse(stdout))
+  assert.deepEqual(ran.flat(), names)
+})

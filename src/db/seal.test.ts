@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { readStored } from '../../test/database.ts'
+import { startRapport } from '../../test/harness.ts'
+import { createSeal, keyFile, readSecretKey } from './seal.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+test('what is sealed comes back with the same key, and never looks the same twice', () => {
+  const seal = createSeal('a key')
+  for (const text of ['', 'a', 'whsec_ü😀\0', 'x'.repeat(100_000)]) {
+    const [one, other] = [seal.seal(text), seal.seal(text)]
+    assert.notEqual(one, other)
+    assert.ok(!text || !Buffer.from(one, 'base64').includes(text))
+    assert.deepEqual([seal.open(one), createSeal('a key').open(other)], [text, text])
+  }
+})
+
+test('another key, or a single changed bit, opens nothing', () => {
+  const sealed = createSeal('a key').seal('secret')
+  assert.throws(() => createSeal('another').open(sealed))
+  const bytes = Buffer.from(sealed, 'base64')
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const changed = Buffer.from(bytes)
+    changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+    assert.throws(() => createSeal('a key').open(changed.toString('base64')))
+  }
+  for (const short of ['', 'AAAA', sealed.slice(0, 20)]) assert.throws(() => createSeal('a key').open(short))
+})
+
+test('without SECRET_KEY the key is a file of the data folder, made once, for its owner only', () => {
+  const key = readSecretKey(null, folder)
+  assert.equal(Buffer.from(key, 'base64').length, 32)
+  assert.equal(statSync(keyFile(folder)).mode & 0o777, 0o600)
+  assert.equal(readSecretKey(null, folder), key)
+  assert.equal(readFileSync(keyFile(folder), 'utf8').trim(), key)
+})
+
+test('SECRET_KEY is used as it is, and then there is no file', async () => {
+  const rapport = await startRapport({ data_dir: folder, env: { SECRET_KEY: 'my own' } })
+  await rapport.close()
+  assert.throws(() => statSync(keyFile(folder)))
+  await assert.rejects(
+    startRapport({ data_dir: folder, env: { SECRET_KEY: 'another' } }),
+    /is not the key that this database was written with/,
+  )
+  await assert.rejects(startRapport({ data_dir: folder }), /is not the key/)
+})
+
+test('a start with another key file is refused before anything is served, and the right one helps', async () => {
+  await (await startRapport({ data_dir: folder })).close()
+  const right = readFileSync(keyFile(folder))
+  writeFileSync(keyFile(folder), 'another')
+  await assert.rejects(startRapport({ data_dir: folder }), /Put the right one back/)
+  writeFileSync(keyFile(folder), right)
+  await (await startRapport({ data_dir: folder })).close()
+})
+
+test('webhook secrets are encrypted in the database', async () => {
+  const rapport = await startRapport({ data_dir: folder })
+  const hook = {
+    name: 'Hook',
+    url: 'http://127.0.0.1:9/',
+    events: ['company.created'],
+    secret: 'a secret of sixteen',
+  }
+  const made = await rapport.call('POST', '/api/v1/webhooks', hook, { 'idempotency-key': 'a' })
+  assert.equal(made.status, 201, made.text)
+  const stored = readStored(folder)
+  const kept = JSON.stringify([
+    stored.rows('SELECT * FROM webhooks'),
+    stored.rows('SELECT * FROM idempotency_keys'),
+  ])
+  stored.close()
+  assert.ok(!kept.includes('sixteen'))
+  await rapport.close()
+})

@@ -1,0 +1,100 @@
+import { type ErrorCode, statuses } from './errors.ts'
+
+type Parameter =
+  | { name: string; in: string; required?: boolean; schema?: { default?: unknown } }
+  | { $ref: string }
+
+/** An operation of the document, as far as it is looked at here. */
+export type Operation = {
+  operationId: string
+  summary?: string
+  description?: string
+  parameters?: Parameter[]
+  requestBody?: object
+  responses: Record<string, { description?: string }>
+  'x-extension'?: boolean
+  'x-scope'?: string
+  'x-badges'?: { name: string }[]
+}
+
+/** `get /api/v1/contacts/:id/notes` becomes get_contacts_id_notes: stable names for generated clients. */
+export const operationId = (method: string, url: string): string =>
+  [method.toLowerCase(), ...url.split('/').slice(3)]
+    .join('_')
+    .replaceAll(/[:{}-]/g, (sign) => (sign === '-' ? '_' : ''))
+
+const successes: Record<string, string> = { 200: 'Success.', 201: 'Created. `Location` is its address.' }
+
+/** Adds what the rules of the service give to every operation: its errors, the headers it understands, its marks. */
+export function completeOperation(method: string, path: string, given: Operation): Operation {
+  const operation = method === 'patch' ? asPatch(path, given) : given
+  const record = path.includes('{')
+  const scope = operation['x-scope']
+  const marks = [
+    operation.description,
+    operation['x-extension'] && 'An extension of the base interface.',
+    scope && `Scope: \`${scope}\`.`,
+  ]
+  const completed = {
+    ...operation,
+    description: marks.filter(Boolean).join(' '),
+    parameters: [
+      ...(operation.parameters ?? []).map(optionalWithDefault),
+      ...headers(method, path, operation),
+    ],
+    responses: {} as Record<string, object>,
+  }
+  if (operation['x-extension']) completed['x-badges'] = [{ name: 'Extension' }]
+
+  const named = operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === 'query')
+  const takes = operation.requestBody !== undefined
+  const replaces = guarded(method, path, operation)
+  const errors: [ErrorCode, boolean | undefined][] = [
+    ['bad_request', named || takes],
+    ['unauthorized', true],
+    ['forbidden', true],
+    ['not_found', record],
+    ['conflict', method === 'post'],
+    ['precondition_failed', replaces],
+    ['payload_too_large', takes],
+    ['unsupported_media_type', takes],
+    ['validation_failed', named || takes],
+    ['rate_limited', true],
+    ['internal_error', true],
+    ['unavailable', true],
+  ]
+  for (const [code, met] of errors)
+    if (met) completed.responses[statuses[code]] = { $ref: `#/components/responses/${code}` }
+  if (readsOne(method, path)) completed.responses[304] = { $ref: '#/components/responses/not_modified' }
+  // What a route says about its answers itself counts.
+  for (const [status, response] of Object.entries(operation.responses))
+    completed.responses[status] =
+      response.description === 'Default Response' ? { ...response, description: successes[status] } : response
+  return completed as Operation
+}
+
+// One route serves both, and so both got the same description; the base interface knows PUT only.
+const asPatch = (path: string, operation: Operation): Operation => ({
+  ...operation,
+  operationId: operationId('patch', path),
+  summary: `${operation.summary} (the same as PUT)`,
+  'x-extension': true,
+})
+
+const readsOne = (method: string, path: string) => method === 'get' && path.endsWith('}')
+
+// Whether the operation changes an existing record, and so obeys If-Match.
+const guarded = (method: string, path: string, operation: Operation) =>
+  method !== 'get' && path.includes('{') && !('201' in operation.responses)
+
+function headers(method: string, path: string, operation: Operation): Parameter[] {
+  const names = []
+  if (method === 'post') names.push('idempotency_key')
+  if (guarded(method, path, operation)) names.push('if_match')
+  if (readsOne(method, path)) names.push('if_none_match')
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
+}
+
+// The schemas of queries list what has a default as always there: true for the handler, not for who asks.
+const optionalWithDefault = (parameter: Parameter): Parameter =>
+  'in' in parameter && parameter.schema?.default !== undefined ? { ...parameter, required: false } : parameter

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createCapacity } from './capacity.ts'
+import type { AttemptOutcome } from './deliver.ts'
+
+type Capacity = ReturnType<typeof createCapacity>
+
+const outcome = (status: number | null): AttemptOutcome => ({
+  started_at_ms: 0,
+  duration_ms: 1,
+  request: { url: '', headers: {}, body: '' },
+  response: status === null ? null : { status, headers: {}, body: '' },
+  error: null,
+  ok: status === 200,
+})
+
+/** One attempt after the other, each with this status; null: no answer. */
+function attempts(capacity: Capacity, webhook_id: string, ...statuses: (number | null)[]) {
+  for (const status of statuses) {
+    capacity.taken(webhook_id)
+    capacity.returned(webhook_id, outcome(status))
+  }
+  return capacity.free(webhook_id)
+}
+
+const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value)
+
+test('a webhook starts with four at once and gets one more with each success, up to 32', () => {
+  const capacity = createCapacity()
+  assert.equal(capacity.free('a'), 4)
+  assert.equal(attempts(capacity, 'a', 200), 5)
+  assert.equal(attempts(capacity, 'a', ...times(40, 200)), 32)
+  assert.equal(capacity.free('b'), 4)
+})
+
+test('no answer, a server error or a 429 halves it; another refusal does not', () => {
+  for (const [status, left] of [
+    [null, 8],
+    [500, 8],
+    [503, 8],
+    [429, 8],
+    [404, 16],
+    [301, 16],
+  ] as const) {
+    const capacity = createCapacity()
+    attempts(capacity, 'a', ...times(12, 200))
+    assert.equal(attempts(capacity, 'a', status), left, String(status))
+  }
+})
+
+test('after three failures in a row a webhook is tried one by one, until a success', () => {
+  const capacity = createCapacity()
+  attempts(capacity, 'a', ...times(20, 200))
+  assert.equal(attempts(capacity, 'a', 404, 404, 404), 1)
+  capacity.taken('a')
+  assert.equal(capacity.free('a'), 0)
+  capacity.returned('a', outcome(null))
+  assert.equal(capacity.free('a'), 1)
+  assert.equal(attempts(capacity, 'a', 200), 2)
+})
+
+test('an attempt without an outcome gives its place back and teaches nothing', () => {
+  const capacity = createCapacity()
+  capacity.taken('a')
+  assert.equal(capacity.free('a'), 3)
+  capacity.returned('a', null)
+  assert.equal(capacity.free('a'), 4)
+})
+
+test('endpoints that do not answer never take the second half of all places', () => {
+  const capacity = createCapacity()
+  attempts(capacity, 'good', ...times(20, 200))
+  attempts(capacity, 'bad', null, null, null)
+  for (let n = 0; n < 64; n++) for (let place = 0; place < 4; place++) capacity.taken(`hangs ${n}`)
+  assert.equal(capacity.free('hangs 0'), 0)
+  assert.equal(capacity.free('bad'), 0, 'a dead one waits')
+  assert.equal(capacity.free('new'), 1, 'an unknown one is tried')
+  assert.equal(capacity.free('good'), 4, 'one that answers goes on')
+  assert.equal(capacity.full(), 65)
+  capacity.returned('hangs 0', null)
+  assert.equal(capacity.free('bad'), 1)
+})
+
+test('all webhooks together never have more than 512 in flight', () => {
+  const capacity = createCapacity()
+  let taken = 0
+  for (let n = 0; n < 1000; n++) {
+    attempts(capacity, `${n}`, ...times(10, 200))
+    while (capacity.free(`${n}`) > 0) {
+      capacity.taken(`${n}`)
+      taken++
+    }
+  }
+  assert.equal(taken, 512)
+  assert.equal(capacity.free('another'), 0)
+  assert.equal(capacity.full() > 0, true)
+})
+
+test('places that are promised in the same round count as taken', () => {
+  const capacity = createCapacity()
+  assert.equal(capacity.free('a', 255), 4)
+  assert.equal(capacity.free('a', 256), 1)
+  assert.equal(capacity.free('a', 512), 0)
+})

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { type Outbox, openOutbox } from '../../test/outbox.ts'
+import { isoTime } from '../clock.ts'
+import { transaction } from '../db/db.ts'
+import type { AttemptOutcome } from './deliver.ts'
+import { updateWebhook } from './queries.ts'
+import { type Claim, claimDue, queueHeads, record, release } from './queue.ts'
+
+let outbox: Outbox
+beforeEach(async () => {
+  outbox = await openOutbox()
+})
+afterEach(() => outbox.close())
+
+const lease_ms = 40_000
+const retry_delays = [60, 300, 1800]
+
+const claim = (claim_id: string, webhook_id = 'wh_a', limit = 100, held = new Set<string>()) =>
+  transaction(outbox.db, (tx) => {
+    const { workspace_id, clock } = outbox
+    return claimDue(tx, { webhook_id, workspace_id, limit, now_ms: clock.now(), lease_ms, claim_id, held })
+  })
+
+const ended = (claimed: Claim, status: number) =>
+  transaction(outbox.db, (tx) => {
+    const ended_ms = outbox.clock.now()
+    const outcome: AttemptOutcome = {
+      started_at_ms: ended_ms,
+      duration_ms: 1,
+      request: { url: claimed.url, headers: {}, body: '' },
+      response: { status, headers: {}, body: '' },
+      error: status === 200 ? null : { code: 'http_error', message: `The answer had the status ${status}.` },
+      ok: status === 200,
+    }
+    return record(tx, claimed, outcome, { ended_ms, retry_delays })
+  })
+
+test('owners that claim at once never get the same delivery', async () => {
+  await outbox.webhook('wh_a')
+  await outbox.events(50)
+  const claims = await Promise.all(['one', 'two', 'three', 'four'].map((id) => claim(id, 'wh_a', 20)))
+  const ids = claims.flat().map(({ delivery_id }) => delivery_id)
+  assert.deepEqual(
+    claims.map((some) => some.length),
+    [20, 20, 10, 0],
+  )
+  assert.equal(new Set(ids).size, 50)
+})
+
+test('a claim takes the oldest first, and what is due only', async () => {
+  await outbox.webhook('wh_a')
+  for (let n = 0; n < 3; n++) {
+    await outbox.events()
+    outbox.clock.advance(1)
+  }
+  const [first, second, third] = await outbox.deliveries()
+  const [oldest] = await claim('one', 'wh_a', 1)
+  assert.equal(oldest?.delivery_id, first?.id)
+  await ended(oldest as Claim, 500)
+  const others = await claim('two')
+  assert.deepEqual(
+    others.map(({ delivery_id }) => delivery_id),
+    [second?.id, third?.id],
+  )
+  for (const other of others) await ended(other, 200)
+  outbox.clock.advance(59_999)
+  assert.deepEqual(await claim('three'), [])
+  outbox.clock.advance(1)
+  const [retry] = await claim('four', 'wh_a', 1)
+  assert.deepEqual([retry?.delivery_id, retry?.tries], [first?.id, 1])
+})
+
+test('a lease that ends makes the delivery due again; its attempt is listed as interrupted and is no try', async () => {
+  await outbox.webhook('wh_a')
+  await outbox.events()
+  const started = isoTime(outbox.clock.now())
+  const [lost] = await claim('lost')
+  outbox.clock.advance(lease_ms - 1)
+  assert.deepEqual(await claim('early'), [])
+  outbox.clock.advance(1)
+  const [taken] = await claim('next')
+  assert.deepEqual([taken?.delivery_id, taken?.tries], [lost?.delivery_id, 0])
+  const [{ attempt_count, attempts } = { attempt_count: -1, attempts: [] }] = await outbox.deliveries()
+  assert.equal(attempt_count, 0)
+  assert.deepEqual(
+    attempts.map(({ number, started_at, duration_ms, error }) => [
+      number,
+      started_at,
+      duration_ms,
+      error?.code,
+    ]),
+    [[1, started, lease_ms, 'interrupted']],
+  )
+})
+
+test('a late outcome of a lease that another owner took over changes nothing', async () => {
+  await outbox.webhook('wh_a')
+  await outbox.events()
+  const [stale] = await claim('stale')
+  outbox.clock.advance(lease_ms)
+  const [owner] = await claim('owner')
+  const before = [await outbox.deliveries(), await outbox.queue()]
+  await ended(stale as Claim, 200)
+  await ended(stale as Claim, 500)
+  assert.deepEqual([await outbox.deliveries(), await outbox.queue()], before)
+  await ended(owner as Claim, 200)
+  await ended(owner as Claim, 200)
+  const [{ status, attempt_count } = { status: '', attempt_count: -1 }] = await outbox.deliveries()
+  assert.deepEqual([status, attempt_count], ['succeeded', 1])
+  assert.deepEqual(await outbox.queue(), [])
+})
+
+test('an attempt that this process still makes is not claimed again, however late it is', async () => {
+  await outbox.webhook('wh_a')
+  await outbox.events(2)
+  const [slow, other] = await claim('one')
+  outbox.clock.advance(lease_ms)
+  const again = await claim('two', 'wh_a', 1, new Set([String(slow?.delivery_id)]))
+  assert.deepEqual(
+    again.map(({ delivery_id }) => delivery_id),
+    [other?.delivery_id],
+  )
+})
+
+test('a lease that is given back unused leaves no trace', async () => {
+  await outbox.webhook('wh_a')
+  await outbox.events()
+  const before = [await outbox.deliveries(), await outbox.queue()]
+  const [unused] = await claim('unused')
+  const giveBack = () => transaction(outbox.db, (tx) => release(tx, unused as Claim, outbox.clock.now()))
+  assert.equal(await giveBack(), true)
+  assert.deepEqual([await outbox.deliveries(), await outbox.queue()], before)
+  await claim('owner')
+  assert.equal(await giveBack(), false, 'it belongs to another owner now')
+})
+
+test('the heads of the queue are the webhooks that wait, the one that waits longest first', async () => {
+  const { db, clock, workspace_id } = outbox
+  const start = clock.now()
+  for (const id of ['wh_c', 'wh_a', 'wh_b']) {
+    await outbox.webhook(id)
+    await outbox.events(3)
+    clock.advance(1000)
+  }
+  await outbox.webhook('wh_idle')
+  const heads = async (limit = 10) =>
+    (await queueHeads(db, limit)).map(({ webhook_id, run_at_ms }) => [webhook_id, run_at_ms - start])
+  assert.deepEqual(await heads(), [
+    ['wh_c', 0],
+    ['wh_a', 1000],
+    ['wh_b', 2000],
+  ])
+  assert.deepEqual(await heads(1), [['wh_c', 0]])
+  await transaction(db, (tx) =>
+    updateWebhook(tx, workspace_id, 'wh_c', isoTime(clock.now()), { status: 'paused' }),
+  )
+  assert.deepEqual(await heads(1), [['wh_a', 1000]])
+  // What is claimed waits for the end of its lease.
+  await claim('one', 'wh_a')
+  assert.deepEqual(await heads(), [
+    ['wh_b', 2000],
+    ['wh_a', 3000 + lease_ms],
+  ])
+})
+
+test('a webhook that fails, recovers and is paused meanwhile follows the rules of its status', async () => {
+  const { db, clock, workspace_id } = outbox
+  await outbox.webhook('wh_a')
+  const status = () => db.selectFrom('webhooks').select(['status', 'status_reason']).executeTakeFirst()
+  const set = (to: 'paused' | 'active') =>
+    transaction(db, (tx) => updateWebhook(tx, workspace_id, 'wh_a', isoTime(clock.now()), { status: to }))
+  const lastTry = async (code: number, meanwhile = async () => {}) => {
+    await outbox.events()
+    const [one] = await claim('one')
+    await meanwhile()
+    await ended({ ...(one as Claim), tries: retry_delays.length }, code)
+    return (await status())?.status
+  }
+  assert.equal(await lastTry(500), 'failed')
+  assert.match(String((await status())?.status_reason), /after 4 attempts: The answer had the status 500/)
+  assert.equal(await lastTry(200), 'active')
+  assert.equal((await status())?.status_reason, null)
+  assert.equal(await lastTry(500, () => set('paused')), 'paused')
+  await set('active')
+  assert.equal(await lastTry(500), 'failed')
+  assert.equal(await lastTry(200, () => set('paused')), 'paused')
+})

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { scopes } from '../src/app.ts'
+import { systemClock } from '../src/clock.ts'
+import { databaseFile } from '../src/db/sqlite/open.ts'
+import { revokeKey } from '../src/keys/keys.ts'
+import { readStored } from './database.ts'
+import { problems, refused } from './envelope.ts'
+import { client, type Rapport, type Reply, startRapport, turnableClock } from './harness.ts'
+import { beside, makeKey } from './keys.ts'
+
+const clock = turnableClock()
+let rapport: Rapport
+let call: Rapport['call']
+before(async () => {
+  rapport = await startRapport({ clock })
+  call = rapport.call
+})
+after(() => rapport.close())
+
+const path = '/api/v1/companies'
+const revoke = (id: string) => beside(rapport.data_dir, (db) => revokeKey(db, systemClock, id))
+
+describe('keys', () => {
+  test('no key, an unknown, a malformed, a revoked and an expired one get one and the same answer', async () => {
+    const revoked = await makeKey(rapport)
+    await revoke(revoked.id)
+    const expired = await makeKey(rapport, { expires_at: new Date(clock.now()).toISOString() })
+    const values = [
+      undefined,
+      '',
+      'Bearer',
+      'Bearer ',
+      `Basic ${btoa(`${rapport.key}:`)}`,
+      rapport.key,
+      `Token ${rapport.key}`,
+    ]
+    values.push(
+      'Bearer crm_0',
+      `Bearer ${rapport.key}x`,
+      `Bearer ${rapport.key.slice(0, -1)}`,
+      `Bearer ${rapport.key.toUpperCase()}`,
+    )
+    values.push(
+      `Bearer ${revoked.token}`,
+      `Bearer ${expired.token}`,
+      `Bearer ${rapport.key} ${rapport.key}`,
+      "Bearer ' OR 1=1 --",
+    )
+    const answers = new Set<string>()
+    for (const authorization of values)
+      for (const [method, at] of [
+        ['GET', path],
+        ['GET', `${path}/1`],
+        ['POST', path],
+        ['DELETE', `${path}/abc`],
+        ['PUT', `${path}/999999`],
+      ]) {
+        const headers = authorization === undefined ? undefined : { authorization }
+        const reply = await client(rapport.url, null)(String(method), String(at), undefined, headers)
+        const { request_id } = refused(reply, 401, 'unauthorized')
+        const shown = [...reply.headers].filter(([name]) => name !== 'date').map(String)
+        answers.add([reply.text, ...shown].join('\n').replaceAll(request_id, ''))
+      }
+    assert.equal(answers.size, 1, [...answers].join('\n\n'))
+    // Nothing of the body is looked at before the key.
+    refused(await client(rapport.url, null)('POST', path, '{'), 401, 'unauthorized')
+  })
+
+  test('the scheme is read in any case, as HTTP says', async () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  '])
+      assert.equal(
+        (
+          await client(rapport.url, null)('GET', path, undefined, {
+            authorization: `${scheme} ${rapport.key}`,
+          })
+        ).status,
+        200,
+      )
+  })
+
+  test('a key in the address is no key', async () => {
+    for (const name of ['api_key', 'access_token', 'authorization'])
+      refused(await client(rapport.url, null)('GET', `${path}?${name}=${rapport.key}`), 401, 'unauthorized')
+  })
+
+  test('a new key counts at once, a revoked one stops within a second, while it is in use', async () => {
+    const { id, call: mine } = await makeKey(rapport)
+    assert.equal((await mine('GET', path)).status, 200)
+    await revoke(id)
+    const revoked_at = performance.now()
+    let reply: Reply
+    do {
+      reply = await mine('GET', path)
+      assert.ok(performance.now() - revoked_at < 1000, 'still let in after a second')
+    } while (reply.status === 200)
+    refused(reply, 401, 'unauthorized')
+    refused(await mine('GET', path), 401, 'unauthorized')
+    assert.equal((await call('GET', path)).status, 200)
+  })
+
+  test('a key expires to the millisecond', async () => {
+    const { call: mine } = await makeKey(rapport, { expires_at: new Date(clock.now() + 1000).toISOString() })
+    clock.advance(999)
+    assert.equal((await mine('GET', path)).status, 200)
+    clock.advance(1)
+    refused(await mine('GET', path), 401, 'unauthorized')
+  })
+
+  test('a key is crm_ and 43 letters or digits, and no two are alike', async () => {
+    const made = await Promise.all(Array.from({ length: 20 }, () => makeKey(rapport)))
+    for (const { token } of made) assert.match(token, /^crm_[0-9A-Za-z]{43}$/)
+    assert.equal(new Set(made.map(({ token }) => token)).size, 20)
+    assert.equal(new Set(made.map(({ id }) => id)).size, 20)
+  })
+
+  test('the database holds a hash of the key, not the key', async () => {
+    const { token, call: mine } = await makeKey(rapport)
+    assert.equal((await mine('POST', path, { name: 'Acme' }, { 'idempotency-key': 'a' })).status, 201)
+    for (const end of ['', '-wal']) {
+      const bytes = readFileSync(databaseFile(rapport.data_dir) + end)
+      for (const text of [token, token.slice(4), rapport.key]) assert.ok(!bytes.includes(text))
+    }
+  })
+
+  test('when a key was last used is noted, and nothing is noted for a refused one', async () => {
+    const stored = readStored(rapport.data_dir)
+    const used = (id: string) =>
+      stored.rows('SELECT last_used_at FROM api_keys WHERE id = ?', id)[0]?.last_used_at
+    const [mine, expired] = [
+      await makeKey(rapport),
+      await makeKey(rapport, { expires_at: '2020-01-01T00:00:00.000Z' }),
+    ]
+    assert.equal(used(mine.id), null)
+    refused(await expired.call('GET', path), 401, 'unauthorized')
+    const now = new Date(clock.now()).toISOString()
+    await mine.call('GET', path)
+    // Noted beside the answer, not before it; this write comes after it.
+    await mine.call('POST', path, { name: 'Acme' })
+    assert.equal(used(mine.id), now)
+    assert.equal(used(expired.id), null)
+    stored.close()
+  })
+})
+
+describe('scopes', () => {
+  test('every scope opens its own resource, in its own direction, and nothing else', async () => {
+    const { id } = (await call('POST', path, { name: 'Acme' })).body.data
+    const requests: [scope: string, method: string, at: string][] = []
+    for (const name of ['companies', 'contacts', 'deals', 'webhooks']) {
+      const at = `/api/v1/${name}`
+      requests.push(
+        [`${name}:read`, 'GET', at],
+        [`${name}:read`, 'HEAD', at],
+        [`${name}:read`, 'GET', `${at}/999999`],
+      )
+      requests.push(
+        [`${name}:write`, 'POST', at],
+        [`${name}:write`, 'PUT', `${at}/999999`],
+        [`${name}:write`, 'PATCH', `${at}/999999`],
+      )
+      requests.push([`${name}:write`, 'DELETE', `${at}/999999`])
+    }
+    requests.push(
+      ['companies:write', 'POST', `${path}/${id}/restore`],
+      ['webhooks:read', 'GET', '/api/v1/deliveries'],
+    )
+    for (const scope of scopes) {
+      const { call: mine } = await makeKey(rapport, { scopes: [scope] })
+      for (const [needed, method, at] of requests) {
+        const reply = await mine(method, at)
+        if (needed === scope)
+          assert.ok(
+            reply.status < 500 && ![401, 403].includes(reply.status),
+            `${scope}: ${method} ${at} ${reply.text}`,
+          )
+        else if (method === 'HEAD') assert.equal(reply.status, 403)
+        else assert.ok(refused(reply, 403, 'forbidden').message.includes(needed))
+      }
+    }
+  })
+
+  test('a key of no scope reads and writes nothing; a refused write changes nothing', async () => {
+    const { call: mine } = await makeKey(rapport, { scopes: [] })
+    const { text } = await call('GET', path)
+    refused(await mine('GET', path), 403, 'forbidden')
+    refused(await mine('POST', path, { name: 'Acme' }), 403, 'forbidden')
+    // Before the body and the id are looked at.
+    refused(await mine('POST', path, '{'), 403, 'forbidden')
+    refused(await mine('GET', `${path}/abc`), 403, 'forbidden')
+    assert.equal((await call('GET', path)).text, text)
+  })
+
+  test('problems of a body are told to a key that may write', async () => {
+    const { call: mine } = await makeKey(rapport, { scopes: ['companies:write'] })
+    assert.deepEqual(problems(await mine('POST', path, {})), { name: 'required' })
+  })
+})

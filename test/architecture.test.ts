@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, posix } from 'node:path'
+import { test } from 'node:test'
+import { scopes } from '../src/app.ts'
+import { startRapport } from './harness.ts'
+
+// Which file of src may import which. The first row that fits a file is its rule: from `files`, `may` be imported, and
+// of what is installed, `packages`. A file that fits no row is a new room: give it one.
+const resource = '(contacts|companies|deals)'
+const rows: { files: string; may: string; packages: string }[] = [
+  // Leaves, for everybody: time, the version, the settings.
+  { files: '(clock|version|config)', may: '', packages: 'node:(fs|net)' },
+
+  // The floor. db knows nothing above it. Beyond "packages only" in the first design: http uses db and events, because a
+  // write is one transaction (write), keeps its answer in it (idempotency), and the reading, deleting and restoring that
+  // all resources share emits their events (records).
+  { files: 'db/sqlite/.*', may: 'db/.*', packages: 'kysely|node:(sqlite|fs|path|crypto)' },
+  { files: 'db/.*', may: 'db/.*|clock', packages: 'kysely|uuid|node:(fs|path|crypto)' },
+  { files: 'events/.*', may: 'events/.*|db/.*', packages: 'typebox|node:util' },
+  { files: 'http/.*', may: 'http/.*|events/.*|db/[a-z]+|clock', packages: '(?!node:sqlite|undici).*' },
+
+  // A resource: what it looks like, its rules, its queries, its routes; nothing of another resource but its schema.
+  // notes- is part of contacts; list is the queries of a list; changes (deals) is what the routes that change share.
+  { files: `${resource}/(notes-)?schema`, may: `http/fields|OWN/.*|${resource}/schema`, packages: 'typebox' },
+  {
+    files: `${resource}/events`,
+    may: `events/define|http/fields|OWN/schema|${resource}/schema`,
+    packages: 'typebox',
+  },
+  { files: 'deals/(stages|value)', may: 'deals/(stages|value)', packages: '' },
+  {
+    files: `${resource}/(notes-)?(queries|list)`,
+    may: 'db/[a-z]+|OWN/(notes-)?(schema|queries|list|stages|value)',
+    packages: 'kysely',
+  },
+  {
+    files: `${resource}/((notes-)?routes|changes)`,
+    may: 'OWN/.*|http/.*|events/.*|db/(db|references)',
+    packages: 'typebox',
+  },
+
+  // Deliveries know no resource: the events of the catalogue arrive as an argument.
+  { files: 'webhooks/(signature|schedule)', may: '', packages: 'node:crypto' },
+  {
+    files: 'webhooks/.*',
+    may: 'webhooks/.*|http/.*|events/.*|db/[a-z]+|clock',
+    packages: 'kysely|typebox|undici|ipaddr\\.js|node:(?!sqlite).*',
+  },
+  // Who may enter; http/auth says what it wants to know about a key.
+  { files: 'keys/.*', may: 'db/[a-z]+|clock|http/auth', packages: 'kysely|node:crypto' },
+  { files: 'workspaces/.*', may: 'db/[a-z]+|clock', packages: 'kysely' },
+
+  // The top: puts everything together, and is imported by itself alone.
+  { files: '(app|server|main|cli/.*)', may: '.*', packages: '.*' },
+]
+const top = /^(app|server|main|cli\/.*)$/
+
+const fits = (pattern: string, name: string) => new RegExp(`^(${pattern})$`).test(name)
+const root = new URL('..', import.meta.url)
+const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
+const sources = globSync('src/**/*.ts', { cwd: root })
+  .map((file) => file.replaceAll('\\', '/'))
+  .sort()
+const code = sources.filter((file) => !file.endsWith('.test.ts'))
+const nameOf = (file: string) => file.replace(/^src\//, '').replace(/\.ts$/, '')
+// Every form that the sources have: on one line, over several, for its effect alone, and when needed.
+const form = /^(?:(?:import|export|\}) [^'\n]*from |import )'([^']+)'$|\bimport\('([^']+)'\)/gm
+const imports = (file: string) =>
+  [...read(file).matchAll(form)].map(([, fixed, late]) => String(fixed ?? late))
+
+test('every file imports only what its room may', () => {
+  const wrong: string[] = []
+  let checked = 0
+  for (const file of code) {
+    const name = nameOf(file)
+    const row = rows.find(({ files }) => fits(files, name))
+    if (!row) {
+      wrong.push(`${name} belongs to no room: add a row`)
+      continue
+    }
+    const may = row.may.replaceAll('OWN', String(name.split('/')[0]))
+    for (const from of imports(file)) {
+      checked++
+      if (!from.startsWith('.')) {
+        if (!fits(row.packages, from)) wrong.push(`${name} may not use the package ${from}`)
+        continue
+      }
+      const target = nameOf(posix.join(posix.dirname(file), from))
+      if (top.test(target) && !top.test(name)) wrong.push(`${name} imports ${target}, which only the top may`)
+      else if (!fits(may, target)) wrong.push(`${name} may not import ${target}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(code.length > 50 && checked > 200, 'the imports are not found')
+})
+
+test('every row of the table has files', () => {
+  for (const { files } of rows)
+    assert.ok(
+      code.some((file) => fits(files, nameOf(file))),
+      files,
+    )
+})
+
+test('the rules of deals know no clock and no chance', () => {
+  for (const file of ['src/deals/stages.ts', 'src/deals/value.ts'])
+    assert.doesNotMatch(read(file), /\bDate\b|Math\.random|crypto|await|process/)
+})
+
+test('only the settings read the environment; the command line hands it to them', () => {
+  const readers = code.filter((file) => /process\.env/.test(read(file)))
+  assert.deepEqual(readers, ['src/config.ts', 'src/main.ts'])
+})
+
+test('only the clock asks the system for the time of day', () => {
+  const readers = code.filter((file) => /\bDate\.now\b|new Date\(\)/.test(read(file)))
+  assert.deepEqual(readers, ['src/clock.ts'])
+})
+
+test('no file of the program has more than 400 lines, no test more than 500', () => {
+  const long = [...sources, ...globSync('test/**/*.ts', { cwd: root })].filter(
+    (file) => read(file).split('\n').length - 1 > (/test\.ts$|^test/.test(file) ? 500 : 400),
+  )
+  assert.deepEqual(long, [])
+})
+
+test('files and folders have names that say what is in them', () => {
+  const files = [...sources, ...globSync('{test,demo,bench,web}/**/*.{ts,tsx}', { cwd: root })]
+  const vague = /^(utils?|helpers?|common|managers?|misc)$/i
+  const found = files.filter((file) =>
+    file.split(/[/\\]/).some((part) =>
+      basename(part, '.ts')
+        .split(/[-.]/)
+        .some((word) => vague.test(word)),
+    ),
+  )
+  assert.deepEqual(found, [])
+})
+
+test('every route below /api/v1 needs a scope, of reading or writing as its method says; what is open to all is listed here', async (t) => {
+  const routes: { method: string; url: string; scope: string | undefined }[] = []
+  const watch = (message: unknown) => {
+    const { fastify } = message as {
+      fastify: { addHook(name: 'onRoute', hook: (route: Route) => void): void }
+    }
+    fastify.addHook('onRoute', ({ method, url, config }) => {
+      for (const one of [method].flat()) routes.push({ method: one, url, scope: config?.scope })
+    })
+  }
+  subscribe('fastify.initialization', watch)
+  t.after(() => unsubscribe('fastify.initialization', watch))
+  await (await startRapport()).close()
+
+  const open = new Set(routes.filter(({ scope }) => scope === undefined).map(({ url }) => url))
+  assert.deepEqual([...open].filter((url) => !url.startsWith('/docs')).sort(), [
+    '/',
+    '/api/v1/openapi.json',
+    '/healthz',
+    '/metrics',
+    '/readyz',
+  ])
+  const guarded = routes.filter(({ scope }) => scope !== undefined)
+  for (const { method, url, scope = '' } of guarded) {
+    assert.ok(scopes.includes(scope), `${method} ${url} wants the scope ${scope}, which no key can have`)
+    assert.equal(scope.split(':')[1], ['GET', 'HEAD'].includes(method) ? 'read' : 'write', `${method} ${url}`)
+  }
+  assert.ok(guarded.length > 40)
+})
+
+type Route = { method: string | string[]; url: string; config?: { scope?: string } }

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+
+// JSON of any shape: the tests look into it.
+type Json = ReturnType<typeof JSON.parse>
+type Answer = { status: number; headers: Headers; body: Json; text: string }
+
+/** Checks that an answer is the error envelope, complete and without anything else; returns its error. */
+export function refused(reply: Answer, status: number, code: string) {
+  assert.equal(reply.status, status, reply.text)
+  assert.equal(reply.headers.get('content-type'), 'application/json; charset=utf-8')
+  assert.deepEqual(Object.keys(reply.body), ['success', 'error'])
+  assert.equal(reply.body.success, false)
+  const { error } = reply.body
+  assert.equal(error.code, code, reply.text)
+  assert.ok(error.message.length > 0)
+  assert.ok(error.request_id.length > 0)
+  assert.equal(error.request_id, reply.headers.get('x-request-id'))
+  const keys = ['code', 'message', 'request_id']
+  assert.deepEqual(Object.keys(error), code === 'validation_failed' ? [...keys, 'fields'] : keys)
+  if (status === 405) assert.ok(reply.headers.get('allow'))
+  if (status === 401) assert.equal(reply.headers.get('www-authenticate'), 'Bearer')
+  if (status === 429 || status === 503) assert.ok(Number(reply.headers.get('retry-after')) >= 1)
+  return error as { code: string; message: string; request_id: string; fields?: Record<string, string>[] }
+}
+
+/** Checks a 422 and returns its problems as {field: code}. */
+export function problems(reply: Answer): Record<string, string> {
+  const { fields = [], message } = refused(reply, 422, 'validation_failed')
+  assert.equal(
+    message,
+    fields.length === 1 ? '1 field is not valid.' : `${fields.length} fields are not valid.`,
+  )
+  for (const one of fields) {
+    assert.deepEqual(Object.keys(one), ['field', 'code', 'message'])
+    assert.ok(one.message?.startsWith(`${one.field} `) || one.field === 'body', one.message)
+  }
+  const named = Object.fromEntries(fields.map(({ field, code }) => [field, code]))
+  assert.equal(Object.keys(named).length, fields.length, 'a field is named twice')
+  return named
+}

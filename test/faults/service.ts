@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { client } from '../harness.ts'
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** The service in a process of its own, started as `npm start` does; `key` is of the folder's first start. */
+export type Service = Awaited<ReturnType<typeof startService>>
+
+/** Starts the service on a data folder and a free port; without a rate limit. Give the key when it was shown before. */
+export async function startService(
+  data_dir: string,
+  { env = {}, key = '' }: { env?: object; key?: string } = {},
+) {
+  const settings = { PORT: '0', DATA_DIR: data_dir, RATE_LIMIT_PER_SECOND: '0', LOG_LEVEL: 'error' }
+  const child = spawn(process.execPath, [main, 'serve'], {
+    env: { PATH: process.env.PATH, ...settings, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>
+  const errors: string[] = []
+  child.stderr.on('data', (text) => errors.push(String(text)))
+  const shown = await greeting(child, () => errors.join(''), key === '')
+  const token = key || shown.key
+  return {
+    url: shown.url,
+    key: token,
+    data_dir,
+    call: client(shown.url, token),
+    /** What the process wrote to its standard error, and its log to standard output. */
+    complaints: () => [...errors, ...shown.log].join('\n'),
+    /** Sends a signal; resolves with the exit code (null after SIGKILL) once the process is gone. */
+    async end(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<number | null> {
+      child.kill(signal)
+      const [code] = await exited
+      return code
+    },
+    exited,
+  }
+}
+
+// The address and, at the first start, the key stand in the first lines of standard output.
+async function greeting(child: ChildProcess, errors: () => string, first: boolean) {
+  const shown = { url: '', key: '', log: [] as string[] }
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the service ended with ${code}: ${errors()}`)))
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      shown.url ||= /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] ?? ''
+      shown.key ||= /^\s*(crm_\w+)\s*$/.exec(line)?.[1] ?? ''
+      if (line.startsWith('{')) shown.log.push(line)
+      if (shown.url && (shown.key || !first)) resolve()
+    })
+  })
+  return shown
+}

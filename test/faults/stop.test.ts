@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, beforeEach, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { client } from '../harness.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { act, company, delivery, log, register, total, until } from '../webhooks.ts'
+import { startService } from './service.ts'
+
+let data_dir: string
+let receiver: Receiver
+before(async () => {
+  receiver = await startReceiver()
+})
+beforeEach(() => {
+  data_dir = mkdtempSync(join(tmpdir(), 'rapport-stop-'))
+  receiver.received.length = 0
+  receiver.answering = () => ({})
+})
+after(async () => {
+  await receiver.close()
+})
+
+const remove = () => rmSync(data_dir, { recursive: true, force: true })
+
+test('while it stops, readiness and every request are 503, and what is in flight is finished', async (t) => {
+  t.after(remove)
+  const service = await startService(data_dir)
+  t.after(() => service.end('SIGKILL'))
+  const anyone = client(service.url, null)
+  assert.equal((await anyone('GET', '/readyz')).status, 200)
+  receiver.answering = () => ({ delay_ms: 700 })
+  const hook = await register(service.call, { url: receiver.url })
+  await company(service.call)
+  const ping = act(service.call, hook.id, 'test')
+  await receiver.waitFor(2)
+  // A connection that never asks for anything is not waited for.
+  const silent = connect(Number(new URL(service.url).port), '127.0.0.1')
+  t.after(() => silent.destroy())
+  await once(silent, 'connect')
+  const before = performance.now()
+  const ended = service.end('SIGTERM')
+  const refused = await until(
+    () => anyone('GET', '/readyz'),
+    ({ status }) => status !== 200,
+  )
+  assert.deepEqual(
+    [refused.status, refused.body.success, refused.body.error.code],
+    [503, false, 'unavailable'],
+  )
+  assert.ok(Number(refused.headers.get('retry-after')) >= 1)
+  for (const [method, path, body] of [
+    ['GET', '/api/v1/companies'],
+    ['POST', '/api/v1/companies', { name: 'Late' }],
+    ['GET', '/docs'],
+  ] as const) {
+    const late = await service.call(method, path, body)
+    assert.deepEqual([late.status, late.body.error.code], [503, 'unavailable'], path)
+  }
+  assert.equal((await anyone('GET', '/healthz')).status, 200)
+  // The request that waited for its ping got it.
+  assert.equal((await ping).status, 'succeeded')
+  assert.equal(await ended, 0)
+  assert.ok(performance.now() - before < 5000, 'not a moment longer than what is in flight')
+  assert.equal(service.complaints(), '')
+
+  const again = await startService(data_dir, { key: service.key })
+  t.after(() => again.end('SIGKILL'))
+  for (const { id, status } of await log(again.call)) {
+    assert.equal(status, 'succeeded')
+    const { attempts } = await delivery(again.call, id)
+    assert.deepEqual(
+      attempts.map(({ number, error }) => [number, error]),
+      [[1, null]],
+    )
+  }
+  assert.equal(receiver.received.length, 2)
+  assert.equal(await again.end('SIGINT'), 0)
+})
+
+test('SIGTERM under load: exit 0, nothing lost, nothing sent twice', async (t) => {
+  t.after(remove)
+  const service = await startService(data_dir)
+  t.after(() => service.end('SIGKILL'))
+  receiver.answering = () => ({ delay_ms: 30 })
+  await register(service.call, { url: receiver.url })
+  const names: string[] = []
+  const answers = new Set<number>()
+  async function writer(number: number) {
+    for (let n = 0; ; n++) {
+      const name = `Writer ${number}, ${n}`
+      const reply = await service.call('POST', '/api/v1/companies', { name }).catch(() => null)
+      if (!reply) return
+      answers.add(reply.status)
+      if (reply.status !== 201) return
+      names.push(name)
+    }
+  }
+  const writing = Promise.all(Array.from({ length: 16 }, (_, number) => writer(number)))
+  await receiver.waitFor(60)
+  const before = performance.now()
+  assert.equal(await service.end('SIGTERM'), 0)
+  assert.ok(performance.now() - before < 5000)
+  await writing
+  for (const status of answers) assert.ok([201, 503].includes(status), String(status))
+  assert.equal(service.complaints(), '')
+
+  const again = await startService(data_dir, { key: service.key })
+  t.after(() => again.end('SIGKILL'))
+  const companies = async () => (await again.call('GET', '/api/v1/companies?per_page=1')).body.meta.total
+  assert.equal(await companies(), names.length)
+  await until(
+    () => total(again.call, 'status=succeeded'),
+    (n) => n === names.length,
+    10_000,
+  )
+  const received = receiver.received.map(({ body }) => JSON.parse(body).data.name)
+  assert.deepEqual(received.sort(), names.sort(), 'each one once')
+  const interrupted = await Promise.all((await log(again.call)).map(({ id }) => delivery(again.call, id)))
+  for (const { attempts } of interrupted) assert.deepEqual([attempts.length, attempts[0]?.error], [1, null])
+})
+
+test('what waits for a retry or a resume is neither sent nor lost by a stop', async (t) => {
+  t.after(remove)
+  const service = await startService(data_dir, { env: { WEBHOOK_RETRY_DELAYS: '0.4' } })
+  t.after(() => service.end('SIGKILL'))
+  receiver.answering = (_request, number) => ({ status: number === 1 ? 500 : 200 })
+  const hook = await register(service.call, { url: receiver.url })
+  await company(service.call)
+  const { id } = await until(
+    () => log(service.call).then(([one]) => one),
+    (one) => one?.attempt_count === 1,
+  ).then((one) => one ?? { id: '' })
+  const paused = await register(service.call, { url: `${receiver.url}/paused` })
+  await act(service.call, paused.id, 'pause')
+  await company(service.call)
+  await receiver.waitFor(2)
+  assert.equal(await service.end('SIGTERM'), 0)
+  await pause(450)
+  assert.equal(receiver.received.length, 2)
+  const again = await startService(data_dir, { key: service.key })
+  t.after(() => again.end('SIGKILL'))
+  await receiver.waitFor(3)
+  const { attempts } = await until(
+    () => delivery(again.call, id),
+    ({ status }) => status === 'succeeded',
+  )
+  assert.deepEqual(
+    attempts.map(({ error }) => error?.code),
+    ['http_error', undefined],
+  )
+  await act(again.call, paused.id, 'resume')
+  await receiver.waitFor((all) => all.some(({ path }) => path === '/hook/paused'))
+  assert.equal((await log(again.call, `webhook_id=${hook.id}`)).length, 2)
+  assert.equal(await again.end('SIGTERM'), 0)
+})

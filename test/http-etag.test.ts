@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { readStored } from './database.ts'
+import { refused } from './envelope.ts'
+import { type Rapport, startRapport, turnableClock } from './harness.ts'
+
+const clock = turnableClock()
+let rapport: Rapport
+let call: Rapport['call']
+before(async () => {
+  rapport = await startRapport({ clock })
+  call = rapport.call
+})
+after(() => rapport.close())
+
+const path = '/api/v1/companies'
+async function make() {
+  const reply = await call('POST', path, { name: 'Acme' })
+  return {
+    at: `${path}/${reply.body.data.id}`,
+    id: reply.body.data.id,
+    etag: String(reply.headers.get('etag')),
+  }
+}
+const read = (at: string, headers?: Record<string, string>) => call('GET', at, undefined, headers)
+const stale = '"another"'
+
+test('every single read and write of a record carries the ETag of its state: a strong one', async () => {
+  const { at, etag } = await make()
+  assert.match(etag, /^"[^",\s]+"$/)
+  assert.equal((await read(at)).headers.get('etag'), etag)
+  assert.equal((await call('PUT', at, {})).headers.get('etag'), etag)
+  assert.equal((await call('POST', `${at}/restore`)).headers.get('etag'), etag)
+  const changed = (await call('PATCH', at, { name: 'Other' })).headers.get('etag')
+  assert.notEqual(changed, etag)
+  assert.equal((await read(at)).headers.get('etag'), changed)
+})
+
+test('If-None-Match with the current tag is 304 without a body: alone, weak, in a list, or *', async () => {
+  const { at, etag } = await make()
+  for (const known of [etag, `W/${etag}`, `${stale}, ${etag}`, `W/${stale},W/${etag} , "c"`, '*', ' * ']) {
+    for (const method of ['GET', 'HEAD']) {
+      const reply = await call(method, at, undefined, { 'if-none-match': known })
+      assert.equal(reply.status, 304, known)
+      assert.equal(reply.text, '')
+      assert.equal(reply.headers.get('etag'), etag)
+      assert.ok(reply.headers.get('x-request-id'))
+    }
+  }
+})
+
+test('If-None-Match with another tag reads as usual', async () => {
+  const { at, etag } = await make()
+  for (const known of [
+    stale,
+    `W/${stale}`,
+    '',
+    etag.slice(1, -1),
+    etag.toUpperCase(),
+    `${etag}x`,
+    '"*"',
+    '""',
+  ])
+    assert.equal((await read(at, { 'if-none-match': known })).status, 200, known)
+  await call('PUT', at, { name: 'Other' })
+  assert.equal((await read(at, { 'if-none-match': etag })).body.data.name, 'Other')
+})
+
+test('If-Match with the current tag, in a list or * lets every write through', async () => {
+  for (const wrap of [(etag: string) => etag, (etag: string) => `${stale}, ${etag}`, () => '*']) {
+    const { at, etag } = await make()
+    const changed = await call('PUT', at, { name: 'Other' }, { 'if-match': wrap(etag) })
+    assert.equal(changed.status, 200)
+    const current = String(changed.headers.get('etag'))
+    assert.equal((await call('POST', `${at}/restore`, undefined, { 'if-match': wrap(current) })).status, 200)
+    assert.equal((await call('DELETE', at, undefined, { 'if-match': wrap(current) })).status, 200)
+  }
+})
+
+test('If-Match with another tag is 412 and changes nothing; a weak tag never matches a write (RFC 9110, 13.1.1)', async () => {
+  const { at, id, etag } = await make()
+  const stored = readStored(rapport.data_dir)
+  const { text } = await read(at)
+  for (const wrong of [stale, `W/${etag}`, `${stale}, W/${etag}`, '', etag.slice(1, -1), '"*"']) {
+    const headers = { 'if-match': wrong }
+    refused(await call('PUT', at, { name: 'Other' }, headers), 412, 'precondition_failed')
+    refused(await call('PUT', at, {}, headers), 412, 'precondition_failed')
+    refused(await call('DELETE', at, undefined, headers), 412, 'precondition_failed')
+    refused(await call('POST', `${at}/restore`, undefined, headers), 412, 'precondition_failed')
+  }
+  assert.equal((await read(at)).text, text)
+  assert.equal(stored.events('company', id).length, 1)
+  stored.close()
+})
+
+test('of two who edit what they read, the second is told instead of overwriting', async () => {
+  const { at, etag } = await make()
+  const edits = ['first', 'second'].map((phone) => call('PUT', at, { phone }, { 'if-match': etag }))
+  const statuses = (await Promise.all(edits)).map(({ status }) => status).sort()
+  assert.deepEqual(statuses, [200, 412])
+})
+
+test('an edit and its undoing within one millisecond give the first tag back, later ones do not', async () => {
+  const { at, etag } = await make()
+  await call('PUT', at, { name: 'Other' })
+  assert.equal((await call('PUT', at, { name: 'Acme' })).headers.get('etag'), etag)
+  clock.advance(1)
+  await call('PUT', at, { name: 'Other' })
+  assert.notEqual((await call('PUT', at, { name: 'Acme' })).headers.get('etag'), etag)
+})
+
+test('404 comes before 412, and 412 before what is wrong with the body', async () => {
+  const { at } = await make()
+  const headers = { 'if-match': stale }
+  for (const method of ['PUT', 'DELETE'])
+    refused(await call(method, `${path}/999999`, undefined, headers), 404, 'not_found')
+  refused(await call('POST', `${path}/999999/restore`, undefined, headers), 404, 'not_found')
+  refused(await read(`${path}/999999`, { 'if-none-match': '*' }), 404, 'not_found')
+  refused(await call('PUT', at, { name: 5, nonsense: 1 }, headers), 412, 'precondition_failed')
+})

@@ -1,0 +1,26 @@
+import { systemClock } from '../src/clock.ts'
+import type { Db } from '../src/db/db.ts'
+import { databaseFile, openSqlite } from '../src/db/sqlite/open.ts'
+import { insertKey } from '../src/keys/keys.ts'
+import { client } from './harness.ts'
+
+type Service = { url: string; data_dir: string }
+
+/** Works on the database of a running service through connections of its own, as the command line does. */
+export async function beside<T>(data_dir: string, work: (db: Db) => Promise<T>): Promise<T> {
+  const { db, close } = openSqlite(databaseFile(data_dir))
+  try {
+    return await work(db)
+  } finally {
+    await close()
+  }
+}
+
+type Wish = { workspace_id?: number; scopes?: string[] | null; expires_at?: string | null }
+
+/** Makes an API key beside a running service; by default of its first workspace, with every scope and no end. */
+export async function makeKey({ url, data_dir }: Service, wish: Wish = {}) {
+  const key = { workspace_id: 1, scopes: null, expires_at: null, name: 'Test', ...wish }
+  const made = await beside(data_dir, (db) => insertKey(db, systemClock, key))
+  return { ...made, call: client(url, made.token) }
+}

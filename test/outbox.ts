@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isoTime } from '../src/clock.ts'
+import { companyCreated } from '../src/companies/events.ts'
+import { transaction } from '../src/db/db.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { createSeal } from '../src/db/seal.ts'
+import { databaseFile, openSqlite } from '../src/db/sqlite/open.ts'
+import { emit } from '../src/events/emit.ts'
+import { findDelivery } from '../src/webhooks/deliveries.ts'
+import { insertWebhook } from '../src/webhooks/queries.ts'
+import { turnableClock } from './harness.ts'
+
+/** A migrated database of one workspace with webhooks and events, without a service around it. */
+export async function openOutbox() {
+  const folder = mkdtempSync(join(tmpdir(), 'rapport-outbox-'))
+  const database = openSqlite(databaseFile(folder))
+  await migrate(database)
+  const { db } = database
+  const clock = turnableClock()
+  const seal = createSeal('a key for tests')
+  const workspace_id = 1
+  const context = () => ({ workspace_id, key_id: 'key_test', now: isoTime(clock.now()), now_ms: clock.now() })
+  return {
+    database,
+    db,
+    clock,
+    seal,
+    workspace_id,
+    /** Adds a webhook for company.created. */
+    async webhook(
+      id: string,
+      { url = `http://127.0.0.1:9/${id}`, secret = seal.seal('a secret for tests') } = {},
+    ) {
+      const webhook = { id, name: null, url, secret, events: ['company.created'] }
+      await transaction(db, (tx) => insertWebhook(tx, workspace_id, isoTime(clock.now()), webhook))
+    },
+    /** Writes events, with a delivery for each webhook. */
+    events: (count = 1) =>
+      transaction(db, async (tx) => {
+        for (let n = 0; n < count; n++) await emit(tx, context(), companyCreated, { id: n + 1 })
+      }),
+    /** All deliveries with their attempts, oldest first. */
+    async deliveries() {
+      const rows = await db.selectFrom('webhook_deliveries').select('id').orderBy('id').execute()
+      const found = await Promise.all(rows.map(({ id }) => findDelivery(db, workspace_id, id)))
+      return found.filter((one) => one !== null)
+    },
+    queue: () => db.selectFrom('webhook_queue').selectAll().orderBy('delivery_id').execute(),
+    async close() {
+      await database.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+export type Outbox = Awaited<ReturnType<typeof openOutbox>>

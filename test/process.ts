@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+type Env = Record<string, string>
+
+// The settings of whoever runs the tests must not reach the program under test.
+const environment = (env: Env) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...env })
+
+/** A folder that goes when the test is over. */
+export function scratchFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
+
+/** Runs one command in a process of its own. `last` is the last line of its standard output. */
+export async function runRapport(words: string[], env: Env) {
+  const child = spawn(process.execPath, [main, ...words], {
+    env: environment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ])
+  return { code, stdout, stderr, last: stdout.trimEnd().split('\n').at(-1) ?? '' }
+}
+
+/** Starts `serve` on a free port in a process of its own, and resolves when it has told its address; killed at the end of the test. */
+export async function serveProcess(t: TestContext, env: Env) {
+  const child = spawn(process.execPath, [main, 'serve'], {
+    env: environment({ PORT: '0', ...env }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let output = ''
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    errors += chunk
+  })
+  const exited = (once(child, 'close') as Promise<[number | null, string | null]>).then(([code]) => code)
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk
+      if (output.includes('\n')) resolve()
+    })
+    exited.then((code) => reject(new Error(`serve ended with ${code}: ${errors}`)))
+  })
+  const [, url = ''] = /Rapport serves (\S+)/.exec(output) ?? []
+  return {
+    url,
+    /** What it has written to standard output so far. */
+    output: () => output,
+    signal: (name: NodeJS.Signals) => child.kill(name),
+    /** The exit code; null after a signal that it could not handle. */
+    exited,
+    async stop() {
+      child.kill('SIGTERM')
+      return exited
+    },
+  }
+}

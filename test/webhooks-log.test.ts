@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { newWorkspace } from './database.ts'
+import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+import {
+  act,
+  attempted,
+  type Call,
+  company,
+  type Delivery,
+  log,
+  register,
+  total,
+  until,
+  type Webhook,
+} from './webhooks.ts'
+
+const clock = turnableClock()
+let rapport: Rapport
+let receiver: Receiver
+before(async () => {
+  rapport = await startRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '60' } })
+  receiver = await startReceiver()
+})
+after(async () => {
+  await rapport.close()
+  await receiver.close()
+})
+
+describe('the list of deliveries', () => {
+  let call: Call
+  let good: Webhook
+  let bad: Webhook
+  let all: Delivery[]
+  const first_ms = clock.now()
+
+  // A good and a bad webhook, one second between the events: five companies, five deals, a ping, a deleted webhook.
+  before(async () => {
+    receiver.answering = ({ path }) => ({ status: path === '/hook/bad' ? 500 : 200 })
+    call = await newWorkspace(rapport)
+    const events = ['company.created', 'deal.created']
+    good = await register(call, { url: receiver.url, events })
+    bad = await register(call, { url: `${receiver.url}/bad`, events: ['company.created'] })
+    const gone = await register(call, { url: receiver.url, events: ['deal.created'] })
+    await act(call, gone.id, 'pause')
+    for (let n = 0; n < 5; n++) {
+      await company(call)
+      await call('POST', '/api/v1/deals', { name: 'Deal' })
+      clock.advance(1000)
+    }
+    await act(call, good.id, 'test')
+    await call('DELETE', `/api/v1/webhooks/${gone.id}`)
+    const tried = () => log(call, `webhook_id=${bad.id}&per_page=100`)
+    await until(tried, (those) => those.every(({ attempt_count }) => attempt_count === 1))
+    clock.advance(60_000)
+    rapport.wake()
+    await until(tried, (those) => those.every(({ status }) => status === 'failed'))
+    clock.advance(1000)
+    receiver.answering = () => ({ status: 500 })
+    await company(call)
+    await until(tried, (those) => those[0]?.attempt_count === 1)
+    all = await until(
+      () => log(call),
+      (those) => those.every(({ attempt_count, status }) => attempt_count === 1 || status !== 'pending'),
+    )
+  })
+
+  const matching = (filter: (one: Delivery) => boolean) => all.filter(filter).map(({ id }) => id)
+  async function shows(query: string, filter: (one: Delivery) => boolean) {
+    const expected = matching(filter)
+    const { status, body, text } = await call('GET', `/api/v1/deliveries?per_page=100&${query}`)
+    assert.equal(status, 200, text)
+    assert.deepEqual(
+      body.data.map(({ id }: Delivery) => id),
+      expected,
+      query,
+    )
+    assert.equal(body.meta.total, expected.length, query)
+    return expected.length
+  }
+
+  test('is newest first, in pages with an exact total', async () => {
+    assert.equal(all.length, 23)
+    assert.deepEqual(
+      all.map(({ id }) => id),
+      all
+        .map(({ id }) => id)
+        .sort()
+        .reverse(),
+    )
+    const page = await call('GET', '/api/v1/deliveries?per_page=5&page=5')
+    assert.deepEqual(page.body, {
+      success: true,
+      data: all.slice(20),
+      meta: { current_page: 5, last_page: 5, per_page: 5, total: 23 },
+    })
+    assert.deepEqual((await call('GET', '/api/v1/deliveries?page=9')).body.data, [])
+  })
+
+  test('filters by webhook, event and status, alone and together, each total exact', async () => {
+    assert.equal(await shows(`webhook_id=${good.id}`, (one) => one.webhook_id === good.id), 12)
+    assert.equal(await shows(`webhook_id=${bad.id}`, (one) => one.webhook_id === bad.id), 6)
+    assert.equal(await shows('event=deal.created', ({ event }) => event === 'deal.created'), 10)
+    assert.equal(await shows('event=ping', ({ event }) => event === 'ping'), 1)
+    assert.equal(await shows('event=deal.won', () => false), 0)
+    for (const [status, count] of Object.entries({ succeeded: 11, failed: 5, pending: 2, cancelled: 5 }))
+      assert.equal(await shows(`status=${status}`, (one) => one.status === status), count)
+    const both = `webhook_id=${good.id}&event=company.created&status=succeeded`
+    await shows(
+      both,
+      (one) => one.webhook_id === good.id && one.event === 'company.created' && one.status === 'succeeded',
+    )
+  })
+
+  test('from and to are inclusive, in any time zone', async () => {
+    const at = (seconds: number) => new Date(first_ms + seconds * 1000).toISOString()
+    const second = ({ created_at }: Delivery) => (Date.parse(created_at) - first_ms) / 1000
+    await shows(`from=${at(2)}`, (one) => second(one) >= 2)
+    await shows(`to=${at(2)}`, (one) => second(one) <= 2)
+    assert.equal(await shows(`from=${at(1)}&to=${at(1)}`, (one) => second(one) === 1), 4)
+    await shows(`from=${at(1.001)}&to=${at(2.999)}`, (one) => second(one) === 2)
+    const plus_two = encodeURIComponent(at(2 + 7200).replace('Z', '+02:00'))
+    await shows(
+      `from=${plus_two}&event=deal.created`,
+      (one) => second(one) >= 2 && one.event === 'deal.created',
+    )
+    assert.equal(await shows(`from=${at(9)}&to=${at(8)}`, () => false), 0)
+  })
+
+  test('an unknown webhook is an empty list; an unknown event, status or time is refused', async () => {
+    assert.equal(await shows('webhook_id=wh_unknown', () => false), 0)
+    assert.equal(await shows(`webhook_id=wh_unknown&status=failed`, () => false), 0)
+    const wrong = {
+      event: ['deal.moved', 'DEAL.WON', '*', ''],
+      status: ['done', 'Failed', ''],
+      from: ['yesterday', '2026-11-21', '2026-02-30T00:00:00Z', '2026-12-31T23:59:60Z', '1795260138604', ''],
+      to: ['2026-11-21T24:00:00Z', '2026-11-21T08:00:00+02', '2026-11-21T08:00:00'],
+      page: ['0', '-1', '1.5', 'x'],
+    }
+    for (const [name, values] of Object.entries(wrong))
+      for (const value of values) {
+        const reply = await call('GET', `/api/v1/deliveries?${name}=${encodeURIComponent(value)}`)
+        assert.equal(reply.status, 422, `${name}=${value}`)
+        assert.equal(reply.body.error.fields[0].field, name)
+      }
+    assert.equal((await call('GET', '/api/v1/deliveries?webhook=x')).status, 400)
+  })
+
+  test('totals stay exact through resends, cancellations and deleted webhooks', async () => {
+    receiver.answering = () => ({})
+    assert.deepEqual(await act(call, bad.id, 'resend-failed'), { count: 5 })
+    await until(
+      () => total(call, `webhook_id=${bad.id}&status=succeeded`),
+      (n) => n === 5,
+    )
+    await call('DELETE', `/api/v1/webhooks/${bad.id}`)
+    await call('DELETE', `/api/v1/webhooks/${good.id}`)
+    all = await log(call)
+    assert.equal(all.length, 23)
+    for (const status of ['pending', 'succeeded', 'failed', 'cancelled'])
+      await shows(`status=${status}`, (one) => one.status === status)
+    for (const event of ['company.created', 'deal.created', 'ping'])
+      await shows(`event=${event}`, (one) => one.event === event)
+    for (const { id } of [good, bad]) await shows(`webhook_id=${id}`, (one) => one.webhook_id === id)
+    assert.equal(await total(call, 'status=pending'), 0)
+  })
+})
+
+describe('metrics', () => {
+  async function numbers() {
+    const { text } = await rapport.call('GET', '/metrics')
+    const value = (name: string) =>
+      Number(new RegExp(`^rapport_deliveries_${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+    return {
+      due: value('due'),
+      in_flight: value('in_flight'),
+      failed: value('failed'),
+      oldest: value('oldest_due_seconds'),
+    }
+  }
+
+  test('show what is due and for how long, what is in flight, and what failed', async () => {
+    const call = await newWorkspace(rapport)
+    const before = await numbers()
+    assert.deepEqual({ ...before, failed: 0 }, { due: 0, in_flight: 0, failed: 0, oldest: 0 })
+    receiver.answering = () => 'hang'
+    const hook = await register(call, { url: receiver.url })
+    for (let n = 0; n < 7; n++) await company(call)
+    // Four at once is what a new webhook gets; the other three are due and wait.
+    const busy = await until(numbers, ({ in_flight }) => in_flight === 4)
+    assert.deepEqual([busy.due, busy.oldest], [3, 0])
+    clock.advance(12_500)
+    assert.deepEqual([(await numbers()).due, (await numbers()).oldest], [3, 12.5])
+    await act(call, hook.id, 'pause')
+    assert.deepEqual([(await numbers()).due, (await numbers()).oldest], [0, 0])
+
+    receiver.answering = () => ({ status: 500 })
+    receiver.drop()
+    await until(
+      () => log(call),
+      (all) => all.filter(({ attempt_count }) => attempt_count === 1).length === 4,
+    )
+    await act(call, hook.id, 'resume')
+    await until(
+      () => log(call),
+      (all) => all.every(({ attempt_count }) => attempt_count === 1),
+    )
+    assert.deepEqual((await numbers()).due, 0)
+    clock.advance(60_000)
+    rapport.wake()
+    const [last] = await log(call)
+    await attempted(call, String(last?.id), 2)
+    const after = await until(numbers, ({ failed }) => failed === before.failed + 7)
+    assert.deepEqual([after.due, after.in_flight, after.oldest], [0, 0, 0])
+  })
+})

@@ -1,0 +1,469 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { catalogue } from '../src/app.ts'
+import { newWorkspace } from './database.ts'
+import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { makeKey } from './keys.ts'
+import { startReceiver } from './receiver.ts'
+import { act, type Call, company, log, register, until, webhook } from './webhooks.ts'
+
+let rapport: Rapport
+let receiver: Awaited<ReturnType<typeof startReceiver>>
+before(async () => {
+  rapport = await startRapport()
+  receiver = await startReceiver()
+})
+after(async () => {
+  await rapport.close()
+  await receiver.close()
+})
+
+const path = '/api/v1/webhooks'
+const url = 'http://127.0.0.1:9/hook'
+const fieldsOf = (reply: Reply): string[] =>
+  reply.body.error.fields.map((one: { field: string; code: string }) => `${one.field} ${one.code}`)
+
+async function refused(call: Call, body: object, fields: string[]): Promise<Reply> {
+  const reply = await call('POST', path, { url, events: ['company.created'], ...body })
+  assert.equal(reply.status, 422, `${JSON.stringify(body)}: ${reply.text}`)
+  assert.deepEqual(fieldsOf(reply), fields, JSON.stringify(body))
+  return reply
+}
+
+describe('registration', () => {
+  test('a 201 has exactly id, name, url, events, status, created_at and the secret', async () => {
+    const body = { name: ' Billing ', url, events: ['deal.won', 'company.created'] }
+    const reply = await rapport.call('POST', path, body)
+    assert.equal(reply.status, 201, reply.text)
+    const { id, created_at, secret, ...rest } = reply.body.data
+    assert.deepEqual(rest, { name: 'Billing', url, events: body.events, status: 'active' })
+    assert.match(id, /^wh_[0-9a-f]{32}$/)
+    assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    assert.ok(Math.abs(Date.parse(created_at) - Date.now()) < 5000)
+    const [, base64 = ''] = /^whsec_(.+)$/.exec(secret) ?? []
+    assert.equal(Buffer.from(base64, 'base64').length, 32)
+    assert.equal(Buffer.from(base64, 'base64').toString('base64'), base64)
+    assert.equal(reply.headers.get('location'), `${path}/${id}`)
+    const got = await rapport.call('GET', `${path}/${id}`)
+    assert.equal(reply.headers.get('etag'), got.headers.get('etag'))
+  })
+
+  test('GET shows a webhook without its secret', async () => {
+    const { id, created_at } = await register(rapport.call, { url })
+    assert.deepEqual(await webhook(rapport.call, id), {
+      id,
+      name: null,
+      url,
+      events: ['company.created'],
+      status: 'active',
+      status_reason: null,
+      rotation_ends_at: null,
+      created_at,
+    })
+  })
+
+  test('a secret is shown when it is made and nowhere else: no answer, no log, no file has it', async () => {
+    const call = await newWorkspace(rapport)
+    const given = 'my very own secret: 42'
+    const one = await register(call, { url: receiver.url })
+    const two = await register(call, { url: receiver.url, secret: given })
+    assert.equal(two.secret, given)
+    const { secret: rotated } = await act(call, two.id, 'rotate-secret')
+    await company(call)
+    await until(
+      () => log(call, 'status=succeeded'),
+      (all) => all.length === 2,
+    )
+    const { id: ping } = await act(call, one.id, 'test')
+    const [delivery] = await log(call)
+    const answers = [
+      await call('GET', path),
+      ...(await Promise.all([one, two].map(({ id }) => call('GET', `${path}/${id}`)))),
+      await call('PUT', `${path}/${one.id}`, { name: 'Renamed' }),
+      await call('PATCH', `${path}/${one.id}`, { name: 'Renamed again' }),
+      await call('POST', `${path}/${one.id}/pause`),
+      await call('POST', `${path}/${one.id}/resume`),
+      await call('GET', '/api/v1/deliveries'),
+      await call('GET', `/api/v1/deliveries/${delivery?.id}`),
+      await call('GET', `/api/v1/deliveries/${ping}`),
+      await call('POST', `/api/v1/deliveries/${ping}/resend`),
+    ]
+    for (const { status, text } of answers) {
+      assert.equal(status, 200, text)
+      assert.ok(!/secret|whsec/.test(text), text)
+    }
+    for (const name of readdirSync(rapport.data_dir)) {
+      const bytes = readFileSync(join(rapport.data_dir, name))
+      for (const secret of [one.secret, given, rotated])
+        for (const form of [secret, secret.replace('whsec_', '')])
+          assert.ok(!bytes.includes(form), `${name} contains a secret`)
+    }
+  })
+
+  test('the same Idempotency-Key registers one webhook and gives the same answer, secret included', async () => {
+    const call = await newWorkspace(rapport)
+    const headers = { 'idempotency-key': 'register-once' }
+    const body = { url, events: ['company.created'] }
+    const replies = await Promise.all(Array.from({ length: 5 }, () => call('POST', path, body, headers)))
+    for (const reply of replies) assert.equal(reply.text, replies[0]?.text)
+    assert.equal(replies.filter((reply) => reply.headers.get('idempotency-replayed') === 'true').length, 4)
+    assert.equal((await call('GET', path)).body.meta.total, 1)
+  })
+
+  test('a given secret has 16 to 255 printable characters, and base64 after whsec_', async () => {
+    for (const secret of ['x'.repeat(16), 'x'.repeat(255), ' ~16 characters~', 'whsec_MTIzNDU2Nzg5MGFi'])
+      assert.equal((await register(rapport.call, { url, secret })).secret, secret)
+    assert.match((await register(rapport.call, { url, secret: null })).secret, /^whsec_/)
+    const bad = [
+      '',
+      'x'.repeat(15),
+      'x'.repeat(256),
+      'sixteen chars \n..',
+      'sixteen chars é..',
+      'whsec_no base64!!!',
+    ]
+    for (const secret of bad) await refused(rapport.call, { secret }, ['secret invalid_format'])
+    await refused(rapport.call, { secret: 1234567890123456 }, ['secret invalid_type'])
+  })
+
+  test('every event of the catalogue can be asked for; an unknown one is refused with all their names', async () => {
+    const events = catalogue.map(({ name }) => name)
+    assert.deepEqual((await register(rapport.call, { url, events })).events, events)
+    for (const unknown of ['contact.create', 'Deal.won', 'deal.*', '*', 'ping', '']) {
+      const reply = await refused(rapport.call, { events: ['deal.won', unknown] }, ['events.1 unknown_value'])
+      for (const name of events) assert.ok(reply.body.error.fields[0].message.includes(name), name)
+    }
+    await refused(rapport.call, { events: ['deal.won', 5] }, ['events.1 invalid_type'])
+  })
+
+  test('events are at least one, and what stands in the list twice counts once', async () => {
+    const events = ['deal.won', 'company.created', 'deal.won', ' company.created ']
+    const { id } = await register(rapport.call, { url, events })
+    assert.deepEqual((await webhook(rapport.call, id)).events, ['deal.won', 'company.created'])
+    await refused(rapport.call, { events: [] }, ['events too_few'])
+    await refused(rapport.call, { events: null }, ['events required'])
+    await refused(rapport.call, { events: 'deal.won' }, ['events invalid_type'])
+    await refused(rapport.call, { events: undefined }, ['events required'])
+  })
+
+  test('one 422 names every failing field, and nothing is registered', async () => {
+    const call = await newWorkspace(rapport)
+    const body = { name: 'x'.repeat(256), url: 'nowhere', events: ['no.such'], secret: 'short', ur1: url }
+    const reply = await refused(call, body, [
+      'ur1 unknown_field',
+      'name too_long',
+      'events.0 unknown_value',
+      'url invalid_url',
+      'secret invalid_format',
+    ])
+    assert.equal(reply.body.error.message, '5 fields are not valid.')
+    assert.deepEqual(fieldsOf(await call('POST', path, {})), ['url required', 'events required'])
+    assert.equal((await call('GET', path)).body.meta.total, 0)
+  })
+})
+
+describe('the url', () => {
+  const accepted = [
+    'https://nowhere.invalid/a-name-that-does-not-resolve-yet',
+    'http://8.8.8.8/hook?key=a&b=%20#'.replace('#', ''),
+    'HTTPS://8.8.8.8:8443/Hook',
+    'https://[2606:4700:4700::1111]/hook',
+    'http://localhost:9/hook',
+    'http://127.1.2.3/hook',
+    'http://[::1]:9/',
+    'http://10.1.2.3/hook',
+    'http://192.168.1.1',
+    'http://[fd12::1]/hook',
+  ]
+  test('http and https are accepted and kept as they were written; on loopback, private ones too', async () => {
+    for (const one of [...accepted, `http://8.8.8.8/${'x'.repeat(2048 - 15)}`]) {
+      const { id } = await register(rapport.call, { url: one })
+      assert.equal((await webhook(rapport.call, id)).url, one)
+    }
+  })
+
+  const invalid = [
+    'hook',
+    '//8.8.8.8/hook',
+    'ftp://8.8.8.8/hook',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'http:///hook',
+    'http:8.8.8.8/hook',
+    'http://',
+    'https://?x',
+    'http://user:password@8.8.8.8/hook',
+    'http://user@8.8.8.8/hook',
+    'http://@8.8.8.8/hook',
+    'http://8.8.8.8/hook#fragment',
+    'http://8.8.8.8/hook#',
+    'http://8.8.8.8:0/hook',
+    'http://8.8.8.8:65536/hook',
+    'http://8.8.8.8/ho\tok',
+    'http://8.8.8.8/hook\n',
+    'http://8.8.8.8/hook\r\nX-Evil: 1',
+    ' http://8.8.8.8/hook',
+    'http://8.8.8.8/a b',
+    'http://8.8.8.8\\@example.com/',
+    'http://[::1/hook',
+    `http://8.8.8.8/${'x'.repeat(2049 - 15)}`,
+  ]
+  test('a url with a password, a fragment, port 0, dropped characters or no host is refused', async () => {
+    for (const one of invalid) await refused(rapport.call, { url: one }, ['url invalid_url'])
+    for (const blank of ['', null]) await refused(rapport.call, { url: blank }, ['url required'])
+    await refused(rapport.call, { url: 5 }, ['url invalid_type'])
+    await refused(rapport.call, { url: 'http://8.8.8.8/\0' }, ['url invalid_characters'])
+  })
+
+  const metadata = [
+    'http://169.254.169.254/latest/meta-data/',
+    'http://169.254.1.1/',
+    'http://[fd00:ec2::254]/',
+    'http://[::ffff:169.254.169.254]/',
+    'http://2852039166/',
+    'http://[64:ff9b::a9fe:a9fe]/',
+  ]
+  test('cloud metadata is refused even on loopback and with every network allowed', async (t) => {
+    const open = await startRapport({ env: { WEBHOOK_ALLOWED_NETWORKS: '0.0.0.0/0,::/0' } })
+    t.after(() => open.close())
+    for (const { call } of [rapport, open])
+      for (const one of metadata) {
+        const reply = await refused(call, { url: one }, ['url url_not_allowed'])
+        assert.match(reply.body.error.fields[0].message, /metadata/)
+      }
+  })
+
+  const not_public = [
+    'http://127.0.0.1/hook',
+    'http://127.1/',
+    'http://2130706433/',
+    'http://0x7f.0.0.1/',
+    'http://017700000001/',
+    'http://localhost/',
+    'http://localhost./',
+    'http://sub.localhost/',
+    'http://[::1]/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://[::7f00:1]/',
+    'http://10.1.2.3/',
+    'http://172.16.0.1/',
+    'http://192.168.1.1/',
+    'http://[fd12::1]/',
+    'http://[fe80::1]/',
+    'http://0.0.0.0/',
+    'http://[::]/',
+    'http://100.64.0.1/',
+    'http://192.0.2.1/',
+    'http://198.18.0.1/',
+    'http://224.0.0.1/',
+    'http://255.255.255.255/',
+    'http://[64:ff9b::7f00:1]/',
+  ]
+  test('a server that others can reach refuses what is not public, and names the setting', async (t) => {
+    const reachable = await startRapport({ env: { HOST: '0.0.0.0' } })
+    t.after(() => reachable.close())
+    for (const one of not_public) {
+      const reply = await refused(reachable.call, { url: one }, ['url url_not_allowed'])
+      assert.match(reply.body.error.fields[0].message, /WEBHOOK_ALLOWED_NETWORKS/)
+    }
+    await register(reachable.call, { url: 'https://8.8.8.8/hook' })
+    await register(reachable.call, { url: 'https://nowhere.invalid/hook' })
+    const { id } = await register(reachable.call, { url: 'https://8.8.4.4/hook' })
+    const changed = await reachable.call('PUT', `${path}/${id}`, { url: not_public[0] })
+    assert.deepEqual(fieldsOf(changed), ['url url_not_allowed'])
+  })
+
+  test('on loopback what is neither private nor public is refused all the same', async () => {
+    for (const one of ['http://0.0.0.0/', 'http://100.64.0.1/', 'http://224.0.0.1/', 'http://[fe80::1]/'])
+      await refused(rapport.call, { url: one }, ['url url_not_allowed'])
+  })
+
+  test('WEBHOOK_ALLOWED_NETWORKS allows its networks and nothing else, and deliveries reach them', async (t) => {
+    const env = { HOST: '0.0.0.0', WEBHOOK_ALLOWED_NETWORKS: '10.1.0.0/16, 127.0.0.1/32' }
+    const open = await startRapport({ env })
+    t.after(() => open.close())
+    await register(open.call, { url: 'http://10.1.255.1/', events: ['deal.won'] })
+    await refused(open.call, { url: 'http://10.2.0.1/' }, ['url url_not_allowed'])
+    await refused(open.call, { url: 'http://127.0.0.2/' }, ['url url_not_allowed'])
+    const { id } = await register(open.call, { url: receiver.url })
+    await company(open.call)
+    await receiver.waitFor((all) => all.some(({ body }) => body.includes(id)))
+  })
+})
+
+describe('reading and changing', () => {
+  test('webhooks are listed newest first, in pages with a true total', async () => {
+    const call = await newWorkspace(rapport)
+    const ids: string[] = []
+    for (const name of ['a', 'b', 'c']) ids.unshift((await register(call, { url, name })).id)
+    const shown = await Promise.all(ids.map((id) => webhook(call, id)))
+    const all = await call('GET', path)
+    const meta = { current_page: 1, last_page: 1, per_page: 25, total: 3 }
+    assert.deepEqual(all.body, { success: true, data: shown, meta })
+    const second = await call('GET', `${path}?per_page=2&page=2`)
+    const second_meta = { current_page: 2, last_page: 2, per_page: 2, total: 3 }
+    assert.deepEqual(second.body, { success: true, data: shown.slice(2), meta: second_meta })
+    assert.deepEqual((await call('GET', `${path}?page=9`)).body.data, [])
+    assert.equal((await call('GET', `${path}?status=active`)).status, 400)
+    assert.equal((await call('GET', `${path}?page=0`)).status, 422)
+  })
+
+  test('PUT and PATCH change only what is sent, and the new list of events counts from then on', async () => {
+    const call = await newWorkspace(rapport)
+    const before = await register(call, { url: receiver.url, name: 'Before', events: ['company.updated'] })
+    await company(call)
+    const put = await call('PUT', `${path}/${before.id}`, { events: ['company.created', 'company.created'] })
+    assert.equal(put.status, 200, put.text)
+    assert.deepEqual(put.body.data, await webhook(call, before.id))
+    assert.deepEqual(put.body.data.events, ['company.created'])
+    assert.equal(put.body.data.name, 'Before')
+    const patch = await call('PATCH', `${path}/${before.id}`, { name: null, url: `${receiver.url}/new` })
+    assert.deepEqual([patch.body.data.name, patch.body.data.url], [null, `${receiver.url}/new`])
+    await company(call)
+    const [request] = (await receiver.waitFor((all) => all.some(({ path }) => path === '/hook/new'))).slice(
+      -1,
+    )
+    assert.match(String(request?.body), new RegExp(before.id))
+    assert.equal((await log(call)).length, 1)
+  })
+
+  test('what GET returned can be put back and changes nothing; status and id are ignored', async () => {
+    const { id } = await register(rapport.call, { url, name: 'Same' })
+    const got = await rapport.call('GET', `${path}/${id}`)
+    const put = await rapport.call('PUT', `${path}/${id}`, { ...got.body.data, status: 'paused', id: 'wh_x' })
+    assert.equal(put.status, 200, put.text)
+    assert.deepEqual(put.body, got.body)
+    assert.equal(put.headers.get('etag'), got.headers.get('etag'))
+  })
+
+  test('a change keeps every rule of registration', async () => {
+    const { id } = await register(rapport.call, { url })
+    const put = (body: object) => rapport.call('PUT', `${path}/${id}`, body)
+    const before = await webhook(rapport.call, id)
+    const wrong: [object, string[]][] = [
+      [{ url: null }, ['url required']],
+      [{ url: 'http://user@8.8.8.8/' }, ['url invalid_url']],
+      [{ url: 'http://169.254.169.254/' }, ['url url_not_allowed']],
+      [{ events: [] }, ['events too_few']],
+      [{ events: null }, ['events invalid_type']],
+      [{ events: ['no.such'] }, ['events.0 unknown_value']],
+      [{ secret: 'x'.repeat(20) }, ['secret unknown_field']],
+      [{ name: 5, urls: [] }, ['urls unknown_field', 'name invalid_type']],
+    ]
+    for (const [body, fields] of wrong) {
+      const reply = await put(body)
+      assert.equal(reply.status, 422, reply.text)
+      assert.deepEqual(fieldsOf(reply), fields)
+    }
+    assert.deepEqual(await webhook(rapport.call, id), before)
+  })
+
+  test('If-Match guards every write of a webhook, and If-None-Match spares a read', async () => {
+    const { id } = await register(rapport.call, { url })
+    const one = `${path}/${id}`
+    const etag = String((await rapport.call('GET', one)).headers.get('etag'))
+    assert.equal((await rapport.call('GET', one, undefined, { 'if-none-match': etag })).status, 304)
+    const writes = [
+      ['PUT', one, { name: 'x' }],
+      ['PATCH', one, { name: 'x' }],
+      ['DELETE', one],
+      ...['pause', 'resume', 'rotate-secret', 'test', 'resend-failed'].map((name) => [
+        'POST',
+        `${one}/${name}`,
+      ]),
+    ] as [string, string, object?][]
+    for (const [method, address, body] of writes) {
+      const reply = await rapport.call(method, address, body, { 'if-match': '"stale"' })
+      assert.equal(reply.status, 412, `${method} ${address}`)
+      assert.equal(reply.body.error.code, 'precondition_failed')
+      const unknown = await rapport.call(method, address.replace(id, 'wh_none'), body, {
+        'if-match': '"stale"',
+      })
+      assert.equal(unknown.status, 404, `${method} ${address}`)
+    }
+    const changed = await rapport.call('PUT', one, { name: 'x' }, { 'if-match': etag })
+    assert.equal(changed.status, 200)
+    assert.notEqual(changed.headers.get('etag'), etag)
+    assert.equal((await rapport.call('PUT', one, { name: 'y' }, { 'if-match': etag })).status, 412)
+  })
+
+  test('a deleted webhook is gone: 200 with a message once, 404 from then on', async () => {
+    const { id } = await register(rapport.call, { url })
+    const reply = await rapport.call('DELETE', `${path}/${id}`)
+    assert.equal(reply.status, 200)
+    assert.deepEqual(Object.keys(reply.body), ['success', 'message'])
+    assert.equal(typeof reply.body.message, 'string')
+    for (const [method, address] of [
+      ['DELETE', `${path}/${id}`],
+      ['GET', `${path}/${id}`],
+      ['PUT', `${path}/${id}`],
+      ['POST', `${path}/${id}/resume`],
+      ['POST', `${path}/${id}/test`],
+    ] as const)
+      assert.equal((await rapport.call(method, address, method === 'PUT' ? {} : undefined)).status, 404)
+  })
+})
+
+describe('who may', () => {
+  test('no request reaches the webhooks and deliveries of another workspace, and its events stay there', async () => {
+    const [mine, theirs] = [await newWorkspace(rapport), await newWorkspace(rapport)]
+    const { id } = await register(mine, { url: receiver.url })
+    await company(theirs)
+    await company(mine)
+    const [delivery] = await until(
+      () => log(mine, 'status=succeeded'),
+      (all) => all.length > 0,
+    )
+    assert.equal((await log(mine)).length, 1)
+    assert.deepEqual((await theirs('GET', path)).body.data, [])
+    assert.deepEqual(await log(theirs), [])
+    assert.deepEqual(await log(theirs, `webhook_id=${id}`), [])
+    const requests: [string, string, object?][] = [
+      ['GET', `${path}/${id}`],
+      ['PUT', `${path}/${id}`, { name: 'taken' }],
+      ['DELETE', `${path}/${id}`],
+      ...['pause', 'resume', 'rotate-secret', 'test', 'resend-failed'].map(
+        (name) => ['POST', `${path}/${id}/${name}`] as [string, string],
+      ),
+      ['GET', `/api/v1/deliveries/${delivery?.id}`],
+      ['POST', `/api/v1/deliveries/${delivery?.id}/resend`],
+    ]
+    for (const [method, address, body] of requests) {
+      const reply = await theirs(method, address, body)
+      const unknown = await theirs(method, address.replace(/(wh|dlv)_\w+/, '$1_unknown'), body)
+      assert.equal(reply.status, 404, `${method} ${address}`)
+      assert.equal(reply.body.error.message, unknown.body.error.message)
+    }
+    assert.equal((await webhook(mine, id)).name, null)
+  })
+
+  test('webhooks:read reads and webhooks:write writes; other scopes do neither', async () => {
+    const { id } = await register(rapport.call, { url })
+    const reads = [path, `${path}/${id}`, '/api/v1/deliveries', '/api/v1/deliveries/dlv_none']
+    const writes: [string, string][] = [
+      ['POST', path],
+      ['PUT', `${path}/${id}`],
+      ['DELETE', `${path}/wh_none`],
+      ...['pause', 'resume', 'rotate-secret', 'test', 'resend-failed'].map(
+        (name) => ['POST', `${path}/wh_none/${name}`] as [string, string],
+      ),
+      ['POST', '/api/v1/deliveries/dlv_none/resend'],
+    ]
+    for (const scope of ['webhooks:read', 'webhooks:write', 'companies:write']) {
+      const { call } = await makeKey(rapport, { scopes: [scope] })
+      const answers = [
+        ...(await Promise.all(reads.map((address) => call('GET', address)))).map((one) => one.status === 403),
+        ...(await Promise.all(writes.map(([method, address]) => call(method, address, {})))).map(
+          (one) => one.status === 403,
+        ),
+      ]
+      const expected = [
+        ...reads.map(() => scope !== 'webhooks:read'),
+        ...writes.map(() => scope !== 'webhooks:write'),
+      ]
+      assert.deepEqual(answers, expected, scope)
+    }
+  })
+})

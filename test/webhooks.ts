@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { client } from './harness.ts'
+
+export type Call = ReturnType<typeof client>
+
+export type Webhook = {
+  id: string
+  name: string | null
+  url: string
+  events: string[]
+  status: string
+  status_reason: string | null
+  rotation_ends_at: string | null
+  created_at: string
+  secret: string
+}
+export type Delivery = {
+  id: string
+  webhook_id: string
+  event_id: string
+  event: string
+  status: string
+  attempt_count: number
+  next_attempt_at: string | null
+  created_at: string
+  finished_at: string | null
+}
+export type Attempt = {
+  number: number
+  started_at: string
+  duration_ms: number
+  request: { url: string; headers: Record<string, string>; body: string }
+  response: { status: number; headers: Record<string, string>; body: string } | null
+  error: { code: string; message: string } | null
+}
+
+const path = '/api/v1/webhooks'
+
+/** Registers a webhook, by default for company.created. */
+export async function register(call: Call, fields: object): Promise<Webhook> {
+  const reply = await call('POST', path, { events: ['company.created'], ...fields })
+  assert.equal(reply.status, 201, reply.text)
+  return reply.body.data
+}
+
+export async function webhook(call: Call, id: string): Promise<Webhook> {
+  return answered(await call('GET', `${path}/${id}`))
+}
+
+/** Does something with a webhook: pause, resume, test and so on. */
+export async function act(call: Call, id: string, name: string, body?: object) {
+  return answered(await call('POST', `${path}/${id}/${name}`, body))
+}
+
+function answered(reply: Awaited<ReturnType<Call>>) {
+  assert.equal(reply.status, 200, reply.text)
+  return reply.body.data
+}
+
+/** Creates a company: the shortest way to an event. */
+export async function company(call: Call, name = 'Acme'): Promise<{ id: number; name: string }> {
+  const reply = await call('POST', '/api/v1/companies', { name })
+  assert.equal(reply.status, 201, reply.text)
+  return reply.body.data
+}
+
+/** The delivery log, newest first. */
+export async function log(call: Call, query = 'per_page=100'): Promise<Delivery[]> {
+  return answered(await call('GET', `/api/v1/deliveries?${query}`))
+}
+
+/** How many deliveries the log says that there are. */
+export async function total(call: Call, query = ''): Promise<number> {
+  return (await call('GET', `/api/v1/deliveries?per_page=1&${query}`)).body.meta.total
+}
+
+export async function delivery(call: Call, id: string): Promise<Delivery & { attempts: Attempt[] }> {
+  return answered(await call('GET', `/api/v1/deliveries/${id}`))
+}
+
+/** Reads again and again until what is read holds; throws with the last reading after the limit. */
+export async function until<T>(
+  read: () => Promise<T>,
+  holds: (value: T) => boolean,
+  limit_ms = 5000,
+): Promise<T> {
+  const deadline = performance.now() + limit_ms
+  for (;;) {
+    const value = await read()
+    if (holds(value)) return value
+    if (performance.now() > deadline) assert.fail(`never so within ${limit_ms} ms: ${JSON.stringify(value)}`)
+    await pause(5)
+  }
+}
+
+/** The delivery once it has so many counted attempts. */
+export const attempted = (call: Call, id: string, count = 1, limit_ms?: number) =>
+  until(
+    () => delivery(call, id),
+    ({ attempt_count }) => attempt_count >= count,
+    limit_ms,
+  )
+
+/** The one delivery of a webhook, as soon as it exists. */
+export async function onlyDelivery(call: Call, webhook_id: string): Promise<Delivery> {
+  const [one, ...more] = await until(
+    () => log(call, `webhook_id=${webhook_id}`),
+    (all) => all.length > 0,
+  )
+  assert.equal(more.length, 0)
+  return one as Delivery
+}
