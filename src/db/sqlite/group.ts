@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 type Member = { resolve: () => void; reject: (error: unknown) => void }
 
@@ -16,6 +16,13 @@ const sqlite_busy = 5
  * a failed COMMIT fails every member.
  */
 export function createGroup(writer: DatabaseSync, onCommit: (size: number) => void) {
+  // Prepared, because every transaction runs them.
+  const [begin, savepoint, release, commit] = [
+    'BEGIN IMMEDIATE',
+    'SAVEPOINT member',
+    'RELEASE member',
+    'COMMIT',
+  ].map((sql) => writer.prepare(sql)) as [StatementSync, StatementSync, StatementSync, StatementSync]
   const waiting: Member[] = []
   let members: Member[] = []
   let open = false
@@ -33,10 +40,10 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
     }
     try {
       if (!open) {
-        writer.exec('BEGIN IMMEDIATE')
+        begin.run()
         open = true
       }
-      writer.exec('SAVEPOINT member')
+      savepoint.run()
     } catch (error) {
       return refuse(error as Error)
     }
@@ -61,7 +68,7 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
     const group = members
     members = []
     try {
-      writer.exec('COMMIT')
+      commit.run()
     } catch (error) {
       for (const member of group) member.reject(error)
       if (writer.isTransaction) writer.exec('ROLLBACK')
@@ -87,7 +94,7 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
     /** Resolves when the whole group is on the disk. */
     commit(): Promise<void> {
       try {
-        writer.exec('RELEASE member')
+        release.run()
       } catch (error) {
         undo(error)
         return Promise.reject(error)

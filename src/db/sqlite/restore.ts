@@ -155,9 +155,12 @@ function keepAs(file: string, copy: string) {
 
 /**
  * Brings the log of the present database into its file, because SQLite would play a log that stays behind into the new
- * one. Returns how to undo it. A damaged database cannot do that: its log is put beside the copy that is kept.
+ * one. A damaged database cannot do that: its log is put beside the copy that is kept. Returns how to undo it.
  */
 function closeLog(database: string, suffix: string): (() => void)[] {
+  const [log, kept_log] = [`${database}-wal`, `${database}${suffix}-wal`]
+  // Before SQLite looks at it: of a damaged database it would throw the log away.
+  if (existsSync(log)) keepAs(log, kept_log)
   try {
     const opened = new DatabaseSync(database)
     try {
@@ -166,16 +169,16 @@ function closeLog(database: string, suffix: string): (() => void)[] {
     } finally {
       opened.close()
     }
-    return []
   } catch (error) {
-    if ((error as { errcode?: number }).errcode === 5)
-      throw new Error('Another command has the database open. Try again when it is done.')
+    if ((error as { errcode?: number }).errcode !== 5) {
+      for (const side of sides) rmSync(database + side, { force: true })
+      return existsSync(kept_log) ? [() => renameSync(kept_log, log)] : []
+    }
+    rmSync(kept_log, { force: true })
+    throw new Error('Another command has the database open. Try again when it is done.')
   }
-  rmSync(`${database}-shm`, { force: true })
-  const [log, kept_log] = [`${database}-wal`, `${database}${suffix}-wal`]
-  if (!existsSync(log)) return []
-  renameSync(log, kept_log)
-  return [() => renameSync(kept_log, log)]
+  rmSync(kept_log, { force: true })
+  return []
 }
 
 function removeDatabase(file: string) {
