@@ -1,4 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { activityCompleted, activityCreated } from './activities/events.ts'
+import { appointmentCancelled, appointmentCreated, appointmentUpdated } from './appointments/events.ts'
 import type { Clock } from './clock.ts'
 import { companyCreated, companyDeleted, companyUpdated } from './companies/events.ts'
 import { companyRoutes } from './companies/routes.ts'
@@ -40,6 +42,11 @@ export const catalogue: readonly EventDefinition[] = [
   dealWon,
   dealLost,
   dealDeleted,
+  activityCreated,
+  activityCompleted,
+  appointmentCreated,
+  appointmentUpdated,
+  appointmentCancelled,
 ]
 
 /** What a key may be allowed: every resource to read and to write. */

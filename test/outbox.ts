@@ -22,6 +22,11 @@ export async function openOutbox() {
   const seal = createSeal('a key for tests')
   const workspace_id = 1
   const context = () => ({ workspace_id, key_id: 'key_test', now: isoTime(clock.now()), now_ms: clock.now() })
+  let closed: Promise<void> | undefined
+  const closeDatabase = () => {
+    closed ??= database.close()
+    return closed
+  }
   return {
     database,
     db,
@@ -48,8 +53,9 @@ export async function openOutbox() {
       return found.filter((one) => one !== null)
     },
     queue: () => db.selectFrom('webhook_queue').selectAll().orderBy('delivery_id').execute(),
+    closeDatabase,
     async close() {
-      await database.close()
+      await closeDatabase()
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -9,14 +9,17 @@ const text = {
 }
 
 /** The detail view; the list shows the same. */
-export const Company = Type.Object({
-  id: Id({ examples: [7] }),
-  name: Text(255, { examples: ['Acme Inc.'] }),
-  ...text,
-  custom_fields: CustomFields({ examples: [{ region: 'EMEA' }] }),
-  created_at: Timestamp(),
-  updated_at: Timestamp(),
-})
+export const Company = Type.Object(
+  {
+    id: Id({ examples: [7] }),
+    name: Text(255, { examples: ['Acme Inc.'] }),
+    ...text,
+    custom_fields: CustomFields({ examples: [{ region: 'EMEA' }] }),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  },
+  { title: 'Company' },
+)
 export type Company = Static<typeof Company>
 
 /** What a person may change; everything else of the detail view is read-only. */

@@ -3,13 +3,16 @@ import { Body, Id, Text, Timestamp } from '../http/fields.ts'
 
 const body = Text(65_535, { examples: ['Met at the fair; wants a quote for 40 seats.'] })
 
-export const Note = Type.Object({
-  id: Id({ examples: [5] }),
-  contact_id: Id({ examples: [42] }),
-  body,
-  created_at: Timestamp(),
-  updated_at: Timestamp(),
-})
+export const Note = Type.Object(
+  {
+    id: Id({ examples: [5] }),
+    contact_id: Id({ examples: [42] }),
+    body,
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  },
+  { title: 'Note' },
+)
 export type Note = Static<typeof Note>
 
 export const note_fields = ['body'] as const

@@ -32,35 +32,41 @@ const company = { id: Id({ examples: [7] }), name: Text(255, { examples: ['Acme 
 const website = OptionalText(255, { examples: ['https://acme.example'] })
 
 /** The list view. `company_id` and `company` are null while the company is in the trash, too. */
-export const ListedContact = Type.Object({
-  id,
-  ...name,
-  email,
-  phone,
-  company_id,
-  company: nullableObject(Type.Object(company)),
-  stage,
-  created_at: Timestamp(),
-})
+export const ListedContact = Type.Object(
+  {
+    id,
+    ...name,
+    email,
+    phone,
+    company_id,
+    company: nullableObject(Type.Object(company)),
+    stage,
+    created_at: Timestamp(),
+  },
+  { title: 'ListedContact' },
+)
 export type ListedContact = Static<typeof ListedContact>
 
 /** The detail view. */
-export const Contact = Type.Object({
-  id,
-  ...name,
-  email,
-  phone,
-  mobile,
-  company_id,
-  company: nullableObject(Type.Object({ ...company, website })),
-  title,
-  stage,
-  source,
-  custom_fields: CustomFields({ examples: [{ region: 'EMEA' }] }),
-  tags: Tags({ examples: [['partner']] }),
-  created_at: Timestamp(),
-  updated_at: Timestamp(),
-})
+export const Contact = Type.Object(
+  {
+    id,
+    ...name,
+    email,
+    phone,
+    mobile,
+    company_id,
+    company: nullableObject(Type.Object({ ...company, website })),
+    title,
+    stage,
+    source,
+    custom_fields: CustomFields({ examples: [{ region: 'EMEA' }] }),
+    tags: Tags({ examples: [['partner']] }),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  },
+  { title: 'Contact' },
+)
 export type Contact = Static<typeof Contact>
 
 const fields = {

@@ -53,24 +53,30 @@ const listed = {
 }
 
 /** The list view (contract: deals). */
-export const ListedDeal = Type.Object(listed)
+export const ListedDeal = Type.Object(listed, { title: 'ListedDeal' })
 export type ListedDeal = Static<typeof ListedDeal>
 
 /** The detail view. */
-export const Deal = Type.Object({
-  ...listed,
-  ...texts,
-  lost_reason: LostReason('Null unless the deal is lost.'),
-  closed_at: OptionalTimestamp({
-    description: 'When the deal came into won or lost; null while it is open.',
-  }),
-  created_at: Timestamp(),
-  updated_at: Timestamp(),
-  contact: nullableObject(
-    Type.Object({ id: Id(), first_name: Type.String(), last_name: Type.String() }, { title: 'DealContact' }),
-  ),
-  company: nullableObject(Type.Object({ id: Id(), name: Type.String() }, { title: 'DealCompany' })),
-})
+export const Deal = Type.Object(
+  {
+    ...listed,
+    ...texts,
+    lost_reason: LostReason('Null unless the deal is lost.'),
+    closed_at: OptionalTimestamp({
+      description: 'When the deal came into won or lost; null while it is open.',
+    }),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+    contact: nullableObject(
+      Type.Object(
+        { id: Id(), first_name: Type.String(), last_name: Type.String() },
+        { title: 'DealContact' },
+      ),
+    ),
+    company: nullableObject(Type.Object({ id: Id(), name: Type.String() }, { title: 'DealCompany' })),
+  },
+  { title: 'Deal' },
+)
 export type Deal = Static<typeof Deal>
 
 /** What a person may change beside what the rules of the stages own. */

@@ -1,11 +1,14 @@
 import { type TSchema, Type } from 'typebox'
 
-export const Meta = Type.Object({
-  current_page: Type.Integer(),
-  last_page: Type.Integer(),
-  per_page: Type.Integer(),
-  total: Type.Integer(),
-})
+export const Meta = Type.Object(
+  {
+    current_page: Type.Integer(),
+    last_page: Type.Integer(),
+    per_page: Type.Integer(),
+    total: Type.Integer(),
+  },
+  { title: 'Pagination' },
+)
 
 /** Schemas of the success envelopes (contract: envelope). */
 export const Single = <T extends TSchema>(data: T) => Type.Object({ success: Type.Literal(true), data })

@@ -20,7 +20,7 @@ export function deliveryRoutes(
 ): void {
   const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
   const querystring = ListQuery({
-    webhook_id: Type.Optional(Type.String({ maxLength: 64 })),
+    webhook_id: Type.Optional(Type.String()),
     event: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...event_names, 'ping'] })),
     status: Type.Optional(Type.Unsafe<Delivery['status']>({ type: 'string', enum: delivery_statuses })),
     from: time('Created at or after this time.'),

@@ -35,6 +35,7 @@ export type Dispatcher = ReturnType<typeof createDispatcher>
 // Commits wake the dispatcher and retries have their timer: polling is only the net below both.
 const poll_ms = 1000
 const shortest_poll_ms = 100
+const long_look_ms = 5
 const lease_slack_ms = 30_000
 // Looked at in one round; those beyond it come in the next one.
 const most_heads = 200
@@ -62,6 +63,7 @@ export function createDispatcher(options: DispatcherOptions) {
   let stopped = false
   let pumping: Promise<void> | null = null
   let woken = false
+  let look_ms = 0
   let timer: NodeJS.Timeout | undefined
 
   /** Looks for due deliveries now, or once more when a look is under way. */
@@ -74,7 +76,9 @@ export function createDispatcher(options: DispatcherOptions) {
         onError(error)
         return poll_ms
       })
-      .then((pause_ms) => {
+      .then(async (pause_ms) => {
+        // Every commit asks for a look, which costs more with each webhook that waits: it may take a fifth of the time.
+        if (look_ms > long_look_ms) await new Promise((resolve) => setTimeout(resolve, look_ms * 4))
         pumping = null
         if (stopped) return
         if (woken) setImmediate(wake)
@@ -87,9 +91,10 @@ export function createDispatcher(options: DispatcherOptions) {
     while (!stopped) {
       woken = false
       // A webhook without room is looked at again when one of its attempts ends.
-      const open = (await queueHeads(db, most_heads + capacity.full())).filter(
-        ({ webhook_id }) => capacity.free(webhook_id) > 0,
-      )
+      const before = performance.now()
+      const heads = await queueHeads(db, most_heads + capacity.full())
+      look_ms = performance.now() - before
+      const open = heads.filter(({ webhook_id }) => capacity.free(webhook_id) > 0)
       const now_ms = clock.now()
       const due = open.filter(({ run_at_ms }) => run_at_ms <= now_ms)
       if (!due.length) return Math.min(poll_ms, Math.max(1, (open[0]?.run_at_ms ?? Infinity) - now_ms))

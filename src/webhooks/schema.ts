@@ -5,26 +5,32 @@ const statuses = ['active', 'failed', 'paused'] as const
 export const delivery_statuses = ['pending', 'succeeded', 'failed', 'cancelled'] as const
 
 /** A webhook as GET shows it; never with its secret. */
-export const Webhook = Type.Object({
-  id: Type.String({ examples: ['wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
-  name: OptionalText(255, { examples: ['Billing'] }),
-  url: Type.String({ examples: ['https://billing.example/hooks/crm'] }),
-  events: Type.Array(Type.String(), { examples: [['deal.won']] }),
-  status: Type.Unsafe<(typeof statuses)[number]>({ type: 'string', enum: statuses }),
-  status_reason: OptionalText(1000, { description: 'Why the status is failed.' }),
-  rotation_ends_at: OptionalTimestamp({ description: 'Until then the old secret still signs.' }),
-  created_at: Timestamp(),
-})
+export const Webhook = Type.Object(
+  {
+    id: Type.String({ examples: ['wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+    name: OptionalText(255, { examples: ['Billing'] }),
+    url: Type.String({ examples: ['https://billing.example/hooks/crm'] }),
+    events: Type.Array(Type.String(), { examples: [['deal.won']] }),
+    status: Type.Unsafe<(typeof statuses)[number]>({ type: 'string', enum: statuses }),
+    status_reason: OptionalText(1000, { description: 'Why the status is failed.' }),
+    rotation_ends_at: OptionalTimestamp({ description: 'Until then the old secret still signs.' }),
+    created_at: Timestamp(),
+  },
+  { title: 'Webhook' },
+)
 export type Webhook = Static<typeof Webhook>
 
 const secret = { secret: Type.String({ description: 'Shown here and never again.' }) }
 
 /** The answer of registration: the only one with the secret, besides rotation's. */
-export const WebhookCreated = Type.Object({
-  ...Type.Pick(Webhook, ['id', 'name', 'url', 'events', 'status', 'created_at']).properties,
-  ...secret,
-})
-export const WebhookRotated = Type.Object({ ...Webhook.properties, ...secret })
+export const WebhookCreated = Type.Object(
+  {
+    ...Type.Pick(Webhook, ['id', 'name', 'url', 'events', 'status', 'created_at']).properties,
+    ...secret,
+  },
+  { title: 'WebhookCreated' },
+)
+export const WebhookRotated = Type.Object({ ...Webhook.properties, ...secret }, { title: 'WebhookRotated' })
 
 const read_only = Object.keys(Webhook.properties)
 const url = Type.String({ minLength: 1, verbatim: true, examples: ['https://billing.example/hooks/crm'] })
@@ -61,20 +67,23 @@ export const ResendFailed = Body({ since: OptionalTimestamp() }, [])
 export const ResendCount = Type.Object({ count: Type.Integer() })
 
 /** A line of the delivery log. */
-export const Delivery = Type.Object({
-  id: Type.String({
-    description: 'Sent as X-Service-Delivery.',
-    examples: ['dlv_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'],
-  }),
-  webhook_id: Type.String(),
-  event_id: Type.String(),
-  event: Type.String({ examples: ['deal.won'] }),
-  status: Type.Unsafe<(typeof delivery_statuses)[number]>({ type: 'string', enum: delivery_statuses }),
-  attempt_count: Type.Integer({ description: 'Without interrupted ones.' }),
-  next_attempt_at: OptionalTimestamp(),
-  created_at: Timestamp(),
-  finished_at: OptionalTimestamp(),
-})
+export const Delivery = Type.Object(
+  {
+    id: Type.String({
+      description: 'Sent as X-Service-Delivery.',
+      examples: ['dlv_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'],
+    }),
+    webhook_id: Type.String(),
+    event_id: Type.String(),
+    event: Type.String({ examples: ['deal.won'] }),
+    status: Type.Unsafe<(typeof delivery_statuses)[number]>({ type: 'string', enum: delivery_statuses }),
+    attempt_count: Type.Integer({ description: 'Without interrupted ones.' }),
+    next_attempt_at: OptionalTimestamp(),
+    created_at: Timestamp(),
+    finished_at: OptionalTimestamp(),
+  },
+  { title: 'Delivery' },
+)
 export type Delivery = Static<typeof Delivery>
 
 const Headers = Type.Unsafe<Record<string, string>>({
@@ -84,24 +93,30 @@ const Headers = Type.Unsafe<Record<string, string>>({
 const nullable = <T>(properties: Record<string, unknown>) =>
   Type.Unsafe<T | null>({ type: ['object', 'null'], properties, required: Object.keys(properties) })
 
-export const Attempt = Type.Object({
-  number: Type.Integer(),
-  started_at: Timestamp(),
-  duration_ms: Type.Integer(),
-  request: Type.Object({ url: Type.String(), headers: Headers, body: Type.String() }),
-  response: nullable<{ status: number; headers: Record<string, string>; body: string }>({
-    status: { type: 'integer' },
-    headers: Headers,
-    body: { type: 'string' },
-  }),
-  error: nullable<{ code: string; message: string }>({
-    code: { type: 'string' },
-    message: { type: 'string' },
-  }),
-})
+export const Attempt = Type.Object(
+  {
+    number: Type.Integer(),
+    started_at: Timestamp(),
+    duration_ms: Type.Integer(),
+    request: Type.Object({ url: Type.String(), headers: Headers, body: Type.String() }),
+    response: nullable<{ status: number; headers: Record<string, string>; body: string }>({
+      status: { type: 'integer' },
+      headers: Headers,
+      body: { type: 'string' },
+    }),
+    error: nullable<{ code: string; message: string }>({
+      code: { type: 'string' },
+      message: { type: 'string' },
+    }),
+  },
+  { title: 'Attempt' },
+)
 export type Attempt = Static<typeof Attempt>
 
-export const DeliveryDetail = Type.Object({ ...Delivery.properties, attempts: Type.Array(Attempt) })
+export const DeliveryDetail = Type.Object(
+  { ...Delivery.properties, attempts: Type.Array(Attempt) },
+  { title: 'DeliveryDetail' },
+)
 export type DeliveryDetail = Static<typeof DeliveryDetail>
 
 export const WebhookParams = Type.Object({ webhook_id: Type.String() })

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { catalogue } from './app.ts'
+
+test("the catalogue is the interface's 17 events, in its order, and every example has the keys of its schema", () => {
+  assert.deepEqual(
+    catalogue.map((event) => event.name),
+    [
+      ...['contact.created', 'contact.updated', 'contact.deleted'],
+      ...['company.created', 'company.updated', 'company.deleted'],
+      ...['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
+      ...['activity.created', 'activity.completed'],
+      ...['appointment.created', 'appointment.updated', 'appointment.cancelled'],
+    ],
+  )
+  for (const { name, data, example } of catalogue) {
+    const { properties } = data as unknown as { properties: object }
+    assert.deepEqual(Object.keys(example).sort(), Object.keys(properties).sort(), name)
+  }
+})
