@@ -10,6 +10,7 @@ import { checkSeal, createSeal, readSecretKey } from './db/seal.ts'
 import { lockFolder } from './db/sqlite/lock.ts'
 import { databaseFile, openSqlite } from './db/sqlite/open.ts'
 import type { Phase } from './http/health.ts'
+import type { App } from './http/server.ts'
 import { insertKey } from './keys/keys.ts'
 import { version } from './version.ts'
 import { createSender } from './webhooks/deliver.ts'
@@ -17,7 +18,7 @@ import { createDispatcher } from './webhooks/dispatcher.ts'
 import { reclaimAll } from './webhooks/queue.ts'
 import { startRetention } from './webhooks/retention.ts'
 import { parseNetworks, type TargetPolicy } from './webhooks/target.ts'
-import { insertWorkspace } from './workspaces/workspaces.ts'
+import { firstWorkspace } from './workspaces/workspaces.ts'
 
 export type Running = {
   url: string
@@ -40,21 +41,25 @@ export async function startServer(
   const unlock = lockFolder(config.data_dir)
   const logger = pino({ level: config.log_level })
   const database = openSqlite(databaseFile(config.data_dir))
+  // What has been opened is closed in the opposite order, after a stop as after a start that failed.
+  const closing: (() => unknown)[] = [unlock, () => database.close()]
+  const close = async () => {
+    for (const step of closing.splice(0).reverse()) await step()
+  }
   let phase: Phase = 'starting'
   try {
     await migrate(database)
     const { db } = database
     const seal = createSeal(readSecretKey(config.secret_key, config.data_dir))
     await checkSeal(db, seal)
-    const first_key = await firstKey(db, clock)
 
     const policy = targetPolicy(config)
     const timeout_ms = config.webhook_timeout_ms
     const sender = createSender({ policy, timeout_ms, version, now: clock.now })
-    const onError = (error: unknown) => logger.error({ err: error }, 'delivery failed inside the service')
+    closing.push(() => sender.close('at once'))
+    const onError = (error: unknown) => logger.error({ err: error }, 'a task of the service failed')
     const retry_delays = config.webhook_retry_delays
     const dispatcher = createDispatcher({ database, clock, seal, sender, retry_delays, timeout_ms, onError })
-    const stopRetention = startRetention(db, clock, config.delivery_log_days, onError)
 
     const app = await buildApp({
       config,
@@ -66,21 +71,20 @@ export async function startServer(
       phase: () => phase,
       logger: logger as never,
     })
-    const connections = new Set<Socket>()
-    app.server.on('connection', (socket) => {
-      connections.add(socket)
-      socket.once('close', () => connections.delete(socket))
-    })
+    closing.push(() => app.close())
+    const connections = openConnections(app)
     const url = await app.listen({ port: config.port, host: config.host })
+    // Not before it listens: a start that fails must not make a key that nobody sees.
+    const first_key = await firstKey(db, clock)
     // This process holds the folder's lock, so whoever held these leases is gone.
     await transaction(db, (tx) => reclaimAll(tx, clock.now()))
+    closing.push(startRetention(db, clock, config.delivery_log_days, onError))
     dispatcher.start()
     phase = 'ready'
 
     async function stop() {
       if (phase === 'stopping') return
       phase = 'stopping'
-      stopRetention()
       const late = setTimeout(() => app.server.closeAllConnections(), drain_ms)
       // Whoever asks meanwhile is told 503: the door closes when no attempt is on its way any more.
       await dispatcher.stop(drain_ms)
@@ -90,19 +94,24 @@ export async function startServer(
         app.server.closeIdleConnections()
         for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
       }, 50)
-      await app.close()
+      await close()
       clearInterval(sweep)
       clearTimeout(late)
-      await sender.close('at once')
-      await database.close()
-      unlock()
     }
     return { url, first_key, wake: dispatcher.wake, stop }
   } catch (error) {
-    await database.close()
-    unlock()
+    await close()
     throw error
   }
+}
+
+function openConnections(app: App): Set<Socket> {
+  const connections = new Set<Socket>()
+  app.server.on('connection', (socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+  })
+  return connections
 }
 
 const loopback = new BlockList()
@@ -117,8 +126,8 @@ function targetPolicy({ host, webhook_allowed_networks }: Config): TargetPolicy 
 
 // An empty installation gets a workspace and a key, so that the first request can be sent at once.
 async function firstKey(db: Db, clock: Clock): Promise<string | null> {
-  if (await db.selectFrom('workspaces').select('id').limit(1).executeTakeFirst()) return null
-  const workspace_id = await insertWorkspace(db, clock, 'My workspace')
+  const workspace_id = await firstWorkspace(db, clock)
+  if (workspace_id === null) return null
   const { token } = await insertKey(db, clock, {
     workspace_id,
     name: 'First key',

