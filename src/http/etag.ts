@@ -4,8 +4,8 @@ import { single } from './envelope.ts'
 import { ApiError } from './errors.ts'
 
 /**
- * The entity tag of a record as GET shows it: a checksum, and the time of its last change where it has one. A checksum
- * alone would do for embedded records; the time makes two states of the record itself differ for certain.
+ * The entity tag of a record as GET shows it: the time of its last change, where it has one, and a checksum of the whole,
+ * which also follows embedded records.
  */
 export function etagOf(record: object): string {
   const text = JSON.stringify(record)

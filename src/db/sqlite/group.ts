@@ -53,7 +53,8 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
 
   // Not SQLite's own waiting: that would stop the whole process, readers too, and once more for each writer in line.
   function refuse(error: Error & { errcode?: number }) {
-    if (error.errcode === sqlite_busy) {
+    // The low byte: another process that recovers the log is busy too, with a number of its own.
+    if (((error.errcode ?? 0) & 0xff) === sqlite_busy) {
       waiting_since ??= performance.now()
       if (performance.now() - waiting_since < patience_ms) return void setTimeout(next, look_ms)
     }
