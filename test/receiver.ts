@@ -12,9 +12,15 @@ export type Received = {
   body: string
 }
 
-/** What to answer: a response (by default 200, empty, at once), no response ever, or a TCP reset. */
+/** What to answer: a response (by default 200, empty, at once; `after` something), no response ever, or a TCP reset. */
 export type Answer =
-  | { status?: number; headers?: Record<string, string>; body?: string; delay_ms?: number }
+  | {
+      status?: number
+      headers?: Record<string, string>
+      body?: string
+      delay_ms?: number
+      after?: Promise<unknown>
+    }
   | 'hang'
   | 'reset'
 
@@ -39,6 +45,7 @@ export async function startReceiver(options: { port?: number; answer?: Answer | 
     const reply = receiver.answering(entry, number)
     if (reply === 'hang') return
     if (reply === 'reset') return request.socket.resetAndDestroy()
+    if (reply.after) await reply.after
     const write = () => response.writeHead(reply.status ?? 200, reply.headers).end(reply.body)
     if (reply.delay_ms === undefined) write()
     else setTimeout(write, reply.delay_ms)

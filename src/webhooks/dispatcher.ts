@@ -36,6 +36,7 @@ export type Dispatcher = ReturnType<typeof createDispatcher>
 const poll_ms = 1000
 const shortest_poll_ms = 100
 const long_look_ms = 5
+const longest_rest_ms = 200
 const lease_slack_ms = 30_000
 // Looked at in one round; those beyond it come in the next one.
 const most_heads = 200
@@ -63,22 +64,34 @@ export function createDispatcher(options: DispatcherOptions) {
   let stopped = false
   let pumping: Promise<void> | null = null
   let woken = false
-  let look_ms = 0
+  let last_look_ms = 0
+  let rest_until = 0
   let timer: NodeJS.Timeout | undefined
+
+  // Every commit asks for a look, which costs more with each webhook that waits: looks may take a fifth of the time.
+  // One that is long only once was held up by something else.
+  function restAfter(look_ms: number): number {
+    const cost_ms = Math.min(look_ms, last_look_ms)
+    last_look_ms = look_ms
+    return cost_ms > long_look_ms ? performance.now() + Math.min(4 * cost_ms, longest_rest_ms) : 0
+  }
 
   /** Looks for due deliveries now, or once more when a look is under way. */
   function wake() {
     woken = true
     if (pumping || stopped) return
     clearTimeout(timer)
+    const rest_ms = rest_until - performance.now()
+    if (rest_ms > 0) {
+      timer = setTimeout(wake, rest_ms)
+      return
+    }
     pumping = pump()
       .catch((error) => {
         onError(error)
         return poll_ms
       })
-      .then(async (pause_ms) => {
-        // Every commit asks for a look, which costs more with each webhook that waits: it may take a fifth of the time.
-        if (look_ms > long_look_ms) await new Promise((resolve) => setTimeout(resolve, look_ms * 4))
+      .then((pause_ms) => {
         pumping = null
         if (stopped) return
         if (woken) setImmediate(wake)
@@ -93,7 +106,7 @@ export function createDispatcher(options: DispatcherOptions) {
       // A webhook without room is looked at again when one of its attempts ends.
       const before = performance.now()
       const heads = await queueHeads(db, most_heads + capacity.full())
-      look_ms = performance.now() - before
+      rest_until = restAfter(performance.now() - before)
       const open = heads.filter(({ webhook_id }) => capacity.free(webhook_id) > 0)
       const now_ms = clock.now()
       const due = open.filter(({ run_at_ms }) => run_at_ms <= now_ms)

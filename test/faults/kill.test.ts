@@ -106,7 +106,7 @@ test('kill -9 in the middle of a burst, again and again: nothing acknowledged is
   // Some answers come late, so that attempts are in flight at the kill.
   receiver.answering = (_request, number) => (number % 10 ? {} : { delay_ms: 60 })
 
-  for (const writes of [60, 25, 110, 43]) {
+  for (const writes of [60, 25, 110]) {
     const before = acknowledged.length
     const writing = burst(service, acknowledged)
     let over = false
@@ -164,10 +164,8 @@ test('an attempt that kill -9 interrupts is listed as interrupted, neither count
   const { id } = await onlyDelivery(service.call, hook.id)
   const waiting = await delivery(service.call, id)
   assert.deepEqual([waiting.status, waiting.attempt_count, waiting.attempts.length], ['pending', 0, 1])
-  await restart()
   receiver.answering = () => ({ status: 500 })
-  await receiver.waitFor(3)
-  receiver.drop()
+  await restart()
 
   // One attempt and one retry: as many as without the two kills.
   const { status, attempt_count, attempts } = await attempted(service.call, id, 2)
@@ -193,7 +191,7 @@ test('an attempt that kill -9 interrupts is listed as interrupted, neither count
 })
 
 test('a retry that waited when the process was killed comes at its time, not before', async (t) => {
-  const env = { WEBHOOK_RETRY_DELAYS: '2' }
+  const env = { WEBHOOK_RETRY_DELAYS: '1' }
   rmSync(data_dir, { recursive: true, force: true })
   let service = await startService(data_dir, { env })
   t.after(() => service.end('SIGKILL'))

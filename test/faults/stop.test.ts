@@ -33,7 +33,8 @@ test('while it stops, readiness and every request are 503, and what is in flight
   t.after(() => service.end('SIGKILL'))
   const anyone = client(service.url, null)
   assert.equal((await anyone('GET', '/readyz')).status, 200)
-  receiver.answering = () => ({ delay_ms: 700 })
+  const checked = Promise.withResolvers<void>()
+  receiver.answering = () => ({ after: checked.promise })
   const hook = await register(service.call, { url: receiver.url })
   await company(service.call)
   const ping = act(service.call, hook.id, 'test')
@@ -62,6 +63,7 @@ test('while it stops, readiness and every request are 503, and what is in flight
     assert.deepEqual([late.status, late.body.error.code], [503, 'unavailable'], path)
   }
   assert.equal((await anyone('GET', '/healthz')).status, 200)
+  checked.resolve()
   // The request that waited for its ping got it.
   assert.equal((await ping).status, 'succeeded')
   assert.equal(await ended, 0)
