@@ -42,13 +42,15 @@ export async function seed(file: string, contacts: number): Promise<string> {
   const database = openSqlite(file)
   await migrate(database)
   const { db } = database
-  const workspace_id = await insertWorkspace(db, systemClock, 'Bench')
-  const { token } = await insertKey(db, systemClock, {
-    workspace_id,
-    name: 'bench',
-    scopes: null,
-    expires_at: null,
-  })
+  const workspace_id = await transaction(db, (tx) => insertWorkspace(tx, systemClock, 'Bench'))
+  const { token } = await transaction(db, (tx) =>
+    insertKey(tx, systemClock, {
+      workspace_id,
+      name: 'bench',
+      scopes: null,
+      expires_at: null,
+    }),
+  )
   const now = new Date().toISOString()
   const none = { phone: null, mobile: null, title: null, source: null, stage: null, custom_fields: {} }
   await transaction(db, async (tx) => {

@@ -17,10 +17,11 @@ const oneOf =
     return value
   }
 const delays = (value: string) => {
+  if (value === 'none') return []
   const list = value.split(',').map((part) => part.trim())
-  if (value && !list.every((part) => /^\d{1,7}(\.\d{1,3})?$/.test(part)))
-    throw new Error('must be seconds separated by commas, such as 60,300,1800')
-  return value ? list.map(Number) : []
+  if (!list.every((part) => /^\d{1,7}(\.\d{1,3})?$/.test(part)))
+    throw new Error('must be seconds separated by commas, such as 60,300,1800, or none')
+  return list.map(Number)
 }
 const databaseUrl = (value: string) => {
   if (value) throw new Error('is not supported by this version yet: leave it empty to use SQLite in DATA_DIR')
@@ -36,6 +37,7 @@ const networks = (value: string) => {
     const version = isIP(address)
     if (
       !version ||
+      address.includes('%') ||
       rest !== undefined ||
       !/^\d{1,3}$/.test(bits) ||
       Number(bits) > (version === 4 ? 32 : 128)
@@ -60,7 +62,11 @@ const settings = {
     about: 'encrypts webhook secrets; empty: a file in DATA_DIR',
     parse: text,
   },
-  webhook_retry_delays: { fallback: '60,300,1800', about: 'seconds before each retry', parse: delays },
+  webhook_retry_delays: {
+    fallback: '60,300,1800',
+    about: 'seconds before each retry, or none',
+    parse: delays,
+  },
   webhook_timeout_ms: { fallback: '10000', about: 'limit of a whole attempt', parse: integer(1, 600_000) },
   webhook_allowed_networks: {
     fallback: '',

@@ -38,16 +38,18 @@ export async function startServer(
   { clock = systemClock }: { clock?: Clock } = {},
 ): Promise<Running> {
   mkdirSync(config.data_dir, { recursive: true, mode: 0o700 })
-  const unlock = lockFolder(config.data_dir)
   const logger = pino({ level: config.log_level })
-  const database = openSqlite(databaseFile(config.data_dir))
+  const onError = (error: unknown) => logger.error({ err: error }, 'a task of the service failed')
   // What has been opened is closed in the opposite order, after a stop as after a start that failed.
-  const closing: (() => unknown)[] = [unlock, () => database.close()]
+  const closing: (() => unknown)[] = [lockFolder(config.data_dir)]
   const close = async () => {
-    for (const step of closing.splice(0).reverse()) await step()
+    for (const step of closing.splice(0).reverse()) await Promise.try(step).catch(onError)
   }
   let phase: Phase = 'starting'
+  let stopping: Promise<void> | undefined
   try {
+    const database = openSqlite(databaseFile(config.data_dir))
+    closing.push(() => database.close())
     await migrate(database)
     const { db } = database
     const seal = createSeal(readSecretKey(config.secret_key, config.data_dir))
@@ -57,7 +59,6 @@ export async function startServer(
     const timeout_ms = config.webhook_timeout_ms
     const sender = createSender({ policy, timeout_ms, version, now: clock.now })
     closing.push(() => sender.close('at once'))
-    const onError = (error: unknown) => logger.error({ err: error }, 'a task of the service failed')
     const retry_delays = config.webhook_retry_delays
     const dispatcher = createDispatcher({ database, clock, seal, sender, retry_delays, timeout_ms, onError })
 
@@ -74,16 +75,15 @@ export async function startServer(
     closing.push(() => app.close())
     const connections = openConnections(app)
     const url = await app.listen({ port: config.port, host: config.host })
-    // Not before it listens: a start that fails must not make a key that nobody sees.
-    const first_key = await firstKey(db, clock)
     // This process holds the folder's lock, so whoever held these leases is gone.
     await transaction(db, (tx) => reclaimAll(tx, clock.now()))
+    // As late as can be: a start that fails must not make a key that nobody sees.
+    const first_key = await firstKey(db, clock)
     closing.push(startRetention(db, clock, config.delivery_log_days, onError))
     dispatcher.start()
     phase = 'ready'
 
-    async function stop() {
-      if (phase === 'stopping') return
+    async function stopNow() {
       phase = 'stopping'
       const late = setTimeout(() => app.server.closeAllConnections(), drain_ms)
       // Whoever asks meanwhile is told 503: the door closes when no attempt is on its way any more.
@@ -97,6 +97,10 @@ export async function startServer(
       await close()
       clearInterval(sweep)
       clearTimeout(late)
+    }
+    const stop = () => {
+      stopping ??= stopNow()
+      return stopping
     }
     return { url, first_key, wake: dispatcher.wake, stop }
   } catch (error) {
@@ -124,15 +128,11 @@ function targetPolicy({ host, webhook_allowed_networks }: Config): TargetPolicy 
   return { allowed_networks: parseNetworks(webhook_allowed_networks.join(',')), allow_private }
 }
 
-// An empty installation gets a workspace and a key, so that the first request can be sent at once.
-async function firstKey(db: Db, clock: Clock): Promise<string | null> {
-  const workspace_id = await firstWorkspace(db, clock)
-  if (workspace_id === null) return null
-  const { token } = await insertKey(db, clock, {
-    workspace_id,
-    name: 'First key',
-    scopes: null,
-    expires_at: null,
+// An empty installation gets a workspace and a key, both or neither, so that the first request can be sent at once.
+const firstKey = (db: Db, clock: Clock): Promise<string | null> =>
+  transaction(db, async (tx) => {
+    const workspace_id = await firstWorkspace(tx, clock)
+    if (workspace_id === null) return null
+    const key = { workspace_id, name: 'First key', scopes: null, expires_at: null }
+    return (await insertKey(tx, clock, key)).token
   })
-  return token
-}

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../src/clock.ts'
+import { transaction } from '../src/db/db.ts'
 import { databaseFile, openSqlite } from '../src/db/sqlite/open.ts'
 import { insertKey } from '../src/keys/keys.ts'
 import { insertWorkspace } from '../src/workspaces/workspaces.ts'
@@ -38,13 +39,15 @@ export function readStored(data_dir: string) {
 /** Makes a workspace beside a running service, as the command line does; calls as its key. */
 export async function newWorkspace({ url, data_dir }: { url: string; data_dir: string }) {
   const { db, close } = openSqlite(databaseFile(data_dir))
-  const workspace_id = await insertWorkspace(db, systemClock, 'Another')
-  const { token } = await insertKey(db, systemClock, {
-    workspace_id,
-    name: 'Its key',
-    scopes: null,
-    expires_at: null,
-  })
+  const workspace_id = await transaction(db, (tx) => insertWorkspace(tx, systemClock, 'Another'))
+  const { token } = await transaction(db, (tx) =>
+    insertKey(tx, systemClock, {
+      workspace_id,
+      name: 'Its key',
+      scopes: null,
+      expires_at: null,
+    }),
+  )
   await close()
   return client(url, token)
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../src/clock.ts'
-import type { Db } from '../src/db/db.ts'
+import { type Db, transaction } from '../src/db/db.ts'
 import { databaseFile, openSqlite } from '../src/db/sqlite/open.ts'
 import { insertKey } from '../src/keys/keys.ts'
 import { client } from './harness.ts'
@@ -21,6 +21,6 @@ type Wish = { workspace_id?: number; scopes?: string[] | null; expires_at?: stri
 /** Makes an API key beside a running service; by default of its first workspace, with every scope and no end. */
 export async function makeKey({ url, data_dir }: Service, wish: Wish = {}) {
   const key = { workspace_id: 1, scopes: null, expires_at: null, name: 'Test', ...wish }
-  const made = await beside(data_dir, (db) => insertKey(db, systemClock, key))
+  const made = await beside(data_dir, (db) => transaction(db, (tx) => insertKey(tx, systemClock, key)))
   return { ...made, call: client(url, made.token) }
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.ts'
-import type { Db } from '../db/db.ts'
+import { type Db, transaction } from '../db/db.ts'
 import { insertKey, listKeys, revokeKey } from '../keys/keys.ts'
 import { firstWorkspace, listWorkspaces } from '../workspaces/workspaces.ts'
 import type { Command } from './command.ts'
@@ -19,7 +19,8 @@ export const create: Command = {
     const expires_at = options.expires === undefined ? null : futureTime(options.expires, systemClock.now())
     const { id, token, workspace_id } = await withDatabase(config(), async ({ db }) => {
       const workspace_id = await workspaceOf(db, options.workspace)
-      const key = await insertKey(db, systemClock, { workspace_id, name, scopes, expires_at })
+      const made = { workspace_id, name, scopes, expires_at }
+      const key = await transaction(db, (tx) => insertKey(tx, systemClock, made))
       return { ...key, workspace_id }
     })
     io.out(`Made the key ${id} for workspace ${workspace_id}. It is shown this once:`)
@@ -87,7 +88,7 @@ export function futureTime(text: string, now_ms: number): string {
 
 async function workspaceOf(db: Db, asked: string | undefined): Promise<number> {
   if (asked === undefined) {
-    const made = await firstWorkspace(db, systemClock)
+    const made = await transaction(db, (tx) => firstWorkspace(tx, systemClock))
     if (made !== null) return made
   }
   const workspaces = await listWorkspaces(db)

@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.ts'
+import { transaction } from '../db/db.ts'
 import { insertWorkspace, listWorkspaces } from '../workspaces/workspaces.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
@@ -8,7 +9,9 @@ export const create: Command = {
   options: { name: { value: 'N', about: 'What to call it', required: true } },
   async run({ options, config, io }) {
     const name = nameOf(options.name)
-    const id = await withDatabase(config(), ({ db }) => insertWorkspace(db, systemClock, name))
+    const id = await withDatabase(config(), ({ db }) =>
+      transaction(db, (tx) => insertWorkspace(tx, systemClock, name)),
+    )
     io.out(`Made the workspace ${name}. Its id:`)
     io.out(String(id))
     return 0

@@ -10,7 +10,7 @@ export type Database = {
   engine: 'sqlite' | 'postgres'
   /** Calls the listener, on a later turn of the event loop, after each commit of this process that wrote. */
   onCommit(listener: () => void): void
-  /** Sizes of the commit groups since the last call, for /metrics. */
+  /** Calls the listener with the size of each commit group, for /metrics. */
   onGroup(listener: (size: number) => void): void
   close(): Promise<void>
 }

@@ -57,7 +57,7 @@ test('SECRET_KEY is used as it is, and then there is no file', async () => {
 test('a start with another key file is refused before anything is served, and the right one helps', async () => {
   await (await startRapport({ data_dir: folder })).close()
   const right = readFileSync(keyFile(folder))
-  writeFileSync(keyFile(folder), 'another')
+  writeFileSync(keyFile(folder), Buffer.alloc(32, 7).toString('base64'))
   await assert.rejects(startRapport({ data_dir: folder }), /Put the right one back/)
   writeFileSync(keyFile(folder), right)
   await (await startRapport({ data_dir: folder })).close()

@@ -1,6 +1,16 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Db } from './db.ts'
 import { transaction } from './db.ts'
 
@@ -31,16 +41,35 @@ export const keyFile = (data_dir: string) => join(data_dir, 'secret.key')
 export function readSecretKey(secret_key: string | null, data_dir: string): string {
   if (secret_key) return secret_key
   const file = keyFile(data_dir)
-  mkdirSync(data_dir, { recursive: true })
-  if (!existsSync(file)) {
-    try {
-      writeFileSync(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
-    } catch (error) {
-      // Another process made it first: that one counts.
-      if ((error as { code?: string }).code !== 'EEXIST') throw error
-    }
+  if (!existsSync(file)) makeKeyFile(file)
+  const key = readFileSync(file, 'utf8').trim()
+  if (Buffer.from(key, 'base64').length !== 32)
+    throw new Error(
+      `${file} is damaged: put the right one back, from a backup's .key file, or set SECRET_KEY.`,
+    )
+  return key
+}
+
+// The name appears only when the content is on the disk: an empty key file after a power cut would lose every secret.
+function makeKeyFile(file: string): void {
+  const folder = dirname(file)
+  mkdirSync(folder, { recursive: true })
+  const made = `${file}.${process.pid}`
+  const handle = openSync(made, 'w', 0o600)
+  writeSync(handle, `${randomBytes(32).toString('base64')}\n`)
+  fsyncSync(handle)
+  closeSync(handle)
+  try {
+    linkSync(made, file)
+  } catch (error) {
+    // Another process made it first: that one counts.
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(made, { force: true })
   }
-  return readFileSync(file, 'utf8').trim()
+  const inside = openSync(folder, 'r')
+  fsyncSync(inside)
+  closeSync(inside)
 }
 
 /** Refuses to go on with another key than the one that sealed this database's secrets. */

@@ -13,6 +13,8 @@ const spelt: Record<string, string> = {
   ð: 'd',
   þ: 'th',
   ı: 'i',
+  ħ: 'h',
+  ŧ: 't',
   // The last letter of a Greek word must also match in its middle.
   ς: 'σ',
 }

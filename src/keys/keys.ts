@@ -21,23 +21,21 @@ function newToken(): string {
 type NewKey = { workspace_id: number; name: string; scopes: string[] | null; expires_at: string | null }
 
 /** Makes a key and returns its text, which is stored nowhere: only its hash is. */
-export async function insertKey(db: Db, clock: Clock, key: NewKey): Promise<{ id: string; token: string }> {
+export async function insertKey(tx: Db, clock: Clock, key: NewKey): Promise<{ id: string; token: string }> {
   const id = newId('key')
   const token = newToken()
-  await transaction(db, (tx) =>
-    tx
-      .insertInto('api_keys')
-      .values({
-        ...key,
-        id,
-        hash: hashKey(token),
-        scopes: key.scopes && JSON.stringify(key.scopes),
-        created_at: isoTime(clock.now()),
-        last_used_at: null,
-        revoked_at: null,
-      })
-      .execute(),
-  )
+  await tx
+    .insertInto('api_keys')
+    .values({
+      ...key,
+      id,
+      hash: hashKey(token),
+      scopes: key.scopes && JSON.stringify(key.scopes),
+      created_at: isoTime(clock.now()),
+      last_used_at: null,
+      revoked_at: null,
+    })
+    .execute()
   return { id, token }
 }
 

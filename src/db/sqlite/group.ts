@@ -72,7 +72,10 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
       commit.run()
     } catch (error) {
       for (const member of group) member.reject(error)
-      if (writer.isTransaction) writer.exec('ROLLBACK')
+      // Whatever becomes of the rest of it, the next group must get its turn: BEGIN will tell.
+      try {
+        if (writer.isTransaction) writer.exec('ROLLBACK')
+      } catch {}
       return
     }
     for (const member of group) member.resolve()

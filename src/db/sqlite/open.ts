@@ -25,14 +25,22 @@ export function openSqlite(file: string): Database {
   mkdirSync(dirname(file), { recursive: true })
   const fresh = !existsSync(file)
   const writer = new DatabaseSync(file)
-  if (fresh) chmodSync(file, 0o600)
-  // The groups wait for other writers by themselves.
-  writer.exec(`${pragmas} PRAGMA busy_timeout = 0;`)
   const reader = new DatabaseSync(file)
-  reader.exec(`${pragmas} PRAGMA query_only = ON;`)
+  try {
+    if (fresh) chmodSync(file, 0o600)
+    // The groups wait for other writers by themselves.
+    writer.exec(`${pragmas} PRAGMA busy_timeout = 0;`)
+    reader.exec(`${pragmas} PRAGMA query_only = ON;`)
+  } catch (error) {
+    reader.close()
+    writer.close()
+    throw error
+  }
 
   const commit_listeners: (() => void)[] = []
   const group_listeners: ((size: number) => void)[] = []
+  const changes = writer.prepare('SELECT total_changes() AS n')
+  let seen = 0
   let told = false
   const tell = () => {
     told = false
@@ -40,7 +48,9 @@ export function openSqlite(file: string): Database {
   }
   const onCommit = (size: number) => {
     for (const listener of group_listeners) listener(size)
-    if (told) return
+    const { n } = changes.get() as { n: number }
+    if (told || n === seen) return
+    seen = n
     told = true
     setImmediate(tell)
   }
