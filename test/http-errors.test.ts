@@ -357,13 +357,14 @@ describe('bodies', () => {
     }
   })
 
-  test('a body of 100,000 unknown fields names them all, and does not hold the server up', async () => {
+  test('a body of 100,000 unknown fields is told the first 1000 and how many there are, and does not hold the server up', async () => {
     const count = 100_000
     const body = `{${Array.from({ length: count }, (_, index) => `"${index}":0`).join()}}`
     const began = performance.now()
     const reply = await call('POST', path, body)
     assert.equal(reply.status, 422)
-    assert.equal(reply.body.error.fields.length, count + 1)
+    assert.equal(reply.body.error.message, '100001 fields are not valid. The first 1000 are listed.')
+    assert.equal(reply.body.error.fields.length, 1000)
     assert.ok(performance.now() - began < 5000, 'the time grows with the square of the fields')
   })
 })

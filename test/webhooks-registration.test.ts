@@ -142,6 +142,13 @@ describe('registration', () => {
     const events = ['deal.won', 'company.created', 'deal.won', ' company.created ']
     const { id } = await register(rapport.call, { url, events })
     assert.deepEqual((await webhook(rapport.call, id)).events, ['deal.won', 'company.created'])
+    const [first = '', ...others] = catalogue.map(({ name }) => name)
+    await register(rapport.call, { url, events: [first, ...others, ...others] })
+    const more = [first, ...others, 'no.such']
+    await refused(rapport.call, { events: more }, [
+      'events too_many',
+      `events.${more.length - 1} unknown_value`,
+    ])
     await refused(rapport.call, { events: [] }, ['events too_few'])
     await refused(rapport.call, { events: null }, ['events required'])
     await refused(rapport.call, { events: 'deal.won' }, ['events invalid_type'])
@@ -161,6 +168,15 @@ describe('registration', () => {
     assert.equal(reply.body.error.message, '5 fields are not valid.')
     assert.deepEqual(fieldsOf(await call('POST', path, {})), ['url required', 'events required'])
     assert.equal((await call('GET', path)).body.meta.total, 0)
+  })
+
+  test('a body of 85,000 unknown fields does not hold up the other writers', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 85_000 }, (_, index) => [`f${index}`, 0]))
+    const began = performance.now()
+    const reply = await rapport.call('POST', path, unknown)
+    assert.equal(reply.body.error.message, '85002 fields are not valid. The first 1000 are listed.')
+    assert.ok(reply.text.length < 500_000)
+    assert.ok(performance.now() - began < 4000, 'the time grows with the square of the fields')
   })
 })
 

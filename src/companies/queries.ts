@@ -93,34 +93,17 @@ export async function insertCompany(
 export async function updateCompany(
   tx: Db,
   workspace_id: number,
-  id: number,
   now: string,
-  values: Partial<NewCompany>,
+  { id }: Company,
+  changes: Partial<NewCompany>,
 ): Promise<void> {
-  const { custom_fields, ...rest } = values
-  const changes: Updateable<CompaniesTable> = { ...rest, updated_at: now }
-  if (custom_fields) changes.custom_fields = JSON.stringify(custom_fields)
+  const { custom_fields, ...rest } = changes
+  const set: Updateable<CompaniesTable> = { ...rest, updated_at: now }
+  if (custom_fields) set.custom_fields = JSON.stringify(custom_fields)
   await tx
     .updateTable('companies')
-    .set(changes)
+    .set(set)
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .execute()
-}
-
-/** Moves a live company to the trash (`deleted_at` set) or a deleted one back (null). */
-export async function moveCompany(
-  tx: Db,
-  workspace_id: number,
-  id: number,
-  now: string,
-  deleted_at: string | null,
-): Promise<void> {
-  await tx
-    .updateTable('companies')
-    .set({ deleted_at, updated_at: now })
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
-    .execute()
-  await recount(tx, workspace_id, 'companies', [], deleted_at ? {} : null, deleted_at ? null : {})
 }

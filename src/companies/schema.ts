@@ -29,4 +29,3 @@ const fields = { name: Text(255), ...text, custom_fields: CustomFieldsInput() }
 const read_only = Object.keys(Company.properties)
 export const CompanyCreate = Body(fields, read_only, ['name'])
 export const CompanyUpdate = Body(fields, read_only)
-export type CompanyInput = Static<typeof CompanyUpdate>

@@ -2,6 +2,7 @@ import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { prepare } from '../db/prepare.ts'
+import { isLive } from '../db/references.ts'
 import { searchContacts, searchWords } from '../db/search.ts'
 import { counted, withCompany } from './queries.ts'
 import type { ListedContact } from './schema.ts'
@@ -88,7 +89,7 @@ export async function listContacts(
   { per_page, offset }: Page,
 ): Promise<{ contacts: ListedContact[]; total: number }> {
   const none = { contacts: [], total: 0 }
-  if (company_id !== undefined && !(await isCompany(db, workspace_id, company_id))) return none
+  if (company_id !== undefined && !(await isLive(db, 'companies', workspace_id, company_id))) return none
   const values = { company_id, stage: stage?.trim() || undefined }
   const filters = []
   for (const column of counted) {
@@ -152,14 +153,3 @@ async function countBy(db: Db, workspace_id: number, where: RawBuilder<SqlBool>[
     .executeTakeFirstOrThrow()
   return Number(n)
 }
-
-const liveCompany = prepare((db, p: { workspace_id: number; id: number }) =>
-  db
-    .selectFrom('companies')
-    .select('id')
-    .where('workspace_id', '=', p.workspace_id)
-    .where('id', '=', p.id)
-    .where('deleted_at', 'is', null),
-)
-const isCompany = async (db: Db, workspace_id: number, id: number) =>
-  (await liveCompany(db, { workspace_id, id })).length > 0

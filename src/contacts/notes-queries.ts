@@ -56,7 +56,7 @@ export async function insertNote(
   return id
 }
 
-/** Changes the text of a note, or takes the note away for good (`deleted_at` set). */
+/** Changes the text of a note, or hides the note (`deleted_at` set): its row stays, but no route shows it or brings it back. */
 export async function updateNote(
   tx: Db,
   workspace_id: number,

@@ -7,7 +7,7 @@ import type { ContactsTable } from '../db/tables.ts'
 import type { Contact } from './schema.ts'
 
 /** What a contact is made of; the rest of its detail view is given by the service. */
-export type ContactValues = Omit<Contact, 'id' | 'company' | 'created_at' | 'updated_at'>
+type ContactValues = Omit<Contact, 'id' | 'company' | 'created_at' | 'updated_at'>
 
 /** The stored fields by which totals are kept, even while the company is in the trash. */
 export const counted = ['company_id', 'stage'] as const
@@ -152,21 +152,3 @@ const countedFields = (tx: Db, workspace_id: number, id: number) =>
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
-
-/** Moves a live contact to the trash (`deleted_at` set) or a deleted one back (null). Its notes are found through it. */
-export async function moveContact(
-  tx: Db,
-  workspace_id: number,
-  id: number,
-  now: string,
-  deleted_at: string | null,
-): Promise<void> {
-  const moved = await tx
-    .updateTable('contacts')
-    .set({ deleted_at, updated_at: now })
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
-    .returning(counted)
-    .executeTakeFirstOrThrow()
-  await recount(tx, workspace_id, 'contacts', counted, deleted_at ? moved : null, deleted_at ? null : moved)
-}

@@ -1,20 +1,31 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Db } from './db.ts'
+import { prepare } from './prepare.ts'
 import type { Tables } from './tables.ts'
 
-type Referable = 'companies' | 'contacts' | 'deals'
+export type Referable = 'companies' | 'contacts' | 'deals'
+
+// The tables have these columns in common; the type of one stands for all.
+const live = (table: Referable, locked: boolean) =>
+  prepare((db, p: { workspace_id: number; id: number }) => {
+    const query = db
+      .selectFrom(table as 'contacts')
+      .select('id')
+      .where('workspace_id', '=', p.workspace_id)
+      .where('id', '=', p.id)
+      .where('deleted_at', 'is', null)
+    return locked && engineOf(db) === 'postgres' ? query.forShare() : query
+  })
+const both = (table: Referable) => ({ read: live(table, false), locked: live(table, true) })
+const queries = { companies: both('companies'), contacts: both('contacts'), deals: both('deals') }
 
 /**
- * Whether an id names a live record of the workspace. On PostgreSQL the row stays locked against deletion until the
- * transaction ends; SQLite has one writer anyway.
+ * Whether an id names a live record of the workspace. In a transaction on PostgreSQL the row stays locked against
+ * deletion until its end; SQLite has one writer anyway.
  */
-export async function isLive(tx: Db, table: Referable, workspace_id: number, id: number): Promise<boolean> {
-  const lock = engineOf(tx) === 'postgres' ? sql`FOR SHARE` : sql``
-  const { rows } =
-    await sql`SELECT 1 FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND id = ${id} AND deleted_at IS NULL ${lock}`.execute(
-      tx,
-    )
-  return rows.length > 0
+export async function isLive(db: Db, table: Referable, workspace_id: number, id: number): Promise<boolean> {
+  const query = queries[table][db.isTransaction ? 'locked' : 'read']
+  return (await query(db, { workspace_id, id })).length > 0
 }
 
 /** Field problems of a body's references, for {company_id: 'companies'} and the like; values that are no ids are left to the schema. */

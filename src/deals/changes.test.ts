@@ -149,7 +149,15 @@ describe('change-stage', () => {
     await refused('POST', url, { stage: 'Won' }, ['stage unknown_value'])
     for (const lost_reason of [undefined, null, '', '  '])
       await refused('POST', url, { stage: 'lost', lost_reason }, ['lost_reason required'])
-    await refused('POST', url, { stage: 'lost', lost_reason: 'x'.repeat(256) }, ['lost_reason too_long'])
+    const longest = '🙂'.repeat(255)
+    for (const [method, at] of [
+      ['POST', url],
+      ['PUT', `${path}/${id}`],
+    ] as const)
+      await refused(method, at, { stage: 'lost', lost_reason: `${longest}x` }, ['lost_reason too_long'])
+    await refused('POST', path, { name: 'A', lost_reason: `${longest}x` }, ['lost_reason too_long'])
+    const { id: other } = await deal()
+    assert.equal((await changeStage(other, { stage: 'lost', lost_reason: longest })).lost_reason, longest)
     await refused('POST', url, { stage: 'won', lost_reason: 'Price' }, ['lost_reason not_allowed'])
     assert.equal((await read(id)).stage, 'new_lead')
   })

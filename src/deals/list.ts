@@ -1,12 +1,13 @@
 import { countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { prepare } from '../db/prepare.ts'
+import { isLive } from '../db/references.ts'
 import { dealsWithReferences } from './queries.ts'
 import type { ListedDeal } from './schema.ts'
 import { type Stage, type Status, shownProbability, statusOf } from './stages.ts'
 import { fromUnits } from './value.ts'
 
-export type DealFilter = { stage?: Stage; status?: Status; contact_id?: number; company_id?: number }
+type DealFilter = { stage?: Stage; status?: Status; contact_id?: number; company_id?: number }
 type Name = keyof DealFilter
 type Parameters = Required<DealFilter> & { workspace_id: number; limit: number; offset: number }
 
@@ -25,8 +26,8 @@ export async function listDeals(
   if (filter.stage) delete filter.status
   const { contact_id, company_id } = filter
   // A reference to a record in the trash reads null, so no deal shows the id of one.
-  if (contact_id && !(await liveContact(db, { workspace_id, id: contact_id })).length) return nothing
-  if (company_id && !(await liveCompany(db, { workspace_id, id: company_id })).length) return nothing
+  if (contact_id && !(await isLive(db, 'contacts', workspace_id, contact_id))) return nothing
+  if (company_id && !(await isLive(db, 'companies', workspace_id, company_id))) return nothing
 
   const names = (Object.keys(filter) as Name[]).filter((name) => filter[name] !== undefined).sort()
   const parameters = { ...filter, workspace_id, limit: per_page, offset } as Parameters
@@ -51,19 +52,6 @@ function listed({ value_units, own_probability, closed_probability, ...same }: R
   const state = { stage, own_probability, closed_probability }
   return { ...same, stage, value: fromUnits(value_units), probability: shownProbability(state) }
 }
-
-// Both tables have these columns; the type of one stands for both.
-const liveIn = (table: 'contacts' | 'companies') =>
-  prepare((db, p: { workspace_id: number; id: number }) =>
-    db
-      .selectFrom(table as 'contacts')
-      .select('id')
-      .where('workspace_id', '=', p.workspace_id)
-      .where('id', '=', p.id)
-      .where('deleted_at', 'is', null),
-  )
-const liveContact = liveIn('contacts')
-const liveCompany = liveIn('companies')
 
 // A prepared query has one text, so each combination of filters gets its own, when it is first asked for.
 const made = new Map<string, { page: ReturnType<typeof pageOf>; count: ReturnType<typeof countingOf> }>()

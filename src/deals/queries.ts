@@ -88,8 +88,8 @@ export async function findDeal(db: Db, workspace_id: number, id: number): Promis
   return deal?.shown ?? null
 }
 
-// The totals that are kept, and the columns that decide which of them a deal belongs to.
-const counted = ['stage', 'status', 'contact_id', 'company_id'] as const
+/** The stored fields by which totals are kept. */
+export const counted = ['stage', 'status', 'contact_id', 'company_id'] as const
 
 const countedDeal = prepare((db, p: Key) =>
   db.selectFrom('deals').select(counted).where('workspace_id', '=', p.workspace_id).where('id', '=', p.id),
@@ -182,22 +182,4 @@ export async function addStage(
   to: Stage,
 ): Promise<void> {
   await insertStage(tx, { workspace_id, deal_id, from, to, at: now, by: key_id })
-}
-
-/** Moves a live deal to the trash (`deleted_at` set) or a deleted one back (null). */
-export async function moveDeal(
-  tx: Db,
-  workspace_id: number,
-  id: number,
-  now: string,
-  deleted_at: string | null,
-): Promise<void> {
-  const moved = await tx
-    .updateTable('deals')
-    .set({ deleted_at, updated_at: now })
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
-    .returning(counted)
-    .executeTakeFirstOrThrow()
-  await recount(tx, workspace_id, 'deals', counted, deleted_at ? moved : null, deleted_at ? null : moved)
 }

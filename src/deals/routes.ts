@@ -9,10 +9,10 @@ import { changesOf } from '../http/patch.ts'
 import { recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
-import { type Accepted, changeDeal, createDeal, existingDeal } from './changes.ts'
+import { changeDeal, createDeal, existingDeal } from './changes.ts'
 import { dealDeleted, dealUpdated } from './events.ts'
 import { listDeals } from './list.ts'
-import { findDeal, moveDeal } from './queries.ts'
+import { counted, findDeal } from './queries.ts'
 import {
   Deal,
   DealCreate,
@@ -24,7 +24,7 @@ import {
   StageCode,
   StatusCode,
 } from './schema.ts'
-import { type DealInput, type DealState, decide, type Operation } from './stages.ts'
+import { type DealInput, type DealState, type Decision, decide, type Operation } from './stages.ts'
 import { isExact } from './value.ts'
 
 const path = '/api/v1/deals'
@@ -65,9 +65,13 @@ export function dealRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
         const { workspace_id, now } = context
         const body = tidyZero(request.body)
         const decision = judge(null, body, { now, operation: 'create' }, problems)
-        problems.push(...valueProblems(body, problems))
-        problems.push(...(await referenceProblems(tx, workspace_id, body, references)))
-        if (problems.length || !decision) throw invalid(problems)
+        const wrong = [
+          ...problems,
+          ...(decision.problems ?? []),
+          ...valueProblems(body),
+          ...(await referenceProblems(tx, workspace_id, body, references)),
+        ]
+        if (wrong.length || decision.problems) throw invalid(wrong)
         const {
           name = '',
           value = null,
@@ -103,9 +107,13 @@ export function dealRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
         const body = tidyZero(request.body)
         const changes = changesOf(body, before.shown, plain_fields) as Partial<PlainFields>
         const decision = judge(before.state, body, { now, operation: 'update' }, problems)
-        problems.push(...valueProblems(body, problems))
-        problems.push(...(await referenceProblems(tx, workspace_id, changes, references)))
-        if (problems.length || !decision) throw invalid(problems)
+        const wrong = [
+          ...problems,
+          ...(decision.problems ?? []),
+          ...valueProblems(body),
+          ...(await referenceProblems(tx, workspace_id, changes, references)),
+        ]
+        if (wrong.length || decision.problems) throw invalid(wrong)
         return { record: await changeDeal(tx, context, before, changes, decision, 'all') }
       }),
   })
@@ -127,7 +135,8 @@ export function dealRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
         const before = await existingDeal(tx, workspace_id, request.params.id)
         checkMatch(request, before.shown)
         const decision = judge(before.state, request.body, { now, operation: 'change_stage' }, problems)
-        if (problems.length || !decision) throw invalid(problems)
+        const wrong = [...problems, ...(decision.problems ?? [])]
+        if (wrong.length || decision.problems) throw invalid(wrong)
         return { record: await changeDeal(tx, context, before, {}, decision, 'stage_only') }
       }),
   )
@@ -141,7 +150,7 @@ export function dealRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
       noun: 'deal',
       view: Deal,
       find: findDeal,
-      move: moveDeal,
+      counted,
       deleted: dealDeleted,
       restored: dealUpdated,
     },
@@ -149,30 +158,26 @@ export function dealRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
 }
 
 /**
- * Asks the rules of the stages; their problems join those of the schema, one a field. A field that the schema refused
- * counts as absent, except the stage: one that is refused here is unknown to the rules too.
+ * Asks the rules of the stages. A field that the schema refused counts as absent, except the stage: one that is refused
+ * here is unknown to the rules too. What they say of a refused field is not told: the schema's problem comes first.
  */
 function judge(
   current: DealState | null,
   body: DealInput,
   context: { now: string; operation: Operation },
-  problems: FieldProblem[],
-): Accepted | null {
+  problems: readonly FieldProblem[],
+): Decision {
   const refused = new Set(problems.map(({ field }) => field))
   const input: DealInput = {
     stage: body.stage,
     probability: refused.has('probability') ? undefined : body.probability,
     lost_reason: refused.has('lost_reason') ? undefined : body.lost_reason,
   }
-  const decision = decide(current, input, context)
-  if (decision.problems === undefined) return decision
-  problems.push(...decision.problems.filter(({ field }) => !refused.has(field)))
-  return null
+  return decide(current, input, context)
 }
 
-function valueProblems({ value }: { value?: number | null }, problems: FieldProblem[]): FieldProblem[] {
-  if (typeof value !== 'number' || problems.some(({ field }) => field === 'value') || isExact(value))
-    return []
+function valueProblems({ value }: { value?: number | null }): FieldProblem[] {
+  if (typeof value !== 'number' || isExact(value)) return []
   return [{ field: 'value', code: 'too_precise', message: 'value must have at most 4 decimals.' }]
 }
 

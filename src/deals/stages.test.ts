@@ -195,19 +195,6 @@ describe('lost reason', () => {
     }
   })
 
-  test('a reason has at most 255 characters, counted as characters and not as UTF-16 units', () => {
-    const longest = '🙂'.repeat(255)
-    for (const operation of ['update', 'change_stage'] as const) {
-      assert.equal(
-        accept(open(), { stage: 'lost', lost_reason: longest }, operation).state.lost_reason,
-        longest,
-      )
-      assert.deepEqual(refusals(open(), { stage: 'lost', lost_reason: `${longest}x` }, operation), [
-        'lost_reason too_long',
-      ])
-    }
-  })
-
   test('change-stage from lost to lost keeps the reason without one and takes a new one', () => {
     assert.deepEqual(change(lost(), { stage: 'lost' }, tuesday), lost())
     assert.deepEqual(change(lost(), { stage: 'lost', lost_reason: null }, tuesday), lost())

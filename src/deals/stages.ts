@@ -13,7 +13,7 @@ export const stages = [
 export type Stage = (typeof stages)[number]
 export type Status = 'open' | 'won' | 'lost'
 
-export const defaultStage: Stage = 'new_lead'
+const defaultStage: Stage = 'new_lead'
 
 /** What a deal without a probability of its own shows, in percent (contract: deals). */
 export const defaultProbabilities: Record<Stage, number> = {
@@ -26,8 +26,6 @@ export const defaultProbabilities: Record<Stage, number> = {
   won: 100,
   lost: 0,
 }
-
-const maxLostReasonLength = 255
 
 /**
  * The columns that the rules own. Two probabilities are kept because a value sent while the deal is closed
@@ -46,9 +44,9 @@ export type DealInput = { stage?: string | null; probability?: number | null; lo
 
 export type Operation = 'create' | 'update' | 'change_stage'
 
-export type Problem = {
+type Problem = {
   field: 'stage' | 'lost_reason'
-  code: 'required' | 'unknown_value' | 'not_allowed' | 'too_long'
+  code: 'required' | 'unknown_value' | 'not_allowed'
   message: string
 }
 
@@ -147,10 +145,7 @@ function nextLostReason(
   if (stage !== 'lost') {
     return reason ? refuse('not_allowed', 'lost_reason is only accepted for a deal in stage lost.') : null
   }
-  if (reason) {
-    if ([...reason].length <= maxLostReasonLength) return reason
-    return refuse('too_long', `lost_reason must have at most ${maxLostReasonLength} characters.`)
-  }
+  if (reason) return reason
   // change-stage asks for a reason on entering only, so null there says "no new one"; in a PUT it would erase.
   const keepsReason = current.stage === 'lost' && (reason === undefined || operation === 'change_stage')
   return keepsReason ? current.lost_reason : refuse('required', 'lost_reason is required in stage lost.')

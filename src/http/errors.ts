@@ -51,10 +51,21 @@ export const unauthorized = () =>
 export const unavailable = (message: string, retry_after_seconds = 5) =>
   new ApiError('unavailable', message, { headers: { 'retry-after': String(retry_after_seconds) } })
 
-/** 422 with every failing field. */
-export function invalid(fields: FieldProblem[]): ApiError {
-  const count = fields.length === 1 ? '1 field is' : `${fields.length} fields are`
-  return new ApiError('validation_failed', `${count} not valid.`, { fields })
+// A body of 1 MiB can have a hundred thousand wrong fields; nobody reads an answer of 15 MB.
+const most_listed = 1000
+
+/**
+ * 422 with every failing field, up to 1000; the message counts them all. Of several problems of one field the first is
+ * told, so what comes later may be added without a look at what is there.
+ */
+export function invalid(problems: readonly FieldProblem[]): ApiError {
+  const of_fields = new Map<string, FieldProblem>()
+  for (const problem of problems) if (!of_fields.has(problem.field)) of_fields.set(problem.field, problem)
+  const { size } = of_fields
+  const count = size === 1 ? '1 field is' : `${size} fields are`
+  const rest = size > most_listed ? ` The first ${most_listed} are listed.` : ''
+  const fields = [...of_fields.values()].slice(0, most_listed)
+  return new ApiError('validation_failed', `${count} not valid.${rest}`, { fields })
 }
 
 /** The JSON body of an error answer. */

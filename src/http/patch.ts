@@ -24,13 +24,32 @@ export function mergeCustomFields(current: CustomFields, sent: CustomFields | nu
   return Object.fromEntries(merged.map(([key, value]) => [key, value === 0 ? 0 : value]))
 }
 
-/** A merge of two maps in order can still have too many keys; said only when nothing else is wrong with the field. */
-export function customFieldsProblems(
-  merged: CustomFields | undefined,
-  problems: FieldProblem[],
-): FieldProblem[] {
+/** What a merge shows too late for the schema: two maps in order can have too many keys together. */
+export function customFieldsProblems(merged: CustomFields | undefined): FieldProblem[] {
   const field = 'custom_fields'
   if (!merged || Object.keys(merged).length <= 100) return []
-  if (problems.some((problem) => problem.field.startsWith(field))) return []
   return [{ field, code: 'too_many', message: `${field} must have at most 100 entries.` }]
+}
+
+type Sent = { custom_fields?: CustomFields | null; tags?: string[] | null }
+
+/**
+ * A body of a PUT as the record will have it: custom fields merged, null as the empty list of tags. Custom fields that
+ * the schema refused are left out: a text of a megabyte would become a million keys.
+ */
+export function mergedBody<T extends Sent>(
+  body: T,
+  current: { custom_fields: CustomFields },
+  problems: readonly FieldProblem[],
+): T {
+  const { custom_fields, tags } = body
+  const refused = problems.some(({ field }) => /^custom_fields(\.|$)/.test(field))
+  return {
+    ...body,
+    custom_fields:
+      custom_fields === undefined || refused
+        ? undefined
+        : mergeCustomFields(current.custom_fields, custom_fields),
+    tags: tags === null ? [] : tags,
+  }
 }

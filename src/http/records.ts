@@ -1,16 +1,19 @@
 import type { TSchema } from 'typebox'
 import type { Db } from '../db/db.ts'
-import type { Tables } from '../db/tables.ts'
+import { type Deletable, deletedAt, moveRecord } from '../db/records.ts'
+import { type Referable, referenceProblems } from '../db/references.ts'
+import { changesBetween } from '../events/changes.ts'
 import type { EventDefinition } from '../events/define.ts'
 import { emit } from '../events/emit.ts'
 import { Deleted, deleted, Single } from './envelope.ts'
-import { notFound } from './errors.ts'
+import { invalid, notFound } from './errors.ts'
 import { checkMatch, sendRecord } from './etag.ts'
-import { IdParams } from './fields.ts'
+import { type CustomFields, IdParams } from './fields.ts'
+import { changesOf, customFieldsProblems, mergedBody } from './patch.ts'
 import type { App } from './server.ts'
 import type { Writer } from './write.ts'
 
-type Deletable = 'companies' | 'contacts' | 'deals'
+type Deps = { db: Db; write: Writer }
 
 type Resource = {
   path: string
@@ -21,22 +24,25 @@ type Resource = {
   extension?: boolean
   view: TSchema
   find(db: Db, workspace_id: number, id: number): Promise<object | null>
-  /** Into the trash (a time), or back (null). */
-  move(tx: Db, workspace_id: number, id: number, now: string, deleted_at: string | null): Promise<void>
+  /** The stored fields by which totals are kept. */
+  counted: readonly string[]
   deleted: EventDefinition
   restored: EventDefinition
 }
 
+/** The record that was found, or 404. */
+export function orNotFound<R>(noun: string, record: R | null): R {
+  if (!record) throw notFound(`This ${noun}`)
+  return record
+}
+
 /** What every resource does alike: reading one record, moving it to the trash, and bringing it back. */
-export function recordRoutes(app: App, { db, write }: { db: Db; write: Writer }, resource: Resource): void {
-  const { path, table, noun, view, find, move } = resource
+export function recordRoutes(app: App, { db, write }: Deps, resource: Resource): void {
+  const { path, table, noun, view, find, counted } = resource
   const marks = { params: IdParams, ...(resource.extension && { 'x-extension': true }) }
 
-  async function existing(handle: Db, workspace_id: number, id: number): Promise<object> {
-    const record = await find(handle, workspace_id, id)
-    if (!record) throw notFound(`This ${noun}`)
-    return record
-  }
+  const existing = async (handle: Db, workspace_id: number, id: number): Promise<object> =>
+    orNotFound(noun, await find(handle, workspace_id, id))
 
   app.get(
     `${path}/:id`,
@@ -60,7 +66,8 @@ export function recordRoutes(app: App, { db, write }: { db: Db; write: Writer },
         const { id } = request.params
         const record = await existing(tx, workspace_id, id)
         checkMatch(request, record)
-        await move(tx, workspace_id, id, now, now)
+        if (!(await moveRecord(tx, table, counted, workspace_id, id, now, now)))
+          throw notFound(`This ${noun}`)
         await emit(tx, context, resource.deleted, record)
         return { body: deleted(`The ${noun}`) }
       }),
@@ -88,24 +95,66 @@ export function recordRoutes(app: App, { db, write }: { db: Db; write: Writer },
         }
         const deleted_at = await deletedAt(tx, table, workspace_id, id)
         if (!deleted_at) throw notFound(`This ${noun}`)
-        await move(tx, workspace_id, id, now, null)
+        const moved = await moveRecord(tx, table, counted, workspace_id, id, now, null)
         const record = await existing(tx, workspace_id, id)
-        await emit(tx, context, resource.restored, record, {
-          changed_fields: ['deleted_at'],
-          previous: { deleted_at },
-        })
+        const changes = { changed_fields: ['deleted_at'], previous: { deleted_at } }
+        if (moved) await emit(tx, context, resource.restored, record, changes)
         return { record }
       }),
   )
 }
 
-// When a record was moved to the trash; null when it is live or unknown.
-async function deletedAt(tx: Db, table: Deletable, workspace_id: number, id: number): Promise<string | null> {
-  const row = await tx
-    .selectFrom(table as keyof Pick<Tables, 'companies'>)
-    .select('deleted_at')
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row?.deleted_at ?? null
+type Changeable = { id: number; custom_fields: CustomFields }
+
+type Changing<R extends Changeable> = Pick<Resource, 'path' | 'table' | 'noun' | 'extension' | 'view'> & {
+  body: TSchema
+  /** What a person may change. */
+  fields: readonly string[]
+  /** What the fields refer to, such as {company_id: 'companies'}. */
+  references?: Record<string, Referable>
+  find(db: Db, workspace_id: number, id: number): Promise<R | null>
+  update(tx: Db, workspace_id: number, now: string, before: R, changes: Partial<R>): Promise<void>
+  updated: EventDefinition
+}
+
+/** PUT and PATCH of a record with custom fields: only what is sent changes, and only what changed is told. */
+export function changeRoute<R extends Changeable>(
+  app: App,
+  { write }: Deps,
+  { path, table, noun, extension, view, body, fields, references = {}, find, update, updated }: Changing<R>,
+): void {
+  const existing = async (tx: Db, workspace_id: number, id: number): Promise<R> =>
+    orNotFound(noun, await find(tx, workspace_id, id))
+
+  app.route({
+    method: ['PUT', 'PATCH'],
+    url: `${path}/:id`,
+    config: { scope: `${table}:write` },
+    schema: {
+      ...(extension && { 'x-extension': true }),
+      summary: `Change a ${noun}`,
+      params: IdParams,
+      body,
+      response: { 200: Single(view) },
+    },
+    handler: (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const { workspace_id, now } = context
+        const before = await existing(tx, workspace_id, request.params.id)
+        checkMatch(request, before)
+        const merged = mergedBody(request.body as Partial<R>, before, problems)
+        const changes = changesOf(merged, before, fields)
+        const wrong = [
+          ...problems,
+          ...customFieldsProblems(merged.custom_fields),
+          ...(await referenceProblems(tx, workspace_id, changes, references)),
+        ]
+        if (wrong.length) throw invalid(wrong)
+        if (!Object.keys(changes).length) return { record: before }
+        await update(tx, workspace_id, now, before, changes)
+        const after = await existing(tx, workspace_id, before.id)
+        await emit(tx, context, updated, after, changesBetween(before, after, fields) ?? undefined)
+        return { record: after }
+      }),
+  })
 }

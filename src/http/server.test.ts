@@ -75,6 +75,8 @@ test('refusals are answered with their own status, headers and fields, and are n
     problems(await answer(invalid([{ field: 'name', code: 'required', message: 'name is required.' }]))),
     { name: 'required' },
   )
+  const twice = ['required', 'not_found'].map((code) => ({ field: 'name', code, message: `name ${code}` }))
+  assert.deepEqual(problems(await answer(invalid(twice))), { name: 'required' })
   const limited = await answer(new ApiError('rate_limited', 'Slower.', { headers: { 'retry-after': '7' } }))
   refused(limited, 429, 'rate_limited')
   assert.equal(limited.headers.get('retry-after'), '7')

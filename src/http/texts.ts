@@ -4,7 +4,11 @@ export type Body = Record<string, unknown>
 
 const nul = /\0/
 
-/** Problems of strings anywhere in a parsed value: NUL and lone surrogates. */
+// A body can be one long name over thousands of bad texts: neither all of it nor all of them are worth telling.
+const longest_part = 100
+const most_told = 1000
+
+/** Problems of strings anywhere in a parsed value: NUL and lone surrogates. At most the first thousand. */
 export function textProblems(value: unknown): FieldProblem[] {
   const problems: FieldProblem[] = []
   const check = (text: string, path: string[]) => {
@@ -20,8 +24,10 @@ export function textProblems(value: unknown): FieldProblem[] {
     if (typeof part === 'string') return check(part, path)
     if (typeof part !== 'object' || part === null) return
     for (const [name, inner] of Object.entries(part)) {
-      check(name, [...path, name])
-      walk(inner, [...path, name])
+      if (problems.length === most_told) return
+      const below = [...path, name.slice(0, longest_part)]
+      check(name, below)
+      walk(inner, below)
     }
   }
   walk(value, [])

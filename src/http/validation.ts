@@ -101,21 +101,14 @@ function problemOf(error: ErrorObject): FieldProblem {
 
 function problemsOf(errors: ErrorObject[]): FieldProblem[] {
   // A bad property name is reported twice: by its rule and by the rule of all names.
-  const problems = errors.filter((error) => error.keyword !== 'propertyNames').map(problemOf)
-  return firstOfEach(problems)
+  return errors.filter((error) => error.keyword !== 'propertyNames').map(problemOf)
 }
 
-// One problem a field, the first; in linear time, because a body can have a hundred thousand.
-function firstOfEach(problems: FieldProblem[]): FieldProblem[] {
-  const fields = new Map<string, FieldProblem>()
-  for (const problem of problems) if (!fields.has(problem.field)) fields.set(problem.field, problem)
-  return [...fields.values()]
-}
-
-const problems_of_bodies = new WeakMap<object, FieldProblem[]>()
+const problems_of_bodies = new WeakMap<object, readonly FieldProblem[]>()
 
 /** What the schema found wrong with a body. The writer refuses it, together with what the database knows (references). */
-export const bodyProblems = (body: unknown): FieldProblem[] => problems_of_bodies.get(body as object) ?? []
+export const bodyProblems = (body: unknown): readonly FieldProblem[] =>
+  problems_of_bodies.get(body as object) ?? []
 
 /** Bodies: texts tidied, then every failing field noted, so that one 422 can tell them and the bad references together. */
 function bodyValidator(schema: Record<string, unknown>) {
@@ -137,7 +130,7 @@ function bodyValidator(schema: Record<string, unknown>) {
     tidyTexts(value, texts)
     // A required field that is null or blank is missing.
     const problems = validate(value) ? [] : problemsOf(validate.errors as ErrorObject[])
-    const merged = firstOfEach([...unsafe, ...problems]).map((problem) => {
+    const all = [...unsafe, ...problems].map((problem) => {
       const needed =
         required.includes(problem.field) ||
         texts.some(([name, { minLength }]) => name === problem.field && minLength)
@@ -145,7 +138,7 @@ function bodyValidator(schema: Record<string, unknown>) {
         ? { ...problem, code: 'required', message: `${problem.field} is required.` }
         : problem
     })
-    if (merged.length) problems_of_bodies.set(value, merged)
+    if (all.length) problems_of_bodies.set(value, all)
     return { value }
   }
 }

@@ -17,7 +17,7 @@ import { bodyProblems } from './validation.ts'
 export type Answer = { record: object; shown?: object; location?: string } | { body: object }
 
 type Sent = { status: number; headers: Record<string, string>; body: object | string }
-type Work = (tx: Db, context: Context, problems: FieldProblem[]) => Promise<Answer>
+type Work = (tx: Db, context: Context, problems: readonly FieldProblem[]) => Promise<Answer>
 
 /** A write that waits for something else than the database between two transactions. */
 type Steps<Made> = {
@@ -91,7 +91,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
         const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
         if (stored) return { stored, made: null }
         const problems = bodyProblems(request.body)
-        const made = await steps.before(tx, context, problems)
+        const made = await steps.before(tx, context, [...problems])
         if (problems.length) throw invalid(problems)
         return { stored: null, made }
       })

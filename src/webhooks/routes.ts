@@ -57,7 +57,7 @@ export function webhookRoutes(
       const bad_url = await urlProblems(request.body.url)
       return write(request, reply, async (tx, { workspace_id, now }, problems) => {
         const { name = null, url = '', events = [], secret } = request.body
-        const all = together(problems, bad_url, secretProblems(secret))
+        const all = [...problems, ...bad_url, ...secretProblems(secret)]
         if (all.length) throw invalid(all)
         const id = newId('wh')
         const signing = secret ?? generateSecret()
@@ -123,7 +123,7 @@ export function webhookRoutes(
         const before = await existingWebhook(tx, workspace_id, webhook_id)
         checkMatch(request, before)
         // An address that is stored already stays, even if the networks that are allowed have changed.
-        const all = together(problems, request.body.url === before.url ? [] : bad_url)
+        const all = [...problems, ...(request.body.url === before.url ? [] : bad_url)]
         if (all.length) throw invalid(all)
         const changes = changesOf(request.body, before, ['name', 'url', 'events'])
         if (!Object.keys(changes).length) return { record: before }
@@ -155,9 +155,8 @@ export function webhookRoutes(
   )
 }
 
-/** All problems, one of each field: what the schema found comes first. */
-export const together = (...problems: FieldProblem[][]): FieldProblem[] =>
-  problems.flat().filter(({ field }, index, all) => all.findIndex((other) => other.field === field) === index)
+/** Problems of several sources in one list. */
+export const together = (...problems: (readonly FieldProblem[])[]): FieldProblem[] => problems.flat()
 
 /** Problems of a secret that a client gives; none when it gives none. */
 export function secretProblems(secret: unknown): FieldProblem[] {

@@ -41,6 +41,7 @@ export function webhookBodies(event_names: readonly string[]) {
   const events = Type.Unsafe<string[]>({
     type: 'array',
     minItems: 1,
+    maxItems: event_names.length,
     items: { type: 'string', enum: event_names },
     examples: [['contact.created', 'deal.won']],
   })

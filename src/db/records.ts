@@ -1,0 +1,47 @@
+import { sql } from 'kysely'
+import { recount } from './counts.ts'
+import type { Db } from './db.ts'
+
+/** The tables whose records go to the trash and come back. */
+export type Deletable = 'companies' | 'contacts' | 'deals'
+
+/**
+ * Moves a live record to the trash (`deleted_at` set) or a deleted one back (null), and the totals with it: those of its
+ * table and of the `counted` fields. False when there was nothing to move.
+ */
+export async function moveRecord(
+  tx: Db,
+  table: Deletable,
+  counted: readonly string[],
+  workspace_id: number,
+  id: number,
+  now: string,
+  deleted_at: string | null,
+): Promise<boolean> {
+  // The guard decides, not what was read before: a second move would take the record from the totals twice.
+  const guard = deleted_at === null ? sql`IS NOT NULL` : sql`IS NULL`
+  const returned = sql.join(['id', ...counted].map((column) => sql.ref(column)))
+  const { rows } = await sql<object>`
+    UPDATE ${sql.table(table)} SET deleted_at = ${deleted_at}, updated_at = ${now}
+    WHERE workspace_id = ${workspace_id} AND id = ${id} AND deleted_at ${guard}
+    RETURNING ${returned}`.execute(tx)
+  const [moved] = rows
+  if (!moved) return false
+  const [before, after] = deleted_at === null ? [null, moved] : [moved, null]
+  await recount(tx, workspace_id, table, counted, before, after)
+  return true
+}
+
+/** When a record was moved to the trash; null when it is live or unknown. */
+export async function deletedAt(
+  tx: Db,
+  table: Deletable,
+  workspace_id: number,
+  id: number,
+): Promise<string | null> {
+  const { rows } = await sql<{ deleted_at: string | null }>`
+    SELECT deleted_at FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND id = ${id}`.execute(
+    tx,
+  )
+  return rows[0]?.deleted_at ?? null
+}

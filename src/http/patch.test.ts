@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { customFieldsProblems, mergedBody } from './patch.ts'
+
+const current = { custom_fields: { region: 'EMEA', size: 3 } }
+const wrong = (field: string) => [{ field, code: 'invalid_type', message: `${field} is wrong.` }]
+
+test('custom fields are merged key by key, null removes; null clears all of them, and the tags', () => {
+  const sent = { custom_fields: { size: null, partner: true }, tags: null }
+  assert.deepEqual(mergedBody(sent, current, []), {
+    custom_fields: { region: 'EMEA', partner: true },
+    tags: [],
+  })
+  assert.deepEqual(mergedBody({ custom_fields: null }, current, []).custom_fields, {})
+  assert.equal(mergedBody<{ custom_fields?: null }>({}, current, []).custom_fields, undefined)
+})
+
+test('custom fields that the schema refused are not merged: a text would become a key a character', () => {
+  const text = { custom_fields: 'text' as never }
+  assert.equal(mergedBody(text, current, wrong('custom_fields')).custom_fields, undefined)
+  const inner = { custom_fields: { deep: {} } as never }
+  assert.equal(mergedBody(inner, current, wrong('custom_fields.deep')).custom_fields, undefined)
+  const other = mergedBody({ custom_fields: { size: 4 } }, current, wrong('custom_fields_of_mine'))
+  assert.deepEqual(other.custom_fields, { region: 'EMEA', size: 4 })
+})
+
+test('two maps in order that have more than 100 keys together are too many', () => {
+  const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n]))
+  assert.deepEqual(customFieldsProblems(keys(100)), [])
+  assert.deepEqual(
+    customFieldsProblems(keys(101)).map(({ field, code }) => [field, code]),
+    [['custom_fields', 'too_many']],
+  )
+})

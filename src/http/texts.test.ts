@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { textProblems } from './texts.ts'
+
+test('a long name over thousands of bad texts is told briefly and at once', () => {
+  const started = performance.now()
+  const problems = textProblems({ ['x'.repeat(20_000)]: Array.from({ length: 100_000 }, () => 'a\0') })
+  assert.equal(problems.length, 1000)
+  assert.ok(JSON.stringify(problems).length < 400_000)
+  assert.ok(performance.now() - started < 1000)
+})
