@@ -80,7 +80,12 @@ export async function openPage(url: string) {
   let last_id = 0
   async function send(method: string, params: object = {}): Promise<any> {
     const id = ++last_id
-    const answer = new Promise<Message>((resolve) => waiting.set(id, resolve))
+    const answer = new Promise<Message>((resolve, reject) => {
+      waiting.set(id, resolve)
+      const fail = () => reject(new Error(`${method}: the browser is gone or does not answer`))
+      socket.addEventListener('close', fail, { once: true })
+      setTimeout(fail, 30_000).unref()
+    })
     socket.send(JSON.stringify({ id, method, params }))
     const { error, result } = await answer
     if (error) throw new Error(`${method}: ${error.message}`)
@@ -110,8 +115,11 @@ export async function openPage(url: string) {
       }
     },
     async close() {
-      await send('Browser.close').catch(() => browser.kill('SIGKILL'))
+      // It may be gone before it has answered, or never answer.
+      socket.send(JSON.stringify({ id: ++last_id, method: 'Browser.close', params: {} }))
+      const late = setTimeout(() => browser.kill('SIGKILL'), 5000)
       await exited
+      clearTimeout(late)
       socket.close()
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
     },

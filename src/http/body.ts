@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
-import { badRequest } from './errors.ts'
+import { ApiError, badRequest } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,8 +17,9 @@ export function parseBodies(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (request: { raw_body: Buffer | null }, bytes: Buffer) => {
+    async (request: FastifyRequest, bytes: Buffer) => {
       if (!bytes.length) return undefined
+      refuseOtherForms(request.headers)
       if (!isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.')
       request.raw_body = bytes
       const value = parse(bytes.toString('utf8'))
@@ -27,6 +28,13 @@ export function parseBodies(app: FastifyInstance): void {
       return value ?? []
     },
   )
+}
+
+function refuseOtherForms(headers: FastifyRequest['headers']): void {
+  const encoding = headers['content-encoding'] ?? 'identity'
+  const [, charset = 'utf-8'] = /charset="?([^";\s]+)/i.exec(headers['content-type'] ?? '') ?? []
+  if (encoding.toLowerCase() === 'identity' && /^utf-?8$/i.test(charset)) return
+  throw new ApiError('unsupported_media_type', 'Send the body as JSON in UTF-8, without a content encoding.')
 }
 
 const deepest = 64

@@ -22,7 +22,9 @@ export const deleted = (what: string) => ({ success: true as const, message: `${
 /** The page asked for, with per_page limited to 100. `offset` counts records before it. */
 export function paging(query: { page: number; per_page: number }) {
   const per_page = Math.min(query.per_page, 100)
-  return { page: query.page, per_page, offset: (query.page - 1) * per_page }
+  // No list is that long; beyond it, numbers are no longer exact.
+  const offset = Math.min((query.page - 1) * per_page, 1e15)
+  return { page: query.page, per_page, offset }
 }
 
 /** A list's answer from one page of records and the exact number of all. */

@@ -79,11 +79,14 @@ export function Body<T extends Record<string, TSchema>>(
 export const ListQuery = <T extends Record<string, TSchema>>(filters: T) =>
   Type.Object(
     {
-      page: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 }),
+      page: Type.Integer({ minimum: 1, default: 1 }),
       per_page: Type.Integer({ minimum: 1, default: 25, description: 'Above 100 is taken as 100.' }),
       ...filters,
     },
     { additionalProperties: false },
   )
+
+/** The body of an operation that takes none: absent or {}. */
+export const NoFields = Type.Object({}, { additionalProperties: false })
 
 export const IdParams = Type.Object({ id: Id() })

@@ -50,7 +50,7 @@ export function completeOperation(method: string, path: string, given: Operation
   const takes = operation.requestBody !== undefined
   const replaces = guarded(method, path, operation)
   const errors: [ErrorCode, boolean | undefined][] = [
-    ['bad_request', named || takes],
+    ['bad_request', true],
     ['unauthorized', true],
     ['forbidden', true],
     ['not_found', record],

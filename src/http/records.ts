@@ -8,7 +8,7 @@ import { emit } from '../events/emit.ts'
 import { Deleted, deleted, Single } from './envelope.ts'
 import { invalid, notFound } from './errors.ts'
 import { checkMatch, sendRecord } from './etag.ts'
-import { type CustomFields, IdParams } from './fields.ts'
+import { type CustomFields, IdParams, NoFields } from './fields.ts'
 import { changesOf, customFieldsProblems, mergedBody } from './patch.ts'
 import type { App } from './server.ts'
 import type { Writer } from './write.ts'
@@ -81,11 +81,12 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
         ...marks,
         'x-extension': true,
         summary: `Restore a ${noun} from the trash`,
+        body: NoFields,
         response: { 200: Single(view) },
       },
     },
     (request, reply) =>
-      write(request, reply, async (tx, context) => {
+      write(request, reply, async (tx, context, problems) => {
         const { workspace_id, now } = context
         const { id } = request.params
         const live = await find(tx, workspace_id, id)
@@ -95,6 +96,7 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
         }
         const deleted_at = await deletedAt(tx, table, workspace_id, id)
         if (!deleted_at) throw notFound(`This ${noun}`)
+        if (problems.length) throw invalid(problems)
         const moved = await moveRecord(tx, table, counted, workspace_id, id, now, null)
         const record = await existing(tx, workspace_id, id)
         const changes = { changed_fields: ['deleted_at'], previous: { deleted_at } }

@@ -66,6 +66,7 @@ export function createServer(
     const { headers } = request
     if (headers.host === undefined && request.raw.httpVersion === '1.1')
       throw badRequest('The Host header is missing.')
+    if (invalidUtf8(request.url)) throw badRequest('The query is not valid UTF-8.')
     // Before the body is read: no body makes the path or the method right.
     if (request.is404) refuseUnknown(request)
     // What says that it is text but is nothing at all is harmless.
@@ -86,6 +87,17 @@ export function createServer(
   })
   app.setNotFoundHandler(refuseUnknown)
   return app
+}
+
+// Whole escapes only: a lone % is a plain character.
+function invalidUtf8(url: string): boolean {
+  if (!url.includes('%')) return false
+  try {
+    for (const [escapes] of url.matchAll(/(?:%[0-9a-f]{2})+/gi)) decodeURIComponent(escapes)
+    return false
+  } catch {
+    return true
+  }
 }
 
 const sendError = (reply: FastifyReply, error: ApiError, request_id: string) =>

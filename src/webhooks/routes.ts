@@ -37,7 +37,10 @@ export function webhookRoutes(
   const { WebhookCreate, WebhookUpdate } = webhookBodies(event_names)
 
   // Names are looked up before the transaction, which waits for nothing but the database.
-  async function urlProblems(url: unknown): Promise<FieldProblem[]> {
+  async function urlProblems(body: { url?: unknown }): Promise<FieldProblem[]> {
+    // Trimmed like every text, but of spaces only: a tab or line break is a mistake that must be told.
+    if (typeof body.url === 'string') body.url = body.url.replace(/^ +| +$/g, '')
+    const { url } = body
     if (typeof url !== 'string' || url === '') return []
     const checked = await checkUrl(url, policy)
     return 'code' in checked ? [{ field: 'url', code: checked.code, message: checked.message }] : []
@@ -54,7 +57,7 @@ export function webhookRoutes(
       },
     },
     async (request, reply) => {
-      const bad_url = await urlProblems(request.body.url)
+      const bad_url = await urlProblems(request.body)
       return write(request, reply, async (tx, { workspace_id, now }, problems) => {
         const { name = null, url = '', events = [], secret } = request.body
         const all = [...problems, ...bad_url, ...secretProblems(secret)]
@@ -117,7 +120,7 @@ export function webhookRoutes(
       response: { 200: Single(Webhook) },
     },
     handler: async (request, reply) => {
-      const bad_url = await urlProblems(request.body.url)
+      const bad_url = await urlProblems(request.body)
       return write(request, reply, async (tx, { workspace_id, now }, problems) => {
         const { webhook_id } = request.params
         const before = await existingWebhook(tx, workspace_id, webhook_id)
