@@ -220,7 +220,7 @@ describe('the url', () => {
     'http://8.8.8.8/ho\tok',
     'http://8.8.8.8/hook\n',
     'http://8.8.8.8/hook\r\nX-Evil: 1',
-    ' http://8.8.8.8/hook',
+    '\u00a0http://8.8.8.8/hook',
     'http://8.8.8.8/a b',
     'http://8.8.8.8\\@example.com/',
     'http://[::1/hook',

@@ -87,8 +87,16 @@ test('0, negative numbers and what is no integer are 422, both at once', async (
     page: 'out_of_range',
     per_page: 'invalid_type',
   })
-  assert.deepEqual(problems(await call('GET', `${path}?page=9007199254740992`)), { page: 'out_of_range' })
   assert.deepEqual(problems(await call('GET', `${path}?per_page=0`)), { per_page: 'out_of_range' })
+})
+
+test('a page far past any end is empty, with the true total', async () => {
+  const { total } = (await list('?per_page=1')).meta
+  for (const page of ['9007199254740992', '99999999999999999999', '9'.repeat(400)]) {
+    const { status, body } = await call('GET', `${path}?page=${page}`)
+    assert.equal(status, 200, page)
+    assert.deepEqual([body.data, body.meta.total], [[], total])
+  }
 })
 
 test('the total includes the write that was just acknowledged, whatever it was', async () => {
