@@ -66,7 +66,7 @@ test('a key means nothing for another path, another API key, or another workspac
   const key = newKey()
   const before = await total()
   const { id } = (await make(key)).body.data
-  const restored = await call('POST', `${path}/${id}/restore`, { name: 'Acme' }, key)
+  const restored = await call('POST', `${path}/${id}/restore`, {}, key)
   assert.deepEqual([restored.status, replayed(restored)], [200, null])
   const elsewhere = await make(key, { name: 'Other' }, await newWorkspace(rapport))
   assert.deepEqual([elsewhere.status, replayed(elsewhere)], [201, null])
