@@ -134,7 +134,6 @@ export interface Tables {
     next_secret: string | null
     next_secret_from_ms: number | null
     created_at: string
-    updated_at: string
   }
   webhook_subscriptions: { workspace_id: number; event: string; webhook_id: string }
   webhook_deliveries: {

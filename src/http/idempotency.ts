@@ -37,10 +37,6 @@ export async function storedAnswer(
   const row = { workspace_id, key_id, path, idempotency_key, body_hash }
   if (!row.idempotency_key || row.idempotency_key.length > 255)
     throw badRequest('Idempotency-Key must have 1 to 255 characters.')
-  await tx
-    .deleteFrom('idempotency_keys')
-    .where('created_at_ms', '<=', now_ms - kept_ms)
-    .execute()
   const reserved = await tx
     .insertInto('idempotency_keys')
     .values({ ...row, answer: null, created_at_ms: now_ms })
@@ -52,12 +48,16 @@ export async function storedAnswer(
     .select(['body_hash', 'answer', 'created_at_ms'])
     .where(same(row))
     .executeTakeFirstOrThrow()
+  const age_ms = now_ms - Number(before.created_at_ms)
+  if (age_ms >= kept_ms || (!before.answer && age_ms > longest_flight_ms)) {
+    const renewed = { body_hash, answer: null, created_at_ms: now_ms }
+    await tx.updateTable('idempotency_keys').set(renewed).where(same(row)).execute()
+    return null
+  }
   if (before.body_hash !== row.body_hash)
     throw conflict('This Idempotency-Key was used with another body. Use a new key for a new request.')
-  if (!before.answer) {
-    if (now_ms - before.created_at_ms > longest_flight_ms) return null
+  if (!before.answer)
     throw conflict('The first request with this Idempotency-Key is still in flight. Try again.')
-  }
   const answer = JSON.parse(seal.open(before.answer)) as StoredAnswer
   return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } }
 }
@@ -76,4 +76,16 @@ export async function keepAnswer(
 /** Frees a key whose request failed after the reservation was committed. */
 export async function dropReservation(tx: Db, idempotency: Idempotency): Promise<void> {
   await tx.deleteFrom('idempotency_keys').where(same(idempotency)).where('answer', 'is', null).execute()
+}
+
+/** Removes up to `limit` answers that are kept no longer; returns how many. */
+export async function removeOldAnswers(tx: Db, now_ms: number, limit: number): Promise<number> {
+  const old = await tx
+    .selectFrom('idempotency_keys')
+    .select(['workspace_id', 'key_id', 'path', 'idempotency_key'])
+    .where('created_at_ms', '<=', now_ms - kept_ms)
+    .limit(limit)
+    .execute()
+  for (const row of old) await tx.deleteFrom('idempotency_keys').where(same(row)).execute()
+  return old.length
 }

@@ -227,6 +227,8 @@ export async function resend(
             eb('webhook_id', '=', which.webhook_id),
             eb('status', '=', which.status),
             eb('created_at', '>=', which.since ?? ''),
+            // Whoever tested a dead address wants no more of the test.
+            eb('event', '<>', 'ping'),
           ]),
     )
   // A whole outage may be sent again at once: a few statements for all of it, however many they are.

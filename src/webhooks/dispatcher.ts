@@ -60,7 +60,7 @@ export function createDispatcher(options: DispatcherOptions) {
   const capacity = createCapacity()
   const held = new Map<string, Held>()
   // Webhooks that were paused or deleted during this round: a claim that is just being committed must not be sent.
-  const held_back = new Set<string>()
+  const withdrawn_webhooks = new Set<string>()
   let stopped = false
   let pumping: Promise<void> | null = null
   let woken = false
@@ -118,7 +118,7 @@ export function createDispatcher(options: DispatcherOptions) {
 
   /** Resolves with the number of attempts begun. */
   async function claimAndStart(due: QueueHead[]): Promise<number> {
-    held_back.clear()
+    withdrawn_webhooks.clear()
     const claims = await transaction(db, async (tx) => {
       const all: Claim[] = []
       for (const { webhook_id, workspace_id } of due) {
@@ -127,7 +127,7 @@ export function createDispatcher(options: DispatcherOptions) {
       }
       return all
     })
-    const unsent = claims.filter(({ webhook_id }) => stopped || held_back.has(webhook_id))
+    const unsent = claims.filter(({ webhook_id }) => stopped || withdrawn_webhooks.has(webhook_id))
     for (const one of claims) if (!unsent.includes(one)) start(one)
     if (unsent.length) await giveBack(unsent)
     return claims.length - unsent.length
@@ -140,7 +140,7 @@ export function createDispatcher(options: DispatcherOptions) {
       limit,
       now_ms: clock.now(),
       lease_ms,
-      claim_id: newId('dlv'),
+      claim_id: newId('clm'),
       held: new Set(held.keys()),
     })
 
@@ -234,7 +234,7 @@ export function createDispatcher(options: DispatcherOptions) {
     },
     wake,
     /** The lease for a delivery that its maker hands to attemptNow. */
-    lease: () => ({ claim_id: newId('dlv'), ends_ms: clock.now() + lease_ms }),
+    lease: () => ({ claim_id: newId('clm'), ends_ms: clock.now() + lease_ms }),
     /** Attempts one delivery that was made with a lease, beside the queue; resolves when its outcome is written. */
     async attemptNow(workspace_id: number, delivery_id: string): Promise<void> {
       const [one] = await claimed(db, workspace_id, [delivery_id])
@@ -245,7 +245,7 @@ export function createDispatcher(options: DispatcherOptions) {
      * pauses the webhook (a ping, for which someone waits, still goes) or deletes it.
      */
     holdBack(webhook_id: string, pings: 'pings go' | 'pings too'): void {
-      held_back.add(webhook_id)
+      withdrawn_webhooks.add(webhook_id)
       for (const entry of held.values()) {
         if (entry.claim.webhook_id !== webhook_id) continue
         entry.held_back ||= entry.claim.kind !== 'ping' || pings === 'pings too'

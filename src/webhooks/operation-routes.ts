@@ -44,13 +44,13 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
       act(name),
       options(summary, Type.Object({}, { additionalProperties: false }), Webhook),
       (request, reply) =>
-        write(request, reply, async (tx, { workspace_id, now }, problems): Promise<Answer> => {
+        write(request, reply, async (tx, { workspace_id }, problems): Promise<Answer> => {
           const { webhook_id } = request.params
           const before = await existingWebhook(tx, workspace_id, webhook_id)
           checkMatch(request, before)
           if (problems.length) throw invalid(problems)
           if (before.status === to) return { record: before }
-          await updateWebhook(tx, workspace_id, webhook_id, now, { status: to, status_reason: null })
+          await updateWebhook(tx, workspace_id, webhook_id, { status: to, status_reason: null })
           if (to === 'paused') dispatcher.holdBack(webhook_id, 'pings go')
           return { record: await existingWebhook(tx, workspace_id, webhook_id) }
         }),
@@ -62,7 +62,7 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
     act('rotate-secret'),
     options('Rotate the secret without a gap', RotateSecret, WebhookRotated),
     (request, reply) =>
-      write(request, reply, async (tx, { workspace_id, now, now_ms }, problems) => {
+      write(request, reply, async (tx, { workspace_id, now_ms }, problems) => {
         const { webhook_id } = request.params
         const before = await existingWebhook(tx, workspace_id, webhook_id)
         checkMatch(request, before)
@@ -73,7 +73,7 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
         if (!row) throw notFound('This webhook')
         const fresh = secret ?? generateSecret()
         const overlap_ms = (overlap_hours ?? 24) * 3600 * 1000
-        await updateWebhook(tx, workspace_id, webhook_id, now, rotated(row, fresh, seal, now_ms, overlap_ms))
+        await updateWebhook(tx, workspace_id, webhook_id, rotated(row, fresh, seal, now_ms, overlap_ms))
         const after = await existingWebhook(tx, workspace_id, webhook_id)
         return { record: after, shown: { ...after, secret: fresh } }
       }),

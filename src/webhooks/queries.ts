@@ -67,7 +67,6 @@ export async function insertWebhook(
       next_secret: null,
       next_secret_from_ms: null,
       created_at: now,
-      updated_at: now,
     })
     .execute()
   await subscribe(tx, workspace_id, webhook.id, events)
@@ -87,19 +86,13 @@ type Stored = 'name' | 'url' | 'status' | 'status_reason' | 'secret' | 'next_sec
 type WebhookChanges = Partial<Pick<WebhookRow, Stored>> & { events?: string[] }
 
 /** Changes the given fields; a list of events replaces the one before. */
-export async function updateWebhook(
-  tx: Db,
-  workspace_id: number,
-  id: string,
-  now: string,
-  changes: WebhookChanges,
-) {
+export async function updateWebhook(tx: Db, workspace_id: number, id: string, changes: WebhookChanges) {
   const { events, ...values } = changes
   const distinct = events && [...new Set(events)]
   if (distinct) await subscribe(tx, workspace_id, id, distinct)
   await tx
     .updateTable('webhooks')
-    .set({ ...values, ...(distinct && { events: JSON.stringify(distinct) }), updated_at: now })
+    .set({ ...values, ...(distinct && { events: JSON.stringify(distinct) }) })
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .execute()

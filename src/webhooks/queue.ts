@@ -69,6 +69,16 @@ export async function claimDue(tx: Db, request: ClaimRequest): Promise<Claim[]> 
     .select(['delivery_id', 'claim_id', 'claimed_at_ms'])
     .where('webhook_id', '=', webhook_id)
     .where('run_at_ms', '<=', now_ms)
+    // Paused since the look at the queue: what is kept is not claimed.
+    .where(({ selectFrom, exists }) =>
+      exists(
+        selectFrom('webhooks as w')
+          .select('w.id')
+          .where('w.workspace_id', '=', workspace_id)
+          .where('w.id', '=', webhook_id)
+          .where('w.status', '<>', 'paused'),
+      ),
+    )
     .orderBy('run_at_ms')
     .limit(limit + held.size)
     .execute()
@@ -138,7 +148,10 @@ async function noteInterruption(
     duration_ms: Math.max(0, now_ms - started_ms),
     request: { url: last?.url ?? '', headers: {} },
     response: null,
-    error: { code: 'interrupted', message: 'The service stopped during this attempt. It does not count.' },
+    error: {
+      code: 'interrupted',
+      message: 'The service ended before it could write down how this attempt ended. It does not count.',
+    },
   })
 }
 
@@ -270,12 +283,15 @@ export async function reclaimAll(tx: Db, now_ms: number): Promise<void> {
 export async function queueNumbers(db: Db, now_ms: number) {
   const { rows } = await sql<{ due: number; in_flight: number; oldest_ms: number | null; failed: number }>`
     SELECT
-      (SELECT count(*) FROM webhooks w JOIN webhook_queue q ON q.webhook_id = w.id
-        WHERE w.status <> 'paused' AND q.run_at_ms <= ${now_ms}) AS due,
+      (SELECT coalesce(sum((SELECT count(*) FROM webhook_queue q
+        WHERE q.webhook_id = head.webhook_id AND q.run_at_ms <= ${now_ms})), 0)
+        FROM (${heads}) AS head WHERE head.run_at_ms <= ${now_ms}) AS due,
       (SELECT count(*) FROM webhook_queue WHERE run_at_ms > ${now_ms} AND claim_id IS NOT NULL) AS in_flight,
       (SELECT min(run_at_ms) FROM (${heads}) AS head WHERE run_at_ms <= ${now_ms}) AS oldest_ms,
-      (SELECT coalesce(sum(c.n), 0) FROM workspaces w JOIN record_counts c
-        ON c.workspace_id = w.id AND c.name = 'deliveries.status=failed') AS failed`.execute(db)
+      (SELECT coalesce(sum((SELECT sum(c.n) FROM record_counts c
+        WHERE c.workspace_id = w.id AND c.name = 'deliveries.status=failed')), 0) FROM workspaces w) AS failed`.execute(
+    db,
+  )
   const { due = 0, in_flight = 0, oldest_ms = null, failed = 0 } = rows[0] ?? {}
   return {
     due: Number(due),

@@ -121,7 +121,7 @@ export function webhookRoutes(
     },
     handler: async (request, reply) => {
       const bad_url = await urlProblems(request.body)
-      return write(request, reply, async (tx, { workspace_id, now }, problems) => {
+      return write(request, reply, async (tx, { workspace_id }, problems) => {
         const { webhook_id } = request.params
         const before = await existingWebhook(tx, workspace_id, webhook_id)
         checkMatch(request, before)
@@ -130,7 +130,7 @@ export function webhookRoutes(
         if (all.length) throw invalid(all)
         const changes = changesOf(request.body, before, ['name', 'url', 'events'])
         if (!Object.keys(changes).length) return { record: before }
-        await updateWebhook(tx, workspace_id, webhook_id, now, changes)
+        await updateWebhook(tx, workspace_id, webhook_id, changes)
         return { record: await existingWebhook(tx, workspace_id, webhook_id) }
       })
     },

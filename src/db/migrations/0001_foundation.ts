@@ -153,7 +153,6 @@ export const foundation: Migration = {
         'payload text NOT NULL',
         textKey,
       ]),
-      'CREATE INDEX events_feed ON events (workspace_id, seq)',
 
       table('webhooks', [
         seq,
@@ -168,7 +167,6 @@ export const foundation: Migration = {
         'next_secret text',
         `next_secret_from_ms ${int}`,
         'created_at text NOT NULL',
-        'updated_at text NOT NULL',
         textKey,
       ]),
       'CREATE INDEX webhooks_list ON webhooks (workspace_id, seq)',
@@ -200,7 +198,11 @@ export const foundation: Migration = {
         ],
         without_rowid,
       ),
-      'CREATE INDEX webhook_deliveries_webhook ON webhook_deliveries (workspace_id, webhook_id, status, id)',
+      // The log is read newest first by each of its filters; it is the largest table of a busy installation.
+      'CREATE INDEX webhook_deliveries_webhook ON webhook_deliveries (workspace_id, webhook_id, id)',
+      'CREATE INDEX webhook_deliveries_status ON webhook_deliveries (workspace_id, status, id)',
+      'CREATE INDEX webhook_deliveries_name ON webhook_deliveries (workspace_id, event, id)',
+      'CREATE INDEX webhook_deliveries_time ON webhook_deliveries (workspace_id, created_at)',
       'CREATE INDEX webhook_deliveries_finished ON webhook_deliveries (finished_at) WHERE finished_at IS NOT NULL',
       'CREATE INDEX webhook_deliveries_event ON webhook_deliveries (workspace_id, event_id)',
       table(
