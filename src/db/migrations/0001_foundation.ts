@@ -199,7 +199,7 @@ export const foundation: Migration = {
         without_rowid,
       ),
       // The log is read newest first by each of its filters; it is the largest table of a busy installation.
-      'CREATE INDEX webhook_deliveries_webhook ON webhook_deliveries (workspace_id, webhook_id, id)',
+      'CREATE INDEX webhook_deliveries_webhook ON webhook_deliveries (workspace_id, webhook_id, id, status, event)',
       'CREATE INDEX webhook_deliveries_status ON webhook_deliveries (workspace_id, status, id)',
       'CREATE INDEX webhook_deliveries_name ON webhook_deliveries (workspace_id, event, id)',
       'CREATE INDEX webhook_deliveries_time ON webhook_deliveries (workspace_id, created_at)',
