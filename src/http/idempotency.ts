@@ -49,7 +49,8 @@ export async function storedAnswer(
     .where(same(row))
     .executeTakeFirstOrThrow()
   const age_ms = now_ms - Number(before.created_at_ms)
-  if (age_ms >= kept_ms || (!before.answer && age_ms > longest_flight_ms)) {
+  const abandoned = !before.answer && age_ms > longest_flight_ms && before.body_hash === body_hash
+  if (age_ms >= kept_ms || abandoned) {
     const renewed = { body_hash, answer: null, created_at_ms: now_ms }
     await tx.updateTable('idempotency_keys').set(renewed).where(same(row)).execute()
     return null

@@ -150,7 +150,7 @@ async function noteInterruption(
     response: null,
     error: {
       code: 'interrupted',
-      message: 'The service ended before it could write down how this attempt ended. It does not count.',
+      message: 'The service ended, or could not write down how this attempt ended. It does not count.',
     },
   })
 }

@@ -221,7 +221,7 @@ export const foundation: Migration = {
         without_rowid,
       ),
       'CREATE INDEX webhook_queue_due ON webhook_queue (webhook_id, run_at_ms)',
-      'CREATE INDEX webhook_queue_next ON webhook_queue (run_at_ms)',
+      'CREATE INDEX webhook_queue_claimed ON webhook_queue (run_at_ms) WHERE claim_id IS NOT NULL',
       table(
         'webhook_attempts',
         [
