@@ -5,6 +5,7 @@ import type { Clock } from '../src/clock.ts'
 import { readConfig } from '../src/config.ts'
 import { startServer } from '../src/server.ts'
 
+// biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 export type Reply<T = any> = { status: number; headers: Headers; body: T; text: string }
 
 /** A clock that stands still until it is turned. */

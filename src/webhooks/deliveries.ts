@@ -1,6 +1,8 @@
+import type { Insertable } from 'kysely'
 import { addCount, countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { prepare } from '../db/prepare.ts'
+import type { Tables } from '../db/tables.ts'
 import { bodyFor } from '../events/emit.ts'
 import type { Attempt, Delivery, DeliveryDetail } from './schema.ts'
 
@@ -136,20 +138,7 @@ export async function insertAttempt(
   })
 }
 
-type AttemptRow = {
-  workspace_id: number
-  delivery_id: string
-  number: number
-  started_at: string
-  duration_ms: number
-  request_url: string
-  request_headers: string
-  response_status: number | null
-  response_headers: string | null
-  response_body: string | null
-  error_code: string | null
-  error_message: string | null
-}
+type AttemptRow = Insertable<Tables['webhook_attempts']>
 const addAttempt = prepare((db, p: AttemptRow) =>
   db.insertInto('webhook_attempts').values({
     workspace_id: p.workspace_id,

@@ -12,7 +12,7 @@ import type { Answer, Writer } from '../http/write.ts'
 import { findDelivery, resend } from './deliveries.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { findWebhookRow, updateWebhook } from './queries.ts'
-import { existingWebhook, secretProblems, together, type WebhookDeps } from './routes.ts'
+import { existingWebhook, secretProblems, type WebhookDeps } from './routes.ts'
 import {
   DeliveryDetail,
   ResendCount,
@@ -67,7 +67,7 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
         const before = await existingWebhook(tx, workspace_id, webhook_id)
         checkMatch(request, before)
         const { secret, overlap_hours } = request.body
-        const all = together(problems, secretProblems(secret))
+        const all = [...problems, ...secretProblems(secret)]
         if (all.length) throw invalid(all)
         const row = await findWebhookRow(tx, workspace_id, webhook_id)
         if (!row) throw notFound('This webhook')

@@ -158,9 +158,6 @@ export function webhookRoutes(
   )
 }
 
-/** Problems of several sources in one list. */
-export const together = (...problems: (readonly FieldProblem[])[]): FieldProblem[] => problems.flat()
-
 /** Problems of a secret that a client gives; none when it gives none. */
 export function secretProblems(secret: unknown): FieldProblem[] {
   if (typeof secret !== 'string') return []
