@@ -62,6 +62,8 @@ export type Deps = {
   seal: Seal
   dispatcher: Dispatcher
   policy: TargetPolicy
+  /** What this process does: without `api`, it answers for its health alone. */
+  roles?: readonly ('api' | 'dispatcher')[]
   /** Where the process is in its life; readiness and refusals follow it. */
   phase: () => Phase
   logger?: FastifyBaseLogger
@@ -69,7 +71,7 @@ export type Deps = {
 
 /** Builds the whole service over an open, migrated database. Listens to nothing by itself. */
 export async function buildApp(deps: Deps): Promise<App> {
-  const { config, database, clock, seal, dispatcher, policy, phase, logger } = deps
+  const { config, database, clock, seal, dispatcher, policy, phase, roles, logger } = deps
   const { db } = database
   const app = createServer(logger)
   const write = createWriter(db, clock, seal)
@@ -78,6 +80,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   metrics.watch(app)
 
   healthRoutes(app, { db, phase, metrics })
+  if (roles && !roles.includes('api')) return app
   const { rate_limit_per_second } = config
   guardRoutes(
     app,

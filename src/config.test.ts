@@ -8,6 +8,10 @@ test('without any variable the settings are those of the documentation', () => {
     host: '127.0.0.1',
     data_dir: './data',
     database_url: null,
+    database_replica_url: null,
+    database_pool_size: 10,
+    redis_url: null,
+    web_concurrency: 1,
     secret_key: null,
     webhook_retry_delays: [60, 300, 1800],
     webhook_timeout_ms: 10_000,
@@ -43,7 +47,11 @@ test('variables are read, trimmed; an empty one is as good as none', () => {
 test('every wrong value is refused, with its name and what would be right', () => {
   const wrong: Record<string, string[]> = {
     PORT: ['-1', '65536', '80a', '3e3', '0x50', '1.5', 'http'],
-    DATABASE_URL: ['postgres://localhost/rapport'],
+    DATABASE_URL: ['localhost:5432', 'mysql://localhost/rapport', 'data.db'],
+    DATABASE_REPLICA_URL: ['replica'],
+    DATABASE_POOL_SIZE: ['1', '1001'],
+    REDIS_URL: ['localhost:6379', 'http://localhost'],
+    WEB_CONCURRENCY: ['0', '257', 'auto'],
     WEBHOOK_RETRY_DELAYS: ['60,', 'a', '-1', '1;2', '60 300', '1e3', '99999999', ','],
     WEBHOOK_TIMEOUT_MS: ['0', '600001', '1s'],
     WEBHOOK_ALLOWED_NETWORKS: [
@@ -75,7 +83,7 @@ test('every wrong value is refused, with its name and what would be right', () =
 test('all problems are told at once, a line each, and no value of a secret is in them', () => {
   const env = {
     PORT: 'x',
-    DATABASE_URL: 'postgres://user:hunter2@db/crm',
+    DATABASE_URL: 'postgre://user:hunter2@db/crm',
     RATE_LIMIT_PER_SECOND: 'x',
     LOG_LEVEL: 'x',
     HOST: 'fine',

@@ -23,10 +23,15 @@ const delays = (value: string) => {
     throw new Error('must be seconds separated by commas, such as 60,300,1800, or none')
   return list.map(Number)
 }
-const databaseUrl = (value: string) => {
-  if (value) throw new Error('is not supported by this version yet: leave it empty to use SQLite in DATA_DIR')
-  return null
-}
+const urlOf =
+  (example: string, ...protocols: string[]) =>
+  (value: string) => {
+    if (!value) return null
+    const url = URL.parse(value)
+    if (!url || !protocols.includes(url.protocol)) throw new Error(`must be a URL such as ${example}`)
+    return value
+  }
+const databaseUrl = urlOf('postgres://user:password@host:5432/database', 'postgres:', 'postgresql:')
 const networks = (value: string) => {
   const list = value
     .split(',')
@@ -55,7 +60,30 @@ const settings = {
     about: 'folder of the database and the key file',
     parse: (value: string) => value,
   },
-  database_url: { fallback: '', secret: true, about: 'empty: SQLite in DATA_DIR', parse: databaseUrl },
+  database_url: {
+    fallback: '',
+    secret: true,
+    about: 'PostgreSQL, as postgres://…; empty: SQLite in DATA_DIR',
+    parse: databaseUrl,
+  },
+  database_replica_url: {
+    fallback: '',
+    secret: true,
+    about: 'a read replica of it, for lists and searches',
+    parse: databaseUrl,
+  },
+  database_pool_size: {
+    fallback: '10',
+    about: 'connections to PostgreSQL of each process, at most',
+    parse: integer(2, 1000),
+  },
+  redis_url: {
+    fallback: '',
+    secret: true,
+    about: 'Redis or Valkey that shares rate limits among processes; empty: each limits by itself',
+    parse: urlOf('redis://host:6379', 'redis:', 'rediss:'),
+  },
+  web_concurrency: { fallback: '1', about: 'processes that serve one port', parse: integer(1, 256) },
   secret_key: {
     fallback: '',
     secret: true,

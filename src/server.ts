@@ -1,14 +1,15 @@
-import { mkdirSync } from 'node:fs'
 import { BlockList, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { buildApp } from './app.ts'
-import { type Clock, systemClock } from './clock.ts'
+import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
-import { type Db, transaction } from './db/db.ts'
+import { type Database, type Db, transaction } from './db/db.ts'
+import { troubleOf } from './db/errors.ts'
 import { migrate } from './db/migrate.ts'
+import { openDatabase } from './db/open.ts'
 import { checkSeal, createSeal, readSecretKey } from './db/seal.ts'
 import { lockFolder } from './db/sqlite/lock.ts'
-import { databaseFile, openSqlite } from './db/sqlite/open.ts'
 import type { Phase } from './http/health.ts'
 import type { App } from './http/server.ts'
 import { insertKey } from './keys/keys.ts'
@@ -30,28 +31,47 @@ export type Running = {
   stop(): Promise<void>
 }
 
-const drain_ms = 15_000
+/** What a process does: answers the API, attempts deliveries. Health and metrics are answered by all. */
+export const roles = ['api', 'dispatcher'] as const
+export type Role = (typeof roles)[number]
 
-/** Starts the service on one data folder; resolves when it answers requests. */
+type Options = {
+  /** In place of the database's clock. */
+  clock?: Clock
+  roles?: readonly Role[]
+  /** Another process has taken the data folder's lock for this one and its like. */
+  shares_folder?: boolean
+}
+
+const drain_ms = 15_000
+// How long a start waits for a database that does not answer: the two may be started together.
+const patience_ms = 15_000
+
+/** Starts the service; resolves when it answers requests. */
 export async function startServer(
   config: Config,
-  { clock = systemClock }: { clock?: Clock } = {},
+  { clock: given, roles: mine = roles, shares_folder = false }: Options = {},
 ): Promise<Running> {
-  mkdirSync(config.data_dir, { recursive: true, mode: 0o700 })
   const logger = pino({ level: config.log_level })
   const onError = (error: unknown) => logger.error({ err: error }, 'a task of the service failed')
   // What has been opened is closed in the opposite order, after a stop as after a start that failed.
-  const closing: (() => unknown)[] = [lockFolder(config.data_dir)]
+  const closing: (() => unknown)[] = []
+  // One process has a SQLite folder to itself, or with those that it started. PostgreSQL serves any number.
+  const owns_folder = config.database_url === null && !shares_folder
+  if (owns_folder) closing.push(lockFolder(config.data_dir))
   const close = async () => {
     for (const step of closing.splice(0).reverse()) await Promise.try(step).catch(onError)
   }
   let phase: Phase = 'starting'
   let stopping: Promise<void> | undefined
   try {
-    const database = openSqlite(databaseFile(config.data_dir))
+    const database = await reachDatabase(config, (error) =>
+      logger.warn({ err: error }, 'waiting for the database'),
+    )
     closing.push(() => database.close())
     await migrate(database)
     const { db } = database
+    const clock = given ?? database.clock
     const seal = createSeal(readSecretKey(config.secret_key, config.data_dir))
     await checkSeal(db, seal)
 
@@ -70,17 +90,20 @@ export async function startServer(
       dispatcher,
       policy,
       phase: () => phase,
+      roles: mine,
       logger: logger as never,
     })
     closing.push(() => app.close())
     const connections = openConnections(app)
     const url = await app.listen({ port: config.port, host: config.host })
     // This process holds the folder's lock, so whoever held these leases is gone.
-    await transaction(db, (tx) => reclaimAll(tx, clock.now()))
+    if (owns_folder) await transaction(db, (tx) => reclaimAll(tx, clock.now()))
     // As late as can be: a start that fails must not make a key that nobody sees.
-    const first_key = await firstKey(db, clock)
-    closing.push(startRetention(db, clock, config.delivery_log_days, onError))
-    dispatcher.start()
+    const first_key = mine.includes('api') ? await firstKey(db, clock) : null
+    if (mine.includes('dispatcher')) {
+      closing.push(startRetention(db, clock, config.delivery_log_days, onError))
+      dispatcher.start()
+    }
     phase = 'ready'
 
     async function stopNow() {
@@ -106,6 +129,19 @@ export async function startServer(
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+async function reachDatabase(config: Config, onWait: (error: unknown) => void): Promise<Database> {
+  const start = performance.now()
+  for (let waited = false; ; waited = true) {
+    try {
+      return await openDatabase(config)
+    } catch (error) {
+      if (troubleOf(error) !== 'unavailable' || performance.now() - start > patience_ms) throw error
+      if (!waited) onWait(error)
+      await pause(500)
+    }
   }
 }
 

@@ -16,8 +16,10 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The floor. db knows nothing above it. Beyond "packages only" in the first design: http uses db and events, because a
   // write is one transaction (write), keeps its answer in it (idempotency), and the reading, deleting and restoring that
   // all resources share emits their events (records).
-  { files: 'db/sqlite/.*', may: 'db/.*', packages: 'kysely|node:(sqlite|fs|path|crypto)' },
-  { files: 'db/.*', may: 'db/.*|clock', packages: 'kysely|node:(fs|path|crypto)' },
+  { files: 'db/sqlite/.*', may: 'db/.*|clock', packages: 'kysely|node:(sqlite|fs|path|crypto)' },
+  { files: 'db/postgres/.*', may: 'db/.*|clock', packages: 'kysely|pg|node:crypto' },
+  // config for its type alone.
+  { files: 'db/.*', may: 'db/.*|clock|config', packages: 'kysely|node:(fs|path|crypto|timers/promises)' },
   { files: 'events/.*', may: 'events/.*|db/.*', packages: 'typebox|node:util' },
   { files: 'http/.*', may: 'http/.*|events/.*|db/[a-z]+|clock', packages: '(?!node:sqlite|undici).*' },
 
@@ -37,7 +39,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   {
     files: `${resource}/((notes-)?routes|changes)`,
-    may: 'OWN/.*|http/.*|events/.*|db/(db|references)',
+    may: 'OWN/.*|http/.*|events/.*|db/(db|references|locks)',
     packages: 'typebox',
   },
 

@@ -1,16 +1,14 @@
-import { mkdirSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/db.ts'
 import { migrate } from '../db/migrate.ts'
-import { databaseFile, openSqlite } from '../db/sqlite/open.ts'
+import { openDatabase } from '../db/open.ts'
 
-/** Opens the database of the data folder for the work, beside a server if one runs; made and migrated when needed. */
+/** Opens the database of the settings for the work, beside servers that run; made and migrated when needed. */
 export async function withDatabase<T>(
   config: Config,
   work: (database: Database, ran: string[]) => Promise<T>,
 ): Promise<T> {
-  mkdirSync(config.data_dir, { recursive: true, mode: 0o700 })
-  const database = openSqlite(databaseFile(config.data_dir))
+  const database = await openDatabase(config)
   try {
     const ran = await migrate(database)
     return await work(database, ran)

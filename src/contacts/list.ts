@@ -102,7 +102,13 @@ export async function listContacts(
 
   const words = searchWords(search)
   if (words.length) {
-    const { ids, total } = await searchContacts(db, workspace_id, words, where, { limit: per_page, offset })
+    const { ids, total } = await searchContacts(db, {
+      workspace_id,
+      words,
+      conditions: where,
+      limit: per_page,
+      offset,
+    })
     if (!ids.length) return { contacts: [], total }
     const rows = await withIds(ids.length)(db, { workspace_id, ...ids })
     return { contacts: rows.map(listed), total }

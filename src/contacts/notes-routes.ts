@@ -1,4 +1,5 @@
 import type { Db } from '../db/db.ts'
+import { lockRow } from '../db/locks.ts'
 import { isLive } from '../db/references.ts'
 import { Deleted, deleted, List, list, Single } from '../http/envelope.ts'
 import { invalid, notFound } from '../http/errors.ts'
@@ -94,6 +95,7 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
     handler: (request, reply) =>
       write(request, reply, async (tx, { workspace_id, now }, problems) => {
         const { id, note_id } = request.params
+        await lockRow(tx, 'notes', workspace_id, note_id)
         const before = await existing(tx, workspace_id, id, note_id)
         checkMatch(request, before)
         if (problems.length) throw invalid(problems)
@@ -118,6 +120,7 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
     (request, reply) =>
       write(request, reply, async (tx, { workspace_id, now }) => {
         const { id, note_id } = request.params
+        await lockRow(tx, 'notes', workspace_id, note_id)
         checkMatch(request, await existing(tx, workspace_id, id, note_id))
         await updateNote(tx, workspace_id, note_id, now, { deleted_at: now })
         return { body: deleted('The note') }

@@ -1,4 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
+import type { Clock } from '../clock.ts'
+import { troubleOf } from './errors.ts'
 import type { Tables } from './tables.ts'
 
 /** The handle that every query function takes first: the database itself (reads) or an open transaction. */
@@ -8,14 +11,33 @@ export type Db = Kysely<Tables>
 export type Database = {
   db: Db
   engine: 'sqlite' | 'postgres'
-  /** Calls the listener, on a later turn of the event loop, after each commit of this process that wrote. */
+  /** The time by which all processes on this database go: on PostgreSQL its server's, else this machine's. */
+  clock: Clock
+  /**
+   * Calls the listener, on a later turn of the event loop, after commits that wrote: those of this process at once, on
+   * PostgreSQL also those of others, soon after.
+   */
   onCommit(listener: () => void): void
   /** Calls the listener with the size of each commit group, for /metrics. */
   onGroup(listener: (size: number) => void): void
   close(): Promise<void>
 }
 
-/** Runs the work in one transaction: all of it is committed and durable when the promise resolves, or none of it. */
-export function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
-  return db.transaction().execute(work)
+const most_retries = 3
+
+/**
+ * Runs the work in one transaction: all of it is committed and durable when the promise resolves, or none of it. Where
+ * several processes write, the work is done again, at most three times, when it met with another transaction (a deadlock
+ * or a serialisation failure): it must do nothing that the rollback does not undo.
+ */
+export async function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
+  for (let retries = 0; ; retries++) {
+    try {
+      return await db.transaction().execute(work)
+    } catch (error) {
+      if (retries === most_retries || troubleOf(error) !== 'again') throw error
+      // Those that met must not meet again at once.
+      await pause(Math.random() * 20 * 2 ** retries)
+    }
+  }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { isoTime, systemClock } from '../clock.ts'
 import { type Database, type Db, transaction } from './db.ts'
+import { lockInstallation } from './locks.ts'
 import { migrations } from './migrations/index.ts'
 
 /** One change of the schema: its statements for each engine, run in one transaction. */
@@ -16,8 +17,7 @@ const checksum = (statements: string[]) => createHash('sha256').update(statement
 export async function migrate({ db, engine }: Database): Promise<string[]> {
   return transaction(db, async (tx) => {
     // Held until the commit: the second of two processes that start together waits here and then finds nothing to do.
-    // SQLite's transaction is exclusive for writers by itself.
-    if (engine === 'postgres') await sql`SELECT pg_advisory_xact_lock(7239051)`.execute(tx)
+    await lockInstallation(tx)
     await sql`CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, checksum text NOT NULL, ran_at text NOT NULL)`.execute(
       tx,
     )

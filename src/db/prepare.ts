@@ -11,30 +11,44 @@ class Slot {
 // Values that a hot query is built with once: each stands for the parameter of its name.
 const slots = new Proxy({}, { get: (_, name) => new Slot(String(name)) })
 
-/** An engine's adapter that can answer a read outside of a transaction at once, without a connection of its own. */
-export type DirectReads = { readNow(sql: string, parameters: readonly unknown[]): unknown[] | null }
+/** What both dialects' adapters add to Kysely's. */
+export interface Engine {
+  readonly engine: 'sqlite' | 'postgres'
+  /** Runs a read outside of a transaction, past Kysely's own way; null when the statement is not one. */
+  read(sql: string, parameters: readonly unknown[]): unknown[] | null | Promise<unknown[]>
+}
+
+/** The adapter below a handle; transactions of one database share it. */
+const adapterOf = (db: Db) => (db as Kysely<unknown>).getExecutor().adapter as unknown as Engine
+
+/** The engine below a handle, for the few statements that differ. */
+export const engineOf = (db: Db): Engine['engine'] => adapterOf(db).engine
+
+/** A query whose text was compiled once, and is worth to be kept prepared by the server. */
+export type Prepared = CompiledQuery & { prepared: true }
 
 /**
  * Builds a query once and runs it with new parameters from then on: building costs seven times what running one does.
  * The build function may use the parameters only as values, never look at them.
  */
 export function prepare<P extends object, R>(build: (db: Db, parameters: P) => Compilable<R>) {
-  const compiled = new WeakMap<object, CompiledQuery>()
+  const compiled = new WeakMap<object, Prepared>()
   return async (db: Db, parameters: P): Promise<R[]> => {
-    // One text per engine; transactions of one database share its adapter.
-    const engine = (db as Kysely<unknown>).getExecutor().adapter
+    const engine = adapterOf(db)
     let query = compiled.get(engine)
     if (!query) {
-      query = build(db, slots as P).compile()
+      query = { ...build(db, slots as P).compile(), prepared: true }
       compiled.set(engine, query)
     }
     const values = query.parameters.map((value) =>
       value instanceof Slot ? parameters[value.name as keyof P] : value,
     )
-    if ('readNow' in engine && !db.isTransaction) {
-      const rows = (engine as unknown as DirectReads).readNow(query.sql, values)
-      if (rows) return rows as R[]
+    if (!db.isTransaction) {
+      const rows = engine.read(query.sql, values)
+      // A promise only where there is one already: this is the way of every read.
+      if (rows) return (Array.isArray(rows) ? rows : await rows) as R[]
     }
-    return (await db.executeQuery<R>({ ...query, parameters: values })).rows
+    const made: Prepared = { ...query, parameters: values }
+    return (await db.executeQuery<R>(made)).rows
   }
 }

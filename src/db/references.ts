@@ -1,7 +1,7 @@
-import type { Kysely } from 'kysely'
 import type { Db } from './db.ts'
-import { prepare } from './prepare.ts'
-import type { Tables } from './tables.ts'
+import { engineOf, prepare } from './prepare.ts'
+
+export { engineOf }
 
 export type Referable = 'companies' | 'contacts' | 'deals'
 
@@ -43,12 +43,4 @@ export async function referenceProblems(
     problems.push({ field, code: 'not_found', message: `${field} ${id} does not exist.` })
   }
   return problems
-}
-
-/** The engine below a handle, for the few statements that differ. */
-export function engineOf(db: Db): 'sqlite' | 'postgres' {
-  const { adapter } = (db as Kysely<Tables>).getExecutor()
-  return adapter.supportsTransactionalDdl && adapter.constructor.name.startsWith('Postgres')
-    ? 'postgres'
-    : 'sqlite'
 }

@@ -75,20 +75,21 @@ function makeKeyFile(file: string): void {
 /** Refuses to go on with another key than the one that sealed this database's secrets. */
 export async function checkSeal(db: Db, seal: Seal): Promise<void> {
   const sample = await transaction(db, async (tx) => {
-    const stored = await tx
+    // Two processes may start on a new database: the first one's sample counts.
+    await tx
+      .insertInto('settings')
+      .values({ name: 'seal', value: seal.seal('rapport') })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    const { value } = await tx
       .selectFrom('settings')
       .select('value')
       .where('name', '=', 'seal')
-      .executeTakeFirst()
-    if (!stored)
-      await tx
-        .insertInto('settings')
-        .values({ name: 'seal', value: seal.seal('rapport') })
-        .execute()
-    return stored?.value
+      .executeTakeFirstOrThrow()
+    return value
   })
   try {
-    if (sample) seal.open(sample)
+    seal.open(sample)
   } catch {
     throw new Error(
       'SECRET_KEY (or secret.key in the data folder) is not the key that this database was written with. Put the right one back: without it the webhook secrets cannot be read.',

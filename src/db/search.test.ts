@@ -111,7 +111,12 @@ describe('searchContacts', () => {
           for (const offset of [0, 25, expected.length - 1, expected.length, 5000]) {
             if (offset < 0) continue
             const page = { limit: 25, offset }
-            const found = await searchContacts(database.db, workspace_id, words, where, page)
+            const found = await searchContacts(database.db, {
+              workspace_id,
+              words,
+              conditions: where,
+              ...page,
+            })
             assert.deepEqual(found, { ids: expected.slice(offset, offset + 25), total: expected.length })
           }
         }

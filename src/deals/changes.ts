@@ -1,4 +1,5 @@
 import type { Db } from '../db/db.ts'
+import { lockRow } from '../db/locks.ts'
 import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
 import type { EventDefinition } from '../events/define.ts'
@@ -14,10 +15,16 @@ export type Accepted = Extract<Decision, { problems?: undefined }>
 const entries: Record<'won' | 'lost', EventDefinition> = { won: dealWon, lost: dealLost }
 
 /** A live deal with the state of the rules; 404 when there is none. */
-export async function existingDeal(db: Db, workspace_id: number, id: number): Promise<StoredDeal> {
+async function existingDeal(db: Db, workspace_id: number, id: number): Promise<StoredDeal> {
   const deal = await findStoredDeal(db, workspace_id, id)
   if (!deal) throw notFound('This deal')
   return deal
+}
+
+/** The same, kept for a change in this transaction. */
+export async function dealToChange(tx: Db, workspace_id: number, id: number): Promise<StoredDeal> {
+  await lockRow(tx, 'deals', workspace_id, id)
+  return existingDeal(tx, workspace_id, id)
 }
 
 /** Adds a deal with its events: deal.created, and deal.won or deal.lost when it starts there. */

@@ -9,7 +9,7 @@ import { changesOf } from '../http/patch.ts'
 import { recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
-import { changeDeal, createDeal, existingDeal } from './changes.ts'
+import { changeDeal, createDeal, dealToChange } from './changes.ts'
 import { dealDeleted, dealUpdated } from './events.ts'
 import { listDeals } from './list.ts'
 import { counted, findDeal } from './queries.ts'
@@ -102,7 +102,7 @@ export function dealRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
     handler: (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id, now } = context
-        const before = await existingDeal(tx, workspace_id, request.params.id)
+        const before = await dealToChange(tx, workspace_id, request.params.id)
         checkMatch(request, before.shown)
         const body = tidyZero(request.body)
         const changes = changesOf(body, before.shown, plain_fields) as Partial<PlainFields>
@@ -132,7 +132,7 @@ export function dealRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id, now } = context
-        const before = await existingDeal(tx, workspace_id, request.params.id)
+        const before = await dealToChange(tx, workspace_id, request.params.id)
         checkMatch(request, before.shown)
         const decision = judge(before.state, request.body, { now, operation: 'change_stage' }, problems)
         const wrong = [...problems, ...(decision.problems ?? [])]

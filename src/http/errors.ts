@@ -1,3 +1,5 @@
+import { troubleOf, Unreachable } from '../db/errors.ts'
+
 export type FieldProblem = { field: string; code: string; message: string }
 
 /** The public error codes with their status (contract: envelope and errors). */
@@ -95,12 +97,13 @@ const framework: Record<string, () => ApiError> = {
 /** Turns whatever was thrown into a public error; null when it is a fault of ours, to be logged and answered with 500. */
 export function publicError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error
-  const { code, statusCode, errcode } = error as { code?: string; statusCode?: number; errcode?: number }
+  const { code, statusCode } = error as { code?: string; statusCode?: number }
   const known = code && framework[code]
   if (known) return known()
-  // SQLITE_BUSY, SQLITE_FULL, SQLITE_IOERR: the database cannot write now, and nothing of this request was kept.
-  if (errcode !== undefined && [5, 10, 13].includes(errcode & 0xff))
-    return unavailable('The database cannot take this write now. Nothing was changed; try again.')
+  // A commit whose answer did not come may have been made.
+  if (error instanceof Unreachable)
+    return unavailable('The database cannot be reached. Try again, a POST with the same Idempotency-Key.')
+  if (troubleOf(error)) return unavailable('The database cannot do this now. Nothing was changed; try again.')
   if (statusCode && statusCode >= 400 && statusCode < 500) return badRequest('The request is not valid.')
   return null
 }

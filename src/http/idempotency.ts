@@ -48,20 +48,27 @@ export async function storedAnswer(
     .select(['body_hash', 'answer', 'created_at_ms'])
     .where(same(row))
     .executeTakeFirstOrThrow()
-  const age_ms = now_ms - Number(before.created_at_ms)
+  const age_ms = now_ms - before.created_at_ms
   const abandoned = !before.answer && age_ms > longest_flight_ms && before.body_hash === body_hash
   if (age_ms >= kept_ms || abandoned) {
-    const renewed = { body_hash, answer: null, created_at_ms: now_ms }
-    await tx.updateTable('idempotency_keys').set(renewed).where(same(row)).execute()
-    return null
+    // As it was read: of two that come at once, one takes it over, and the other finds the first one in flight.
+    const renewed = await tx
+      .updateTable('idempotency_keys')
+      .set({ body_hash, answer: null, created_at_ms: now_ms })
+      .where(same(row))
+      .where('created_at_ms', '=', before.created_at_ms)
+      .executeTakeFirst()
+    if (renewed.numUpdatedRows) return null
+    throw inFlight()
   }
   if (before.body_hash !== row.body_hash)
     throw conflict('This Idempotency-Key was used with another body. Use a new key for a new request.')
-  if (!before.answer)
-    throw conflict('The first request with this Idempotency-Key is still in flight. Try again.')
+  if (!before.answer) throw inFlight()
   const answer = JSON.parse(seal.open(before.answer)) as StoredAnswer
   return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } }
 }
+
+const inFlight = () => conflict('The first request with this Idempotency-Key is still in flight. Try again.')
 
 /** Keeps the answer for 24 hours; encrypted, because it may hold a secret that is shown once. */
 export async function keepAnswer(

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { Db } from '../db/db.ts'
+import { lockRow } from '../db/locks.ts'
 import { type Deletable, deletedAt, moveRecord } from '../db/records.ts'
 import { type Referable, referenceProblems } from '../db/references.ts'
 import { changesBetween } from '../events/changes.ts'
@@ -64,6 +65,7 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
       write(request, reply, async (tx, context) => {
         const { workspace_id, now } = context
         const { id } = request.params
+        await lockRow(tx, table, workspace_id, id)
         const record = await existing(tx, workspace_id, id)
         checkMatch(request, record)
         if (!(await moveRecord(tx, table, counted, workspace_id, id, now, now)))
@@ -89,6 +91,7 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id, now } = context
         const { id } = request.params
+        await lockRow(tx, table, workspace_id, id)
         const live = await find(tx, workspace_id, id)
         if (live) {
           checkMatch(request, live)
@@ -142,6 +145,7 @@ export function changeRoute<R extends Changeable>(
     handler: (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id, now } = context
+        await lockRow(tx, table, workspace_id, request.params.id)
         const before = await existing(tx, workspace_id, request.params.id)
         checkMatch(request, before)
         const merged = mergedBody(request.body as Partial<R>, before, problems)

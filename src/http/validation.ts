@@ -177,11 +177,13 @@ function queryValidator(validate: ValidateFunction, schema: Properties) {
   }
 }
 
-/** Ids in paths: decimal digits of a positive safe integer; anything else names nothing. */
+/** Ids in paths: a positive safe integer in decimal digits, or a text; anything else names nothing. */
 function paramsValidator(schema: Properties) {
   const integers = namesOfIntegers(schema)
   return (params: unknown) => {
     const values = params as Record<string, unknown>
+    // A database cannot even be asked for some texts.
+    if (textProblems(params as Body).length) return { error: notFound('This record') }
     for (const name of integers) {
       const text = String(values[name])
       const value = Number(text)

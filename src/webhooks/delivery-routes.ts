@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
+import { lockRow } from '../db/locks.ts'
 import { List, list, paging, Single } from '../http/envelope.ts'
 import { conflict, invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
@@ -72,6 +73,10 @@ export function deliveryRoutes(
     (request, reply) =>
       write(request, reply, async (tx, { workspace_id, now, now_ms }, problems) => {
         const { delivery_id } = request.params
+        const { webhook_id } = await existing(tx, workspace_id, delivery_id)
+        // The webhook first, as everybody does: a deletion takes both in this order.
+        await lockRow(tx, 'webhooks', workspace_id, webhook_id)
+        await lockRow(tx, 'webhook_deliveries', workspace_id, delivery_id)
         const delivery = await existing(tx, workspace_id, delivery_id)
         checkMatch(request, delivery)
         if (problems.length) throw invalid(problems)

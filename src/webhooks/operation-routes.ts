@@ -12,7 +12,7 @@ import type { Answer, Writer } from '../http/write.ts'
 import { findDelivery, resend } from './deliveries.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { findWebhookRow, updateWebhook } from './queries.ts'
-import { existingWebhook, secretProblems, type WebhookDeps } from './routes.ts'
+import { existingWebhook, secretProblems, type WebhookDeps, webhookToChange } from './routes.ts'
 import {
   DeliveryDetail,
   ResendCount,
@@ -46,7 +46,7 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
       (request, reply) =>
         write(request, reply, async (tx, { workspace_id }, problems): Promise<Answer> => {
           const { webhook_id } = request.params
-          const before = await existingWebhook(tx, workspace_id, webhook_id)
+          const before = await webhookToChange(tx, workspace_id, webhook_id)
           checkMatch(request, before)
           if (problems.length) throw invalid(problems)
           if (before.status === to) return { record: before }
@@ -64,7 +64,7 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
     (request, reply) =>
       write(request, reply, async (tx, { workspace_id, now_ms }, problems) => {
         const { webhook_id } = request.params
-        const before = await existingWebhook(tx, workspace_id, webhook_id)
+        const before = await webhookToChange(tx, workspace_id, webhook_id)
         checkMatch(request, before)
         const { secret, overlap_hours } = request.body
         const all = [...problems, ...secretProblems(secret)]
@@ -105,7 +105,7 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
     problems: FieldProblem[],
   ) {
     const { webhook_id } = request.params
-    checkMatch(request, await existingWebhook(tx, context.workspace_id, webhook_id))
+    checkMatch(request, await webhookToChange(tx, context.workspace_id, webhook_id))
     if (problems.length) throw invalid(problems)
     const event_id = await insertEventOf(tx, context, ping, { message: 'This is a test of your webhook.' })
     return insertDelivery(
@@ -122,7 +122,7 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
     (request, reply) =>
       write(request, reply, async (tx, { workspace_id, now, now_ms }, problems) => {
         const { webhook_id } = request.params
-        const webhook = await existingWebhook(tx, workspace_id, webhook_id)
+        const webhook = await webhookToChange(tx, workspace_id, webhook_id)
         checkMatch(request, webhook)
         if (problems.length) throw invalid(problems)
         if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')

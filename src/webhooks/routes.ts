@@ -1,5 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
+import { lockRow } from '../db/locks.ts'
 import type { Seal } from '../db/seal.ts'
 import { Deleted, deleted, List, list, paging, Single } from '../http/envelope.ts'
 import { type FieldProblem, invalid, notFound } from '../http/errors.ts'
@@ -123,7 +124,7 @@ export function webhookRoutes(
       const bad_url = await urlProblems(request.body)
       return write(request, reply, async (tx, { workspace_id }, problems) => {
         const { webhook_id } = request.params
-        const before = await existingWebhook(tx, workspace_id, webhook_id)
+        const before = await webhookToChange(tx, workspace_id, webhook_id)
         checkMatch(request, before)
         // An address that is stored already stays, even if the networks that are allowed have changed.
         const all = [...problems, ...(request.body.url === before.url ? [] : bad_url)]
@@ -150,7 +151,7 @@ export function webhookRoutes(
     (request, reply) =>
       write(request, reply, async (tx, { workspace_id, now }) => {
         const { webhook_id } = request.params
-        checkMatch(request, await existingWebhook(tx, workspace_id, webhook_id))
+        checkMatch(request, await webhookToChange(tx, workspace_id, webhook_id))
         await removeWebhook(tx, workspace_id, webhook_id, now)
         dispatcher.holdBack(webhook_id, 'pings too')
         return { body: deleted('The webhook') }
@@ -163,6 +164,12 @@ export function secretProblems(secret: unknown): FieldProblem[] {
   if (typeof secret !== 'string') return []
   const problem = secretProblem(secret)
   return problem ? [{ field: 'secret', code: 'invalid_format', message: problem }] : []
+}
+
+/** The webhook, kept for a change in this transaction; 404 when there is none. */
+export async function webhookToChange(tx: Db, workspace_id: number, id: string): Promise<Webhook> {
+  await lockRow(tx, 'webhooks', workspace_id, id)
+  return existingWebhook(tx, workspace_id, id)
 }
 
 /** The webhook, or 404. */

@@ -22,6 +22,8 @@ export const foundation: Migration = {
       return table(name, [...id, ...columns, ...dates, ...key, ...constraints])
     }
     const without_rowid = sqlite ? ' WITHOUT ROWID' : ''
+    // Few rows that change all the time: room for their next versions, and cleaned up often.
+    const busy = ' WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01)'
     // SQLite finds a record by its rowid alone; a second unique index over both would slow every write and read.
     const reference = (column: string, target: string) =>
       sqlite
@@ -65,7 +67,7 @@ export const foundation: Migration = {
           `n ${int} NOT NULL`,
           'PRIMARY KEY (workspace_id, name, slot)',
         ],
-        without_rowid,
+        sqlite ? without_rowid : busy,
       ),
       table('idempotency_keys', [
         `workspace_id ${int} NOT NULL`,
@@ -153,6 +155,7 @@ export const foundation: Migration = {
         'payload text NOT NULL',
         textKey,
       ]),
+      ...(sqlite ? [] : ['CREATE INDEX events_seq ON events (seq)']),
 
       table('webhooks', [
         seq,
@@ -218,7 +221,7 @@ export const foundation: Migration = {
           `claimed_at_ms ${int}`,
           'PRIMARY KEY (workspace_id, delivery_id)',
         ],
-        without_rowid,
+        sqlite ? without_rowid : busy,
       ),
       'CREATE INDEX webhook_queue_due ON webhook_queue (webhook_id, run_at_ms)',
       'CREATE INDEX webhook_queue_claimed ON webhook_queue (run_at_ms) WHERE claim_id IS NOT NULL',
@@ -251,7 +254,8 @@ function search(engine: 'sqlite' | 'postgres'): string[] {
   if (engine === 'postgres')
     return [
       'CREATE EXTENSION IF NOT EXISTS pg_trgm',
-      'CREATE INDEX contacts_search ON contacts USING gin (search_text gin_trgm_ops) WHERE deleted_at IS NULL',
+      // What has just been written is looked through one by one until it is sorted in: little of it at a time.
+      'CREATE INDEX contacts_search ON contacts USING gin (search_text gin_trgm_ops) WITH (gin_pending_list_limit = 256) WHERE deleted_at IS NULL',
     ]
   const remove =
     "INSERT INTO contacts_search (contacts_search, rowid, search_text) VALUES ('delete', old.id, old.search_text);"

@@ -9,7 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { DirectReads } from '../prepare.ts'
+import type { Engine } from '../prepare.ts'
 import { createGroup } from './group.ts'
 
 type Statement = { run: StatementSync; returns_rows: boolean }
@@ -93,11 +93,13 @@ export function sqliteDialect(
   }
 
   // Handles are many here: the groups order the writers, so Kysely must not queue them one by one.
-  class Adapter extends SqliteAdapter implements DirectReads {
+  class Adapter extends SqliteAdapter implements Engine {
+    readonly engine = 'sqlite'
     override get supportsMultipleConnections() {
       return true
     }
-    readNow(sql: string, parameters: readonly unknown[]) {
+    // At once, without a connection of its own: the reader is there and waits for nothing.
+    read(sql: string, parameters: readonly unknown[]) {
       const { run, returns_rows } = read(sql)
       return returns_rows ? run.all(...(parameters as SQLInputValue[])) : null
     }

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
+import { systemClock } from '../../clock.ts'
 import type { Database } from '../db.ts'
 import type { Tables } from '../tables.ts'
 import { sqliteDialect } from './dialect.ts'
@@ -59,6 +60,7 @@ export function openSqlite(file: string): Database {
   return {
     db,
     engine: 'sqlite',
+    clock: systemClock,
     onCommit: (listener) => void commit_listeners.push(listener),
     onGroup: (listener) => void group_listeners.push(listener),
     async close() {

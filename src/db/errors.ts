@@ -1,0 +1,61 @@
+/** What an error of either engine means for whoever asked. */
+export type Trouble =
+  /** Two transactions were in each other's way: the same work may succeed when it is done once more. */
+  | 'again'
+  /** The database cannot be reached, or cannot do this now. */
+  | 'unavailable'
+
+// PostgreSQL's error codes (its manual, appendix A). As a whole: 53 (resources), 57 (operator), 58 (the system).
+// 26000 and 42P05: a pooler gave us a connection that does not know, or knows already, a prepared statement.
+const again = new Set(['40001', '40P01', '26000', '42P05'])
+const unavailable_classes = new Set(['53', '57', '58'])
+// Too long a wait for a lock; a server that only reads, as the old one does after a fail-over; SQLite's own three.
+const unavailable = new Set(['55P03', '25006', '25P03'])
+const sqlite_unavailable = new Set([5, 10, 13])
+const network = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+])
+
+type Fields = { code?: unknown; errcode?: unknown }
+
+/** Judges an error of a query or a connection; null when it is neither trouble: a fault of the program or of its input. */
+export function troubleOf(error: unknown): Trouble | null {
+  if (error instanceof Unreachable) return 'unavailable'
+  const { code, errcode } = (error ?? {}) as Fields
+  if (typeof errcode === 'number') return sqlite_unavailable.has(errcode & 0xff) ? 'unavailable' : null
+  if (typeof code !== 'string') return null
+  if (again.has(code)) return 'again'
+  const sql_state = /^[0-9A-Z]{5}$/.test(code)
+  const busy = unavailable.has(code) || (sql_state && unavailable_classes.has(code.slice(0, 2)))
+  return busy ? 'unavailable' : null
+}
+
+/** The connection to the database broke, or none could be had in time. What was being committed may or may not be. */
+export class Unreachable extends Error {}
+
+// Some ends of a connection are told by the driver's text alone.
+const lost_texts =
+  /connection (error|terminated|ended|timeout)|timeout exceeded|read timeout|not queryable|client was closed/i
+// The server goes down, or is not up yet.
+const lost_codes = /^(08|57P0[123])/
+
+/** The same error, or when it tells of a broken connection, an Unreachable that says so. */
+export function explainLoss(error: unknown): unknown {
+  const {
+    message = '',
+    code = '',
+    errors = [],
+  } = error as { message?: string; code?: string; errors?: unknown[] }
+  const reason = code || (errors[0] as { code?: string } | undefined)?.code || message
+  const lost = network.has(reason) || lost_codes.test(code) || (code === '' && lost_texts.test(message))
+  if (!lost) return error
+  return new Unreachable(`The database cannot be reached (${reason}).`, { cause: error })
+}

@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import type { Db } from './db.ts'
+import { engineOf } from './prepare.ts'
+import type { Tables } from './tables.ts'
+
+/** The tables whose rows are read, judged and then written. */
+export type Lockable = Extract<
+  keyof Tables,
+  'companies' | 'contacts' | 'notes' | 'deals' | 'webhooks' | 'webhook_deliveries'
+>
+
+/**
+ * Keeps a row for this transaction, whether or not it is in the trash: another one that wants to change it waits here,
+ * and then reads what was made of it. Call it before the read that the change is judged by. SQLite has one writer, and
+ * needs nothing.
+ */
+export async function lockRow(
+  tx: Db,
+  table: Lockable,
+  workspace_id: number,
+  id: number | string,
+): Promise<void> {
+  if (engineOf(tx) === 'sqlite') return
+  await sql`SELECT 1 FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND id = ${id} FOR NO KEY UPDATE`.execute(
+    tx,
+  )
+}
+
+// Any number that nothing else on the same database uses.
+const installation = 7_239_051
+
+/**
+ * Lets one process at a time look what an installation has and add what is missing: tables, the first workspace. Waits as
+ * long as it takes; held until the transaction's end.
+ */
+export async function lockInstallation(tx: Db): Promise<void> {
+  if (engineOf(tx) === 'sqlite') return
+  await sql`SET LOCAL lock_timeout = 0`.execute(tx)
+  await sql`SET LOCAL statement_timeout = 0`.execute(tx)
+  await sql`SELECT pg_advisory_xact_lock(${installation})`.execute(tx)
+}

@@ -1,0 +1,36 @@
+import pg, { type ClientConfig } from 'pg'
+
+const { builtins } = pg.types
+
+// Whole numbers as numbers: ids, sums and times of this program stay far below 2^53.
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === builtins.INT8 || oid === builtins.NUMERIC) return Number
+    return pg.types.getTypeParser(oid, format as 'text')
+  },
+} as ClientConfig['types']
+
+// No statement of the program takes long, and none waits long for a lock; what hangs must not keep its locks. Planning
+// by machine code costs more than it saves here.
+const session = `
+  SET statement_timeout = '30s';
+  SET lock_timeout = '5s';
+  SET idle_in_transaction_session_timeout = '60s';
+  SET jit = off;
+`
+
+/** How every connection to PostgreSQL is made. */
+export function connectionOptions(url: string) {
+  return {
+    connectionString: url,
+    types,
+    keepAlive: true,
+    // Statements that are issued together travel together.
+    pipeline: true,
+    // The server's own limit is 30 s: whoever does not answer by then is gone.
+    query_timeout: 35_000,
+    application_name: 'rapport',
+    // As commands, not as parameters of the connection, which poolers refuse.
+    onConnect: async (client: pg.ClientBase) => void (await client.query(session)),
+  }
+}

@@ -1,0 +1,154 @@
+import { hash } from 'node:crypto'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely'
+import type { Pool, PoolClient, QueryResult as Result } from 'pg'
+import { explainLoss, troubleOf } from '../errors.ts'
+import type { Engine } from '../prepare.ts'
+
+const writes = new Set(['INSERT', 'UPDATE', 'DELETE'])
+const unknown_statement = new Set(['26000', '42P05'])
+
+/**
+ * Kysely's dialect for PostgreSQL. Statements that were compiled once are prepared once per connection. A transaction's
+ * BEGIN travels with its first statement, and statements that are issued together travel together (pipelining).
+ */
+export function postgresDialect(pool: Pool, onCommit: () => void): Dialect {
+  let named = true
+
+  /** Runs one statement; `broken` is told when the connection must not be used again. */
+  async function run(
+    client: PoolClient,
+    query: Pick<CompiledQuery, 'sql' | 'parameters'>,
+    broken: (error: unknown) => void,
+  ): Promise<Result> {
+    const { sql: text, parameters } = query
+    const values = parameters as unknown[]
+    const name = named && 'prepared' in query ? nameOf(text) : undefined
+    try {
+      return await client.query({ text, values, name })
+    } catch (error) {
+      const code = (error as { code?: string }).code ?? ''
+      // From now on without names: the work is done once more by whoever asked.
+      if (unknown_statement.has(code)) named = false
+      const explained = explainLoss(error)
+      if (troubleOf(explained) === 'unavailable') broken(explained)
+      throw explained
+    }
+  }
+
+  async function acquire(): Promise<PoolClient> {
+    try {
+      return await pool.connect()
+    } catch (error) {
+      throw explainLoss(error)
+    }
+  }
+
+  class Connection implements DatabaseConnection {
+    readonly client: PoolClient
+    broken: unknown = null
+    /** The BEGIN that is on its way; null outside of a transaction. */
+    begun: Promise<unknown> | null = null
+    wrote = false
+    constructor(client: PoolClient) {
+      this.client = client
+    }
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      const result = await run(this.client, query, (error) => {
+        this.broken = error
+      })
+      const changed = result.rowCount ?? 0
+      if (changed > 0 && writes.has(result.command)) this.wrote = true
+      return { rows: result.rows, numAffectedRows: BigInt(changed) }
+    }
+    // biome-ignore lint/correctness/useYield: the interface asks for a generator; nothing here streams
+    async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+      throw new Error('Streaming is not supported.')
+    }
+    command(text: string): Promise<Result> {
+      return run(this.client, { sql: text, parameters: [] }, (error) => {
+        this.broken = error
+      })
+    }
+  }
+
+  const driver: Driver = {
+    async init() {},
+    async acquireConnection() {
+      return new Connection(await acquire())
+    },
+    async beginTransaction(connection) {
+      const one = connection as Connection
+      // Not waited for: if it fails, so does what follows it on the same connection.
+      one.begun = one.command('BEGIN')
+      one.begun.catch(() => {})
+    },
+    async commitTransaction(connection) {
+      const one = connection as Connection
+      await one.begun
+      const { command } = await one.command('COMMIT')
+      one.begun = null
+      // The server answers the COMMIT of a failed transaction with a ROLLBACK, which is no error to it.
+      if (command !== 'COMMIT') throw new Error('The transaction had failed: it was rolled back.')
+      if (one.wrote) onCommit()
+    },
+    async rollbackTransaction(connection) {
+      const one = connection as Connection
+      one.begun = null
+      if (!one.broken) await one.command('ROLLBACK').catch(() => {})
+    },
+    async releaseConnection(connection) {
+      const { client, broken } = connection as Connection
+      client.release(broken ? true : undefined)
+    },
+    async destroy() {
+      await pool.end()
+    },
+  }
+
+  class Adapter extends PostgresAdapter implements Engine {
+    readonly engine = 'postgres'
+    async read(sql: string, parameters: readonly unknown[]): Promise<unknown[]> {
+      const client = await acquire()
+      let failure: unknown
+      try {
+        const query = { sql, parameters, prepared: true }
+        const { rows } = await run(client, query, (error) => {
+          failure = error
+        })
+        return rows
+      } catch (error) {
+        if (!unknown_statement.has((error as { code?: string }).code ?? '')) throw error
+        return this.read(sql, parameters)
+      } finally {
+        client.release(failure ? true : undefined)
+      }
+    }
+  }
+  const adapter = new Adapter()
+  return {
+    createDriver: () => driver,
+    createAdapter: () => adapter,
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+  }
+}
+
+// The same text has the same name in every process, so that a pooler's shared connections never confuse two statements.
+const names = new Map<string, string>()
+function nameOf(text: string): string {
+  let name = names.get(text)
+  if (name === undefined) {
+    name = `r${hash('sha1', text, 'base64url').slice(0, 22)}`
+    names.set(text, name)
+  }
+  return name
+}

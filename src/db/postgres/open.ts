@@ -1,0 +1,58 @@
+import { Kysely, sql } from 'kysely'
+import pg from 'pg'
+import { systemClock } from '../../clock.ts'
+import type { Database } from '../db.ts'
+import type { Tables } from '../tables.ts'
+import { followClock } from './clock.ts'
+import { connectionOptions } from './connection.ts'
+import { postgresDialect } from './dialect.ts'
+import { createWakeUps } from './wake.ts'
+
+/** Opens PostgreSQL, 15 or newer. Throws when it cannot be reached within some seconds. */
+export async function openPostgres(url: string, pool_size: number): Promise<Database> {
+  const pool = new pg.Pool({
+    ...connectionOptions(url),
+    max: pool_size,
+    // A connection is not given up soon: making one costs the server a process.
+    idleTimeoutMillis: 300_000,
+    // Waiting for a free one: more than this and the request is told to come again.
+    connectionTimeoutMillis: 5000,
+  })
+  // A connection that ends while it is idle, or while its query has failed already, is nobody's error any more.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+
+  const wake_ups = createWakeUps(url, pool)
+  const db = new Kysely<Tables>({ dialect: postgresDialect(pool, wake_ups.committed) })
+  const group_listeners: ((size: number) => void)[] = []
+  try {
+    await checkVersion(db)
+    const clock = await followClock(db, systemClock)
+    return {
+      db,
+      engine: 'postgres',
+      clock,
+      onCommit: wake_ups.listen,
+      onGroup: (listener) => void group_listeners.push(listener),
+      async close() {
+        clock.stop()
+        await wake_ups.close()
+        await db.destroy()
+      },
+    }
+  } catch (error) {
+    await wake_ups.close()
+    await db.destroy()
+    throw error
+  }
+}
+
+async function checkVersion(db: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ number: number; name: string }>`
+    SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name`.execute(
+    db,
+  )
+  const [version] = rows
+  if (version && version.number < 150_000)
+    throw new Error(`DATABASE_URL is PostgreSQL ${version.name}: 15 or newer is needed.`)
+}

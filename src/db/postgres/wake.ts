@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { connectionOptions } from './connection.ts'
+
+const channel = 'rapport_commits'
+// Notifications make commits wait for each other, so they are sent beside the transactions, and at most so often.
+const shortest_ms = 20
+const reconnect_ms = 500
+const heartbeat_ms = 10_000
+
+/**
+ * Tells listeners of commits: of this process at once, of others by LISTEN. Notifications may be lost (a pooler, a broken
+ * connection): whoever listens also looks by itself from time to time.
+ */
+export function createWakeUps(url: string, pool: pg.Pool) {
+  const listeners: (() => void)[] = []
+  const me = randomUUID()
+  let closed = false
+  let told = false
+  let notifying = false
+  let again = false
+  let client: pg.Client | null = null
+  let timer: NodeJS.Timeout | undefined
+
+  function tell() {
+    if (told) return
+    told = true
+    setImmediate(() => {
+      told = false
+      for (const listener of listeners) listener()
+    })
+  }
+
+  function notify() {
+    again = notifying
+    if (notifying || closed) return
+    notifying = true
+    pool
+      .query(`NOTIFY ${channel}, '${me}'`)
+      .catch(() => {})
+      .then(() => {
+        setTimeout(() => {
+          notifying = false
+          if (again) notify()
+        }, shortest_ms).unref()
+      })
+  }
+
+  async function connect(): Promise<void> {
+    if (closed) return
+    const { onConnect, ...options } = connectionOptions(url)
+    const one = new pg.Client({ ...options, connectionTimeoutMillis: 5000 })
+    client = one
+    let over = false
+    const end = () => {
+      if (over) return
+      over = true
+      clearTimeout(timer)
+      one.end().catch(() => {})
+      if (!closed) timer = setTimeout(connect, reconnect_ms).unref()
+    }
+    one.on('error', end).on('end', end)
+    one.on('notification', ({ payload }) => {
+      if (payload !== me) tell()
+    })
+    const beat = () => {
+      // A connection that hangs is no better than none.
+      one.query({ text: 'SELECT 1', query_timeout: heartbeat_ms } as pg.QueryConfig).then(() => {
+        if (!over) timer = setTimeout(beat, heartbeat_ms).unref()
+      }, end)
+    }
+    try {
+      await one.connect()
+      await one.query(`LISTEN ${channel}`)
+      // Whatever was committed while nobody listened.
+      tell()
+      beat()
+    } catch {
+      end()
+    }
+  }
+
+  return {
+    /** A transaction of this process that wrote was committed. */
+    committed() {
+      tell()
+      notify()
+    },
+    listen(listener: () => void) {
+      listeners.push(listener)
+      if (listeners.length === 1) void connect()
+    },
+    async close() {
+      closed = true
+      clearTimeout(timer)
+      await client?.end().catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../db.ts'
+import { prepare } from '../prepare.ts'
+import type { Found, Sought } from '../search.ts'
+
+// Up to so many candidates the trigram index is quicker than reading the texts of a workspace.
+const most_candidates = 2000
+
+/** Searches by the trigram index, or where its words are too short or too common, by reading a covering index. */
+export async function searchByTrigrams(db: Db, sought: Sought): Promise<Found> {
+  const { workspace_id, words, conditions, limit, offset } = sought
+  const live = sql`workspace_id = ${workspace_id} AND deleted_at IS NULL`
+  const where = sql.join(
+    [live, ...words.map((word) => sql`instr(search_text, ${word}) > 0`), ...conditions],
+    sql` AND `,
+  )
+  // A trigram index knows no shorter words. Characters beyond U+FFFF count as one.
+  const long = words.filter((word) => [...word].length >= 3)
+  const candidates = long.length ? await findCandidates(db, long) : null
+  if (candidates && candidates.length <= most_candidates) {
+    const list = JSON.stringify(candidates)
+    const simple = !conditions.length && long.length === words.length
+    const found = simple
+      ? await siftOwn(db, { candidates: list, workspace_id })
+      : (await siftBy(list, where).execute(db)).rows
+    const ids = found.slice(offset, offset + limit).map((row) => row.id)
+    return { ids, total: found.length }
+  }
+  return scan(db, where, conditions.length > 0, { limit, offset })
+}
+
+// The newest records of all workspaces that have every word, one more than are of use.
+async function findCandidates(db: Db, words: string[]): Promise<number[]> {
+  const phrases = words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' ')
+  const rows = await matches(db, { phrases })
+  return rows.map((row) => row.id)
+}
+
+const matches = prepare((db, p: { phrases: string }) => ({
+  compile: () =>
+    sql<{ id: number }>`
+      SELECT rowid AS id FROM contacts_search WHERE contacts_search MATCH ${p.phrases}
+      ORDER BY rowid DESC LIMIT ${most_candidates + 1}`.compile(db),
+}))
+
+// CROSS JOIN keeps SQLite from starting at the contacts.
+const siftBy = (candidates: string, where: RawBuilder<unknown>) => sql<{ id: number }>`
+  SELECT contacts.id FROM json_each(${candidates}) AS candidate
+  CROSS JOIN contacts ON contacts.id = candidate.value WHERE ${where} ORDER BY contacts.id DESC`
+
+// The trigram index has found whole words already: what is left to see is whose the records are.
+const siftOwn = prepare((db, p: { candidates: string; workspace_id: number }) => ({
+  compile: () =>
+    siftBy(p.candidates, sql`workspace_id = ${p.workspace_id} AND deleted_at IS NULL`).compile(db),
+}))
+
+// Common words fill a page soon, and rare ones need no second reading to be counted.
+async function scan(
+  db: Db,
+  where: RawBuilder<unknown>,
+  filtered: boolean,
+  { limit, offset }: Pick<Sought, 'limit' | 'offset'>,
+) {
+  // A filter's own index leads to fewer records; without one, the texts are read from their index alone.
+  const from = filtered ? sql`contacts` : sql`contacts INDEXED BY contacts_search_text`
+  const { rows } = await sql<{ id: number }>`
+    SELECT id FROM ${from} WHERE ${where} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}`.execute(db)
+  const ids = rows.map((row) => row.id)
+  if (ids.length < limit && (ids.length > 0 || offset === 0)) return { ids, total: offset + ids.length }
+  const counted = await sql<{ n: number }>`SELECT count(*) AS n FROM ${from} WHERE ${where}`.execute(db)
+  return { ids, total: Number(counted.rows[0]?.n) }
+}
