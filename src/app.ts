@@ -15,8 +15,9 @@ import type { EventDefinition } from './events/define.ts'
 import { createGate, guardRoutes } from './http/auth.ts'
 import { docsPage } from './http/docs.ts'
 import { healthRoutes, type Phase } from './http/health.ts'
-import { createMetrics } from './http/metrics.ts'
+import { createMetrics, type Peers } from './http/metrics.ts'
 import { describeApi } from './http/openapi.ts'
+import type { Limiter } from './http/rate-limit.ts'
 import { type App, createServer } from './http/server.ts'
 import { createWriter } from './http/write.ts'
 import { createUsage, findAccess } from './keys/keys.ts'
@@ -64,18 +65,22 @@ export type Deps = {
   policy: TargetPolicy
   /** What this process does: without `api`, it answers for its health alone. */
   roles?: readonly ('api' | 'dispatcher')[]
+  /** The other processes behind the same port, whose numbers /metrics adds. */
+  peers?: Peers | undefined
   /** Where the process is in its life; readiness and refusals follow it. */
   phase: () => Phase
+  /** In place of this process's own rate limits. */
+  limiter?: Limiter | null | undefined
   logger?: FastifyBaseLogger
 }
 
 /** Builds the whole service over an open, migrated database. Listens to nothing by itself. */
 export async function buildApp(deps: Deps): Promise<App> {
-  const { config, database, clock, seal, dispatcher, policy, phase, roles, logger } = deps
+  const { config, database, clock, seal, dispatcher, policy, phase, roles, peers, limiter, logger } = deps
   const { db } = database
   const app = createServer(logger)
   const write = createWriter(db, clock, seal)
-  const metrics = createMetrics(() => queueNumbers(db, clock.now()))
+  const metrics = createMetrics(() => queueNumbers(db, clock.now()), peers)
   database.onGroup(metrics.groupCommitted)
   metrics.watch(app)
 
@@ -84,7 +89,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   const { rate_limit_per_second } = config
   guardRoutes(
     app,
-    createGate((hash) => findAccess(db, hash), clock, rate_limit_per_second, createUsage(db, clock)),
+    createGate((hash) => findAccess(db, hash), clock, rate_limit_per_second, createUsage(db, clock), limiter),
   )
   await describeApi(app, catalogue, version)
 

@@ -11,7 +11,9 @@ import { openDatabase } from './db/open.ts'
 import { checkSeal, createSeal, readSecretKey } from './db/seal.ts'
 import { lockFolder } from './db/sqlite/lock.ts'
 import type { Phase } from './http/health.ts'
+import type { Peers } from './http/metrics.ts'
 import type { App } from './http/server.ts'
+import { openSharedLimiter } from './http/shared-rate-limit.ts'
 import { insertKey } from './keys/keys.ts'
 import { version } from './version.ts'
 import { createSender } from './webhooks/deliver.ts'
@@ -39,8 +41,13 @@ type Options = {
   /** In place of the database's clock. */
   clock?: Clock
   roles?: readonly Role[]
-  /** Another process has taken the data folder's lock for this one and its like. */
-  shares_folder?: boolean
+  /**
+   * A SQLite folder is this process's own; or its parent has taken the lock, and this is the first process on it
+   * (`given`) or one of several (`shared`).
+   */
+  folder?: 'own' | 'given' | 'shared'
+  /** The other processes behind the same port. */
+  peers?: Peers
 }
 
 const drain_ms = 15_000
@@ -50,15 +57,15 @@ const patience_ms = 15_000
 /** Starts the service; resolves when it answers requests. */
 export async function startServer(
   config: Config,
-  { clock: given, roles: mine = roles, shares_folder = false }: Options = {},
+  { clock: given, roles: mine = roles, folder = 'own', peers }: Options = {},
 ): Promise<Running> {
   const logger = pino({ level: config.log_level })
   const onError = (error: unknown) => logger.error({ err: error }, 'a task of the service failed')
   // What has been opened is closed in the opposite order, after a stop as after a start that failed.
   const closing: (() => unknown)[] = []
-  // One process has a SQLite folder to itself, or with those that it started. PostgreSQL serves any number.
-  const owns_folder = config.database_url === null && !shares_folder
-  if (owns_folder) closing.push(lockFolder(config.data_dir))
+  // A SQLite folder is served by one process, or by one and those that it started. PostgreSQL serves any number.
+  const sqlite = config.database_url === null
+  if (sqlite && folder === 'own') closing.push(lockFolder(config.data_dir))
   const close = async () => {
     for (const step of closing.splice(0).reverse()) await Promise.try(step).catch(onError)
   }
@@ -82,6 +89,12 @@ export async function startServer(
     const retry_delays = config.webhook_retry_delays
     const dispatcher = createDispatcher({ database, clock, seal, sender, retry_delays, timeout_ms, onError })
 
+    const { redis_url, rate_limit_per_second: per_second } = config
+    const shared_limiter = mine.includes('api')
+      ? await openSharedLimiter({ redis_url, per_second, clock, logger })
+      : null
+    closing.push(() => shared_limiter?.close())
+
     const app = await buildApp({
       config,
       database,
@@ -91,13 +104,15 @@ export async function startServer(
       policy,
       phase: () => phase,
       roles: mine,
+      peers,
+      limiter: shared_limiter?.limit,
       logger: logger as never,
     })
     closing.push(() => app.close())
     const connections = openConnections(app)
     const url = await app.listen({ port: config.port, host: config.host })
-    // This process holds the folder's lock, so whoever held these leases is gone.
-    if (owns_folder) await transaction(db, (tx) => reclaimAll(tx, clock.now()))
+    // Nobody else has the folder, so whoever held these leases is gone.
+    if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaimAll(tx, clock.now()))
     // As late as can be: a start that fails must not make a key that nobody sees.
     const first_key = mine.includes('api') ? await firstKey(db, clock) : null
     if (mine.includes('dispatcher')) {

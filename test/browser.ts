@@ -1,10 +1,11 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: what the browser says is only looked at here and in tests
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { findProgram } from './packages.ts'
 
 // Debian's Chromium, headless, in a fresh profile and quiet by itself; every name but this machine's is unknown to it.
 const flags = [
@@ -21,38 +22,12 @@ const flags = [
   '--remote-debugging-port=0',
 ]
 
-function onPath(name: string): string | null {
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    try {
-      accessSync(join(folder, name), constants.X_OK)
-      return join(folder, name)
-    } catch {}
-  }
-  return null
-}
-
-/** Chromium's path; installed from Debian's packages when it is missing and we may. Throws when there is none. */
-function findChromium(): string {
-  const found = onPath('chromium')
-  if (found) return found
-  if (process.getuid?.() !== 0 || !onPath('apt-get'))
-    throw new Error('This test needs Chromium on the PATH: apt-get install chromium')
-  const apt = (...args: string[]) =>
-    execFileSync('apt-get', args, {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    })
-  apt('update')
-  apt('install', '-y', '--no-install-recommends', 'chromium')
-  return onPath('chromium') ?? 'chromium'
-}
-
 type Message = { id?: number; method?: string; params?: any; result?: any; error?: { message: string } }
 
 /** Opens a page in a browser of its own; `requests` grows with every address that the page asks for, or is refused. */
 export async function openPage(url: string) {
   const profile = mkdtempSync(join(tmpdir(), 'rapport-chromium-'))
-  const browser = spawn(findChromium(), [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
+  const browser = spawn(findProgram('chromium'), [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const exited = once(browser, 'exit')

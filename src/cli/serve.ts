@@ -1,20 +1,45 @@
 import module from 'node:module'
 import type { Config } from '../config.ts'
-import { type Running, startServer } from '../server.ts'
-import type { Command, Io } from './command.ts'
+import { type Role, type Running, roles, startServer } from '../server.ts'
+import { type Command, type Io, UsageError } from './command.ts'
+import { joinWorkers, startWorkers, tellStarted, worker_variable } from './workers.ts'
 
 export const serve: Command = {
-  notes: ['The settings are environment variables: rapport config'],
-  async run({ config, io }) {
+  options: {
+    roles: { value: 'LIST', about: 'api, dispatcher, or both, which is the default: api,dispatcher' },
+  },
+  notes: [
+    'The settings are environment variables: rapport config',
+    'With DATABASE_URL any number of processes may serve, on any number of machines; WEB_CONCURRENCY=N starts N here.',
+  ],
+  async run({ options, config, io }) {
+    const mine = rolesOf(options.roles)
     const settings = config()
-    const running = await startServer(settings).catch((error) => {
+    const worker = io.env[worker_variable]
+    const many = settings.web_concurrency > 1
+    const start = async () => {
+      if (many && !worker) return startWorkers(settings, io)
+      if (!worker) return startServer(settings, { roles: mine })
+      const peers = joinWorkers(settings.web_concurrency - 1)
+      return startServer(settings, { roles: mine, peers, folder: worker === 'first' ? 'given' : 'shared' })
+    }
+    const running = await start().catch((error) => {
       throw listenError(error, settings) ?? error
     })
-    greet(running, io)
+    if (worker) tellStarted(running)
+    else greet(running, io)
     // Written now, and not only at the end, which kill -9 would skip.
     setTimeout(() => module.flushCompileCache(), 1000).unref()
     return stopped(running, io)
   },
+}
+
+function rolesOf(list: string = roles.join()): Role[] {
+  const names = list.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !(roles as readonly string[]).includes(name))
+  if (unknown !== undefined)
+    throw new UsageError(`--roles: "${unknown}" is none: they are ${roles.join(' and ')}.`)
+  return names as Role[]
 }
 
 function greet({ url, first_key }: Running, io: Io) {

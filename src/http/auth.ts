@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { ApiError, forbidden, unauthorized } from './errors.ts'
-import { createLimiter } from './rate-limit.ts'
+import { type Allowance, createLimiter, type Limiter } from './rate-limit.ts'
 import type { App } from './server.ts'
 
 /** Who calls: one key of one workspace. `scopes` null: all of them. */
@@ -34,16 +34,17 @@ const most_remembered = 10_000
 
 /**
  * What lets a request in: the key, then the rate limit, then the scope. Returns the hook for routes that need a scope. A
- * key that was just found costs no promise, since every request passes here.
+ * key that was just found costs no promise, since every request passes here; a limit that processes share costs one.
  */
 export function createGate(
   findKey: FindKey,
   clock: Clock,
   rate_limit_per_second: number,
   touched: (key_id: string) => void,
+  shared_limiter: Limiter | null = null,
 ) {
   const keys = new Map<string, { access: Access; until: number }>()
-  const limiter = createLimiter(rate_limit_per_second, clock)
+  const limiter: Limiter | null = shared_limiter ?? createLimiter(rate_limit_per_second, clock)
 
   async function lookUp(token: string): Promise<Access> {
     const access = await findKey(hashKey(token))
@@ -57,12 +58,9 @@ export function createGate(
     return access
   }
 
-  function admit(request: FastifyRequest, reply: FastifyReply, access: Access, scope: string): void {
-    if (access.expires_at && Date.parse(access.expires_at) <= clock.now()) throw unauthorized()
-    request.access = access
-    touched(access.key_id)
-    if (limiter) {
-      const { limit, remaining, reset_seconds, retry_after_seconds } = limiter(access.key_id)
+  function pass(reply: FastifyReply, { scopes }: Access, scope: string, allowance?: Allowance): void {
+    if (allowance) {
+      const { limit, remaining, reset_seconds, retry_after_seconds } = allowance
       reply
         .header('ratelimit-limit', limit)
         .header('ratelimit-remaining', remaining)
@@ -72,7 +70,17 @@ export function createGate(
           headers: { 'retry-after': String(retry_after_seconds) },
         })
     }
-    if (access.scopes && !access.scopes.includes(scope)) throw forbidden(`This key lacks the scope ${scope}.`)
+    if (scopes && !scopes.includes(scope)) throw forbidden(`This key lacks the scope ${scope}.`)
+  }
+
+  // A promise only when the limit is shared and has to be asked for.
+  function admit(request: FastifyRequest, reply: FastifyReply, access: Access, scope: string) {
+    if (access.expires_at && Date.parse(access.expires_at) <= clock.now()) throw unauthorized()
+    request.access = access
+    touched(access.key_id)
+    const allowance = limiter?.(access.key_id)
+    if (allowance instanceof Promise) return allowance.then((told) => pass(reply, access, scope, told))
+    pass(reply, access, scope, allowance)
   }
 
   return (scope: string) =>
@@ -80,8 +88,9 @@ export function createGate(
       const [, token] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
       const enter = (access: Access) => {
         try {
-          admit(request, reply, access, scope)
-          done()
+          const admitted = admit(request, reply, access, scope)
+          if (admitted) admitted.then(() => done(), done)
+          else done()
         } catch (error) {
           done(error as Error)
         }

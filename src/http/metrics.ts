@@ -36,8 +36,42 @@ const head = (name: string, type: string, help: string) => [
   `# TYPE ${name} ${type}`,
 ]
 
+/** The other processes that serve the same port: any of them may be the one that is asked for /metrics. */
+export type Peers = {
+  /** What this process answers when another one asks. */
+  answerWith(read: () => Promise<string>): void
+  /** The answers of all others that answer in time. */
+  ask(): Promise<string[]>
+}
+
+/** Adds up the samples of several texts, family by family. */
+function addUp(texts: string[]): string {
+  const families = new Map<string, { head: string[]; sums: Map<string, number> }>()
+  for (const text of texts) {
+    let family = { head: [] as string[], sums: new Map<string, number>() }
+    for (const line of text.split('\n')) {
+      const [, name] = /^# HELP (\S+)/.exec(line) ?? []
+      // Every sample stands below the heading of its family.
+      if (name) {
+        family = families.get(name) ?? { head: [], sums: new Map() }
+        families.set(name, family)
+      }
+      if (line.startsWith('#')) {
+        if (!family.head.includes(line)) family.head.push(line)
+        continue
+      }
+      const end = line.lastIndexOf(' ')
+      const sample = line.slice(0, end)
+      family.sums.set(sample, (family.sums.get(sample) ?? 0) + Number(line.slice(end + 1)))
+    }
+  }
+  return [...families.values()]
+    .flatMap(({ head, sums }) => [...head, ...[...sums].map(([sample, sum]) => `${sample} ${sum}`)])
+    .join('\n')
+}
+
 /** Collects what /metrics shows, in Prometheus text. Every request passes here, so each route has its own numbers. */
-export function createMetrics(readQueue: () => Promise<QueueNumbers>) {
+export function createMetrics(readQueue: () => Promise<QueueNumbers>, peers?: Peers) {
   const groups = createHistogram(group_sizes)
   type Numbers = { duration: ReturnType<typeof createHistogram>; statuses: Map<number, number> }
   const routes = new Map<string, Numbers>()
@@ -52,6 +86,21 @@ export function createMetrics(readQueue: () => Promise<QueueNumbers>) {
     return numbers
   }
 
+  function ownText(): string {
+    const all = [...routes]
+    return [
+      ...head('rapport_http_requests_total', 'counter', 'Requests by route and status.'),
+      ...all.flatMap(([labels, { statuses }]) =>
+        [...statuses].map(([status, n]) => `rapport_http_requests_total{${labels},status="${status}"} ${n}`),
+      ),
+      ...head('rapport_http_request_seconds', 'histogram', 'Time from a request to the end of its answer.'),
+      ...all.flatMap(([labels, { duration }]) => duration.lines('rapport_http_request_seconds', labels)),
+      ...head('rapport_commit_group_size', 'histogram', 'Transactions that shared one commit.'),
+      ...groups.lines('rapport_commit_group_size', ''),
+    ].join('\n')
+  }
+  peers?.answerWith(async () => ownText())
+
   return {
     groupCommitted: (size: number) => groups.observe(size),
     watch(app: App) {
@@ -62,24 +111,17 @@ export function createMetrics(readQueue: () => Promise<QueueNumbers>) {
         done()
       })
     },
+    /** The numbers of all processes behind the port, and of the queue, which is one for all. */
     async text(): Promise<string> {
+      const others = (await peers?.ask()) ?? []
+      const counted = others.length ? addUp([ownText(), ...others]) : ownText()
       const { due, in_flight, failed, oldest_due_seconds } = await readQueue()
       const gauge = (name: string, help: string, value: number) => [
         ...head(`rapport_deliveries_${name}`, 'gauge', help),
         `rapport_deliveries_${name} ${value}`,
       ]
-      const all = [...routes]
       const lines = [
-        ...head('rapport_http_requests_total', 'counter', 'Requests by route and status.'),
-        ...all.flatMap(([labels, { statuses }]) =>
-          [...statuses].map(
-            ([status, n]) => `rapport_http_requests_total{${labels},status="${status}"} ${n}`,
-          ),
-        ),
-        ...head('rapport_http_request_seconds', 'histogram', 'Time from a request to the end of its answer.'),
-        ...all.flatMap(([labels, { duration }]) => duration.lines('rapport_http_request_seconds', labels)),
-        ...head('rapport_commit_group_size', 'histogram', 'Transactions that shared one commit.'),
-        ...groups.lines('rapport_commit_group_size', ''),
+        counted,
         ...gauge('due', 'Deliveries whose next attempt is due.', due),
         ...gauge('in_flight', 'Deliveries that are being attempted.', in_flight),
         ...gauge('failed', 'Deliveries in the log that failed.', failed),

@@ -7,13 +7,19 @@ export type Allowance = {
   retry_after_seconds: number
 }
 
+/** Counts a request of a key. Without a promise where it can be: every request passes here. */
+export type Limiter = (key: string) => Allowance | Promise<Allowance>
+
+/** A full bucket is what comes back in this time. */
+export const burst_seconds = 2
+
 /**
  * A token bucket for each key: `per_second` requests sustained, a burst of twice that; null when it is off.
  * `reset_seconds`: until the bucket is full again; `retry_after_seconds` is 0 when the request may go on.
  */
 export function createLimiter(per_second: number, clock: Clock): ((key: string) => Allowance) | null {
   if (per_second === 0) return null
-  const limit = per_second * 2
+  const limit = per_second * burst_seconds
   const buckets = new Map<string, { tokens: number; at: number }>()
 
   return (key) => {
@@ -22,7 +28,7 @@ export function createLimiter(per_second: number, clock: Clock): ((key: string) 
     if (!bucket) {
       // Full buckets are as good as none: forget them before the map grows large.
       if (buckets.size > 10_000)
-        for (const [name, { at }] of buckets) if (now - at > 2000) buckets.delete(name)
+        for (const [name, { at }] of buckets) if (now - at > burst_seconds * 1000) buckets.delete(name)
       bucket = { tokens: limit, at: now }
       buckets.set(key, bucket)
     }

@@ -1,0 +1,116 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import type { Config } from '../config.ts'
+import { lockFolder } from '../db/sqlite/lock.ts'
+import type { Peers } from '../http/metrics.ts'
+import type { Running } from '../server.ts'
+import type { Io } from './command.ts'
+
+type Started = { started: Pick<Running, 'url' | 'first_key'> }
+// Between workers, through the first process, which only passes them on: to one worker, or without `to`, to all others.
+type Question = { question: number; from?: number; to?: undefined }
+type Answer = { answer: string; question: number; to: number }
+
+/** The variable that tells a process that it is a worker, and whether it is the first one since the start. */
+export const worker_variable = 'RAPPORT_WORKER'
+
+const pause_before_next_ms = 1000
+// Whoever does not answer a question in time is left out.
+const patience_ms = 1000
+
+/**
+ * Starts `config.web_concurrency` processes that serve one port: each is the whole service, and each next connection
+ * goes to the next one. One that dies is replaced. Resolves when all of them answer.
+ */
+export async function startWorkers(config: Config, io: Io): Promise<Running> {
+  // A SQLite folder belongs to this process and those that it starts.
+  const release = config.database_url === null ? lockFolder(config.data_dir) : () => {}
+  let stopping = false
+
+  async function fork(which: 'first' | 'next'): Promise<Started['started']> {
+    const worker = cluster.fork({ [worker_variable]: which })
+    const started = await new Promise<Started['started']>((resolve, reject) => {
+      worker.on('message', (message: Started | Question | Answer) => {
+        if ('started' in message) resolve(message.started)
+        else passOn(worker, message)
+      })
+      worker.once('exit', () => reject(new Error('One of the processes could not start: see above.')))
+    })
+    worker.once('exit', (code, signal) => replace(worker, signal ?? code))
+    return started
+  }
+
+  function replace(worker: Worker, reason: unknown) {
+    if (stopping) return
+    io.err(`rapport: process ${worker.process.pid} ended (${reason}): starting another one.`)
+    const again = () => {
+      if (!stopping) fork('next').catch(() => setTimeout(again, pause_before_next_ms))
+    }
+    setTimeout(again, pause_before_next_ms)
+  }
+
+  async function stop() {
+    stopping = true
+    const running = workers()
+    const ended = running.map((worker) => once(worker, 'exit'))
+    for (const worker of running) worker.process.kill('SIGTERM')
+    await Promise.all(ended)
+    release()
+  }
+
+  try {
+    // The first one makes what is missing, so that the others find it.
+    const first = await fork('first')
+    await Promise.all(Array.from({ length: config.web_concurrency - 1 }, () => fork('next')))
+    return { ...first, wake() {}, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+const workers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+
+function passOn(from: Worker, message: Question | Answer) {
+  for (const worker of workers()) {
+    const addressed = message.to === undefined ? worker !== from : worker.id === message.to
+    if (addressed && worker.isConnected()) worker.send({ ...message, from: from.id }, () => {})
+  }
+}
+
+/** Tells the first process that this worker answers. */
+export const tellStarted = ({ url, first_key }: Running) =>
+  process.send?.({ started: { url, first_key } } satisfies Started)
+
+/** This worker's line to the others, of which there are `count`. */
+export function joinWorkers(count: number): Peers {
+  let questions = 0
+  const open = new Map<number, (answer: string) => void>()
+  let own = async () => ''
+  process.on('message', (message: Question | Answer) => {
+    if ('answer' in message) return open.get(message.question)?.(message.answer)
+    const { question, from = 0 } = message
+    void own().then((answer) => process.send?.({ answer, question, to: from } satisfies Answer))
+  })
+  return {
+    answerWith(read) {
+      own = read
+    },
+    ask() {
+      const question = ++questions
+      const answers: string[] = []
+      return new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer)
+          open.delete(question)
+          resolve(answers)
+        }
+        const timer = setTimeout(done, patience_ms)
+        open.set(question, (answer) => {
+          if (answers.push(answer) === count) done()
+        })
+        process.send?.({ question } satisfies Question)
+      })
+    },
+  }
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { createServer, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { inspect } from 'node:util'
+import { systemClock } from '../src/clock.ts'
+import type { Allowance } from '../src/http/rate-limit.ts'
+import { openSharedLimiter, type SharedLimiter } from '../src/http/shared-rate-limit.ts'
+import { refused } from './envelope.ts'
+import { type Reply, startRapport } from './harness.ts'
+import { makeKey } from './keys.ts'
+import { startRedis } from './redis.ts'
+
+const path = '/api/v1/companies'
+const ok = (allowance: Allowance) => allowance.retry_after_seconds === 0
+const shown = ({ headers }: Reply) =>
+  ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`))
+
+/** A limiter as one process has it, and the lines that it logged. */
+async function oneProcess(t: TestContext, redis_url: string, per_second: number) {
+  const lines: string[] = []
+  const details: object[] = []
+  const warn = (detail: object, line: string) => {
+    lines.push(line)
+    details.push(detail)
+  }
+  const limiter = await openSharedLimiter({ redis_url, per_second, clock: systemClock, logger: { warn } })
+  t.after(() => limiter?.close())
+  return { limiter, lines, details, ask: async (key: string) => (limiter as SharedLimiter).limit(key) }
+}
+type Process = Awaited<ReturnType<typeof oneProcess>>
+
+/** Asks the processes in turn for a key, all at once; how many were allowed. */
+async function flood(processes: Process[], key: string, count: number): Promise<number> {
+  const asked = Array.from({ length: count }, (_, index) => processes[index % processes.length]!.ask(key))
+  return (await Promise.all(asked)).filter(ok).length
+}
+
+/** More than a bucket holds at 20 a second; `buckets`: how many the processes have among them. */
+async function assertBurst(processes: Process[], key: string, buckets: number): Promise<void> {
+  const start = performance.now()
+  const allowed = await flood(processes, key, 200)
+  const back = ((performance.now() - start) / 1000) * 20 + 1
+  assert.ok(allowed >= 40 * buckets && allowed <= (40 + back) * buckets, `${allowed} were allowed`)
+}
+
+async function until(what: string, happened: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = performance.now() + 10_000; !(await happened()); await pause(20))
+    assert.ok(performance.now() < deadline, `never: ${what}`)
+}
+
+test('processes share the burst of a key: twice the rate, however they divide it; another key has its own', async (t) => {
+  const { url } = await startRedis(t)
+  const [one, two] = [await oneProcess(t, url, 20), await oneProcess(t, url, 20)]
+  await assertBurst([one, two], 'key', 1)
+  await assertBurst([one, two], 'other', 1)
+  assert.deepEqual([one.lines, two.lines], [[], []])
+})
+
+test('processes together get the rate and no more, once the burst is used up', async (t) => {
+  const { url } = await startRedis(t)
+  const processes = [await oneProcess(t, url, 20), await oneProcess(t, url, 20)]
+  await flood(processes, 'key', 100)
+  const start = performance.now()
+  let allowed = 0
+  while (performance.now() - start < 1500) {
+    allowed += await flood(processes, 'key', 2)
+    await pause(5)
+  }
+  const fair = ((performance.now() - start) / 1000) * 20
+  assert.ok(allowed >= fair * 0.9 - 1 && allowed <= fair + 1, `${allowed} of ${fair} were allowed`)
+})
+
+test('a request costs one round trip to Redis', async (t) => {
+  const redis = await startRedis(t)
+  const process = await oneProcess(t, redis.url, 20)
+  await redis.command('CONFIG', 'RESETSTAT')
+  await flood([process], 'key', 100)
+  const stats: string = await redis.command('INFO', 'commandstats')
+  assert.match(stats, /cmdstat_eval:calls=100,/)
+  // The rest is what the script itself does, and what asks for the numbers.
+  const called = [...stats.matchAll(/^cmdstat_([a-z]+)/gm)].map(([, name]) => name).sort()
+  const by_script = ['eval', 'hmget', 'hset', 'pexpire', 'time']
+  const by_asking = ['client', 'config', 'hello', 'info']
+  assert.deepEqual(
+    called.filter((name) => !by_asking.includes(String(name))),
+    by_script,
+  )
+})
+
+test('what Redis keeps of a key goes when its bucket is full again, and is all it keeps', async (t) => {
+  const redis = await startRedis(t)
+  const process = await oneProcess(t, redis.url, 20)
+  await flood([process], 'key', 60)
+  assert.deepEqual(await redis.command('KEYS', '*'), ['rapport:rate:key'])
+  const left: number = await redis.command('PTTL', 'rapport:rate:key')
+  assert.ok(left > 1000 && left <= 2000, `${left} ms`)
+  await until('Redis has forgotten the key', async () => (await redis.command('DBSIZE')) === 0)
+  assert.equal((await process.ask('key')).remaining, 39)
+})
+
+test('a clock of Redis that is turned back neither locks a key out nor gives it more', async (t) => {
+  const redis = await startRedis(t)
+  const process = await oneProcess(t, redis.url, 2)
+  const in_an_hour = String(Date.now() + 3_600_000)
+  await redis.command('HSET', 'rapport:rate:key', 'tokens', '0', 'at', in_an_hour)
+  assert.equal(ok(await process.ask('key')), false)
+  await pause(600)
+  assert.deepEqual([ok(await process.ask('key')), ok(await process.ask('key'))], [true, false])
+})
+
+test('a service tells the shared allowance in its headers, and 429 when another process has used it', async (t) => {
+  const { url } = await startRedis(t)
+  const rapport = await startRapport({ env: { RATE_LIMIT_PER_SECOND: '1', REDIS_URL: url } })
+  t.after(rapport.close)
+  const other = await oneProcess(t, url, 1)
+  const key = await makeKey(rapport)
+  assert.deepEqual(shown(await key.call('GET', path)), ['2', '1', '1'])
+  assert.ok(ok(await other.ask(key.id)))
+  const reply = await key.call('POST', path, { name: 'Acme' })
+  refused(reply, 429, 'rate_limited')
+  assert.deepEqual([...shown(reply), reply.headers.get('retry-after')], ['2', '0', '2', '1'])
+  await pause(1000)
+  const { status, body } = await key.call('GET', path)
+  assert.deepEqual([status, body.meta.total], [200, 0])
+  // Scopes are looked at after the limit, as ever.
+  const reader = await makeKey(rapport, { scopes: ['contacts:read'] })
+  const forbidden = await reader.call('GET', path)
+  refused(forbidden, 403, 'forbidden')
+  assert.deepEqual(shown(forbidden), ['2', '1', '1'])
+})
+
+test('when Redis dies, each process limits by itself and says so once; when it is back, they share again', async (t) => {
+  const redis = await startRedis(t)
+  const processes = [await oneProcess(t, redis.url, 20), await oneProcess(t, redis.url, 20)]
+  await flood(processes, 'key', 100)
+  await redis.stop()
+  // In the middle of it: those that were on their way are answered too.
+  await assertBurst(processes, 'key', 2)
+  for (const { lines } of processes) assert.match(lines.join(), /^Redis does not answer[^,]*$/)
+  await pause(1500)
+  for (const { lines } of processes) assert.equal(lines.length, 1)
+
+  await redis.start()
+  await until('both share again', async () => {
+    await flood(processes, 'another', 2)
+    return processes.every(({ lines }) => lines.length === 2)
+  })
+  for (const { lines } of processes) assert.match(String(lines[1]), /^Redis answers again/)
+  await assertBurst(processes, 'third', 1)
+})
+
+test('a Redis that hangs holds requests up for a moment once, not each of them, and a stop not at all', async (t) => {
+  const redis = await startRedis(t)
+  const rapport = await startRapport({ env: { RATE_LIMIT_PER_SECOND: '2', REDIS_URL: redis.url } })
+  t.after(rapport.close)
+  const left = async () => Number((await rapport.call('GET', path)).headers.get('ratelimit-remaining'))
+  assert.equal(await left(), 3)
+  assert.equal(await redis.command('DBSIZE'), 1)
+  redis.hang()
+  t.after(redis.goOn)
+  const start = performance.now()
+  const first = await rapport.call('GET', path)
+  const waited = performance.now() - start
+  assert.equal(first.status, 200)
+  assert.ok(waited >= 90 && waited < 1000, `${waited} ms`)
+  for (let index = 0; index < 20; index++) await left()
+  assert.ok(performance.now() - start < waited + 500)
+
+  redis.goOn()
+  // It still counts what had been sent to it.
+  await until('Redis has forgotten the key', async () => (await redis.command('DBSIZE')) === 0)
+  await until('Redis counts again', async () => {
+    await left()
+    return (await redis.command('DBSIZE')) === 1
+  })
+  redis.hang()
+  const request = rapport.call('GET', path)
+  await pause(20)
+  const stop_start = performance.now()
+  await rapport.stop()
+  assert.ok(performance.now() - stop_start < 2000)
+  // Answered by the process's own bucket, which may be empty by now.
+  assert.ok([200, 429].includes((await request).status))
+})
+
+test('a busy process does not take its own pause for one of Redis', async (t) => {
+  const { url } = await startRedis(t)
+  const process = await oneProcess(t, url, 20)
+  const answer = process.ask('key')
+  for (const until = performance.now() + 300; performance.now() < until; );
+  assert.equal((await answer).remaining, 39)
+  assert.deepEqual(process.lines, [])
+})
+
+test('a service starts and limits by itself when Redis is not there, or never answers; it joins when Redis comes', async (t) => {
+  const redis = await startRedis(t)
+  await redis.stop()
+  const sockets = new Set<Socket>()
+  const mute = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1')
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    mute.close()
+  })
+  await until('listens', () => mute.listening)
+  const mute_url = `redis://127.0.0.1:${(mute.address() as { port: number }).port}`
+  for (const url of [redis.url, mute_url]) {
+    const rapport = await startRapport({ env: { RATE_LIMIT_PER_SECOND: '1', REDIS_URL: url } })
+    t.after(rapport.close)
+    assert.deepEqual(shown(await rapport.call('GET', path)), ['2', '1', '1'])
+    await rapport.call('GET', path)
+    refused(await rapport.call('GET', path), 429, 'rate_limited')
+  }
+  const late = await oneProcess(t, redis.url, 20)
+  assert.equal((await late.ask('key')).remaining, 39)
+  await redis.start()
+  await until('Redis counts', async () => {
+    await late.ask('key')
+    return (await redis.command('DBSIZE')) === 1
+  })
+  assert.equal(late.lines.length, 2)
+})
+
+test('an address that is none of Redis is told in the log without its password, and limits per process remain', async (t) => {
+  const process = await oneProcess(t, 'redis://user:secret@127.0.0.1:1/not-a-number', 20)
+  assert.equal(process.limiter, null)
+  assert.match(process.lines.join(), /^REDIS_URL is not an address of Redis/)
+  const unreachable = await oneProcess(t, 'redis://user:secret@127.0.0.1:1/0', 20)
+  assert.equal((await unreachable.ask('key')).remaining, 39)
+  for (const { details } of [process, unreachable])
+    for (const detail of details) assert.doesNotMatch(inspect(detail, { depth: 10 }), /secret/)
+})
+
+test('a limit of 0 asks no Redis', async (t) => {
+  assert.equal((await oneProcess(t, 'redis://127.0.0.1:1', 0)).limiter, null)
+})
