@@ -77,7 +77,7 @@ export type Deps = {
 /** Builds the whole service over an open, migrated database. Listens to nothing by itself. */
 export async function buildApp(deps: Deps): Promise<App> {
   const { config, database, clock, seal, dispatcher, policy, phase, roles, peers, limiter, logger } = deps
-  const { db } = database
+  const { db, reading } = database
   const app = createServer(logger)
   const write = createWriter(db, clock, seal)
   const metrics = createMetrics(() => queueNumbers(db, clock.now()), peers)
@@ -94,13 +94,13 @@ export async function buildApp(deps: Deps): Promise<App> {
   await describeApi(app, catalogue, version)
 
   // Every resource, one line each.
-  contactRoutes(app, { db, write })
-  companyRoutes(app, { db, write })
-  dealRoutes(app, { db, write })
+  contactRoutes(app, { db, reading, write })
+  companyRoutes(app, { db, reading, write })
+  dealRoutes(app, { db, reading, write })
   const event_names = catalogue.map((event) => event.name)
-  webhookRoutes(app, { db, write, seal, policy, event_names, dispatcher })
+  webhookRoutes(app, { db, reading, write, seal, policy, event_names, dispatcher })
   webhookOperationRoutes(app, { db, write, seal, dispatcher })
-  deliveryRoutes(app, { db, write, event_names })
+  deliveryRoutes(app, { db, reading, write, event_names })
 
   await docsPage(app)
   return app

@@ -1,4 +1,4 @@
-import type { Db } from '../db/db.ts'
+import type { Db, Reading } from '../db/db.ts'
 import { emit } from '../events/emit.ts'
 import { List, list, paging, Single } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
@@ -14,8 +14,10 @@ import { Company, CompanyCreate, CompanyUpdate, company_fields } from './schema.
 const path = '/api/v1/companies'
 const extension = { 'x-extension': true }
 
+type Deps = { db: Db; reading: Reading; write: Writer }
+
 /** The companies resource: an extension of the interface, with company.* events. */
-export function companyRoutes(app: App, { db, write }: { db: Db; write: Writer }): void {
+export function companyRoutes(app: App, { db, reading, write }: Deps): void {
   app.get(
     path,
     {
@@ -29,7 +31,9 @@ export function companyRoutes(app: App, { db, write }: { db: Db; write: Writer }
     },
     async (request) => {
       const asked = paging(request.query)
-      const { companies, total } = await listCompanies(db, request.access.workspace_id, asked)
+      const { companies, total } = await reading((db) =>
+        listCompanies(db, request.access.workspace_id, asked),
+      )
       return list(companies, total, asked)
     },
   )

@@ -1,4 +1,4 @@
-import type { Db } from '../db/db.ts'
+import type { Db, Reading } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
 import { emit } from '../events/emit.ts'
 import { List, list, paging, Single } from '../http/envelope.ts'
@@ -23,8 +23,10 @@ import {
 const path = '/api/v1/contacts'
 const references = { company_id: 'companies' } as const
 
+type Deps = { db: Db; reading: Reading; write: Writer }
+
 /** The contacts resource with the notes of a contact, and its contact.* events. */
-export function contactRoutes(app: App, { db, write }: { db: Db; write: Writer }): void {
+export function contactRoutes(app: App, { db, reading, write }: Deps): void {
   app.get(
     path,
     {
@@ -37,7 +39,9 @@ export function contactRoutes(app: App, { db, write }: { db: Db; write: Writer }
     },
     async (request) => {
       const asked = paging(request.query)
-      const { contacts, total } = await listContacts(db, request.access.workspace_id, request.query, asked)
+      const { contacts, total } = await reading((db) =>
+        listContacts(db, request.access.workspace_id, request.query, asked),
+      )
       return list(contacts, total, asked)
     },
   )

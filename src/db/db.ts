@@ -7,10 +7,15 @@ import type { Tables } from './tables.ts'
 /** The handle that every query function takes first: the database itself (reads) or an open transaction. */
 export type Db = Kysely<Tables>
 
+/** Does the work on a handle for reading alone, with every write that was acknowledged before. */
+export type Reading = <T>(work: (db: Db) => Promise<T>) => Promise<T>
+
 /** An open database. Both engines give exactly this. */
 export type Database = {
   db: Db
   engine: 'sqlite' | 'postgres'
+  /** For lists and searches: on PostgreSQL with a replica, that is where they are read. */
+  reading: Reading
   /** The time by which all processes on this database go: on PostgreSQL its server's, else this machine's. */
   clock: Clock
   /**

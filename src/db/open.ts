@@ -3,18 +3,20 @@ import type { Config } from '../config.ts'
 import type { Database } from './db.ts'
 import { databaseFile, openSqlite } from './sqlite/open.ts'
 
-type Settings = Pick<Config, 'data_dir' | 'database_url' | 'database_pool_size'>
+type Settings = Pick<Config, 'data_dir' | 'database_url' | 'database_pool_size'> &
+  Partial<Pick<Config, 'database_replica_url'>>
 
 /** Opens the database that the settings name: PostgreSQL at DATABASE_URL, else SQLite in DATA_DIR. It is not migrated. */
 export async function openDatabase({
   data_dir,
   database_url,
+  database_replica_url = null,
   database_pool_size,
 }: Settings): Promise<Database> {
   if (database_url !== null) {
     // Loaded only where it is used: a start on SQLite does not wait for the driver's code.
     const { openPostgres } = await import('./postgres/open.ts')
-    return openPostgres(database_url, database_pool_size)
+    return openPostgres(database_url, database_replica_url, database_pool_size)
   }
   mkdirSync(data_dir, { recursive: true, mode: 0o700 })
   return openSqlite(databaseFile(data_dir))

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db } from '../db/db.ts'
+import type { Db, Reading } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
 import { List, list, paging, Single } from '../http/envelope.ts'
 import { type FieldProblem, invalid } from '../http/errors.ts'
@@ -37,8 +37,10 @@ const DealsQuery = ListQuery({
   status: Type.Optional(StatusCode()),
 })
 
+type Deps = { db: Db; reading: Reading; write: Writer }
+
 /** The deals resource, with deal.* events. */
-export function dealRoutes(app: App, { db, write }: { db: Db; write: Writer }): void {
+export function dealRoutes(app: App, { db, reading, write }: Deps): void {
   app.get(
     path,
     {
@@ -49,7 +51,9 @@ export function dealRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
       const { stage, contact_id, company_id, status } = request.query
       const asked = paging(request.query)
       const filter = { stage, contact_id, company_id, status }
-      const { deals, total } = await listDeals(db, request.access.workspace_id, filter, asked)
+      const { deals, total } = await reading((db) =>
+        listDeals(db, request.access.workspace_id, filter, asked),
+      )
       return list(deals, total, asked)
     },
   )

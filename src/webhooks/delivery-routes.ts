@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db } from '../db/db.ts'
+import type { Db, Reading } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { List, list, paging, Single } from '../http/envelope.ts'
 import { conflict, invalid, notFound } from '../http/errors.ts'
@@ -14,11 +14,10 @@ import { Delivery, DeliveryDetail, DeliveryParams, delivery_statuses } from './s
 const path = '/api/v1/deliveries'
 const extension = { 'x-extension': true }
 
+type Deps = { db: Db; reading: Reading; write: Writer; event_names: readonly string[] }
+
 /** The delivery log: every request that was sent to a webhook, and what came back. */
-export function deliveryRoutes(
-  app: App,
-  { db, write, event_names }: { db: Db; write: Writer; event_names: readonly string[] },
-): void {
+export function deliveryRoutes(app: App, { db, reading, write, event_names }: Deps): void {
   const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
   const querystring = ListQuery({
     webhook_id: Type.Optional(Type.String()),
@@ -38,7 +37,9 @@ export function deliveryRoutes(
       const asked = paging(request.query)
       const { webhook_id, event, status, from, to } = request.query
       const filters = { webhook_id, event, status, from: from && utc(from), to: to && utc(to) }
-      const { deliveries, total } = await listDeliveries(db, request.access.workspace_id, filters, asked)
+      const { deliveries, total } = await reading((db) =>
+        listDeliveries(db, request.access.workspace_id, filters, asked),
+      )
       return list(deliveries, total, asked)
     },
   )

@@ -1,4 +1,4 @@
-import type { Db } from '../db/db.ts'
+import type { Db, Reading } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
 import { lockRow } from '../db/locks.ts'
 import type { Seal } from '../db/seal.ts'
@@ -22,6 +22,7 @@ const extension = { 'x-extension': true }
 
 export type WebhookDeps = {
   db: Db
+  reading: Reading
   write: Writer
   seal: Seal
   policy: TargetPolicy
@@ -33,7 +34,7 @@ export type WebhookDeps = {
 /** Registration of webhooks, and reading, changing and deleting them. */
 export function webhookRoutes(
   app: App,
-  { db, write, seal, policy, event_names, dispatcher }: WebhookDeps,
+  { db, reading, write, seal, policy, event_names, dispatcher }: WebhookDeps,
 ): void {
   const { WebhookCreate, WebhookUpdate } = webhookBodies(event_names)
 
@@ -85,7 +86,7 @@ export function webhookRoutes(
     },
     async (request) => {
       const asked = paging(request.query)
-      const { webhooks, total } = await listWebhooks(db, request.access.workspace_id, asked)
+      const { webhooks, total } = await reading((db) => listWebhooks(db, request.access.workspace_id, asked))
       return list(webhooks, total, asked)
     },
   )

@@ -6,10 +6,15 @@ import type { Tables } from '../tables.ts'
 import { followClock } from './clock.ts'
 import { connectionOptions } from './connection.ts'
 import { postgresDialect } from './dialect.ts'
+import { openReplica } from './replica.ts'
 import { createWakeUps } from './wake.ts'
 
 /** Opens PostgreSQL, 15 or newer. Throws when it cannot be reached within some seconds. */
-export async function openPostgres(url: string, pool_size: number): Promise<Database> {
+export async function openPostgres(
+  url: string,
+  replica_url: string | null,
+  pool_size: number,
+): Promise<Database> {
   const pool = new pg.Pool({
     ...connectionOptions(url),
     max: pool_size,
@@ -28,15 +33,18 @@ export async function openPostgres(url: string, pool_size: number): Promise<Data
   try {
     await checkVersion(db)
     const clock = await followClock(db, systemClock)
+    const replica = replica_url === null ? null : openReplica(replica_url, pool_size, db)
     return {
       db,
       engine: 'postgres',
+      reading: replica?.reading ?? ((work) => work(db)),
       clock,
       onCommit: wake_ups.listen,
       onGroup: (listener) => void group_listeners.push(listener),
       async close() {
         clock.stop()
         await wake_ups.close()
+        await replica?.close()
         await db.destroy()
       },
     }

@@ -60,6 +60,7 @@ export function openSqlite(file: string): Database {
   return {
     db,
     engine: 'sqlite',
+    reading: (work) => work(db),
     clock: systemClock,
     onCommit: (listener) => void commit_listeners.push(listener),
     onGroup: (listener) => void group_listeners.push(listener),

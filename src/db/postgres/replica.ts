@@ -1,0 +1,69 @@
+import { Kysely, sql } from 'kysely'
+import pg from 'pg'
+import type { Db, Reading } from '../db.ts'
+import { troubleOf } from '../errors.ts'
+import type { Tables } from '../tables.ts'
+import { connectionOptions } from './connection.ts'
+import { postgresDialect } from './dialect.ts'
+
+// How long a list waits for the replica to catch up, and how often it looks.
+const longest_wait_ms = 100
+const look_ms = 5
+// A replica that failed is left alone for so long.
+const rest_ms = 1000
+
+/**
+ * Reads lists from a replica, and never an older state than what was acknowledged before: a list first asks the primary
+ * how far its log is on the disk, and waits until the replica has replayed that. It is read from the primary when the
+ * replica is too far behind, away, or cannot tell (services whose replicas share the primary's storage).
+ */
+export function openReplica(url: string, pool_size: number, primary: Db) {
+  const pool = new pg.Pool({ ...connectionOptions(url), max: pool_size, connectionTimeoutMillis: 1000 })
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const replica = new Kysely<Tables>({ dialect: postgresDialect(pool, () => {}) })
+  let resting_until = 0
+
+  // One question for all lists that begin before it is asked: those that come later need a later answer.
+  let next: Promise<string> | null = null
+  let asking: Promise<unknown> = Promise.resolve()
+  function position(): Promise<string> {
+    next ??= asking.then(() => {
+      const answer = ask()
+      asking = answer.catch(() => {})
+      next = null
+      return answer
+    })
+    return next
+  }
+  async function ask(): Promise<string> {
+    const { rows } = await sql<{ lsn: string }>`SELECT pg_current_wal_flush_lsn()::text AS lsn`.execute(
+      primary,
+    )
+    return rows[0]?.lsn ?? ''
+  }
+
+  async function caughtUp(lsn: string): Promise<boolean> {
+    const { rows } = await sql<{ there: boolean | null }>`
+      SELECT pg_last_wal_replay_lsn() >= ${lsn}::pg_lsn AS there`.execute(replica)
+    return rows[0]?.there === true
+  }
+
+  const reading: Reading = async (work) => {
+    if (performance.now() < resting_until) return work(primary)
+    const lsn = await position()
+    const start = performance.now()
+    try {
+      while (!(await caughtUp(lsn))) {
+        if (performance.now() - start > longest_wait_ms) return work(primary)
+        await new Promise((resolve) => setTimeout(resolve, look_ms))
+      }
+      return await work(replica)
+    } catch (error) {
+      // Away, or a query that it gave up to go on replaying. A fault of the work itself fails on the primary too.
+      if (troubleOf(error) === 'unavailable') resting_until = performance.now() + rest_ms
+      return work(primary)
+    }
+  }
+  return { reading, close: () => replica.destroy() }
+}
