@@ -8,14 +8,22 @@ const shortest_ms = 20
 const reconnect_ms = 500
 const heartbeat_ms = 10_000
 
+// A pooler lends a server's connection for a transaction only, and to whom it belonged would get what another one asked to
+// hear. It is known by its number for the connection, which is not the server's.
+async function isPooled(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
+  return rows[0]?.pid !== (client as { processID?: number }).processID
+}
+
 /**
- * Tells listeners of commits: of this process at once, of others by LISTEN. Notifications may be lost (a pooler, a broken
- * connection): whoever listens also looks by itself from time to time.
+ * Tells listeners of commits: of this process at once, of others by LISTEN, but not through a pooler. Notifications may be
+ * lost with a connection: whoever listens also looks by itself from time to time.
  */
 export function createWakeUps(url: string, pool: pg.Pool) {
   const listeners: (() => void)[] = []
   const me = randomUUID()
   let closed = false
+  let pooled = false
   let told = false
   let notifying = false
   let again = false
@@ -48,12 +56,11 @@ export function createWakeUps(url: string, pool: pg.Pool) {
 
   async function connect(): Promise<void> {
     if (closed) return
-    const { onConnect, ...options } = connectionOptions(url)
-    const one = new pg.Client({ ...options, connectionTimeoutMillis: 5000 })
+    const one = new pg.Client({ ...connectionOptions(url), connectionTimeoutMillis: 5000 })
     client = one
     let over = false
     const end = () => {
-      if (over) return
+      if (over || pooled) return
       over = true
       clearTimeout(timer)
       one.end().catch(() => {})
@@ -71,6 +78,8 @@ export function createWakeUps(url: string, pool: pg.Pool) {
     }
     try {
       await one.connect()
+      pooled = await isPooled(one)
+      if (pooled) return void one.end().catch(() => {})
       await one.query(`LISTEN ${channel}`)
       // Whatever was committed while nobody listened.
       tell()
