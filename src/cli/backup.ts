@@ -1,7 +1,16 @@
 import { isoTime, systemClock } from '../clock.ts'
+import type { Config } from '../config.ts'
 import { writeBackup } from '../db/sqlite/backup.ts'
 import { restoreBackup } from '../db/sqlite/restore.ts'
 import type { Command } from './command.ts'
+
+// Said instead of saving or replacing a folder's old file that nobody serves any more.
+function refusePostgres({ database_url }: Config, instead: string): void {
+  if (database_url === null) return
+  throw new Error(
+    `This command is for SQLite. DATABASE_URL is PostgreSQL: use ${instead}, and keep SECRET_KEY or secret.key with it.`,
+  )
+}
 
 export const backup: Command = {
   operands: ['FILE'],
@@ -10,7 +19,9 @@ export const backup: Command = {
     'Both belong together: keep them at a safe place. With SECRET_KEY, keep that. Nothing is overwritten.',
   ],
   async run({ operands, config, io }) {
-    const { data_dir, secret_key } = config()
+    const settings = config()
+    refusePostgres(settings, 'pg_dump')
+    const { data_dir, secret_key } = settings
     const [file = '', key] = writeBackup(data_dir, operands[0] ?? '', secret_key === null)
     io.out(`Wrote ${file}`)
     if (key) io.out(`Wrote ${key}, the key of its secrets. Keep both: they belong together.`)
@@ -26,7 +37,9 @@ export const restore: Command = {
     'What was there before is kept in the data folder as rapport.db.replaced-TIME.',
   ],
   async run({ operands, config, io }) {
-    const { data_dir, secret_key } = config()
+    const settings = config()
+    refusePostgres(settings, 'pg_restore')
+    const { data_dir, secret_key } = settings
     const [file = ''] = operands
     const kept = await restoreBackup(data_dir, file, secret_key, isoTime(systemClock.now()))
     io.out(`Restored ${file} into ${data_dir}.`)

@@ -57,5 +57,5 @@ export function explainLoss(error: unknown): unknown {
   const reason = code || (errors[0] as { code?: string } | undefined)?.code || message
   const lost = network.has(reason) || lost_codes.test(code) || (code === '' && lost_texts.test(message))
   if (!lost) return error
-  return new Unreachable(`The database cannot be reached (${reason}).`, { cause: error })
+  return new Unreachable(`The database of DATABASE_URL cannot be reached (${reason}).`, { cause: error })
 }

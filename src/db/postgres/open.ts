@@ -31,7 +31,7 @@ export async function openPostgres(
   const db = new Kysely<Tables>({ dialect: postgresDialect(pool, wake_ups.committed) })
   const group_listeners: ((size: number) => void)[] = []
   try {
-    await checkVersion(db)
+    await checkServer(db)
     const clock = await followClock(db, systemClock)
     const replica = replica_url === null ? null : openReplica(replica_url, pool_size, db)
     return {
@@ -55,12 +55,14 @@ export async function openPostgres(
   }
 }
 
-async function checkVersion(db: Kysely<Tables>): Promise<void> {
-  const { rows } = await sql<{ number: number; name: string }>`
-    SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name`.execute(
-    db,
-  )
-  const [version] = rows
-  if (version && version.number < 150_000)
-    throw new Error(`DATABASE_URL is PostgreSQL ${version.name}: 15 or newer is needed.`)
+async function checkServer(db: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ number: number; name: string; encoding: string }>`
+    SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name,
+      current_setting('server_encoding') AS encoding`.execute(db)
+  const { number = 0, name = '', encoding = '' } = rows[0] ?? {}
+  if (number < 150_000) throw new Error(`DATABASE_URL is PostgreSQL ${name}: 15 or newer is needed.`)
+  if (encoding !== 'UTF8')
+    throw new Error(
+      `The database of DATABASE_URL has the encoding ${encoding}: make one with ENCODING 'UTF8' TEMPLATE template0.`,
+    )
 }
