@@ -156,9 +156,9 @@ test("a change is told to its own workspace's webhooks alone", async () => {
   const { id } = await made(call, 'companies', { name: 'Acme' })
   await call('PUT', `${v1}/companies/${id}`, { name: 'Other' })
   await call('DELETE', `${v1}/companies/${id}`)
-  const stored = readStored(rapport.data_dir)
-  const sent = (webhook_id: string) =>
-    stored.rows('SELECT event FROM webhook_deliveries WHERE webhook_id = ?', webhook_id).length
-  assert.deepEqual([sent(mine.id), sent(foreign.id)], [3, 0])
-  stored.close()
+  const stored = await readStored(rapport.data_dir)
+  const sent = async (webhook_id: string) =>
+    (await stored.rows('SELECT event FROM webhook_deliveries WHERE webhook_id = ?', webhook_id)).length
+  assert.deepEqual([await sent(mine.id), await sent(foreign.id)], [3, 0])
+  await stored.close()
 })

@@ -1,10 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
 import { systemClock } from '../src/clock.ts'
 import { transaction } from '../src/db/db.ts'
-import { databaseFile, openSqlite } from '../src/db/sqlite/open.ts'
+import { databaseFile } from '../src/db/sqlite/open.ts'
 import { insertKey } from '../src/keys/keys.ts'
 import { insertWorkspace } from '../src/workspaces/workspaces.ts'
+import { engine, settingsOf } from './engine.ts'
 import { client } from './harness.ts'
+import { beside } from './keys.ts'
 
 export type StoredEvent = {
   id: string
@@ -15,39 +20,95 @@ export type StoredEvent = {
   previous?: Record<string, unknown>
 }
 
-/** Reads what a running service has committed, on a connection of its own that cannot write. */
-export function readStored(data_dir: string) {
+type Row = Record<string, unknown>
+type Value = string | number
+type Reader = {
+  all(sql: string, values: Value[]): Row[] | Promise<Row[]>
+  contents(): Promise<Buffer>
+  close(): unknown
+}
+
+function readSqlite(data_dir: string): Reader {
   const database = new DatabaseSync(databaseFile(data_dir), { readOnly: true })
-  const rows = (sql: string, ...values: (string | number)[]) =>
-    database
-      .prepare(sql)
-      .all(...values)
-      .map((row) => ({ ...row }))
   return {
-    rows,
-    /** The payloads of a record's events of one resource, such as deal, in the order in which they were written. */
-    events: (resource: string, record_id: number): StoredEvent[] =>
-      rows(
-        "SELECT payload FROM events WHERE record_id = ? AND event LIKE ? || '.%' ORDER BY seq",
-        record_id,
-        resource,
-      ).map(({ payload }) => JSON.parse(String(payload))),
+    all: (sql, values) => database.prepare(sql).all(...values),
+    contents: async () =>
+      Buffer.concat(readdirSync(data_dir).map((name) => readFileSync(join(data_dir, name)))),
     close: () => database.close(),
   }
 }
 
+// Whole numbers arrive as numbers, as they do from SQLite.
+const numbers = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC])
+const types = {
+  getTypeParser: (oid: number) => (numbers.has(oid) ? Number : pg.types.getTypeParser(oid)),
+} as pg.ClientConfig['types']
+
+function readPostgres(url: string | undefined): Reader {
+  const options = '-c default_transaction_read_only=on'
+  const connection = new pg.Client({ connectionString: url, types, options })
+  // The server may stop while nothing is asked; whoever asks then is told.
+  connection.on('error', () => {})
+  const connected = connection.connect()
+  return {
+    async all(sql, values) {
+      await connected
+      let number = 0
+      const { rows } = await connection.query(
+        sql.replaceAll('?', () => `$${++number}`),
+        values,
+      )
+      return rows
+    },
+    async contents() {
+      const tables = await this.all("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", [])
+      const rows = await this.all(
+        tables.map(({ tablename }) => `SELECT t::text FROM ${tablename} t`).join(' UNION ALL '),
+        [],
+      )
+      return Buffer.from(rows.map(({ t }) => t).join('\n'))
+    },
+    close: () => connection.end(),
+  }
+}
+
+/**
+ * Reads what a running service has committed, on a connection of its own that cannot write. The SQL is of both engines,
+ * with ? for each value.
+ */
+export async function readStored(data_dir: string) {
+  const { DATABASE_URL } = await settingsOf(data_dir)
+  const reader = engine === 'postgres' ? readPostgres(DATABASE_URL) : readSqlite(data_dir)
+  const rows = async (sql: string, ...values: Value[]): Promise<Row[]> =>
+    (await reader.all(sql, values)).map((row) => ({ ...row }))
+  return {
+    rows,
+    /** Everything that is stored: the bytes of SQLite's files, or the text of every row of PostgreSQL. */
+    contents: () => reader.contents(),
+    /** The payloads of a record's events of one resource, such as deal, in the order in which they were written. */
+    async events(resource: string, record_id: number): Promise<StoredEvent[]> {
+      const found = await rows(
+        'SELECT payload FROM events WHERE record_id = ? AND event LIKE ? ORDER BY seq',
+        record_id,
+        `${resource}.%`,
+      )
+      return found.map(({ payload }) => JSON.parse(String(payload)))
+    },
+    async close() {
+      await reader.close()
+    },
+  }
+}
+export type Stored = Awaited<ReturnType<typeof readStored>>
+
 /** Makes a workspace beside a running service, as the command line does; calls as its key. */
 export async function newWorkspace({ url, data_dir }: { url: string; data_dir: string }) {
-  const { db, close } = openSqlite(databaseFile(data_dir))
-  const workspace_id = await transaction(db, (tx) => insertWorkspace(tx, systemClock, 'Another'))
-  const { token } = await transaction(db, (tx) =>
-    insertKey(tx, systemClock, {
-      workspace_id,
-      name: 'Its key',
-      scopes: null,
-      expires_at: null,
+  const { token } = await beside(data_dir, (db) =>
+    transaction(db, async (tx) => {
+      const workspace_id = await insertWorkspace(tx, systemClock, 'Another')
+      const key = { workspace_id, name: 'Its key', scopes: null, expires_at: null }
+      return insertKey(tx, systemClock, key)
     }),
   )
-  await close()
   return client(url, token)
 }

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../src/clock.ts'
 import { readConfig } from '../src/config.ts'
 import { startServer } from '../src/server.ts'
+import { removeScratch, settingsOf } from './engine.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 export type Reply<T = any> = { status: number; headers: Headers; body: T; text: string }
@@ -55,7 +56,7 @@ export async function startRapport({ clock, env = {}, data_dir }: Options = {}) 
   const folder = data_dir ?? mkdtempSync(join(tmpdir(), 'rapport-test-'))
   const config = readConfig({
     PORT: '0',
-    DATA_DIR: folder,
+    ...(await settingsOf(folder)),
     RATE_LIMIT_PER_SECOND: '0',
     LOG_LEVEL: 'silent',
     ...env,
@@ -70,7 +71,7 @@ export async function startRapport({ clock, env = {}, data_dir }: Options = {}) 
     /** Stops the service; the scratch folder goes unless the caller gave it. */
     async close() {
       await running.stop()
-      if (!data_dir) rmSync(folder, { recursive: true, force: true })
+      if (!data_dir) await removeScratch(folder)
     },
   }
 }

@@ -79,7 +79,7 @@ test('If-Match with the current tag, in a list or * lets every write through', a
 
 test('If-Match with another tag is 412 and changes nothing; a weak tag never matches a write (RFC 9110, 13.1.1)', async () => {
   const { at, id, etag } = await make()
-  const stored = readStored(rapport.data_dir)
+  const stored = await readStored(rapport.data_dir)
   const { text } = await read(at)
   for (const wrong of [stale, `W/${etag}`, `${stale}, W/${etag}`, '', etag.slice(1, -1), '"*"']) {
     const headers = { 'if-match': wrong }
@@ -89,8 +89,8 @@ test('If-Match with another tag is 412 and changes nothing; a weak tag never mat
     refused(await call('POST', `${at}/restore`, undefined, headers), 412, 'precondition_failed')
   }
   assert.equal((await read(at)).text, text)
-  assert.equal(stored.events('company', id).length, 1)
-  stored.close()
+  assert.equal((await stored.events('company', id)).length, 1)
+  await stored.close()
 })
 
 test('of two who edit what they read, the second is told instead of overwriting', async () => {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { newWorkspace, readStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
 import { client, type Rapport, type Reply, startRapport, turnableClock } from './harness.ts'
+import { scratchFolder } from './process.ts'
 
 const clock = turnableClock()
 let rapport: Rapport
@@ -81,9 +79,9 @@ test('50 requests at once with one key make one record with one event', async ()
   assert.equal(new Set(replies.map(({ text }) => text)).size, 1)
   assert.equal(replies.filter((reply) => replayed(reply) === 'true').length, 49)
   assert.equal(await total(), before + 1)
-  const stored = readStored(rapport.data_dir)
-  assert.equal(stored.events('company', replies[0]?.body.data.id).length, 1)
-  stored.close()
+  const stored = await readStored(rapport.data_dir)
+  assert.equal((await stored.events('company', replies[0]?.body.data.id)).length, 1)
+  await stored.close()
 })
 
 test('50 requests at once with one key and different bodies make one record; the others are told', async () => {
@@ -146,14 +144,15 @@ test('on reads, changes and deletions it is passed over, whatever it is', async 
 })
 
 test('kept answers survive a restart, and are not readable in the database', async (t) => {
-  const data_dir = mkdtempSync(join(tmpdir(), 'rapport-test-'))
-  t.after(() => rmSync(data_dir, { recursive: true, force: true }))
+  const data_dir = scratchFolder(t)
   const key = newKey()
   const first = await startRapport({ data_dir, clock })
   const made = await make(key, { name: 'Confidential' }, first.call)
-  const stored = readStored(data_dir)
-  assert.ok(!JSON.stringify(stored.rows('SELECT answer FROM idempotency_keys')).includes('Confidential'))
-  stored.close()
+  const stored = await readStored(data_dir)
+  assert.ok(
+    !JSON.stringify(await stored.rows('SELECT answer FROM idempotency_keys')).includes('Confidential'),
+  )
+  await stored.close()
   await first.close()
   const second = await startRapport({ data_dir, clock })
   const again = await make(key, { name: 'Confidential' }, client(second.url, first.key))

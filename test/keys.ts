@@ -1,14 +1,14 @@
 import { systemClock } from '../src/clock.ts'
 import { type Db, transaction } from '../src/db/db.ts'
-import { databaseFile, openSqlite } from '../src/db/sqlite/open.ts'
 import { insertKey } from '../src/keys/keys.ts'
+import { openScratch } from './engine.ts'
 import { client } from './harness.ts'
 
 type Service = { url: string; data_dir: string }
 
 /** Works on the database of a running service through connections of its own, as the command line does. */
 export async function beside<T>(data_dir: string, work: (db: Db) => Promise<T>): Promise<T> {
-  const { db, close } = openSqlite(databaseFile(data_dir))
+  const { db, close } = await openScratch(data_dir)
   try {
     return await work(db)
   } finally {

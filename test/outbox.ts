@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isoTime } from '../src/clock.ts'
@@ -6,16 +6,16 @@ import { companyCreated } from '../src/companies/events.ts'
 import { transaction } from '../src/db/db.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createSeal } from '../src/db/seal.ts'
-import { databaseFile, openSqlite } from '../src/db/sqlite/open.ts'
 import { emit } from '../src/events/emit.ts'
 import { findDelivery } from '../src/webhooks/deliveries.ts'
 import { insertWebhook } from '../src/webhooks/queries.ts'
+import { openScratch, removeScratch } from './engine.ts'
 import { turnableClock } from './harness.ts'
 
 /** A migrated database of one workspace with webhooks and events, without a service around it. */
 export async function openOutbox() {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-outbox-'))
-  const database = openSqlite(databaseFile(folder))
+  const database = await openScratch(folder)
   await migrate(database)
   const { db } = database
   const clock = turnableClock()
@@ -56,7 +56,7 @@ export async function openOutbox() {
     closeDatabase,
     async close() {
       await closeDatabase()
-      rmSync(folder, { recursive: true, force: true })
+      await removeScratch(folder)
     },
   }
 }

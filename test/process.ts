@@ -4,27 +4,39 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { removeScratch, settingsOf } from './engine.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 type Env = Record<string, string>
 
 // The settings of whoever runs the tests must not reach the program under test.
-const environment = (env: Env) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...env })
+const environment = async (env: Env) => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  ...(env.DATA_DIR && (await settingsOf(env.DATA_DIR))),
+  ...env,
+})
 
-/** A folder that goes when the test is over. */
+const folders: string[] = []
+
+/** A folder that goes when the test is over, and its database after all tests of the file, when nobody uses it any more. */
 export function scratchFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  folders.push(folder)
   return folder
 }
+after(async () => {
+  for (const folder of folders) await removeScratch(folder)
+})
 
 /** Runs one command in a process of its own. `last` is the last line of its standard output. */
 export async function runRapport(words: string[], env: Env) {
   const child = spawn(process.execPath, [main, ...words], {
-    env: environment(env),
+    env: await environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [stdout, stderr, [code]] = await Promise.all([
@@ -38,7 +50,7 @@ export async function runRapport(words: string[], env: Env) {
 /** Starts `serve` on a free port in a process of its own, and resolves when it has told its address; killed at the end of the test. */
 export async function serveProcess(t: TestContext, env: Env) {
   const child = spawn(process.execPath, [main, 'serve'], {
-    env: environment({ PORT: '0', ...env }),
+    env: await environment({ PORT: '0', ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   t.after(() => child.kill('SIGKILL'))

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readConfig } from '../src/config.ts'
 import { newWorkspace, readStored } from './database.ts'
 import { client, type Rapport, startRapport } from './harness.ts'
+import { scratchFolder } from './process.ts'
 import { type Answer, type Received, type Receiver, startReceiver, startTcpServer } from './receiver.ts'
 import {
   act,
@@ -211,9 +209,12 @@ describe('what arrives', () => {
     await call('POST', `/api/v1/deliveries/${id}/resend`)
     const { attempts, event_id } = await attempted(call, id, 4)
     const bodies = receiver.received.map(({ body }) => body)
-    const stored = readStored(rapport.data_dir)
-    const [{ payload } = { payload: '' }] = stored.rows('SELECT payload FROM events WHERE id = ?', event_id)
-    stored.close()
+    const stored = await readStored(rapport.data_dir)
+    const [{ payload } = { payload: '' }] = await stored.rows(
+      'SELECT payload FROM events WHERE id = ?',
+      event_id,
+    )
+    await stored.close()
     const expected = String(payload).replace(',"data"', `,"webhook_id":"${hook.id}","data"`)
     assert.deepEqual(bodies, Array(4).fill(expected))
     assert.deepEqual(
@@ -364,8 +365,7 @@ describe('the outcome', () => {
   })
 
   test('an address that is refused by now is blocked at the connection', async (t) => {
-    const data_dir = mkdtempSync(join(tmpdir(), 'rapport-blocked-'))
-    t.after(() => rmSync(data_dir, { recursive: true, force: true }))
+    const data_dir = scratchFolder(t)
     receiver.received.length = 0
     const open = await startRapport({ data_dir })
     const hook = await register(open.call, { url: receiver.url })

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newWorkspace } from './database.ts'
 import { client, type Rapport, startRapport, turnableClock } from './harness.ts'
+import { scratchFolder } from './process.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import {
   attempted,
@@ -163,8 +161,7 @@ describe('retries', () => {
   })
 
   test('survive a restart: neither early nor lost, and the attempts before it count', async (t) => {
-    const data_dir = mkdtempSync(join(tmpdir(), 'rapport-retries-'))
-    t.after(() => rmSync(data_dir, { recursive: true, force: true }))
+    const data_dir = scratchFolder(t)
     let service = await startRapport({ data_dir, clock })
     t.after(() => service.close())
     const { key } = service

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { statSync } from 'node:fs'
 import { test } from 'node:test'
+import { settingsOf } from '../../test/engine.ts'
 import { client, startRapport } from '../../test/harness.ts'
 import { scratchFolder } from '../../test/process.ts'
 import { futureTime } from './keys.ts'
@@ -12,7 +12,7 @@ async function run(data_dir: string, ...words: string[]) {
   const code = await runCommand(words, {
     out: (line) => out.push(line),
     err: (line) => err.push(line),
-    env: { DATA_DIR: data_dir },
+    env: await settingsOf(data_dir),
   })
   return { code, out, last: out.at(-1) ?? '', err: err.join('\n') }
 }
@@ -22,7 +22,6 @@ test('keys create works before the first serve: the key opens the workspace that
   const made = await run(data_dir, 'keys', 'create', '--name', 'Script')
   assert.equal(made.code, 0)
   assert.match(made.last, /^crm_[0-9A-Za-z]{43}$/)
-  assert.equal(statSync(`${data_dir}/rapport.db`).mode & 0o777, 0o600)
   const workspaces = await run(data_dir, 'workspaces', 'list')
   assert.match(workspaces.last, /^1 .* My workspace$/)
   const rapport = await startRapport({ data_dir })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { settingsOf } from '../../test/engine.ts'
 import { runRapport, scratchFolder } from '../../test/process.ts'
 import type { Entry } from './command.ts'
 import { commands } from './commands.ts'
@@ -105,6 +106,7 @@ test('a failure is one line without a stack, and exits with 1', async () => {
 
 test('as a process: results on standard output, complaints on standard error, the exit code in between', async (t) => {
   const DATA_DIR = join(scratchFolder(t), 'new', 'data')
+  await settingsOf(DATA_DIR, { migrated: false })
   const first = await runRapport(['migrate'], { DATA_DIR })
   assert.deepEqual([first.code, first.stderr], [0, ''])
   assert.match(first.stdout, /^Ran 0001_/)

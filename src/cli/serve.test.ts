@@ -76,15 +76,6 @@ test('the same signal twice at once is one, and a second one later exits at once
   assert.equal(await server.exited, 1)
 })
 
-test('a second process on the folder says so and exits with 1; the first goes on', async (t) => {
-  const DATA_DIR = scratchFolder(t)
-  const server = await serveProcess(t, { DATA_DIR })
-  const second = await runRapport(['serve'], { DATA_DIR, PORT: '0' })
-  assert.equal(second.code, 1)
-  assert.match(second.stderr, /^rapport: Another process serves .*DATA_DIR.*\n$/)
-  assert.equal((await fetch(`${server.url}/healthz`)).status, 200)
-})
-
 test('a port in use is told in one line that names PORT, and exits with 1', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { newWorkspace, readStored } from '../../test/database.ts'
+import { newWorkspace, readStored, type Stored, type StoredEvent } from '../../test/database.ts'
 import { type Rapport, type Reply, startRapport, turnableClock } from '../../test/harness.ts'
 
 const clock = turnableClock()
 let rapport: Rapport
 let call: Rapport['call']
-let stored: ReturnType<typeof readStored>
+let stored: Stored
 before(async () => {
   rapport = await startRapport({ clock })
   call = rapport.call
-  stored = readStored(rapport.data_dir)
+  stored = await readStored(rapport.data_dir)
 })
 after(async () => {
-  stored.close()
+  await stored.close()
   await rapport.close()
 })
 
@@ -37,7 +37,7 @@ const problems = (reply: Reply) => {
   )
 }
 const events = (id: number) => stored.events('contact', id)
-const names = (id: number) => events(id).map(({ event }) => event)
+const names = async (id: number) => (await events(id)).map(({ event }) => event)
 
 describe('views', () => {
   test('a contact with names alone has every field of the detail view, empty ones as null, {} and []', async () => {
@@ -141,7 +141,7 @@ describe('changing', () => {
       assert.equal(reply.text, shown.text)
       assert.equal(reply.headers.get('etag'), shown.headers.get('etag'))
     }
-    assert.deepEqual(names(id), ['contact.created'])
+    assert.deepEqual(await names(id), ['contact.created'])
   })
 
   test('two PUTs at once on different fields keep both', async () => {
@@ -275,7 +275,7 @@ describe('the trash', () => {
     assert.equal(await total(), before - 1)
     for (const { status } of await several('POST', `${at}/restore`)) assert.equal(status, 200)
     assert.equal(await total(), before)
-    assert.deepEqual(names(id), ['contact.created', 'contact.deleted', 'contact.updated'])
+    assert.deepEqual(await names(id), ['contact.created', 'contact.deleted', 'contact.updated'])
   })
 
   test('an id is never given again, not even that of the newest contact', async () => {
@@ -291,7 +291,7 @@ describe('events', () => {
     const values = { email: 'a@acme.example', phone: '1', company_id: company.id, stage: 'lead' }
     const full = await made({ ...values, mobile: '2', tags: ['x'], custom_fields: { a: 1 } })
     const created_at = now()
-    const [event, ...more] = events(full.id)
+    const [event, ...more] = await events(full.id)
     assert.deepEqual(more, [])
     assert.ok(event)
     const { id: event_id, ...rest } = event
@@ -302,7 +302,7 @@ describe('events', () => {
       data: { id: full.id, ...name, ...values, created_at },
     })
     const bare = await made()
-    assert.deepEqual(events(bare.id)[0]?.data, {
+    assert.deepEqual((await events(bare.id))[0]?.data, {
       id: bare.id,
       ...name,
       email: null,
@@ -324,7 +324,7 @@ describe('events', () => {
       custom_fields: { a: 3 },
       tags: [],
     })
-    const { id: _, ...event } = events(before.id)[1] as ReturnType<typeof events>[number]
+    const { id: _, ...event } = (await events(before.id))[1] as StoredEvent
     assert.deepEqual(event, {
       event: 'contact.updated',
       timestamp: now(),
@@ -341,7 +341,7 @@ describe('events', () => {
     await done('DELETE', `${path}/${contact.id}`)
     clock.advance(1000)
     const restored = await done('POST', `${path}/${contact.id}/restore`)
-    const written = events(contact.id).map(({ id: _, timestamp: __, ...event }) => event)
+    const written = (await events(contact.id)).map(({ id: _, timestamp: __, ...event }) => event)
     assert.deepEqual(written.slice(1), [
       { event: 'contact.deleted', data: contact },
       {
@@ -360,7 +360,7 @@ describe('events', () => {
     await call('PUT', at, { company_id: 999_999 })
     await call('DELETE', at, undefined, { 'if-match': '"old"' })
     await call('POST', `${at}/restore`)
-    assert.deepEqual(names(id), ['contact.created'])
+    assert.deepEqual(await names(id), ['contact.created'])
   })
 })
 

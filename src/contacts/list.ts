@@ -8,9 +8,10 @@ import { counted, withCompany } from './queries.ts'
 import type { ListedContact } from './schema.ts'
 
 type Slice = { workspace_id: number; limit: number; offset: number }
+type Literal = { workspace_id: number; limit: RawBuilder<number>; offset: RawBuilder<number> }
 type Order = 'asc' | 'desc'
 
-const near = (db: Db, p: Slice, where: Expression<SqlBool>[], order: Order) =>
+const near = (db: Db, p: Slice | Literal, where: Expression<SqlBool>[], order: Order) =>
   withCompany(db)
     .where('contacts.workspace_id', '=', p.workspace_id)
     .where('contacts.deleted_at', 'is', null)
@@ -36,7 +37,7 @@ const deep = (db: Db, p: Slice, where: Expression<SqlBool>[], order: Order) =>
     )
     .orderBy('contacts.id', order)
 
-// One text for each number of ids.
+// One text for each number of ids, or of records on a first page.
 type Ids = { workspace_id: number } & Record<number, number>
 const byIds = (count: number) =>
   prepare((db, p: Ids) =>
@@ -49,19 +50,30 @@ const byIds = (count: number) =>
       )
       .orderBy('contacts.id', 'desc'),
   )
-const known = new Map<number, ReturnType<typeof byIds>>()
-function withIds(count: number) {
-  const query = known.get(count) ?? byIds(count)
-  known.set(count, query)
-  return query
+const perNumber = <Query>(make: (count: number) => Query) => {
+  const known = new Map<number, Query>()
+  return (count: number): Query => {
+    const query = known.get(count) ?? make(count)
+    known.set(count, query)
+    return query
+  }
 }
+const withIds = perNumber(byIds)
 
 // Below this, skipping records costs less than a second look at each that is wanted.
 const deep_from = 500
 
-const firstPages = prepare((db, p: Slice) => near(db, p, [], 'desc'))
+// The limit is part of the text: PostgreSQL keeps no plan for one that it does not know, and planning costs as much as
+// the page.
+const firstPage = perNumber((limit) =>
+  prepare((db, { workspace_id }: { workspace_id: number }) =>
+    near(db, { workspace_id, limit: sql.lit(limit), offset: sql.lit(0) }, [], 'desc'),
+  ),
+)
 
-type Row = Awaited<ReturnType<typeof firstPages>>[number]
+const nextPages = prepare((db, p: Slice) => near(db, p, [], 'desc'))
+
+type Row = Awaited<ReturnType<typeof nextPages>>[number]
 // Key by key: copying a row costs more than reading it.
 const listed = (row: Row): ListedContact => ({
   id: row.id,
@@ -120,12 +132,15 @@ export async function listContacts(
       : (filters[0]?.total ?? (await countOf(db, workspace_id, 'contacts')))
   if (offset >= total) return { contacts: [], total }
   const { order, ...slice } = nearer(total, per_page, offset)
-  const parameters = { workspace_id, ...slice }
-  const first = !filters.length && order === 'desc' && slice.offset < deep_from
-  const page = slice.offset < deep_from ? near : deep
-  const rows = first ? await firstPages(db, parameters) : await page(db, parameters, where, order).execute()
+  const rows = await rowsOf(db, { workspace_id, ...slice }, where, order)
   const contacts = rows.map(listed)
   return { contacts: order === 'desc' ? contacts : contacts.reverse(), total }
+}
+
+function rowsOf(db: Db, slice: Slice, where: Expression<SqlBool>[], order: Order): Promise<Row[]> {
+  if (slice.offset >= deep_from) return deep(db, slice, where, order).execute()
+  if (where.length || order === 'asc') return near(db, slice, where, order).execute()
+  return slice.offset === 0 ? firstPage(slice.limit)(db, slice) : nextPages(db, slice)
 }
 
 // The rarest filter leads the search by its index; the others are written so that no index offers itself for them,

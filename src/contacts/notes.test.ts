@@ -176,13 +176,13 @@ test('a note is reached through its own contact only, and an unknown contact is 
 })
 
 test('notes emit no events', async () => {
-  const stored = readStored(rapport.data_dir)
+  const stored = await readStored(rapport.data_dir)
   const count = () => stored.rows('SELECT count(*) AS n FROM events')
   const path = await contact()
-  const before = count()
+  const before = await count()
   const note = await made(`${path}/notes`, { body: 'Quiet' })
   await call('PUT', `${path}/notes/${note.id}`, { body: 'Still quiet' })
   await call('DELETE', `${path}/notes/${note.id}`)
-  assert.deepEqual(count(), before)
-  stored.close()
+  assert.deepEqual(await count(), before)
+  await stored.close()
 })

@@ -1,34 +1,41 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
+import { engine, openScratch, removeScratch, settingsOf } from '../../test/engine.ts'
 import { startRapport } from '../../test/harness.ts'
 import { type Db, transaction } from './db.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations/index.ts'
-import { databaseFile, openSqlite } from './sqlite/open.ts'
 
 let folder: string
-beforeEach(() => {
+beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
+  await settingsOf(folder, { migrated: false })
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeScratch(folder))
 
 const names = migrations.map(({ name }) => name)
 async function opened<T>(work: (db: Db, run: () => Promise<string[]>) => Promise<T>): Promise<T> {
-  const database = openSqlite(databaseFile(folder))
+  const database = await openScratch(folder)
   try {
     return await work(database.db, () => migrate(database))
   } finally {
     await database.close()
   }
 }
-const schema = (db: Db) =>
-  sql<{ sql: string }>`SELECT name, sql FROM sqlite_schema ORDER BY name`.execute(db).then(({ rows }) => rows)
+const schemas = {
+  sqlite: sql`SELECT name, sql FROM sqlite_schema ORDER BY name`,
+  postgres: sql`
+    SELECT table_name || '.' || column_name AS name, data_type AS sql
+    FROM information_schema.columns WHERE table_schema = 'public'
+    UNION ALL SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1`,
+}
+const schema = (db: Db) => schemas[engine].execute(db).then(({ rows }) => rows)
 
 test('migrations are numbered without a gap, in order, and run once', async () => {
   assert.deepEqual(
@@ -81,15 +88,18 @@ test('a migration that fails leaves nothing behind', async () => {
 })
 
 test('several processes that start at once on an empty folder migrate it once', async () => {
+  const at = (file: string) => JSON.stringify(new URL(file, import.meta.url))
   const script = `
-    import { migrate } from ${JSON.stringify(new URL('migrate.ts', import.meta.url))}
-    import { databaseFile, openSqlite } from ${JSON.stringify(new URL('sqlite/open.ts', import.meta.url))}
-    const database = openSqlite(databaseFile(process.argv[1]))
+    import { readConfig } from ${at('../config.ts')}
+    import { migrate } from ${at('migrate.ts')}
+    import { openDatabase } from ${at('open.ts')}
+    const database = await openDatabase(readConfig())
     console.log(JSON.stringify(await migrate(database)))
     await database.close()`
   const run = promisify(execFile)
+  const env = { ...process.env, ...(await settingsOf(folder)) }
   const starts = Array.from({ length: 4 }, () =>
-    run(process.execPath, ['--input-type=module', '-e', script, folder]),
+    run(process.execPath, ['--input-type=module', '-e', script], { env }),
   )
   const ran = (await Promise.all(starts)).map(({ stdout }) => JSON.parse(stdout))
   assert.deepEqual(ran.flat(), names)

@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { engine, openScratch, removeScratch } from '../../test/engine.ts'
 import { addCount, countOf, recount } from './counts.ts'
 import { type Database, type Db, transaction } from './db.ts'
 import { newId } from './ids.ts'
 import { migrate } from './migrate.ts'
 import { prepare } from './prepare.ts'
 import { engineOf, isLive, referenceProblems } from './references.ts'
-import { openSqlite } from './sqlite/open.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
 let database: Database
 let db: Db
 before(async () => {
-  database = openSqlite(join(folder, 'test.db'))
+  database = await openScratch(folder)
   db = database.db
   await migrate(database)
 })
 after(async () => {
   await database.close()
-  rmSync(folder, { recursive: true, force: true })
+  await removeScratch(folder)
 })
 
 const now = '2026-11-21T08:30:00.000Z'
@@ -153,6 +153,6 @@ test('text ids are unique, and their order is that in which they were made', () 
 })
 
 test('a handle knows its engine, also inside a transaction', async () => {
-  assert.equal(engineOf(db), 'sqlite')
-  assert.equal(await transaction(db, async (tx) => engineOf(tx)), 'sqlite')
+  assert.equal(engineOf(db), engine)
+  assert.equal(await transaction(db, async (tx) => engineOf(tx)), engine)
 })

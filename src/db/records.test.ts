@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
+import { openScratch, removeScratch } from '../../test/engine.ts'
 import { countOf, recount } from './counts.ts'
 import { type Database, type Db, transaction } from './db.ts'
 import { migrate } from './migrate.ts'
 import { deletedAt, moveRecord } from './records.ts'
-import { openSqlite } from './sqlite/open.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
 const created = '2026-11-21T08:30:00.000Z'
@@ -16,13 +16,13 @@ let database: Database
 let db: Db
 let id: number
 before(async () => {
-  database = openSqlite(join(folder, 'test.db'))
+  database = await openScratch(folder)
   db = database.db
   await migrate(database)
 })
 after(async () => {
   await database.close()
-  rmSync(folder, { recursive: true, force: true })
+  await removeScratch(folder)
 })
 
 let workspace_id = 10

@@ -73,12 +73,12 @@ test('webhook secrets are encrypted in the database', async () => {
   }
   const made = await rapport.call('POST', '/api/v1/webhooks', hook, { 'idempotency-key': 'a' })
   assert.equal(made.status, 201, made.text)
-  const stored = readStored(folder)
+  const stored = await readStored(folder)
   const kept = JSON.stringify([
-    stored.rows('SELECT * FROM webhooks'),
-    stored.rows('SELECT * FROM idempotency_keys'),
+    await stored.rows('SELECT * FROM webhooks'),
+    await stored.rows('SELECT * FROM idempotency_keys'),
   ])
-  stored.close()
+  await stored.close()
   assert.ok(!kept.includes('sixteen'))
   await rapport.close()
 })

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
+import { openScratch, removeScratch } from '../../test/engine.ts'
 import { type Database, transaction } from './db.ts'
 import { migrate } from './migrate.ts'
 import { normaliseText, searchContacts, searchText, searchWords } from './search.ts'
-import { openSqlite } from './sqlite/open.ts'
 
 describe('normaliseText', () => {
   const folded = {
@@ -55,7 +55,7 @@ describe('searchContacts', () => {
   let database: Database
 
   before(async () => {
-    database = openSqlite(join(folder, 'search.db'))
+    database = await openScratch(folder)
     await migrate(database)
     await transaction(database.db, async (tx) => {
       for (let id = 1; id <= size; id++) {
@@ -75,7 +75,7 @@ describe('searchContacts', () => {
   })
   after(async () => {
     await database.close()
-    rmSync(folder, { recursive: true })
+    await removeScratch(folder)
   })
 
   const queries = {

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { newWorkspace, readStored } from '../../test/database.ts'
+import { newWorkspace, readStored, type Stored } from '../../test/database.ts'
 import { type Rapport, type Reply, startRapport, turnableClock } from '../../test/harness.ts'
 
 const clock = turnableClock()
 let rapport: Rapport
-let stored: ReturnType<typeof readStored>
+let stored: Stored
 before(async () => {
   rapport = await startRapport({ clock })
-  stored = readStored(rapport.data_dir)
+  stored = await readStored(rapport.data_dir)
 })
 after(async () => {
-  stored.close()
+  await stored.close()
   await rapport.close()
 })
 
@@ -104,7 +104,7 @@ describe('views', () => {
       assert.equal(reply.status, 201, reply.text)
       const { id } = reply.body.data
       const list = await call('GET', `${path}?per_page=1&company_id=${company_id}`)
-      const [{ payload } = { payload: '' }] = stored.rows(
+      const [{ payload } = { payload: '' }] = await stored.rows(
         'SELECT payload FROM events WHERE record_id = ? AND event = ?',
         id,
         'deal.created',

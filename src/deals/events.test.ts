@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { readStored } from '../../test/database.ts'
+import { readStored, type Stored } from '../../test/database.ts'
 import { type Rapport, startRapport, turnableClock } from '../../test/harness.ts'
 import { catalogue } from '../app.ts'
 
 const clock = turnableClock()
 let rapport: Rapport
-let stored: ReturnType<typeof readStored>
+let stored: Stored
 before(async () => {
   rapport = await startRapport({ clock })
-  stored = readStored(rapport.data_dir)
+  stored = await readStored(rapport.data_dir)
 })
 after(async () => {
-  stored.close()
+  await stored.close()
   await rapport.close()
 })
 
@@ -25,14 +25,14 @@ async function ok(method: string, url: string, body?: object) {
 const deal = (body: object = {}) => ok('POST', path, { name: 'Relaunch', value: 12500.5, ...body })
 const put = (id: number, body: object) => ok('PUT', `${path}/${id}`, body)
 const changeStage = (id: number, body: object) => ok('POST', `${path}/${id}/change-stage`, body)
-const names = (id: number) => stored.events('deal', id).map(({ event }) => event)
+const names = async (id: number) => (await stored.events('deal', id)).map(({ event }) => event)
 
 /** Runs a write and returns the events that it alone added, in their order. */
 async function added<T>(id: number, write: () => Promise<T>) {
-  const count = stored.events('deal', id).length
+  const count = (await stored.events('deal', id)).length
   clock.advance(1000)
   const result = await write()
-  return { result, events: stored.events('deal', id).slice(count) }
+  return { result, events: (await stored.events('deal', id)).slice(count) }
 }
 
 test('the catalogue names the six deal events in the order of the interface', () => {
@@ -45,7 +45,7 @@ test('the catalogue names the six deal events in the order of the interface', ()
 describe('POST', () => {
   test('it is deal.created with the detail view, and nothing more in an open stage', async () => {
     const fresh = await deal({ stage: 'demo' })
-    const [event, ...others] = stored.events('deal', fresh.id)
+    const [event, ...others] = await stored.events('deal', fresh.id)
     assert.deepEqual(others, [])
     assert.deepEqual(Object.keys(event ?? {}), ['id', 'event', 'timestamp', 'data'])
     assert.equal(event?.timestamp, fresh.created_at)
@@ -53,17 +53,17 @@ describe('POST', () => {
   })
 
   test('created in won or lost it is also deal.won or deal.lost, and never a stage change', async () => {
-    assert.deepEqual(names((await deal({ stage: 'won' })).id), ['deal.created', 'deal.won'])
-    assert.deepEqual(names((await deal({ stage: 'lost' })).id), ['deal.created', 'deal.lost'])
+    assert.deepEqual(await names((await deal({ stage: 'won' })).id), ['deal.created', 'deal.won'])
+    assert.deepEqual(await names((await deal({ stage: 'lost' })).id), ['deal.created', 'deal.lost'])
   })
 
   test('a refused body writes no event and no record', async () => {
     const count = () =>
       stored.rows('SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM deals) AS n')
-    const before = count()
+    const before = await count()
     assert.equal((await rapport.call('POST', path, { name: 'X', stage: 'sold' })).status, 422)
     assert.equal((await rapport.call('POST', path, { name: 'X', company_id: 999_999 })).status, 422)
-    assert.deepEqual(count(), before)
+    assert.deepEqual(await count(), before)
   })
 })
 

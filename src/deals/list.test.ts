@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { newWorkspace, readStored } from '../../test/database.ts'
+import { newWorkspace, readStored, type Stored } from '../../test/database.ts'
 import { type Rapport, startRapport } from '../../test/harness.ts'
 import { type Stage, stages, statusOf } from './stages.ts'
 
 let rapport: Rapport
-let stored: ReturnType<typeof readStored>
+let stored: Stored
 before(async () => {
   rapport = await startRapport()
-  stored = readStored(rapport.data_dir)
+  stored = await readStored(rapport.data_dir)
 })
 after(async () => {
-  stored.close()
+  await stored.close()
   await rapport.close()
 })
 
@@ -198,32 +198,18 @@ test('total and pages agree with a plain model under random writes, for every co
   )
 })
 
-test('the kept totals equal counted rows after everything above', () => {
+test('the kept totals equal counted rows after everything above', async () => {
   const live = 'FROM deals WHERE deleted_at IS NULL'
   const counts = ['stage', 'status', 'contact_id', 'company_id'].map(
     (name) =>
       `SELECT workspace_id, 'deals.${name}=' || ${name}, count(*) ${live} AND ${name} IS NOT NULL GROUP BY 1, 2`,
   )
   const plain = `SELECT workspace_id, 'deals' AS name, count(*) AS n ${live} GROUP BY 1`
-  const counted = stored.rows(`${[plain, ...counts].join(' UNION ALL ')} ORDER BY 1, 2`)
-  const kept = stored.rows(
-    "SELECT workspace_id, name, n FROM record_counts WHERE name LIKE 'deals%' AND n <> 0 ORDER BY 1, 2",
+  const counted = await stored.rows(`${[plain, ...counts].join(' UNION ALL ')} ORDER BY 1, 2`)
+  const kept = await stored.rows(
+    `SELECT workspace_id, name, sum(n) AS n FROM record_counts WHERE name LIKE 'deals%'
+      GROUP BY 1, 2 HAVING sum(n) <> 0 ORDER BY 1, 2`,
   )
   assert.ok(counted.length > 20)
   assert.deepEqual(kept, counted)
-})
-
-test('one filter and the order come from an index alone: no sort, and no deal is read that a page skips', () => {
-  for (const condition of [
-    '',
-    ...['stage', 'status', 'contact_id', 'company_id'].map((name) => `AND ${name} = 1`),
-  ]) {
-    const sql = `SELECT id FROM deals WHERE workspace_id = 1 AND deleted_at IS NULL ${condition} ORDER BY id DESC LIMIT 25 OFFSET 1000`
-    const plan = stored.rows(`EXPLAIN QUERY PLAN ${sql}`).map(({ detail }) => String(detail))
-    assert.equal(plan.length, 1, plan.join())
-    assert.match(plan[0] ?? '', /^SEARCH deals USING (COVERING )?INDEX deals_(\w+_)?live /)
-    // Column reads of cursor 0, the table itself, would be reads of the records.
-    const reads = stored.rows(`EXPLAIN ${sql}`).filter(({ opcode, p1 }) => opcode === 'Column' && p1 === 0)
-    assert.deepEqual(reads, [])
-  }
 })

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { readStored, type StoredEvent } from '../../test/database.ts'
+import { readStored, type Stored, type StoredEvent } from '../../test/database.ts'
 import { type Rapport, startRapport, turnableClock } from '../../test/harness.ts'
 import { type Stage, stages, statusOf } from './stages.ts'
 
 const clock = turnableClock()
 let rapport: Rapport
-let stored: ReturnType<typeof readStored>
+let stored: Stored
 const ids = { contacts: [] as number[], companies: [] as number[] }
 before(async () => {
   rapport = await startRapport({ clock })
-  stored = readStored(rapport.data_dir)
+  stored = await readStored(rapport.data_dir)
   for (const name of ['Acme', 'Globex']) {
     const person = await rapport.call('POST', '/api/v1/contacts', { first_name: 'Ada', last_name: name })
     ids.contacts.push(person.body.data.id)
@@ -19,7 +19,7 @@ before(async () => {
   }
 })
 after(async () => {
-  stored.close()
+  await stored.close()
   await rapport.close()
 })
 
@@ -142,7 +142,7 @@ test('the events of any sequence of operations, replayed, give the deal as GET s
         const { status, text } = await rapport.call(method ?? '', `${path}/${id}${url}`, real(one.body))
         assert.ok([200, 404, 422].includes(status), text)
       }
-      const events = stored.events('deal', id)
+      const events = await stored.events('deal', id)
       const fresh = events.slice(received)
       assert.equal(new Set(fresh.map(({ event }) => event)).size, fresh.length)
       for (const event of fresh) {

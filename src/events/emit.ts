@@ -1,7 +1,8 @@
-import { recount } from '../db/counts.ts'
+import { addCounts, countChanges } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
-import { prepare } from '../db/prepare.ts'
+import { engineOf, prepare } from '../db/prepare.ts'
+import { recordset, rowsOf } from '../db/recordset.ts'
 import type { Context } from './context.ts'
 import type { Changes, EventDefinition } from './define.ts'
 
@@ -27,13 +28,17 @@ const insertEvent = prepare(
     }),
 )
 
-const subscribers = prepare((db, p: { workspace_id: number; event: string }) =>
-  db
+// On PostgreSQL a subscription that was found stays until the end: whoever deletes the webhook waits for this transaction
+// before it looks for what is pending, or was there first and is not found (see removeWebhook).
+const subscribers = prepare((db, p: { workspace_id: number; event: string }) => {
+  const query = db
     .selectFrom('webhook_subscriptions')
     .select('webhook_id')
     .where('workspace_id', '=', p.workspace_id)
-    .where('event', '=', p.event),
-)
+    .where('event', '=', p.event)
+    .orderBy('webhook_id')
+  return engineOf(db) === 'postgres' ? query.forKeyShare() : query
+})
 
 /**
  * Writes an event and a delivery for each webhook that asked for it, in the transaction of the change itself: an event
@@ -47,10 +52,15 @@ export async function emit(
   changes?: Changes,
 ): Promise<void> {
   const { workspace_id } = context
-  const event_id = await insertEventOf(tx, context, definition, record, changes)
   const event = definition.name
-  for (const { webhook_id } of await subscribers(tx, { workspace_id, event }))
-    await insertDelivery(tx, context, { webhook_id, event_id, event, kind: 'event' })
+  // Issued together: neither needs the other's answer.
+  const [event_id, webhooks] = await Promise.all([
+    insertEventOf(tx, context, definition, record, changes),
+    subscribers(tx, { workspace_id, event }),
+  ])
+  const webhook_ids = webhooks.map(({ webhook_id }) => webhook_id)
+  const delivery = { event_id, event, kind: 'event' as const }
+  if (webhook_ids.length) await insertDeliveries(tx, context, delivery, webhook_ids)
 }
 
 /** Writes the event alone, for no webhook; returns its id. */
@@ -70,75 +80,101 @@ export async function insertEventOf(
   return event.id
 }
 
-type NewDelivery = { webhook_id: string; event_id: string; event: string; kind: 'event' | 'ping' }
+type NewDelivery = { event_id: string; event: string; kind: 'event' | 'ping' }
 
 /** The lease of a delivery whose maker attempts it itself. */
 type Lease = { claim_id: string; ends_ms: number }
 
-const addDelivery = prepare(
-  (
-    db,
-    p: { id: string; workspace_id: number; webhook_id: string; event_id: string; event: string; now: string },
-  ) =>
-    db.insertInto('webhook_deliveries').values({
-      id: p.id,
-      workspace_id: p.workspace_id,
-      webhook_id: p.webhook_id,
-      event_id: p.event_id,
-      event: p.event,
-      status: 'pending',
-      attempt_count: 0,
-      next_attempt_at: p.now,
-      created_at: p.now,
-      finished_at: null,
-    }),
+const delivery_columns = { id: 'text!', webhook_id: 'text!', event_id: 'text!', event: 'text!' } as const
+const addDeliveries = prepare((db, p: { rows: string; workspace_id: number; now: string }) =>
+  db
+    .insertInto('webhook_deliveries')
+    .columns([
+      ...(['id', 'webhook_id', 'event_id', 'event'] as const),
+      ...(['workspace_id', 'status', 'attempt_count', 'next_attempt_at', 'created_at'] as const),
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(recordset(db, p.rows, delivery_columns).as('r'))
+        .select(['id', 'webhook_id', 'event_id', 'event'])
+        .select((eb) => [
+          eb.cast<number>(eb.val(p.workspace_id), 'bigint').as('workspace_id'),
+          eb.cast<'pending'>(eb.val('pending'), 'text').as('status'),
+          eb.lit(0).as('attempt_count'),
+          eb.cast<string>(eb.val(p.now), 'text').as('next_attempt_at'),
+          eb.cast<string>(eb.val(p.now), 'text').as('created_at'),
+        ]),
+    ),
 )
 
+const queue_columns = { id: 'text!', webhook_id: 'text!' } as const
 type Queued = {
-  delivery_id: string
+  rows: string
   workspace_id: number
-  webhook_id: string
   kind: NewDelivery['kind']
   run_at_ms: number
   claim_id: string | null
   claimed_at_ms: number | null
 }
 const enqueue = prepare((db, p: Queued) =>
-  db.insertInto('webhook_queue').values({
-    delivery_id: p.delivery_id,
-    workspace_id: p.workspace_id,
-    webhook_id: p.webhook_id,
-    kind: p.kind,
-    run_at_ms: p.run_at_ms,
-    tries: 0,
-    claim_id: p.claim_id,
-    claimed_at_ms: p.claimed_at_ms,
-  }),
+  db
+    .insertInto('webhook_queue')
+    .columns([
+      ...(['delivery_id', 'webhook_id'] as const),
+      ...(['workspace_id', 'kind', 'run_at_ms', 'tries', 'claim_id', 'claimed_at_ms'] as const),
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(recordset(db, p.rows, queue_columns).as('r'))
+        .select(['id', 'webhook_id'])
+        .select((eb) => [
+          eb.cast<number>(eb.val(p.workspace_id), 'bigint').as('workspace_id'),
+          eb.cast<NewDelivery['kind']>(eb.val(p.kind), 'text').as('kind'),
+          eb.cast<number>(eb.val(p.run_at_ms), 'bigint').as('run_at_ms'),
+          eb.lit(0).as('tries'),
+          eb.cast<string | null>(eb.val(p.claim_id), 'text').as('claim_id'),
+          eb.cast<number | null>(eb.val(p.claimed_at_ms), 'bigint').as('claimed_at_ms'),
+        ]),
+    ),
 )
 
 /** Adds a delivery that is due at once, to the log and to the queue; returns its id. */
 export async function insertDelivery(
   tx: Db,
   context: Context,
-  delivery: NewDelivery,
+  { webhook_id, ...delivery }: NewDelivery & { webhook_id: string },
   lease?: Lease,
 ): Promise<string> {
-  const { kind, webhook_id, event_id, event } = delivery
-  const { workspace_id, now, now_ms } = context
-  const id = newId('dlv')
-  await addDelivery(tx, { id, workspace_id, webhook_id, event_id, event, now })
-  await enqueue(tx, {
-    delivery_id: id,
-    workspace_id,
-    webhook_id,
-    kind,
-    run_at_ms: lease?.ends_ms ?? now_ms,
-    claim_id: lease?.claim_id ?? null,
-    claimed_at_ms: lease ? now_ms : null,
-  })
-  const counted = { webhook_id, event, status: 'pending' }
-  await recount(tx, workspace_id, 'deliveries', ['webhook_id', 'event', 'status'], null, counted)
+  const [id = ''] = await insertDeliveries(tx, context, delivery, [webhook_id], lease)
   return id
+}
+
+// Three statements, however many webhooks there are.
+async function insertDeliveries(
+  tx: Db,
+  { workspace_id, now, now_ms }: Context,
+  { event_id, event, kind }: NewDelivery,
+  webhook_ids: readonly string[],
+  lease?: Lease,
+): Promise<string[]> {
+  const rows = webhook_ids.map((webhook_id) => ({ id: newId('dlv'), webhook_id, event_id, event }))
+  const counted = ['webhook_id', 'event', 'status']
+  const counts = rows.flatMap((row) =>
+    countChanges(workspace_id, 'deliveries', counted, null, { ...row, status: 'pending' }),
+  )
+  await Promise.all([
+    addDeliveries(tx, { rows: rowsOf(delivery_columns, rows), workspace_id, now }),
+    enqueue(tx, {
+      rows: rowsOf(queue_columns, rows),
+      workspace_id,
+      kind,
+      run_at_ms: lease?.ends_ms ?? now_ms,
+      claim_id: lease?.claim_id ?? null,
+      claimed_at_ms: lease ? now_ms : null,
+    }),
+    addCounts(tx, counts),
+  ])
+  return rows.map(({ id }) => id)
 }
 
 // The keys of the definition and no others, null where the record has no value.

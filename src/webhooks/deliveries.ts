@@ -1,8 +1,6 @@
-import type { Insertable } from 'kysely'
-import { addCount, countOf } from '../db/counts.ts'
+import { addCounts, countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
-import { prepare } from '../db/prepare.ts'
-import type { Tables } from '../db/tables.ts'
+import { engineOf } from '../db/prepare.ts'
 import { bodyFor } from '../events/emit.ts'
 import type { Attempt, Delivery, DeliveryDetail } from './schema.ts'
 
@@ -101,106 +99,13 @@ export async function findDelivery(db: Db, workspace_id: number, id: string): Pr
   return { ...delivery, attempts }
 }
 
-type NewAttempt = Omit<Attempt, 'number' | 'request'> & {
-  request: { url: string; headers: Record<string, string> }
-}
-
-const lastNumber = prepare((db, p: { workspace_id: number; delivery_id: string }) =>
-  db
-    .selectFrom('webhook_attempts')
-    .select((eb) => eb.fn.max('number').as('number'))
-    .where('workspace_id', '=', p.workspace_id)
-    .where('delivery_id', '=', p.delivery_id),
-)
-
-/** Adds an attempt to a delivery's log, numbered on. */
-export async function insertAttempt(
-  tx: Db,
-  workspace_id: number,
-  delivery_id: string,
-  attempt: NewAttempt,
-): Promise<void> {
-  const [last] = await lastNumber(tx, { workspace_id, delivery_id })
-  const { started_at, request, response, error } = attempt
-  await addAttempt(tx, {
-    workspace_id,
-    delivery_id,
-    number: (last?.number ?? 0) + 1,
-    started_at,
-    duration_ms: Math.round(attempt.duration_ms),
-    request_url: request.url,
-    request_headers: JSON.stringify(request.headers),
-    response_status: response?.status ?? null,
-    response_headers: response && JSON.stringify(response.headers),
-    response_body: response?.body ?? null,
-    error_code: error?.code ?? null,
-    error_message: error?.message ?? null,
-  })
-}
-
-type AttemptRow = Insertable<Tables['webhook_attempts']>
-const addAttempt = prepare((db, p: AttemptRow) =>
-  db.insertInto('webhook_attempts').values({
-    workspace_id: p.workspace_id,
-    delivery_id: p.delivery_id,
-    number: p.number,
-    started_at: p.started_at,
-    duration_ms: p.duration_ms,
-    request_url: p.request_url,
-    request_headers: p.request_headers,
-    response_status: p.response_status,
-    response_headers: p.response_headers,
-    response_body: p.response_body,
-    error_code: p.error_code,
-    error_message: p.error_message,
-  }),
-)
-
-const finish = prepare(
-  (db, p: { workspace_id: number; id: string; status: Delivery['status']; now: string }) =>
-    db
-      .updateTable('webhook_deliveries')
-      .set((eb) => ({
-        status: p.status,
-        attempt_count: eb('attempt_count', '+', 1),
-        next_attempt_at: null,
-        finished_at: p.now,
-      }))
-      .where('workspace_id', '=', p.workspace_id)
-      .where('id', '=', p.id),
-)
-
-/** Ends a pending delivery after a counted attempt. */
-export async function finishDelivery(
-  tx: Db,
-  workspace_id: number,
-  id: string,
-  status: 'succeeded' | 'failed',
-  now: string,
-): Promise<void> {
-  await finish(tx, { workspace_id, id, status, now })
-  await moveStatus(tx, workspace_id, 'pending', status, 1)
-}
-
-/** Notes a counted attempt that is tried again at the given time. */
-export async function retryDelivery(
-  tx: Db,
-  workspace_id: number,
-  id: string,
-  next_attempt_at: string,
-): Promise<void> {
-  await tx
-    .updateTable('webhook_deliveries')
-    .set((eb) => ({ attempt_count: eb('attempt_count', '+', 1), next_attempt_at }))
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
-    .execute()
-}
-
 /** Finished deliveries that can be put into the queue again: one by its id, or the failed ones of a webhook. */
 type Resendable = { id: string } | { webhook_id: string; status: 'failed'; since: string | null }
 
-/** Puts finished deliveries into the queue again, each for one attempt at once; returns how many. */
+/**
+ * Puts finished deliveries into the queue again, each for one attempt at once; returns how many. The caller keeps the
+ * webhook's row, so that no two resends, nor a resend and the deletion of the webhook, come together.
+ */
 export async function resend(
   tx: Db,
   workspace_id: number,
@@ -223,41 +128,42 @@ export async function resend(
           ]),
     )
   // A whole outage may be sent again at once: a few statements for all of it, however many they are.
-  const before = await chosen
-    .select(['status', (eb) => eb.fn.countAll<number>().as('n')])
-    .groupBy('status')
-    .execute()
+  const old_status = 'id' in which ? (await chosen.select('status').executeTakeFirst())?.status : which.status
+  if (!old_status) return 0
+  const rows = chosen.select((eb) => [
+    'id',
+    'workspace_id',
+    'webhook_id',
+    eb.cast<'resend'>(eb.val('resend'), 'text').as('kind'),
+    eb.cast<number>(eb.val(now_ms), 'bigint').as('run_at_ms'),
+    eb.lit(0).as('tries'),
+  ])
+  // Kept, because the cleaning of the log might take them meanwhile.
+  const kept = engineOf(tx) === 'postgres' ? rows.forUpdate() : rows
   await tx
     .insertInto('webhook_queue')
     .columns(['delivery_id', 'workspace_id', 'webhook_id', 'kind', 'run_at_ms', 'tries'])
-    .expression(
-      chosen.select((eb) => [
-        'id',
-        'workspace_id',
-        'webhook_id',
-        eb.val('resend').as('kind'),
-        eb.cast<number>(eb.val(now_ms), 'bigint').as('run_at_ms'),
-        eb.lit(0).as('tries'),
-      ]),
-    )
+    .expression(kept)
     .execute()
-  await tx
+  // Those in the queue and no others: another delivery may have failed since.
+  const moved = await tx
     .updateTable('webhook_deliveries')
     .set({ status: 'pending', next_attempt_at: now, finished_at: null })
     .where('workspace_id', '=', workspace_id)
     .where('id', 'in', chosen.select('id'))
-    .execute()
-  for (const { status, n } of before) await moveStatus(tx, workspace_id, status, 'pending', Number(n))
-  return before.reduce((sum, { n }) => sum + Number(n), 0)
-}
-
-async function moveStatus(
-  tx: Db,
-  workspace_id: number,
-  from: Delivery['status'],
-  to: Delivery['status'],
-  by: number,
-) {
-  await addCount(tx, { workspace_id, name: `deliveries.status=${from}`, by: -by })
-  await addCount(tx, { workspace_id, name: `deliveries.status=${to}`, by })
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('webhook_queue as q')
+          .select('q.delivery_id')
+          .whereRef('q.workspace_id', '=', 'webhook_deliveries.workspace_id')
+          .whereRef('q.delivery_id', '=', 'webhook_deliveries.id'),
+      ),
+    )
+    .executeTakeFirst()
+  const count = Number(moved.numUpdatedRows)
+  await addCounts(tx, [
+    { workspace_id, name: `deliveries.status=${old_status}`, by: -count },
+    { workspace_id, name: 'deliveries.status=pending', by: count },
+  ])
+  return count
 }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Outbox, openOutbox } from '../../test/outbox.ts'
 import { type Database, transaction } from '../db/db.ts'
+import { Unreachable } from '../db/errors.ts'
 import type { AttemptOutcome, Sender, SendRequest } from './deliver.ts'
 import { createDispatcher, type Dispatcher } from './dispatcher.ts'
 import { removeWebhook } from './queries.ts'
@@ -241,7 +242,7 @@ test('an outcome that the database does not take is written down when it does ag
   // Every transaction fails while the database is away.
   const db = new Proxy(outbox.db, {
     get(target, name) {
-      if (name === 'transaction' && away) throw new Error('the database is away')
+      if (name === 'transaction' && away) throw new Unreachable('the database is away')
       const value = Reflect.get(target, name)
       return typeof value === 'function' ? value.bind(target) : value
     },

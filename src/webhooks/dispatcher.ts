@@ -1,21 +1,14 @@
 import type { Clock } from '../clock.ts'
-import { type Database, type Db, transaction } from '../db/db.ts'
+import { type Database, transaction } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
 import type { Seal } from '../db/seal.ts'
 import { bodyFor } from '../events/emit.ts'
 import { createCapacity } from './capacity.ts'
+import { type Claim, claimDue, claimed, interrupt, release, withdrawn } from './claim.ts'
 import type { AttemptOutcome, Sender } from './deliver.ts'
-import {
-  type Claim,
-  claimDue,
-  claimed,
-  interrupt,
-  type QueueHead,
-  queueHeads,
-  record,
-  release,
-} from './queue.ts'
-import { signingSecrets } from './secrets.ts'
+import { createOutcomes } from './outcomes.ts'
+import { type QueueHead, queueHeads } from './queue.ts'
+import { rememberOpened, signingSecrets } from './secrets.ts'
 import { signatureHeaders } from './signature.ts'
 
 export type DispatcherOptions = {
@@ -38,6 +31,8 @@ const shortest_poll_ms = 100
 const long_look_ms = 5
 const longest_rest_ms = 200
 const lease_slack_ms = 30_000
+// What must be left of a lease, beside the time of an attempt, to write its outcome down.
+const lease_rest_ms = 5000
 // Looked at in one round; those beyond it come in the next one.
 const most_heads = 200
 
@@ -46,6 +41,8 @@ type Held = {
   claim: Claim
   started_ms: number
   done: Promise<void>
+  /** Whether its first byte may go out: null until that is asked. */
+  may_start: boolean | null
   /** Set when the webhook is paused or deleted: what is not on its way yet is not sent any more. */
   held_back: boolean
   /** Set when the process ends before the attempt: its outcome is not written down. */
@@ -54,10 +51,13 @@ type Held = {
 
 /** Sends what is due: claims with leases, fairly across webhooks, and writes every outcome down. */
 export function createDispatcher(options: DispatcherOptions) {
-  const { database, clock, seal, sender, onError } = options
+  const { database, clock, sender, onError } = options
+  const seal = rememberOpened(options.seal)
   const { db } = database
   const lease_ms = options.timeout_ms + lease_slack_ms
   const capacity = createCapacity()
+  const { retry_delays } = options
+  const outcomes = createOutcomes({ db, clock, retry_delays, onError })
   const held = new Map<string, Held>()
   // Webhooks that were paused or deleted during this round: a claim that is just being committed must not be sent.
   const withdrawn_webhooks = new Set<string>()
@@ -103,6 +103,7 @@ export function createDispatcher(options: DispatcherOptions) {
   async function pump(): Promise<number> {
     while (!stopped) {
       woken = false
+      await followWithdrawals()
       // A webhook without room is looked at again when one of its attempts ends.
       const before = performance.now()
       const heads = await queueHeads(db, most_heads + capacity.full())
@@ -116,38 +117,46 @@ export function createDispatcher(options: DispatcherOptions) {
     return poll_ms
   }
 
+  // Another process may have paused or deleted a webhook: what waits for its connection here is held back too.
+  async function followWithdrawals(): Promise<void> {
+    const unsent = [...held.values()].filter(({ may_start }) => may_start === null)
+    if (!unsent.length) return
+    const claims = unsent.map(({ claim }) => claim)
+    for (const [webhook_id, how] of await withdrawn(db, claims))
+      holdBack(webhook_id, how === 'paused' ? 'pings go' : 'pings too')
+  }
+
+  function holdBack(webhook_id: string, pings: 'pings go' | 'pings too'): void {
+    withdrawn_webhooks.add(webhook_id)
+    for (const entry of held.values()) {
+      if (entry.claim.webhook_id !== webhook_id) continue
+      entry.held_back ||= entry.claim.kind !== 'ping' || pings === 'pings too'
+    }
+  }
+
   /** Resolves with the number of attempts begun. */
   async function claimAndStart(due: QueueHead[]): Promise<number> {
     withdrawn_webhooks.clear()
-    const claims = await transaction(db, async (tx) => {
-      const all: Claim[] = []
-      for (const { webhook_id, workspace_id } of due) {
-        const limit = capacity.free(webhook_id, all.length)
-        if (limit > 0) all.push(...(await claim(tx, webhook_id, workspace_id, limit)))
-      }
-      return all
-    })
+    const now_ms = clock.now()
+    const late = [...held.values()].filter(({ claim }) => claim.lease_ends_ms <= now_ms)
+    const overdue = new Set(late.map(({ claim }) => claim.delivery_id))
+    const claims = await transaction(db, (tx) =>
+      claimDue(tx, {
+        webhooks: due,
+        limit: capacity.free,
+        now_ms,
+        lease_ms,
+        claim_id: newId('clm'),
+        overdue,
+      }),
+    )
     const unsent = claims.filter(({ webhook_id }) => stopped || withdrawn_webhooks.has(webhook_id))
     for (const one of claims) if (!unsent.includes(one)) start(one)
     if (unsent.length) await giveBack(unsent)
     return claims.length - unsent.length
   }
 
-  const claim = (tx: Db, webhook_id: string, workspace_id: number, limit: number) =>
-    claimDue(tx, {
-      webhook_id,
-      workspace_id,
-      limit,
-      now_ms: clock.now(),
-      lease_ms,
-      claim_id: newId('clm'),
-      held: new Set(held.keys()),
-    })
-
-  const giveBack = (claims: Claim[]) =>
-    transaction(db, async (tx) => {
-      for (const one of claims) await release(tx, one, clock.now())
-    })
+  const giveBack = (claims: Claim[]) => transaction(db, (tx) => release(tx, claims, clock.now()))
 
   function start(one: Claim): Promise<void> {
     capacity.taken(one.webhook_id)
@@ -155,6 +164,7 @@ export function createDispatcher(options: DispatcherOptions) {
       claim: one,
       started_ms: clock.now(),
       done: Promise.resolve(),
+      may_start: null,
       held_back: false,
       given_up: false,
     }
@@ -174,29 +184,19 @@ export function createDispatcher(options: DispatcherOptions) {
 
   /** Resolves with the outcome when it is written down; with null when nothing was sent. */
   async function attempt(entry: Held): Promise<AttemptOutcome | null> {
-    let begun = false
-    let refused = false
-    const outcome = await send(entry.claim, () => {
-      if (entry.held_back) refused = !begun
-      else begun = true
-      return !entry.held_back
-    })
+    const outcome = await send(entry.claim, () => mayStart(entry))
     if (entry.given_up) return null
-    if (refused) return giveBack([entry.claim]).then(() => null)
-    const ended_ms = clock.now()
-    // What the receiver was told must be written down: try again while the database is away.
-    for (let tries = 1; ; tries++) {
-      try {
-        const { retry_delays } = options
-        await transaction(db, (tx) => record(tx, entry.claim, outcome, { ended_ms, retry_delays }))
-        return outcome
-      } catch (error) {
-        if (entry.given_up) return null
-        if (stopped || tries === 20) throw error
-        onError(error)
-        await new Promise((resolve) => setTimeout(resolve, 250))
-      }
-    }
+    if (entry.may_start === false) return giveBack([entry.claim]).then(() => null)
+    const ended = { claim: entry.claim, outcome, ended_ms: clock.now() }
+    return (await outcomes.write(ended, () => entry.given_up)) ? outcome : null
+  }
+
+  // A lease that would run out during the attempt is no leave to send: the delivery may be another owner's by then.
+  function mayStart(entry: Held): boolean {
+    const in_time = clock.now() + options.timeout_ms + lease_rest_ms <= entry.claim.lease_ends_ms
+    const may = in_time && !entry.held_back
+    entry.may_start ||= may
+    return may
   }
 
   async function send(one: Claim, mayStart: () => boolean): Promise<AttemptOutcome> {
@@ -237,20 +237,14 @@ export function createDispatcher(options: DispatcherOptions) {
     lease: () => ({ claim_id: newId('clm'), ends_ms: clock.now() + lease_ms }),
     /** Attempts one delivery that was made with a lease, beside the queue; resolves when its outcome is written. */
     async attemptNow(workspace_id: number, delivery_id: string): Promise<void> {
-      const [one] = await claimed(db, workspace_id, [delivery_id])
+      const one = await claimed(db, workspace_id, delivery_id)
       if (one) await start(one)
     },
     /**
      * Sends nothing to a webhook that is claimed, but not on its way yet: it is due again. For the transaction that
      * pauses the webhook (a ping, for which someone waits, still goes) or deletes it.
      */
-    holdBack(webhook_id: string, pings: 'pings go' | 'pings too'): void {
-      withdrawn_webhooks.add(webhook_id)
-      for (const entry of held.values()) {
-        if (entry.claim.webhook_id !== webhook_id) continue
-        entry.held_back ||= entry.claim.kind !== 'ping' || pings === 'pings too'
-      }
-    },
+    holdBack,
     /** Claims no more; waits up to `limit_ms` for the attempts in flight, then gives up the rest, which the log tells. */
     async stop(limit_ms: number): Promise<void> {
       stopped = true
@@ -268,10 +262,8 @@ export function createDispatcher(options: DispatcherOptions) {
       clearTimeout(late)
       const rest = [...held.values()]
       for (const entry of rest) entry.given_up = true
-      if (rest.length)
-        await transaction(db, async (tx) => {
-          for (const { claim, started_ms } of rest) await interrupt(tx, claim, started_ms, clock.now())
-        })
+      // If not even this can be written, the leases run out.
+      if (rest.length) await transaction(db, (tx) => interrupt(tx, rest, clock.now())).catch(onError)
     },
     in_flight: () => held.size,
   }

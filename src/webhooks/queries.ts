@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import { isoTime } from '../clock.ts'
-import { addCount } from '../db/counts.ts'
+import { addCounts } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Webhook } from './schema.ts'
@@ -72,14 +72,20 @@ export async function insertWebhook(
   await subscribe(tx, workspace_id, webhook.id, events)
 }
 
+// What is wanted before and after stays untouched: an event that is emitted meanwhile must find it.
 async function subscribe(tx: Db, workspace_id: number, webhook_id: string, events: string[]): Promise<void> {
-  await tx
+  const old = tx
     .deleteFrom('webhook_subscriptions')
     .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', webhook_id)
-    .execute()
+  await (events.length ? old.where('event', 'not in', events) : old).execute()
   const rows = events.map((event) => ({ workspace_id, event, webhook_id }))
-  if (rows.length) await tx.insertInto('webhook_subscriptions').values(rows).execute()
+  if (!rows.length) return
+  await tx
+    .insertInto('webhook_subscriptions')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 type Stored = 'name' | 'url' | 'status' | 'status_reason' | 'secret' | 'next_secret' | 'next_secret_from_ms'
@@ -100,6 +106,16 @@ export async function updateWebhook(tx: Db, workspace_id: number, id: string, ch
 
 /** Deletes a webhook and cancels what is pending for it; its log stays. */
 export async function removeWebhook(tx: Db, workspace_id: number, id: string, now: string): Promise<void> {
+  // The subscriptions come first. Where several processes write, a change that found one keeps it until its commit: this
+  // waits there, and then sees its delivery below. A change that looks for one afterwards waits for this commit and finds
+  // none. In another order, a change between the two steps would leave a delivery that nobody ever ends.
+  await subscribe(tx, workspace_id, id, [])
+  // The queue before the log, as whoever writes an outcome down does: so the two wait for, but never block each other.
+  await tx
+    .deleteFrom('webhook_queue')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', id)
+    .execute()
   const cancelled = await tx
     .updateTable('webhook_deliveries')
     .set({ status: 'cancelled', finished_at: now, next_attempt_at: null })
@@ -107,10 +123,10 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
     .where('webhook_id', '=', id)
     .where('status', '=', 'pending')
     .executeTakeFirst()
-  const by = Number(cancelled.numUpdatedRows)
-  await addCount(tx, { workspace_id, name: 'deliveries.status=pending', by: -by })
-  await addCount(tx, { workspace_id, name: 'deliveries.status=cancelled', by })
-  await tx.deleteFrom('webhook_queue').where('webhook_id', '=', id).execute()
-  await subscribe(tx, workspace_id, id, [])
   await tx.deleteFrom('webhooks').where('workspace_id', '=', workspace_id).where('id', '=', id).execute()
+  const by = Number(cancelled.numUpdatedRows)
+  await addCounts(tx, [
+    { workspace_id, name: 'deliveries.status=pending', by: -by },
+    { workspace_id, name: 'deliveries.status=cancelled', by },
+  ])
 }

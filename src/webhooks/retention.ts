@@ -1,10 +1,14 @@
+import { sql } from 'kysely'
 import { type Clock, isoTime } from '../clock.ts'
-import { recount } from '../db/counts.ts'
+import { addCounts, countChanges } from '../db/counts.ts'
 import { type Db, transaction } from '../db/db.ts'
+import { engineOf } from '../db/prepare.ts'
+import { recordset, rowsOf } from '../db/recordset.ts'
 import { removeOldAnswers } from '../http/idempotency.ts'
 
-const every_ms = 3600 * 1000
 const day_ms = 24 * 3600 * 1000
+/** When the log is cleaned: after the start, and from then on. */
+export const cleaning = { first_ms: 10_000, every_ms: 3600 * 1000 }
 // Small enough that no request waits noticeably for its transaction.
 const batch = 200
 
@@ -23,15 +27,16 @@ export async function removeOld(db: Db, clock: Clock, days: number): Promise<voi
   while ((await transaction(db, (tx) => removeOldAnswers(tx, clock.now(), batch))) === batch);
 }
 
-/** Removes old entries now and every hour; returns the function that stops it. */
+/** Removes old entries soon and every hour; returns the function that stops it. */
 export function startRetention(
   db: Db,
   clock: Clock,
   days: number,
   onError: (error: unknown) => void,
+  { first_ms, every_ms } = cleaning,
 ): () => void {
   const run = () => void removeOld(db, clock, days).catch(onError)
-  const first = setTimeout(run, 10_000)
+  const first = setTimeout(run, first_ms)
   const timer = setInterval(run, every_ms)
   for (const one of [first, timer]) one.unref()
   return () => {
@@ -40,30 +45,32 @@ export function startRetention(
   }
 }
 
+const delivery_columns = { workspace_id: 'bigint!', id: 'text!' } as const
+
 /** Removes up to `limit` deliveries that were finished before a time, with their attempts; returns how many. */
 async function removeOldDeliveries(tx: Db, before: string, limit: number): Promise<number> {
-  const old = await tx
+  const finished = tx
     .selectFrom('webhook_deliveries')
     .select(['workspace_id', 'id', 'webhook_id', 'event', 'status'])
     .where('finished_at', '<', before)
+    .orderBy('finished_at')
     .limit(limit)
-    .execute()
-  for (const delivery of old) {
-    const { workspace_id, id } = delivery
-    await tx
-      .deleteFrom('webhook_attempts')
-      .where('workspace_id', '=', workspace_id)
-      .where('delivery_id', '=', id)
-      .execute()
-    await tx
-      .deleteFrom('webhook_deliveries')
-      .where('workspace_id', '=', workspace_id)
-      .where('id', '=', id)
-      .execute()
-    await recount(tx, workspace_id, 'deliveries', ['webhook_id', 'event', 'status'], delivery, null)
-  }
+  // Another process may clean at the same time: each takes others, and what it has taken stays finished and is its own.
+  const old = await (engineOf(tx) === 'postgres' ? finished.forUpdate().skipLocked() : finished).execute()
+  if (!old.length) return 0
+  const rows = recordset(tx, rowsOf(delivery_columns, old), delivery_columns)
+  const those = sql`IN (SELECT workspace_id, id FROM ${rows} AS r)`
+  await sql`DELETE FROM webhook_attempts WHERE (workspace_id, delivery_id) ${those}`.execute(tx)
+  await sql`DELETE FROM webhook_deliveries WHERE (workspace_id, id) ${those}`.execute(tx)
+  const counted = ['webhook_id', 'event', 'status']
+  await addCounts(
+    tx,
+    old.flatMap((delivery) => countChanges(delivery.workspace_id, 'deliveries', counted, delivery, null)),
+  )
   return old.length
 }
+
+const seq_columns = { seq: 'bigint!' } as const
 
 /**
  * Looks at up to `limit` events of before a time, from a place on, and removes those that no delivery refers to any more;
@@ -90,7 +97,12 @@ async function removeOldEvents(tx: Db, before: string, after: number, limit: num
     .limit(limit)
     .execute()
   const old = events.filter((event) => event.occurred_at < before)
-  const unneeded = old.filter((event) => !event.needed).map((event) => event.seq)
-  if (unneeded.length) await tx.deleteFrom('events').where('seq', 'in', unneeded).execute()
+  const unneeded = old.filter((event) => !event.needed)
+  const seqs = recordset(tx, rowsOf(seq_columns, unneeded), seq_columns)
+  if (unneeded.length)
+    await tx
+      .deleteFrom('events')
+      .where('seq', 'in', tx.selectFrom(seqs.as('r')).select('seq'))
+      .execute()
   return old.length === limit ? (old.at(-1)?.seq ?? null) : null
 }

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readStored } from '../database.ts'
+import { scratchFolder } from '../process.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import {
   attempted,
@@ -19,16 +17,11 @@ import {
 } from '../webhooks.ts'
 import { type Service, startService } from './service.ts'
 
-let data_dir: string
 let receiver: Receiver
 before(async () => {
-  data_dir = mkdtempSync(join(tmpdir(), 'rapport-kill-'))
   receiver = await startReceiver()
 })
-after(async () => {
-  await receiver.close()
-  rmSync(data_dir, { recursive: true, force: true })
-})
+after(() => receiver.close())
 
 type Acknowledged = { resource: 'companies' | 'deals'; id: number; name: string; stage?: string }
 
@@ -59,10 +52,10 @@ async function burst({ call }: Service, acknowledged: Acknowledged[]) {
   return Promise.all(ended)
 }
 
-/** Compares the records with the events, both ways, in the database file itself. */
-function checkStored(acknowledged: Acknowledged[]) {
-  const { rows, close } = readStored(data_dir)
-  const ids = (sql: string) => rows(sql).map(({ id }) => Number(id))
+/** Compares the records with the events, both ways, in the database itself. */
+async function checkStored(data_dir: string, acknowledged: Acknowledged[]) {
+  const { rows, close } = await readStored(data_dir)
+  const ids = async (sql: string) => (await rows(sql)).map(({ id }) => Number(id))
   const events = (event: string) =>
     ids(`SELECT record_id AS id FROM events WHERE event = '${event}' ORDER BY id`)
   for (const [resource, event] of [
@@ -70,33 +63,35 @@ function checkStored(acknowledged: Acknowledged[]) {
     ['deals', 'deal.created'],
   ] as const) {
     assert.deepEqual(
-      events(event),
-      ids(`SELECT id FROM ${resource} ORDER BY id`),
+      await events(event),
+      await ids(`SELECT id FROM ${resource} ORDER BY id`),
       'a record for each event, once',
     )
-    const stored = new Map(rows(`SELECT id, name FROM ${resource}`).map(({ id, name }) => [id, name]))
+    const found = await rows(`SELECT id, name FROM ${resource}`)
+    const stored = new Map(found.map(({ id, name }) => [id, name]))
     for (const one of acknowledged.filter((one) => one.resource === resource))
       assert.equal(stored.get(one.id), one.name, `${resource} ${one.id} was acknowledged`)
   }
-  const won = ids("SELECT id FROM deals WHERE stage = 'won' ORDER BY id")
-  assert.deepEqual(events('deal.won'), won)
-  assert.deepEqual(events('deal.stage_changed'), won)
+  const won = await ids("SELECT id FROM deals WHERE stage = 'won' ORDER BY id")
+  assert.deepEqual(await events('deal.won'), won)
+  assert.deepEqual(await events('deal.stage_changed'), won)
   for (const { id, stage } of acknowledged)
     assert.ok(stage !== 'won' || won.includes(id), `deal ${id} was won`)
   // Totals are kept beside the records: they must agree too.
   for (const resource of ['companies', 'deals', 'webhook_deliveries']) {
-    const [{ n } = { n: -1 }] = rows(
-      'SELECT n FROM record_counts WHERE name = ?',
+    const kept = await rows(
+      'SELECT sum(n) AS n FROM record_counts WHERE name = ?',
       resource.replace('webhook_', ''),
     )
-    assert.equal(n, rows(`SELECT 1 FROM ${resource}`).length, resource)
+    assert.deepEqual(kept, await rows(`SELECT count(*) AS n FROM ${resource}`), resource)
   }
-  const event_ids = rows('SELECT id FROM events').map(({ id }) => String(id))
-  close()
+  const event_ids = (await rows('SELECT id FROM events')).map(({ id }) => String(id))
+  await close()
   return event_ids
 }
 
 test('kill -9 in the middle of a burst, again and again: nothing acknowledged is lost, nothing half done', async (t) => {
+  const data_dir = scratchFolder(t)
   const acknowledged: Acknowledged[] = []
   let service = await startService(data_dir)
   t.after(() => service.end('SIGKILL'))
@@ -117,7 +112,7 @@ test('kill -9 in the middle of a burst, again and again: nothing acknowledged is
     while (acknowledged.length < before + writes && !over) await pause(1)
     assert.equal(await service.end('SIGKILL'), null)
     await writing
-    checkStored(acknowledged)
+    await checkStored(data_dir, acknowledged)
     service = await startService(data_dir, { key })
   }
 
@@ -126,7 +121,7 @@ test('kill -9 in the middle of a burst, again and again: nothing acknowledged is
     (n) => n === 0,
     15_000,
   )
-  const event_ids = checkStored(acknowledged)
+  const event_ids = await checkStored(data_dir, acknowledged)
   assert.equal(await total(service.call, 'status=succeeded'), event_ids.length)
   assert.equal((await webhook(service.call, hook.id)).status, 'active')
 
@@ -146,7 +141,7 @@ test('kill -9 in the middle of a burst, again and again: nothing acknowledged is
 
 test('an attempt that kill -9 interrupts is listed as interrupted, neither counted nor used up', async (t) => {
   const env = { WEBHOOK_RETRY_DELAYS: '0.05' }
-  rmSync(data_dir, { recursive: true, force: true })
+  const data_dir = scratchFolder(t)
   let service = await startService(data_dir, { env })
   t.after(() => service.end('SIGKILL'))
   const { key } = service
@@ -192,7 +187,7 @@ test('an attempt that kill -9 interrupts is listed as interrupted, neither count
 
 test('a retry that waited when the process was killed comes at its time, not before', async (t) => {
   const env = { WEBHOOK_RETRY_DELAYS: '1' }
-  rmSync(data_dir, { recursive: true, force: true })
+  const data_dir = scratchFolder(t)
   let service = await startService(data_dir, { env })
   t.after(() => service.end('SIGKILL'))
   receiver.received.length = 0

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { settingsOf } from '../engine.ts'
 import { client } from '../harness.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -9,13 +10,20 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** The service in a process of its own, started as `npm start` does; `key` is of the folder's first start. */
 export type Service = Awaited<ReturnType<typeof startService>>
 
-/** Starts the service on a data folder and a free port; without a rate limit. Give the key when it was shown before. */
-export async function startService(
-  data_dir: string,
-  { env = {}, key = '' }: { env?: object; key?: string } = {},
-) {
-  const settings = { PORT: '0', DATA_DIR: data_dir, RATE_LIMIT_PER_SECOND: '0', LOG_LEVEL: 'error' }
-  const child = spawn(process.execPath, [main, 'serve'], {
+type Wishes = {
+  env?: { DATABASE_URL?: string; [name: string]: string | undefined }
+  key?: string
+  words?: string[]
+}
+
+/**
+ * Starts the service on a data folder and a free port; without a rate limit. Give the key when it was shown before.
+ * `words` are options of `serve`.
+ */
+export async function startService(data_dir: string, { env = {}, key = '', words = [] }: Wishes = {}) {
+  const found = env.DATABASE_URL ? { DATA_DIR: data_dir } : await settingsOf(data_dir)
+  const settings = { PORT: '0', ...found, RATE_LIMIT_PER_SECOND: '0', LOG_LEVEL: 'error' }
+  const child = spawn(process.execPath, [main, 'serve', ...words], {
     env: { PATH: process.env.PATH, ...settings, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -28,6 +36,7 @@ export async function startService(
     url: shown.url,
     key: token,
     data_dir,
+    pid: child.pid as number,
     call: client(shown.url, token),
     /** What the process wrote to its standard error, and its log to standard output. */
     complaints: () => [...errors, ...shown.log].join('\n'),

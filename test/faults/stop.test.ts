@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { client } from '../harness.ts'
+import { scratchFolder } from '../process.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { act, company, delivery, log, register, total, until } from '../webhooks.ts'
 import { startService } from './service.ts'
 
-let data_dir: string
 let receiver: Receiver
 before(async () => {
   receiver = await startReceiver()
 })
 beforeEach(() => {
-  data_dir = mkdtempSync(join(tmpdir(), 'rapport-stop-'))
   receiver.received.length = 0
   receiver.answering = () => ({})
 })
@@ -25,10 +21,8 @@ after(async () => {
   await receiver.close()
 })
 
-const remove = () => rmSync(data_dir, { recursive: true, force: true })
-
 test('while it stops, readiness and every request are 503, and what is in flight is finished', async (t) => {
-  t.after(remove)
+  const data_dir = scratchFolder(t)
   const service = await startService(data_dir)
   t.after(() => service.end('SIGKILL'))
   const anyone = client(service.url, null)
@@ -85,7 +79,7 @@ test('while it stops, readiness and every request are 503, and what is in flight
 })
 
 test('SIGTERM under load: exit 0, nothing lost, nothing sent twice', async (t) => {
-  t.after(remove)
+  const data_dir = scratchFolder(t)
   const service = await startService(data_dir)
   t.after(() => service.end('SIGKILL'))
   receiver.answering = () => ({ delay_ms: 30 })
@@ -127,7 +121,7 @@ test('SIGTERM under load: exit 0, nothing lost, nothing sent twice', async (t) =
 })
 
 test('what waits for a retry or a resume is neither sent nor lost by a stop', async (t) => {
-  t.after(remove)
+  const data_dir = scratchFolder(t)
   const service = await startService(data_dir, { env: { WEBHOOK_RETRY_DELAYS: '0.4' } })
   t.after(() => service.end('SIGKILL'))
   receiver.answering = (_request, number) => ({ status: number === 1 ? 500 : 200 })

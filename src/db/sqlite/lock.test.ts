@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { startRapport } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
+import { runRapport, scratchFolder, serveProcess } from '../../../test/process.ts'
 import { listWorkspaces } from '../../workspaces/workspaces.ts'
 import { lockFolder } from './lock.ts'
 
@@ -49,4 +50,13 @@ test('folders are locked each for itself, and a released one can be locked again
   assert.throws(() => lockFolder(other), /Another process/)
   for (const unlock of release) unlock()
   lockFolder(other)()
+})
+
+test('a second process on the folder says so and exits with 1; the first goes on', async (t) => {
+  const DATA_DIR = scratchFolder(t)
+  const server = await serveProcess(t, { DATA_DIR })
+  const second = await runRapport(['serve'], { DATA_DIR, PORT: '0' })
+  assert.equal(second.code, 1)
+  assert.match(second.stderr, /^rapport: Another process serves .*DATA_DIR.*\n$/)
+  assert.equal((await fetch(`${server.url}/healthz`)).status, 200)
 })

@@ -1,0 +1,63 @@
+import { sql } from 'kysely'
+import type { Db } from '../db/db.ts'
+import { prepare } from '../db/prepare.ts'
+import { recordset, rowsOf, storable } from '../db/recordset.ts'
+import type { Attempt } from './schema.ts'
+
+export type NewAttempt = Omit<Attempt, 'number' | 'request'> & {
+  workspace_id: number
+  delivery_id: string
+  request: { url: string; headers: Record<string, string> }
+}
+
+const columns = {
+  workspace_id: 'bigint!',
+  delivery_id: 'text!',
+  started_at: 'text!',
+  duration_ms: 'bigint!',
+  request_url: 'text!',
+  request_headers: 'text!',
+  response_status: 'bigint',
+  response_headers: 'text',
+  response_body: 'text',
+  error_code: 'text',
+  error_message: 'text',
+} as const
+const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
+
+// Whoever adds an attempt holds the delivery's row in the queue or in the log, so no two take one number.
+const add = prepare((db, p: { rows: string }) => ({
+  compile: () =>
+    sql`INSERT INTO webhook_attempts (number, ${names})
+      SELECT 1 + coalesce((SELECT max(a.number) FROM webhook_attempts AS a
+        WHERE a.workspace_id = r.workspace_id AND a.delivery_id = r.delivery_id), 0), ${names}
+      FROM ${recordset(db, p.rows, columns)} AS r`.compile(db),
+}))
+
+/** Adds attempts, at most one a delivery, to the log, numbered on, in one statement. */
+export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): Promise<void> {
+  if (!attempts.length) return
+  const rows = attempts.map(
+    ({ request, response, error, workspace_id, delivery_id, started_at, duration_ms }) => ({
+      workspace_id,
+      delivery_id,
+      started_at,
+      duration_ms: Math.round(duration_ms),
+      request_url: request.url,
+      request_headers: JSON.stringify(request.headers),
+      response_status: response?.status ?? null,
+      response_headers: response && headersText(response.headers),
+      response_body: response && storable(response.body),
+      error_code: error?.code ?? null,
+      error_message: error && storable(error.message),
+    }),
+  )
+  await add(tx, { rows: rowsOf(columns, rows) })
+}
+
+// In JSON a NUL is a harmless \u0000 here, but whoever reads it gets it back.
+function headersText(headers: Record<string, string>): string {
+  const text = JSON.stringify(headers)
+  if (!text.includes('\\u')) return text
+  return JSON.stringify(headers, (_, value) => (typeof value === 'string' ? storable(value) : value))
+}

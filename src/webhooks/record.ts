@@ -1,0 +1,206 @@
+import { sql } from 'kysely'
+import { isoTime } from '../clock.ts'
+import { addCounts } from '../db/counts.ts'
+import type { Db } from '../db/db.ts'
+import { engineOf, prepare } from '../db/prepare.ts'
+import { recordset, rowsOf, storable } from '../db/recordset.ts'
+import { insertAttempts } from './attempts.ts'
+import type { Claim } from './claim.ts'
+import type { AttemptOutcome } from './deliver.ts'
+import { nextAttemptAt } from './schedule.ts'
+
+/** An attempt that has ended. */
+export type Ended = { claim: Claim; outcome: AttemptOutcome; ended_ms: number }
+
+/** What follows of it: done or failed, or due again at `next_ms`. */
+type Result = Ended & { tries: number; next_ms: number | null }
+
+/**
+ * Writes down how attempts ended and what follows, in a few statements for all of them: done, due again, or failed.
+ * Only the holder of a lease may: a claim that is gone (a webhook deleted meanwhile, or a lease taken over) leaves an
+ * attempt in the log of a cancelled delivery and nothing else.
+ */
+export async function record(
+  tx: Db,
+  ended: readonly Ended[],
+  retry_delays: readonly number[],
+): Promise<void> {
+  const results = ended.map((one): Result => {
+    const tries = one.claim.tries + 1
+    const again = !one.outcome.ok && one.claim.kind === 'event'
+    return { ...one, tries, next_ms: again ? nextAttemptAt(retry_delays, tries, one.ended_ms) : null }
+  })
+  // The webhooks first, then the queue, then the log: a deletion takes them in the same order.
+  const statuses = await changeable(tx, results)
+  const rows = rowsOf(
+    claim_columns,
+    results.map(({ claim }) => claim),
+  )
+  const held = new Set(
+    (await heldOf(tx, { rows })).map(({ claim_id, delivery_id }) => claim_id + delivery_id),
+  )
+  const own = results.filter(({ claim }) => held.delete(claim.claim_id + claim.delivery_id))
+  if (own.length) {
+    await insertAttempts(tx, own.map(logged))
+    await updateDeliveries(tx, own)
+    await updateQueue(tx, own)
+    await markWebhooks(tx, statuses, own)
+    await addCounts(tx, own.flatMap(statusCounts))
+  }
+  for (const lost of results) if (!own.includes(lost)) await logIfCancelled(tx, lost)
+}
+
+const logged = ({ claim, outcome }: Ended) => ({
+  ...outcome,
+  workspace_id: claim.workspace_id,
+  delivery_id: claim.delivery_id,
+  started_at: isoTime(outcome.started_at_ms),
+})
+
+const claim_columns = { workspace_id: 'bigint!', delivery_id: 'text!', claim_id: 'text!' } as const
+
+// The fence: what is found here is this owner's until the transaction ends.
+const heldOf = prepare((db, p: { rows: string }) => ({
+  compile: () =>
+    sql<{ claim_id: string; delivery_id: string }>`
+      SELECT q.claim_id, q.delivery_id FROM ${recordset(db, p.rows, claim_columns)} AS r CROSS JOIN webhook_queue AS q
+      WHERE q.workspace_id = r.workspace_id AND q.delivery_id = r.delivery_id AND q.claim_id = r.claim_id
+      ORDER BY q.workspace_id, q.delivery_id ${engineOf(db) === 'postgres' ? sql`FOR UPDATE OF q` : sql``}`.compile(
+      db,
+    ),
+}))
+
+const delivery_columns = {
+  workspace_id: 'bigint!',
+  id: 'text!',
+  status: 'text!',
+  next_attempt_at: 'text',
+  finished_at: 'text',
+} as const
+const setDeliveries = prepare((db, p: { rows: string }) => ({
+  compile: () =>
+    sql`UPDATE webhook_deliveries AS d SET status = r.status, attempt_count = d.attempt_count + 1,
+        next_attempt_at = r.next_attempt_at, finished_at = r.finished_at
+      FROM ${recordset(db, p.rows, delivery_columns)} AS r
+      WHERE d.workspace_id = r.workspace_id AND d.id = r.id`.compile(db),
+}))
+
+const statusOf = ({ outcome, next_ms }: Result) =>
+  next_ms !== null ? 'pending' : outcome.ok ? 'succeeded' : 'failed'
+
+async function updateDeliveries(tx: Db, own: readonly Result[]): Promise<void> {
+  const rows = own.map((one) => ({
+    workspace_id: one.claim.workspace_id,
+    id: one.claim.delivery_id,
+    status: statusOf(one),
+    next_attempt_at: one.next_ms === null ? null : isoTime(one.next_ms),
+    finished_at: one.next_ms === null ? isoTime(one.ended_ms) : null,
+  }))
+  await setDeliveries(tx, { rows: rowsOf(delivery_columns, rows) })
+}
+
+const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
+const dequeue = prepare((db, p: { rows: string }) => ({
+  compile: () =>
+    sql`DELETE FROM webhook_queue WHERE (workspace_id, delivery_id) IN
+      (SELECT workspace_id, delivery_id FROM ${recordset(db, p.rows, row_columns)} AS r)`.compile(db),
+}))
+
+const retry_columns = { ...row_columns, run_at_ms: 'bigint!', tries: 'bigint!' } as const
+const requeue = prepare((db, p: { rows: string }) => ({
+  compile: () =>
+    sql`UPDATE webhook_queue AS q
+      SET run_at_ms = r.run_at_ms, tries = r.tries, claim_id = NULL, claimed_at_ms = NULL
+      FROM ${recordset(db, p.rows, retry_columns)} AS r
+      WHERE q.workspace_id = r.workspace_id AND q.delivery_id = r.delivery_id`.compile(db),
+}))
+
+async function updateQueue(tx: Db, own: readonly Result[]): Promise<void> {
+  const done = own.filter(({ next_ms }) => next_ms === null).map(({ claim }) => claim)
+  const again = own.flatMap(({ claim: { workspace_id, delivery_id }, next_ms, tries }) =>
+    next_ms === null ? [] : [{ workspace_id, delivery_id, run_at_ms: next_ms, tries }],
+  )
+  if (done.length) await dequeue(tx, { rows: rowsOf(row_columns, done) })
+  if (again.length) await requeue(tx, { rows: rowsOf(retry_columns, again) })
+}
+
+function statusCounts(one: Result) {
+  const { workspace_id } = one.claim
+  if (one.next_ms !== null) return []
+  return [
+    { workspace_id, name: 'deliveries.status=pending', by: -1 },
+    { workspace_id, name: `deliveries.status=${statusOf(one)}`, by: 1 },
+  ]
+}
+
+type Status = { status: string; reason: string | null }
+
+// A ping never changes the status, not even when it is sent again. What is tried again says nothing yet.
+const recovers = ({ claim, outcome }: Result) => outcome.ok && claim.event !== 'ping'
+const fails = ({ claim, outcome, next_ms }: Result) =>
+  !outcome.ok && next_ms === null && claim.kind === 'event' && claim.event !== 'ping'
+
+const mark_columns = { workspace_id: 'bigint!', id: 'text!', recovers: 'bigint!', fails: 'bigint!' } as const
+const statusesOf = prepare((db, p: { rows: string }) => ({
+  compile: () =>
+    sql<{ id: string; status: string; status_reason: string | null }>`
+      SELECT w.id, w.status, w.status_reason FROM ${recordset(db, p.rows, mark_columns)} AS r CROSS JOIN webhooks AS w
+      WHERE w.workspace_id = r.workspace_id AND w.id = r.id
+        AND ((w.status = 'failed' AND r.recovers = 1) OR (w.status = 'active' AND r.fails = 1))
+      ORDER BY w.id ${engineOf(db) === 'postgres' ? sql`FOR NO KEY UPDATE OF w` : sql``}`.compile(db),
+}))
+
+/** The webhooks whose status these results may change, with what it is; their rows stay so until the end. */
+async function changeable(tx: Db, results: readonly Result[]): Promise<Map<string, Status>> {
+  const webhooks = new Map<string, { workspace_id: number; id: string; recovers: number; fails: number }>()
+  for (const one of results) {
+    const { workspace_id, webhook_id: id } = one.claim
+    const row = webhooks.get(id) ?? { workspace_id, id, recovers: 0, fails: 0 }
+    if (recovers(one)) row.recovers = 1
+    if (fails(one)) row.fails = 1
+    if (row.recovers || row.fails) webhooks.set(id, row)
+  }
+  if (!webhooks.size) return new Map()
+  const rows = await statusesOf(tx, { rows: rowsOf(mark_columns, [...webhooks.values()]) })
+  return new Map(rows.map(({ id, status, status_reason }) => [id, { status, reason: status_reason }]))
+}
+
+const mark = prepare((db, p: { workspace_id: number; id: string } & Status) =>
+  db
+    .updateTable('webhooks')
+    .set({ status: p.status as 'active', status_reason: p.reason })
+    .where('workspace_id', '=', p.workspace_id)
+    .where('id', '=', p.id),
+)
+
+// One change for each webhook, the one that its outcomes lead to one after the other. A paused webhook is not among the
+// changeable: it stays paused, whatever comes of attempts that were in flight.
+async function markWebhooks(tx: Db, before: Map<string, Status>, own: readonly Result[]): Promise<void> {
+  for (const [id, old] of before) {
+    const mine = own.filter(({ claim }) => claim.webhook_id === id)
+    let now = old
+    for (const one of mine) {
+      if (recovers(one)) now = now.status === 'failed' ? { status: 'active', reason: null } : now
+      else if (fails(one) && now.status === 'active') {
+        const reason = `The delivery ${one.claim.delivery_id} failed after ${one.tries} attempts: ${one.outcome.error?.message ?? 'no answer'}`
+        now = { status: 'failed', reason: storable(reason.slice(0, 1000)) }
+      }
+    }
+    const [first] = mine
+    if (first && now !== old) await mark(tx, { workspace_id: first.claim.workspace_id, id, ...now })
+  }
+}
+
+const countIfCancelled = prepare((db, p: { workspace_id: number; delivery_id: string }) =>
+  db
+    .updateTable('webhook_deliveries')
+    .set((eb) => ({ attempt_count: eb('attempt_count', '+', 1) }))
+    .where('workspace_id', '=', p.workspace_id)
+    .where('id', '=', p.delivery_id)
+    .where('status', '=', 'cancelled')
+    .returning('id'),
+)
+
+async function logIfCancelled(tx: Db, lost: Ended): Promise<void> {
+  if ((await countIfCancelled(tx, lost.claim)).length) await insertAttempts(tx, [logged(lost)])
+}

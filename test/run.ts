@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { globSync } from 'node:fs'
+import { matchesGlob } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { readConfig } from '../src/config.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { openDatabase } from '../src/db/open.ts'
+import { createDatabase, dropDatabases, startPostgres } from './postgres.ts'
+
+// All tests: node test/run.ts
+// Some of them: node test/run.ts [--engine sqlite|postgres] [FILE ...]
+// TEST_DATABASE_URL names a PostgreSQL to use instead of one that is started here; its user makes and drops databases.
+
+const all = ['src/**/*.test.ts', 'test/**/*.test.ts', 'demo/**/*.test.ts', 'docs/**/*.test.ts']
+
+// A folder says what is about one engine alone.
+const other = { sqlite: ['**/postgres/**'], postgres: ['**/sqlite/**'] }
+
+// These open no database, or one that they choose themselves: to run them twice would tell nothing new. Everything else
+// runs on both engines.
+const once_is_enough = [
+  'demo/*.test.ts',
+  'docs/**/*.test.ts',
+  'src/app.test.ts',
+  'src/config.test.ts',
+  'src/db/key-file.test.ts',
+  'src/deals/stages.test.ts',
+  'src/deals/value.test.ts',
+  'src/http/{patch,rate-limit,server,texts}.test.ts',
+  'src/webhooks/{connector,schedule,signature,target}.test.ts',
+  'test/architecture.test.ts',
+  'test/container.test.ts',
+]
+
+type Engine = 'sqlite' | 'postgres'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+function filesFor(engine: Engine, asked: string[]): string[] {
+  const left_out = [...other[engine], ...(engine === 'postgres' ? once_is_enough : [])]
+  const files = globSync(asked.length ? asked : all, { cwd: root }).sort()
+  const unknown = asked.filter((word) => !globSync(word, { cwd: root }).length)
+  if (unknown.length) throw new Error(`There is no file ${unknown.join(', ')}.`)
+  return files.filter((file) => !left_out.some((pattern) => matchesGlob(file, pattern)))
+}
+
+/** Runs the files in processes of their own, one after the other or as many as there are cores; true when all passed. */
+async function runTests(engine: Engine, files: string[], env: Record<string, string> = {}) {
+  console.log(`\n${engine}: ${files.length} files\n`)
+  const words = ['--test', '--test-timeout=180000', '--test-reporter=spec', ...files]
+  const child = spawn(process.execPath, words, {
+    cwd: root,
+    env: { ...process.env, TEST_ENGINE: engine, ...env },
+    stdio: 'inherit',
+  })
+  const [code] = await once(child, 'exit')
+  return code === 0
+}
+
+async function runOnPostgres(files: string[]) {
+  const given = process.env.TEST_DATABASE_URL
+  const server = given ? null : await startPostgres()
+  const url = given ?? (server?.url as string)
+  const template = `rapport_test_${randomBytes(4).toString('hex')}`
+  try {
+    const database = await openDatabase(readConfig({ DATABASE_URL: await createDatabase(url, template) }))
+    await migrate(database)
+    await database.close()
+    return await runTests('postgres', files, { TEST_POSTGRES_URL: url, TEST_POSTGRES_TEMPLATE: template })
+  } finally {
+    if (server) await server.stop()
+    else await dropDatabases(url, template)
+  }
+}
+
+const { values, positionals } = parseArgs({
+  options: { engine: { type: 'string' } },
+  allowPositionals: true,
+})
+const chosen = (engine: Engine) => values.engine === undefined || values.engine === engine
+if (!chosen('sqlite') && !chosen('postgres')) throw new Error('--engine is sqlite or postgres.')
+let passed = true
+const started = performance.now()
+for (const engine of ['sqlite', 'postgres'] as const) {
+  const files = chosen(engine) ? filesFor(engine, positionals) : []
+  if (!files.length) continue
+  const ran = engine === 'sqlite' ? await runTests(engine, files) : await runOnPostgres(files)
+  passed &&= ran
+}
+console.log(
+  `\n${passed ? 'All passed' : 'Some failed'}, in ${Math.round((performance.now() - started) / 1000)} s.`,
+)
+process.exitCode = passed ? 0 : 1
