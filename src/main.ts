@@ -9,6 +9,7 @@ const { runCommand } = await import('./cli/run.ts')
 process.exitCode = await runCommand(process.argv.slice(2), {
   out: (line) => console.log(line),
   err: (line) => console.error(line),
+  ...(process.stderr.isTTY && { status: (text: string) => void process.stderr.write(`\r\x1b[K${text}`) }),
   env: process.env,
 })
 // Whatever is still open must not keep a finished command alive.

@@ -4,6 +4,8 @@ import type { Config } from '../config.ts'
 export type Io = {
   out(line: string): void
   err(line: string): void
+  /** Shows a text on a line that the next one takes the place of, and '' clears; only where there is a terminal. */
+  status?(text: string): void
   env: Record<string, string | undefined>
 }
 

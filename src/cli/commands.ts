@@ -53,4 +53,8 @@ export const commands: Record<string, Entry> = {
     about: 'Put a backup in the place of the database, while no server runs',
     load: async () => (await import('./backup.ts')).restore,
   },
+  move: {
+    about: 'Copy a whole installation from SQLite to PostgreSQL, or back',
+    load: async () => (await import('./move.ts')).move,
+  },
 }

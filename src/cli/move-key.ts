@@ -1,0 +1,46 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Db } from '../db/db.ts'
+import { createSeal, keyFile } from '../db/seal.ts'
+import { copyPrivately, syncFile } from '../db/sqlite/backup.ts'
+
+/** Where the key that opens a database's secrets was found; null when the database has none that would need it. */
+export type KeyPlace = { setting: true } | { file: string } | 'unknown' | null
+
+/** Looks for the key among SECRET_KEY (or null) and the key files of some folders. */
+export async function findKey(db: Db, secret_key: string | null, folders: string[]): Promise<KeyPlace> {
+  const sample = await db.selectFrom('settings').select('value').where('name', '=', 'seal').executeTakeFirst()
+  if (!sample) return null
+  const opens = (key: string) => {
+    try {
+      createSeal(key).open(sample.value)
+      return true
+    } catch {
+      return false
+    }
+  }
+  if (secret_key !== null && opens(secret_key)) return { setting: true }
+  for (const folder of folders) {
+    const file = keyFile(folder)
+    if (existsSync(file) && opens(readFileSync(file, 'utf8').trim())) return { file }
+  }
+  return 'unknown'
+}
+
+/**
+ * Puts a copy of a key file into a data folder, which then opens the same secrets. Throws, and leaves it, when another
+ * key is there. Returns how to take it away again.
+ */
+export function giveKey(file: string, folder: string): () => void {
+  const target = keyFile(folder)
+  if (target === file) return () => {}
+  if (existsSync(target)) {
+    if (readFileSync(target, 'utf8').trim() === readFileSync(file, 'utf8').trim()) return () => {}
+    throw new Error(`${target} is another key than ${file}. Move it away: it opens nothing of what comes.`)
+  }
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  copyPrivately(file, target)
+  syncFile(target)
+  syncFile(dirname(target))
+  return () => rmSync(target)
+}

@@ -1,0 +1,111 @@
+import { existsSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname, resolve } from 'node:path'
+import { sql } from 'kysely'
+import type { Database } from '../db/db.ts'
+import { migrate } from '../db/migrate.ts'
+import { isInstallation } from '../db/move/tables.ts'
+import { openDatabase } from '../db/open.ts'
+import { lockFolder } from '../db/sqlite/lock.ts'
+import { databaseFile } from '../db/sqlite/open.ts'
+import { UsageError } from './command.ts'
+
+/** Where an installation is or shall be: a data folder, or the URL of a PostgreSQL database. */
+export type Place = { folder: string; url: null } | { folder: null; url: string }
+
+/** Reads `sqlite:FOLDER`, `sqlite:FOLDER/rapport.db` or `postgres://…`; throws UsageError. */
+export function parsePlace(option: string, text: string): Place {
+  if (text.startsWith('sqlite:')) {
+    const path = text.slice('sqlite:'.length).replace(/^\/\//, '')
+    const full = resolve(path.replace(/^~(?=\/|$)/, homedir()))
+    const folder = basename(full) === 'rapport.db' ? dirname(full) : full
+    if (path && (!existsSync(folder) || statSync(folder).isDirectory())) return { folder, url: null }
+  }
+  if (['postgres:', 'postgresql:'].includes(URL.parse(text)?.protocol ?? ''))
+    return { folder: null, url: text }
+  throw new UsageError(
+    `--${option} must be sqlite:FOLDER, where FOLDER is a DATA_DIR, or postgres://user:password@host:5432/database.`,
+  )
+}
+
+/** The way a place is written, without its password. */
+export function showPlace({ folder, url }: Place): string {
+  if (url === null) return `sqlite:${folder}`
+  const shown = new URL(url)
+  shown.password = ''
+  shown.searchParams.delete('password')
+  return shown.href
+}
+
+// One connection copies; the other tells the time.
+const pool_size = 2
+// To build an index over all contacts takes longer than any statement of a server may.
+const longest_statement_ms = 24 * 3600 * 1000
+
+function patientUrl(text: string): string {
+  const url = new URL(text)
+  url.searchParams.set('query_timeout', String(longest_statement_ms))
+  return url.href
+}
+
+/**
+ * Opens both places for the work; a data folder is locked, so that no server can use it meanwhile. Throws, and has
+ * changed nothing, when one cannot be reached, or the source is none or is in use.
+ */
+export async function withPlaces<T>(
+  source: Place,
+  target: Place,
+  work: (source: Database, target: Database) => Promise<T>,
+): Promise<T> {
+  // What has been opened is closed in the opposite order.
+  const closing: (() => unknown)[] = []
+  const open = async (place: Place) => {
+    if (place.folder !== null) closing.push(lockFolder(place.folder))
+    const { folder, url } = place
+    const database = await openDatabase({
+      data_dir: folder ?? '',
+      database_url: url === null ? null : patientUrl(url),
+      database_pool_size: pool_size,
+    })
+    closing.push(() => database.close())
+    return database
+  }
+  try {
+    if (source.folder !== null && !existsSync(databaseFile(source.folder)))
+      throw new Error(`There is no database in ${source.folder}.`)
+    const from = await told(source, () => open(source))
+    await told(source, () => checkSource(from))
+    const to = await told(target, () => open(target))
+    await told(source, () => migrate(from))
+    await told(target, () => migrate(to))
+    return await work(from, to)
+  } finally {
+    for (const step of closing.reverse()) await step()
+  }
+}
+
+/** The error says which of the two it is about. */
+async function told<T>(place: Place, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new Error(`${showPlace(place)}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+// A PostgreSQL database has no lock that a server holds. Its connections bear the program's name; so early, this process
+// has no other than the one that asks.
+async function checkSource({ db, engine }: Database) {
+  if (!(await isInstallation(db))) throw new Error('This is not a database of Rapport.')
+  if (engine === 'sqlite') return
+  const { rows } = await sql<{ n: number }>`
+    SELECT count(*) AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'rapport' AND pid <> pg_backend_pid()`.execute(
+    db,
+  )
+  const n = rows[0]?.n ?? 0
+  if (n > 0)
+    throw new Error(
+      `${n} connections of Rapport are open. Stop every server first (and end what a pooler keeps open): what they write now would stay behind.`,
+    )
+}

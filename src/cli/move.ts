@@ -1,0 +1,103 @@
+import { sql } from 'kysely'
+import type { Database } from '../db/db.ts'
+import { type Copied, copyInstallation, Different } from '../db/move/copy.ts'
+import { table_names } from '../db/move/tables.ts'
+import { type Command, type Io, UsageError } from './command.ts'
+import { findKey, giveKey, type KeyPlace } from './move-key.ts'
+import { type Place, parsePlace, showPlace, withPlaces } from './move-places.ts'
+import { createProgress } from './move-progress.ts'
+import { columns } from './text.ts'
+
+export const move: Command = {
+  options: {
+    from: { value: 'PLACE', about: 'What is copied; it stays as it is', required: true },
+    to: { value: 'PLACE', about: 'An empty database, or a folder that has none', required: true },
+  },
+  notes: [
+    'A PLACE is sqlite:FOLDER (a DATA_DIR) or postgres://user:password@host:5432/database.',
+    '',
+    'Stop every server first. Everything is copied, ids and API keys too, read back and compared, in one transaction:',
+    'a copy that fails or is killed leaves the target empty, and can be run again.',
+    'Webhook secrets stay encrypted: the key is needed at the new place too. The last lines say where it was found.',
+  ],
+  async run({ options, config, io }) {
+    const { data_dir, secret_key } = config()
+    const [from, to] = [parsePlace('from', options.from ?? ''), parsePlace('to', options.to ?? '')]
+    if (showPlace(from) === showPlace(to)) throw new UsageError('--from and --to are the same.')
+    const key = await withPlaces(from, to, async (source, target) => {
+      const folders = [from.folder, to.folder, data_dir].filter((folder) => folder !== null)
+      const key = await findKey(source.db, secret_key, folders)
+      const takeBack =
+        to.folder !== null && key && typeof key === 'object' && 'file' in key
+          ? giveKey(key.file, to.folder)
+          : null
+      try {
+        await copy(source, target, io)
+      } catch (error) {
+        takeBack?.()
+        throw error
+      }
+      return key
+    })
+    for (const line of nextSteps(from, to, key)) io.out(line)
+    return 0
+  },
+}
+
+async function copy(source: Database, target: Database, io: Io) {
+  const progress = createProgress(io)
+  try {
+    const { start: onStart, report: onProgress } = progress
+    const copied = await copyInstallation(source.db, target.db, { onStart, onProgress })
+    if (target.engine === 'postgres') await analyze(target)
+    progress.end()
+    for (const line of reportOf(copied)) io.out(line)
+  } catch (error) {
+    progress.end()
+    if (error instanceof Different) for (const line of reportOf(error.tables)) io.out(line)
+    throw error
+  }
+}
+
+function reportOf(copied: Copied[]): string[] {
+  const rows = copied.map(({ table, counted, read, written, same }) => [
+    table,
+    String(counted),
+    read.checksum,
+    same ? 'ok' : `DIFFERENT: ${written.rows} rows, ${written.checksum}`,
+  ])
+  return columns(['TABLE', 'ROWS', 'CHECKSUM', 'COPY'], rows)
+}
+
+// The first requests shall have good plans. What fails here, the server's autovacuum does within minutes.
+async function analyze({ db }: Database) {
+  for (const table of table_names) await sql`ANALYZE ${sql.table(table)}`.execute(db).catch(() => {})
+}
+
+function nextSteps(from: Place, to: Place, key: KeyPlace): string[] {
+  const place =
+    to.url === null
+      ? [`  DATA_DIR=${to.folder}`, '  DATABASE_URL unset']
+      : [`  DATABASE_URL=${showPlace(to)}${showPlace(to) === to.url ? '' : ' (with its password)'}`]
+  return [
+    '',
+    'Everything was copied and compared. Start the service with the settings that it had, but for:',
+    ...place,
+    ...keySteps(to, key).map((line) => `  ${line}`),
+    `${showPlace(from)} is as it was. Do not serve it any more: it gets no changes from now on.`,
+  ]
+}
+
+function keySteps(to: Place, key: KeyPlace): string[] {
+  if (key === null) return []
+  if (key === 'unknown')
+    return [
+      'SECRET_KEY or the secret.key in DATA_DIR as they were: neither is here, and without it the service does not start',
+    ]
+  if ('setting' in key) return ['SECRET_KEY as it is set here: it opens the secrets of webhooks']
+  if (to.folder !== null) return []
+  return [
+    `DATA_DIR=${key.file.slice(0, -'/secret.key'.length)}, whose secret.key opens the secrets of webhooks`,
+    '(on other machines: a DATA_DIR with a copy of that file, or its text as SECRET_KEY)',
+  ]
+}
