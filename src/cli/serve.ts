@@ -23,6 +23,7 @@ export const serve: Command = {
       const peers = joinWorkers(settings.web_concurrency - 1)
       return startServer(settings, { roles: mine, peers, folder: worker === 'first' ? 'given' : 'shared' })
     }
+    const signals = followSignals(io)
     const running = await start().catch((error) => {
       throw listenError(error, settings) ?? error
     })
@@ -30,7 +31,7 @@ export const serve: Command = {
     else greet(running, io)
     // Written now, and not only at the end, which kill -9 would skip.
     setTimeout(() => module.flushCompileCache(), 1000).unref()
-    return stopped(running, io)
+    return signals.stopped(running)
   },
 }
 
@@ -62,26 +63,36 @@ Everything else, to read and to try: ${address}/docs`
 const same_signal_ms = 500
 
 // The first signal lets what is in flight finish; the next one does not wait for that. Ctrl-C reaches this process from
-// the terminal and once more from npm, so two at nearly the same time are one.
-function stopped(running: Running, io: Io): Promise<number> {
-  return new Promise((resolve) => {
-    let first: number | undefined
-    const onSignal = () => {
-      const now = performance.now()
-      if (first !== undefined && now - first > same_signal_ms) process.exit(1)
-      if (first !== undefined) return
-      first = now
-      running.stop().then(
-        () => resolve(0),
-        (error: Error) => {
-          io.err(`rapport: stopping failed: ${error.message}`)
-          resolve(1)
-        },
-      )
-    }
-    process.on('SIGTERM', onSignal)
-    process.on('SIGINT', onSignal)
-  })
+// the terminal and once more from npm, so two at nearly the same time are one. During the start nothing is in flight, and
+// what it does is done whole or not at all: it ends at once. Asked for before the start, because the first process of a
+// container gets no signal that it has not asked for.
+function followSignals(io: Io) {
+  let first: number | undefined
+  let stop: () => void = () => process.exit(0)
+  const onSignal = () => {
+    const now = performance.now()
+    if (first !== undefined && now - first > same_signal_ms) process.exit(1)
+    if (first !== undefined) return
+    first = now
+    stop()
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  return {
+    /** Resolves with the exit code when a signal has come and everything has ended. */
+    stopped: (running: Running): Promise<number> =>
+      new Promise((resolve) => {
+        stop = () => {
+          running.stop().then(
+            () => resolve(0),
+            (error: Error) => {
+              io.err(`rapport: stopping failed: ${error.message}`)
+              resolve(1)
+            },
+          )
+        }
+      }),
+  }
 }
 
 function listenError(error: { code?: string; syscall?: string }, { port, host }: Config): Error | null {
