@@ -1,6 +1,7 @@
 import type { Selectable, Updateable } from 'kysely'
 import { countOf, recount } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
+import { pageIds, perNumber } from '../db/pages.ts'
 import { prepare } from '../db/prepare.ts'
 import type { CompaniesTable } from '../db/tables.ts'
 import type { Company } from './schema.ts'
@@ -35,33 +36,31 @@ export async function findCompany(db: Db, workspace_id: number, id: number): Pro
   return row ? company(row) : null
 }
 
-// The ids come from the index alone, so that deep pages do not read the records they skip.
-const page = prepare((db, p: { workspace_id: number; limit: number; offset: number }) =>
-  db
-    .selectFrom('companies')
-    .select(columns)
-    .where('workspace_id', '=', p.workspace_id)
-    .where('id', 'in', (ids) =>
-      ids
-        .selectFrom('companies')
-        .select('id')
-        .where('workspace_id', '=', p.workspace_id)
-        .where('deleted_at', 'is', null)
-        .orderBy('id', 'desc')
-        .limit(p.limit)
-        .offset(p.offset),
-    )
-    .orderBy('id', 'desc'),
+type Ids = { workspace_id: number } & Record<number, number>
+const withIds = perNumber((count) =>
+  prepare((db, p: Ids) =>
+    db
+      .selectFrom('companies')
+      .select(columns)
+      .where('workspace_id', '=', p.workspace_id)
+      .where(
+        'id',
+        'in',
+        Array.from({ length: count }, (_, index) => p[index] as number),
+      )
+      .orderBy('id', 'desc'),
+  ),
 )
 
 /** One page of live companies, newest first, and the number of all. */
 export async function listCompanies(
   db: Db,
   workspace_id: number,
-  { per_page, offset }: { per_page: number; offset: number },
-) {
+  page: { per_page: number; offset: number },
+): Promise<{ total: number; companies: Company[] }> {
   const total = await countOf(db, workspace_id, 'companies')
-  const rows = offset < total ? await page(db, { workspace_id, limit: per_page, offset }) : []
+  const ids = page.offset < total ? await pageIds(db, 'companies', workspace_id, page) : []
+  const rows = ids.length ? await withIds(ids.length)(db, { workspace_id, ...ids }) : []
   return { total, companies: rows.map(company) }
 }
 

@@ -104,16 +104,38 @@ const insert = prepare((db, p: NewRow) =>
     .returning('id'),
 )
 
-/** Adds a contact; returns its id. */
+/** Adds a contact; returns its detail view. The company must be a live one. */
 export async function insertContact(
   tx: Db,
   workspace_id: number,
   now: string,
   values: ContactValues,
-): Promise<number> {
-  const [row] = await insert(tx, { ...stored(values), workspace_id, now })
-  await recount(tx, workspace_id, 'contacts', counted, null, values)
-  return (row as { id: number }).id
+): Promise<Contact> {
+  // Issued together: neither needs the other's answer.
+  const [[row]] = await Promise.all([
+    insert(tx, { ...stored(values), workspace_id, now }),
+    recount(tx, workspace_id, 'contacts', counted, null, values),
+  ])
+  const { id } = row as { id: number }
+  if (values.company_id !== null) return (await findContact(tx, workspace_id, id)) as Contact
+  // Without a company everything is known; reading it would be one more way to the database and back.
+  return {
+    id,
+    first_name: values.first_name,
+    last_name: values.last_name,
+    email: values.email,
+    phone: values.phone,
+    mobile: values.mobile,
+    company_id: null,
+    company: null,
+    title: values.title,
+    stage: values.stage,
+    source: values.source,
+    custom_fields: values.custom_fields,
+    tags: values.tags,
+    created_at: now,
+    updated_at: now,
+  }
 }
 
 /** Changes the given fields of a live contact, of which `before` is the detail view. */

@@ -4,7 +4,7 @@ import { emit } from '../events/emit.ts'
 import { List, list, paging, Single } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
 import { mergeCustomFields } from '../http/patch.ts'
-import { changeRoute, orNotFound, recordRoutes } from '../http/records.ts'
+import { changeRoute, recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { contactCreated, contactDeleted, contactUpdated } from './events.ts'
@@ -74,7 +74,7 @@ export function contactRoutes(app: App, { db, reading, write }: Deps): void {
           custom_fields,
           tags,
         } = request.body
-        const id = await insertContact(tx, workspace_id, now, {
+        const contact = await insertContact(tx, workspace_id, now, {
           first_name,
           last_name,
           email,
@@ -87,9 +87,8 @@ export function contactRoutes(app: App, { db, reading, write }: Deps): void {
           custom_fields: mergeCustomFields({}, custom_fields ?? null),
           tags: tags ?? [],
         })
-        const contact = orNotFound('contact', await findContact(tx, workspace_id, id))
         await emit(tx, context, contactCreated, contact)
-        return { record: contact, location: `${path}/${id}` }
+        return { record: contact, location: `${path}/${contact.id}` }
       }),
   )
 

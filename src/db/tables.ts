@@ -93,6 +93,8 @@ export interface Tables {
   }
   settings: { name: string; value: string }
   record_counts: { workspace_id: number; name: string; slot: number; n: number }
+  /** How many live records of a table have ids of one block; triggers keep it. */
+  record_blocks: { workspace_id: number; kind: string; block: number; slot: number; n: number }
   idempotency_keys: {
     workspace_id: number
     key_id: string

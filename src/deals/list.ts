@@ -1,5 +1,6 @@
 import { countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
+import { pageIds, perNumber } from '../db/pages.ts'
 import { prepare } from '../db/prepare.ts'
 import { isLive } from '../db/references.ts'
 import { dealsWithReferences } from './queries.ts'
@@ -18,7 +19,7 @@ export async function listDeals(
   db: Db,
   workspace_id: number,
   asked: DealFilter,
-  { per_page, offset }: { per_page: number; offset: number },
+  page: { per_page: number; offset: number },
 ): Promise<{ total: number; deals: ListedDeal[] }> {
   const filter = { ...asked }
   // A stage has one status: both together match what the stage alone matches, or nothing.
@@ -30,8 +31,9 @@ export async function listDeals(
   if (company_id && !(await isLive(db, 'companies', workspace_id, company_id))) return nothing
 
   const names = (Object.keys(filter) as Name[]).filter((name) => filter[name] !== undefined).sort()
-  const parameters = { ...filter, workspace_id, limit: per_page, offset } as Parameters
-  const { page, count } = queriesFor(names)
+  const { per_page: limit, offset } = page
+  const parameters = { ...filter, workspace_id, limit, offset } as Parameters
+  const { idsOfPage, count } = queriesFor(names)
   const total =
     names.length < 2
       ? await countOf(
@@ -39,13 +41,17 @@ export async function listDeals(
           workspace_id,
           ['deals', ...names.map((name) => `${name}=${filter[name]}`)].join('.'),
         )
-      : Number((await count(db, parameters))[0]?.n ?? 0)
+      : ((await count(db, parameters))[0]?.n ?? 0)
   if (offset >= total) return { total, deals: [] }
-  const rows = await page(db, parameters)
+  const ids = names.length
+    ? (await idsOfPage(db, parameters)).map(({ id }) => id)
+    : await pageIds(db, 'deals', workspace_id, page)
+  if (!ids.length) return { total, deals: [] }
+  const rows = await withIds(ids.length)(db, { workspace_id, ...ids })
   return { total, deals: rows.map(listed) }
 }
 
-type Row = Awaited<ReturnType<ReturnType<typeof pageOf>>>[number]
+type Row = Awaited<ReturnType<ReturnType<typeof withIds>>>[number]
 
 function listed({ value_units, own_probability, closed_probability, ...same }: Row): ListedDeal {
   const stage = same.stage as Stage
@@ -54,11 +60,11 @@ function listed({ value_units, own_probability, closed_probability, ...same }: R
 }
 
 // A prepared query has one text, so each combination of filters gets its own, when it is first asked for.
-const made = new Map<string, { page: ReturnType<typeof pageOf>; count: ReturnType<typeof countingOf> }>()
+const made = new Map<string, { idsOfPage: ReturnType<typeof idsOf>; count: ReturnType<typeof countingOf> }>()
 
 function queriesFor(names: Name[]) {
   const key = names.join()
-  const queries = made.get(key) ?? { page: pageOf(names), count: countingOf(names) }
+  const queries = made.get(key) ?? { idsOfPage: idsOf(names), count: countingOf(names) }
   made.set(key, queries)
   return queries
 }
@@ -73,8 +79,14 @@ const countingOf = (names: Name[]) =>
   prepare((db, p: Parameters) => matching(db, p, names).select((eb) => eb.fn.countAll<number>().as('n')))
 
 // The ids come from the index of a filter, so that deep pages do not read the records they skip.
-const pageOf = (names: Name[]) =>
+const idsOf = (names: Name[]) =>
   prepare((db, p: Parameters) =>
+    matching(db, p, names).select('id').orderBy('id', 'desc').limit(p.limit).offset(p.offset),
+  )
+
+type Ids = { workspace_id: number } & Record<number, number>
+const withIds = perNumber((count) =>
+  prepare((db, p: Ids) =>
     dealsWithReferences(db)
       .select([
         'deals.id',
@@ -92,7 +104,8 @@ const pageOf = (names: Name[]) =>
       .where(
         'deals.id',
         'in',
-        matching(db, p, names).select('id').orderBy('id', 'desc').limit(p.limit).offset(p.offset),
+        Array.from({ length: count }, (_, index) => p[index] as number),
       )
       .orderBy('deals.id', 'desc'),
-  )
+  ),
+)

@@ -3,7 +3,8 @@ import type { Db } from '../db.ts'
 import { engineOf } from '../prepare.ts'
 import type { Tables } from '../tables.ts'
 
-export type TableName = keyof Tables
+/** Blocks are counted anew by the target's triggers, as its records arrive. */
+export type TableName = Exclude<keyof Tables, 'record_blocks'>
 
 type Shape = {
   /** The primary key of PostgreSQL; SQLite has the same one, except where it numbers the rows. */

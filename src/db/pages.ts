@@ -1,0 +1,89 @@
+import type { Expression, SqlBool } from 'kysely'
+import type { Db } from './db.ts'
+import { prepare } from './prepare.ts'
+import type { Deletable } from './records.ts'
+
+/** Makes something once for each number that it is asked for, such as a query with so many parameters. */
+export function perNumber<Made>(make: (count: number) => Made): (count: number) => Made {
+  const known = new Map<number, Made>()
+  return (count) => {
+    const made = known.get(count) ?? make(count)
+    known.set(count, made)
+    return made
+  }
+}
+
+// Nearer to the newest, skipping records one by one costs less than asking for the blocks.
+const deep_from = 500
+const block_size = 4096
+
+const blocksOf = prepare((db, p: { workspace_id: number; kind: Deletable }) =>
+  db
+    .selectFrom('record_blocks')
+    .select(['block', (eb) => eb.fn.sum<number>('n').as('n')])
+    .where('workspace_id', '=', p.workspace_id)
+    .where('kind', '=', p.kind)
+    .groupBy('block')
+    .orderBy('block', 'desc'),
+)
+
+// The tables have these columns in common; the type of one stands for all.
+const live = (db: Db, table: Deletable, workspace_id: number) =>
+  db
+    .selectFrom(table as 'contacts')
+    .select('id')
+    .where('workspace_id', '=', workspace_id)
+    .where('deleted_at', 'is', null)
+    .orderBy('id', 'desc')
+
+type Slice = { workspace_id: number; below: number; limit: number; offset: number }
+const idsBelow = (table: Deletable) =>
+  prepare((db, p: Slice) =>
+    live(db, table, p.workspace_id).where('id', '<', p.below).limit(p.limit).offset(p.offset),
+  )
+const below = { companies: idsBelow('companies'), contacts: idsBelow('contacts'), deals: idsBelow('deals') }
+
+type Page = { per_page: number; offset: number }
+
+/**
+ * The ids of one page of a table's live records, newest first. However deep it lies, at most 4096 records are skipped one
+ * by one: those before are skipped by the kept totals of whole blocks of ids.
+ */
+export async function pageIds(
+  db: Db,
+  table: Deletable,
+  workspace_id: number,
+  { per_page, offset }: Page,
+): Promise<number[]> {
+  const newest = { end: Number.MAX_SAFE_INTEGER, skip: offset }
+  const start = offset < deep_from ? newest : await blockOf(db, table, workspace_id, offset)
+  if (!start) return []
+  const rows = await below[table](db, { workspace_id, below: start.end, limit: per_page, offset: start.skip })
+  return rows.map(({ id }) => id)
+}
+
+/** The first id after the block that holds the record at an offset, and how many of that block come before it. */
+async function blockOf(db: Db, kind: Deletable, workspace_id: number, offset: number) {
+  let skip = offset
+  for (const { block, n } of await blocksOf(db, { workspace_id, kind })) {
+    if (skip < n) return { end: (block + 1) * block_size, skip }
+    skip -= n
+  }
+  return undefined
+}
+
+/** The same for those that meet conditions, which are columns of the table; all before the page are skipped one by one. */
+export async function filteredPageIds(
+  db: Db,
+  table: Deletable,
+  workspace_id: number,
+  conditions: Expression<SqlBool>[],
+  { per_page, offset }: Page,
+): Promise<number[]> {
+  const rows = await live(db, table, workspace_id)
+    .where((eb) => eb.and(conditions))
+    .limit(per_page)
+    .offset(offset)
+    .execute()
+  return rows.map(({ id }) => id)
+}
