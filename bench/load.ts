@@ -2,43 +2,57 @@ import { connect, type Socket } from 'node:net'
 
 export type Request = { method: string; path: string; headers?: Record<string, string>; body?: string }
 
-/**
- * Sends requests over `clients` keep-alive sockets for `seconds`, each waiting for its answer before the next, and
- * returns answers a second. It reads just enough HTTP to know where an answer ends, so that the server and not this
- * program is the limit. Throws at the first answer that is not a success.
- */
+/** Asks over `clients` keep-alive sockets for `seconds`, and returns the answers a second. */
 export async function load(
   port: number,
   clients: number,
   seconds: number,
   next: () => Request,
 ): Promise<number> {
+  const took = await ask(port, clients, seconds, next)
+  return took.length / seconds
+}
+
+/** Asks one request after the other for `seconds`, and returns the median of the milliseconds that each took. */
+export async function latency(port: number, seconds: number, next: () => Request): Promise<number> {
+  return median(await ask(port, 1, seconds, next))
+}
+
+export const median = (list: readonly number[]) =>
+  [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] as number
+
+/**
+ * Sends requests over `clients` keep-alive sockets for `seconds`, each waiting for its answer before the next, and
+ * returns the milliseconds of each. It reads just enough HTTP to know where an answer ends, so that the server and not
+ * this program is the limit. Throws at the first answer that is not a success.
+ */
+async function ask(port: number, clients: number, seconds: number, next: () => Request): Promise<number[]> {
   const until = performance.now() + seconds * 1000
-  let answers = 0
-  await Promise.all(
-    Array.from(
-      { length: clients },
-      () =>
-        new Promise<void>((resolve, reject) => {
-          const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-          socket.on('error', reject)
-          socket.on('connect', () => socket.write(bytes(next())))
-          onAnswer(socket, (head) => {
-            if (!/^HTTP\/1\.1 20[01]/.test(head)) {
-              socket.destroy()
-              return reject(new Error(`The server answered: ${head.split('\r\n')[0]}`))
-            }
-            answers++
-            if (performance.now() < until) socket.write(bytes(next()))
-            else {
-              socket.destroy()
-              resolve()
-            }
-          })
-        }),
-    ),
-  )
-  return answers / seconds
+  const took: number[] = []
+  const client = () =>
+    new Promise<void>((resolve, reject) => {
+      let sent = 0
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+      const send = () => {
+        sent = performance.now()
+        socket.write(bytes(next()))
+      }
+      socket.on('error', reject)
+      socket.on('connect', send)
+      onAnswer(socket, (head) => {
+        if (!/^HTTP\/1\.1 20[01]/.test(head)) {
+          socket.destroy()
+          return reject(new Error(`The server answered: ${head.split('\r\n')[0]}`))
+        }
+        const now = performance.now()
+        took.push(now - sent)
+        if (now < until) return send()
+        socket.destroy()
+        resolve()
+      })
+    })
+  await Promise.all(Array.from({ length: clients }, client))
+  return took
 }
 
 function bytes({ method, path, headers = {}, body }: Request): string {

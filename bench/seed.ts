@@ -1,34 +1,16 @@
 import { systemClock } from '../src/clock.ts'
 import { insertCompany } from '../src/companies/queries.ts'
-import { insertContact } from '../src/contacts/queries.ts'
-import { transaction } from '../src/db/db.ts'
+import type { Config } from '../src/config.ts'
+import { addCounts } from '../src/db/counts.ts'
+import { type Db, transaction } from '../src/db/db.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { openSqlite } from '../src/db/sqlite/open.ts'
+import { openDatabase } from '../src/db/open.ts'
+import { recordset, rowsOf } from '../src/db/recordset.ts'
+import { searchText } from '../src/db/search.ts'
 import { insertKey } from '../src/keys/keys.ts'
 import { insertWorkspace } from '../src/workspaces/workspaces.ts'
 
-const syllables = [
-  'an',
-  'be',
-  'cor',
-  'di',
-  'el',
-  'fa',
-  'gor',
-  'hu',
-  'is',
-  'jo',
-  'ka',
-  'li',
-  'mo',
-  'ne',
-  'ol',
-  'pe',
-  'ri',
-  'so',
-  'ti',
-  'vu',
-]
+const syllables = 'an be cor di el fa gor hu is jo ka li mo ne ol pe ri so ti vu'.split(' ')
 
 // The same names every time: a number's digits in base 20, as syllables.
 function name(number: number): string {
@@ -37,52 +19,94 @@ function name(number: number): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Fills a new database with contacts through the program's own functions; returns an API key for it. */
-export async function seed(file: string, contacts: number): Promise<string> {
-  const database = openSqlite(file)
-  await migrate(database)
-  const { db } = database
-  const workspace_id = await transaction(db, (tx) => insertWorkspace(tx, systemClock, 'Bench'))
-  const { token } = await transaction(db, (tx) =>
-    insertKey(tx, systemClock, {
-      workspace_id,
-      name: 'bench',
-      scopes: null,
-      expires_at: null,
-    }),
-  )
-  const now = new Date().toISOString()
-  const none = { phone: null, mobile: null, title: null, source: null, stage: null, custom_fields: {} }
-  await transaction(db, async (tx) => {
-    for (let i = 1; i <= 100; i++) {
-      const company = {
-        name: `${name(i * 37)} Ltd`,
-        website: null,
-        industry: null,
-        phone: null,
-        address: null,
-      }
-      await insertCompany(tx, workspace_id, now, { ...company, custom_fields: {} })
-    }
-  })
-  const batch = 5000
-  for (let from = 0; from < contacts; from += batch)
+/** Last names that ten contacts each have, however many there are; their trigrams are those of all others. */
+export const rare_names = [
+  'gorhuisan',
+  'kalimobe',
+  'sotivucor',
+  'diisvudi',
+  'neolpeel',
+  'corfafafa',
+  'hujotigor',
+  'vuanbehu',
+]
+const rare_each = 10
+/** One in so many contacts is due for a rare name. */
+const rareEvery = (contacts: number) => Math.max(1, Math.floor(contacts / (rare_names.length * rare_each)))
+
+const columns = {
+  first_name: 'text!',
+  last_name: 'text!',
+  email: 'text!',
+  company_id: 'bigint',
+  search_text: 'text!',
+} as const
+
+function contact(i: number, contacts: number) {
+  const first_name = name(i * 7919)
+  const turn = i / rareEvery(contacts)
+  const rare = Number.isInteger(turn) && turn < rare_names.length * rare_each
+  const last_name = rare ? (rare_names[turn % rare_names.length] as string) : name(i * 104_729 + 13)
+  const email = `${first_name}.${last_name}.${i}@example.com`.toLowerCase()
+  const company_id = i % 3 === 0 ? null : (i % 100) + 1
+  const search_text = searchText({ first_name, last_name, email })
+  return { first_name, last_name, email, company_id, search_text }
+}
+
+/** A batch of contacts in one statement, and the totals that the program keeps of them. */
+async function insertContacts(tx: Db, workspace_id: number, now: string, rows: ReturnType<typeof contact>[]) {
+  await tx
+    .insertInto('contacts')
+    .columns([
+      ...(['workspace_id', 'first_name', 'last_name', 'email', 'company_id', 'search_text'] as const),
+      ...(['custom_fields', 'tags', 'created_at', 'updated_at'] as const),
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(recordset(tx, rowsOf(columns, rows), columns).as('r'))
+        .select((eb) => [
+          eb.cast<number>(eb.val(workspace_id), 'bigint').as('workspace_id'),
+          ...(['first_name', 'last_name', 'email', 'company_id', 'search_text'] as const),
+          eb.cast<string>(eb.val('{}'), 'text').as('custom_fields'),
+          eb.cast<string>(eb.val('[]'), 'text').as('tags'),
+          eb.cast<string>(eb.val(now), 'text').as('created_at'),
+          eb.cast<string>(eb.val(now), 'text').as('updated_at'),
+        ]),
+    )
+    .execute()
+  await addCounts(tx, [
+    { workspace_id, name: 'contacts', by: rows.length },
+    ...rows
+      .filter(({ company_id }) => company_id !== null)
+      .map(({ company_id }) => ({ workspace_id, name: `contacts.company_id=${company_id}`, by: 1 })),
+  ])
+}
+
+const batch = 5000
+
+/** Fills a new database with companies and contacts, in few statements; returns an API key for it. */
+export async function seed(config: Config, contacts: number): Promise<string> {
+  const database = await openDatabase(config)
+  try {
+    await migrate(database)
+    const { db } = database
+    const workspace_id = await transaction(db, (tx) => insertWorkspace(tx, systemClock, 'Bench'))
+    const { token } = await transaction(db, (tx) =>
+      insertKey(tx, systemClock, { workspace_id, name: 'bench', scopes: null, expires_at: null }),
+    )
+    const now = new Date().toISOString()
+    const none = { website: null, industry: null, phone: null, address: null, custom_fields: {} }
     await transaction(db, async (tx) => {
-      for (let i = from; i < Math.min(contacts, from + batch); i++) {
-        const first_name = name(i * 7919)
-        const last_name = name(i * 104_729 + 13)
-        const email = `${first_name}.${last_name}.${i}@example.com`.toLowerCase()
-        const company_id = i % 3 === 0 ? null : (i % 100) + 1
-        await insertContact(tx, workspace_id, now, {
-          ...none,
-          first_name,
-          last_name,
-          email,
-          company_id,
-          tags: [],
-        })
-      }
+      for (let i = 1; i <= 100; i++)
+        await insertCompany(tx, workspace_id, now, { ...none, name: `${name(i * 37)} Ltd` })
     })
-  await database.close()
-  return token
+    for (let from = 0; from < contacts; from += batch) {
+      const length = Math.min(batch, contacts - from)
+      const rows = Array.from({ length }, (_, at) => contact(from + at, contacts))
+      await transaction(db, (tx) => insertContacts(tx, workspace_id, now, rows))
+    }
+    return token
+  } finally {
+    await database.close()
+  }
 }

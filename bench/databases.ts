@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { readConfig } from '../src/config.ts'
+import { databaseFile } from '../src/db/sqlite/open.ts'
+import { createDatabase, dropDatabases, startPostgres } from '../test/postgres.ts'
+import { seed } from './seed.ts'
+
+export const engines = ['sqlite', 'postgres'] as const
+export type Engine = (typeof engines)[number]
+
+/** A filled database: the settings by which Rapport finds it, what bare servers are told, and a key for it. */
+export type Filled = { env: Record<string, string>; target: string; key: string }
+
+export type Databases = {
+  fill(name: string, contacts: number): Promise<Filled>
+  /** The same rows once more, for another server. */
+  copy(filled: Filled, name: string): Promise<Filled>
+  /** One without tables: its PostgreSQL url; null on SQLite, where any new folder is one. */
+  empty(name: string): Promise<string | null>
+  remove(): Promise<void>
+}
+
+/**
+ * Scratch databases of an engine. PostgreSQL is the server at BENCH_DATABASE_URL, whose user may make databases, or one
+ * that is started here, which writes through to the disk as a server in earnest does.
+ */
+export async function openDatabases(engine: Engine): Promise<Databases> {
+  const folder = mkdtempSync(join(tmpdir(), 'rapport-bench-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  const folderOf = (name: string) => {
+    const path = join(folder, name)
+    mkdirSync(path)
+    return path
+  }
+  if (engine === 'postgres') return onPostgres(folderOf, remove)
+  return {
+    async fill(name, contacts) {
+      const env = { DATA_DIR: folderOf(name) }
+      const key = await seed(readConfig(env), contacts)
+      return { env, target: databaseFile(env.DATA_DIR), key }
+    },
+    async copy({ target, key }, name) {
+      const env = { DATA_DIR: folderOf(name) }
+      copyFileSync(target, databaseFile(env.DATA_DIR))
+      return { env, target: databaseFile(env.DATA_DIR), key }
+    },
+    empty: async () => null,
+    async remove() {
+      remove()
+    },
+  }
+}
+
+// What a small server in earnest has; the tests' own settings are for hundreds of tiny databases.
+const settings = { autovacuum: 'on', shared_buffers: '512MB', wal_level: 'replica', max_wal_size: '4GB' }
+
+async function onPostgres(folderOf: (name: string) => string, removeFolder: () => void): Promise<Databases> {
+  const given = process.env.BENCH_DATABASE_URL
+  const server = given ? null : await startPostgres({ fsync: true, settings })
+  const url = given ?? (server?.url as string)
+  const prefix = `bench_${randomBytes(4).toString('hex')}_`
+  const filled = (database: string, name: string, key: string): Filled => ({
+    env: { DATA_DIR: folderOf(name), DATABASE_URL: database },
+    target: database,
+    key,
+  })
+  return {
+    async fill(name, contacts) {
+      const made = filled(await createDatabase(url, prefix + name), name, '')
+      const key = await seed(readConfig(made.env), contacts)
+      // What autovacuum does sooner or later, so that no measurement meets it.
+      await run(made.target, 'VACUUM (ANALYZE)')
+      await run(made.target, 'CHECKPOINT')
+      return { ...made, key }
+    },
+    async copy({ target, key }, name) {
+      const template = new URL(target).pathname.slice(1)
+      return filled(await createDatabase(url, prefix + name, template), name, key)
+    },
+    empty: (name) => createDatabase(url, prefix + name),
+    async remove() {
+      removeFolder()
+      if (server) await server.stop()
+      else await dropDatabases(url, prefix)
+    },
+  }
+}
+
+async function run(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(text)
+  } finally {
+    await client.end()
+  }
+}

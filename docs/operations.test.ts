@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { describeConfig, readConfig } from '../src/config.ts'
+
+const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
+
+test('the operations page lists every setting with its default, and none that does not exist', () => {
+  const [, rows = ''] = /\n## Settings\n(.*?)\n## /s.exec(read('operations.md')) ?? []
+  const listed = [...rows.matchAll(/^\| `([A-Z_]+)` \| (.*?) ?\|/gm)].map(
+    ([, name, value]) => `${name}=${value}`,
+  )
+  const settings = describeConfig(readConfig({})).map((line) => line.split(/ +# /)[0] ?? '')
+  assert.deepEqual(listed, settings)
+})
+
+test('the metrics that the suggested alerts ask for are those that the service shows', () => {
+  const [, rules = ''] = /```yaml\n(.*?)```/s.exec(read('operations.md')) ?? []
+  const asked = [...rules.matchAll(/rapport_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''))
+  const source = read('../src/http/metrics.ts')
+  const shown = [
+    ...[...source.matchAll(/head\('(rapport_\w+)'/g)].map(([, name]) => name),
+    ...[...source.matchAll(/gauge\('(\w+)'/g)].map(([, name]) => `rapport_deliveries_${name}`),
+  ]
+  assert.ok(asked.length >= 5)
+  for (const name of asked) assert.ok(shown.includes(name), name)
+})
