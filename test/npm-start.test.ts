@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
+import { removeScratch, settingsOf } from './engine.ts'
 
 test('a SIGTERM to npm start stops the server itself, and npm ends with it, with 0', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-npm-'))
   const npm = spawn('npm', ['start'], {
     cwd: new URL('..', import.meta.url),
-    env: { ...process.env, PORT: '0', DATA_DIR: folder },
+    env: { ...process.env, PORT: '0', ...(await settingsOf(folder)) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(npm, 'exit')
@@ -27,6 +28,6 @@ test('a SIGTERM to npm start stops the server itself, and npm ends with it, with
     await assert.rejects(fetch(`${url}/healthz`), 'the server is gone too')
   } finally {
     npm.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
+    await removeScratch(folder)
   }
 })

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -93,7 +93,7 @@ export async function startPostgres({ fsync = false, settings = {} }: Wishes = {
     await start()
     return {
       url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
-      port,
+      folder,
       halt,
       /** Starts it again after halt, on the same port with what was committed. */
       start,
@@ -163,13 +163,17 @@ function copyBinaries(folder: string): string {
   return bin
 }
 
+// Below the ports that the system gives away by itself, so that this one is still free when the server comes back.
 async function freePort(): Promise<number> {
-  const socket = createServer().listen(0, '127.0.0.1')
-  await once(socket, 'listening')
-  const { port } = socket.address() as AddressInfo
-  socket.close()
-  await once(socket, 'close')
-  return port
+  for (;;) {
+    const port = 20_000 + randomInt(10_000)
+    const socket = createServer()
+    const free = await new Promise<boolean>((resolve) => {
+      socket.once('error', () => resolve(false))
+      socket.listen(port, '127.0.0.1', () => socket.close(() => resolve(true)))
+    })
+    if (free) return port
+  }
 }
 
 /** Resolves when the server takes connections; fails with what it said when it ends before. */
@@ -181,7 +185,7 @@ function ready(server: ChildProcess): Promise<void> {
     server.stderr?.setEncoding('utf8').on('data', (text: string) => {
       // What comes later is read, so that the pipe never fills, and forgotten.
       said = (said + text).slice(-10_000)
-      if (said.includes('database system is ready to accept connections')) resolve()
+      if (/database system is ready to accept (read-only )?connections/.test(said)) resolve()
     })
   })
 }
@@ -230,5 +234,61 @@ export async function dropDatabases(url: string, prefix: string): Promise<void> 
     for (const { datname } of rows) await client.query(`DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`)
   } finally {
     await client.end()
+  }
+}
+
+/**
+ * Starts a standby of a server that runs with wal_level=replica and max_wal_senders; it goes with stop(), or with its
+ * primary's folder, where it lives.
+ */
+export async function startStandby(primary_url: string) {
+  const primary = new pg.Client({ connectionString: primary_url })
+  await primary.connect()
+  const { rows: places } = await primary.query('SHOW data_directory')
+  const source = places[0].data_directory as string
+  const folder = dirname(source)
+  const data = join(folder, `standby-${randomBytes(4).toString('hex')}`)
+  const as = {
+    ...(await unprivileged()),
+    cwd: folder,
+    env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+  }
+  await primary.query("SELECT pg_backup_start('standby', true)")
+  // Files that change or go meanwhile are what the log is replayed for.
+  await run('cp', ['-a', source, data], as).catch(() => {})
+  const { rows } = await primary.query('SELECT labelfile FROM pg_backup_stop(false)')
+  await primary.end()
+  const write = (name: string, text: string) =>
+    run('sh', ['-c', 'printf %s "$1" > "$2"', 'sh', text, join(data, name)], as)
+  await run('rm', ['-f', join(data, 'postmaster.pid'), join(data, 'postmaster.opts')], as)
+  await write('backup_label', rows[0].labelfile)
+  await write('standby.signal', '')
+  const { hostname, port: primary_port, username, password } = new URL(primary_url)
+  const port = await freePort()
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    port,
+    max_connections: 300,
+    wal_level: 'replica',
+    fsync: 'off',
+    primary_conninfo: `host=${hostname} port=${primary_port} user=${username} password=${password}`,
+  }
+  const words = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const server = spawn(join(folder, 'native', 'bin', 'postgres'), ['-D', data, ...words], {
+    ...as,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  await ready(server)
+  const url = new URL(primary_url)
+  url.port = String(port)
+  return {
+    url: url.href,
+    async stop() {
+      if (server.exitCode !== null || server.signalCode !== null) return
+      server.kill('SIGQUIT')
+      await once(server, 'exit')
+    },
   }
 }

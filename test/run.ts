@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
-import { matchesGlob } from 'node:path'
+import { matchesGlob, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { readConfig } from '../src/config.ts'
@@ -11,7 +11,7 @@ import { openDatabase } from '../src/db/open.ts'
 import { createDatabase, dropDatabases, startPostgres } from './postgres.ts'
 
 // All tests: node test/run.ts
-// Some of them: node test/run.ts [--engine sqlite|postgres] [FILE ...]
+// Some of them: node test/run.ts [--engine sqlite|postgres] [FILE, FOLDER or PATTERN ...]
 // TEST_DATABASE_URL names a PostgreSQL to use instead of one that is started here; its user makes and drops databases.
 
 const all = ['src/**/*.test.ts', 'test/**/*.test.ts', 'demo/**/*.test.ts', 'docs/**/*.test.ts']
@@ -30,7 +30,7 @@ const once_is_enough = [
   'src/deals/stages.test.ts',
   'src/deals/value.test.ts',
   'src/http/{patch,rate-limit,server,texts}.test.ts',
-  'src/webhooks/{connector,schedule,signature,target}.test.ts',
+  'src/webhooks/{capacity,connector,schedule,signature,target}.test.ts',
   'test/architecture.test.ts',
   'test/container.test.ts',
 ]
@@ -39,11 +39,20 @@ type Engine = 'sqlite' | 'postgres'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-function filesFor(engine: Engine, asked: string[]): string[] {
+const everything = globSync(all, { cwd: root }).sort()
+const gone = once_is_enough.filter((pattern) => !everything.some((file) => matchesGlob(file, pattern)))
+if (gone.length) throw new Error(`No test is called ${gone.join(', ')} any more.`)
+
+/** The tests of an engine; only those of the files, folders and patterns, when there are any. */
+function filesFor(engine: Engine, words: string[]): string[] {
+  const asked = (word: string) => {
+    const path = relative(root, resolve(word))
+    return everything.filter((file) => file.startsWith(`${path}/`) || matchesGlob(file, path))
+  }
+  const unknown = words.filter((word) => !asked(word).length)
+  if (unknown.length) throw new Error(`There is no test ${unknown.join(', ')}.`)
   const left_out = [...other[engine], ...(engine === 'postgres' ? once_is_enough : [])]
-  const files = globSync(asked.length ? asked : all, { cwd: root }).sort()
-  const unknown = asked.filter((word) => !globSync(word, { cwd: root }).length)
-  if (unknown.length) throw new Error(`There is no file ${unknown.join(', ')}.`)
+  const files = words.length ? [...new Set(words.flatMap(asked))] : everything
   return files.filter((file) => !left_out.some((pattern) => matchesGlob(file, pattern)))
 }
 
@@ -82,15 +91,14 @@ const { values, positionals } = parseArgs({
 })
 const chosen = (engine: Engine) => values.engine === undefined || values.engine === engine
 if (!chosen('sqlite') && !chosen('postgres')) throw new Error('--engine is sqlite or postgres.')
-let passed = true
 const started = performance.now()
+const results: boolean[] = []
 for (const engine of ['sqlite', 'postgres'] as const) {
   const files = chosen(engine) ? filesFor(engine, positionals) : []
-  if (!files.length) continue
-  const ran = engine === 'sqlite' ? await runTests(engine, files) : await runOnPostgres(files)
-  passed &&= ran
+  if (files.length)
+    results.push(engine === 'sqlite' ? await runTests(engine, files) : await runOnPostgres(files))
 }
-console.log(
-  `\n${passed ? 'All passed' : 'Some failed'}, in ${Math.round((performance.now() - started) / 1000)} s.`,
-)
+const passed = results.length > 0 && results.every(Boolean)
+const outcome = passed ? 'All passed' : results.length ? 'Some failed' : 'Nothing ran'
+console.log(`\n${outcome}, in ${Math.round((performance.now() - started) / 1000)} s.`)
 process.exitCode = passed ? 0 : 1

@@ -43,7 +43,7 @@ export class Unreachable extends Error {}
 
 // Some ends of a connection are told by the driver's text alone.
 const lost_texts =
-  /connection (error|terminated|ended|timeout)|timeout exceeded|read timeout|not queryable|client was closed/i
+  /connection (error|terminated|ended|timeout)|timeout (exceeded|expired)|read timeout|not queryable|client was closed/i
 // The server goes down, or is not up yet.
 const lost_codes = /^(08|57P0[123])/
 

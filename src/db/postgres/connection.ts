@@ -27,10 +27,21 @@ export function connectionOptions(url: string) {
     keepAlive: true,
     // Statements that are issued together travel together.
     pipeline: true,
-    // The server's own limit is 30 s: whoever does not answer by then is gone.
-    query_timeout: 35_000,
     application_name: 'rapport',
     // As commands, not as parameters of the connection, which poolers refuse.
     onConnect: async (client: pg.ClientBase) => void (await client.query(session)),
   }
 }
+
+const goodbye_ms = 1000
+
+/** Ends a connection, without waiting long for a server that does not take leave. */
+export async function hangUp(client: pg.Client): Promise<void> {
+  const late = setTimeout(() => cut(client), goodbye_ms)
+  await client.end().catch(() => {})
+  clearTimeout(late)
+}
+
+/** Ends a connection without a word: what waits for an answer on it fails. */
+export const cut = (client: pg.ClientBase): void =>
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()

@@ -12,6 +12,7 @@ import {
 import type { Pool, PoolClient, QueryResult as Result } from 'pg'
 import { explainLoss, troubleOf } from '../errors.ts'
 import type { Engine } from '../prepare.ts'
+import type { Watch } from './watch.ts'
 
 const writes = new Set(['INSERT', 'UPDATE', 'DELETE'])
 const unknown_statement = new Set(['26000', '42P05'])
@@ -20,7 +21,7 @@ const unknown_statement = new Set(['26000', '42P05'])
  * Kysely's dialect for PostgreSQL. Statements that were compiled once are prepared once per connection. A transaction's
  * BEGIN travels with its first statement, and statements that are issued together travel together (pipelining).
  */
-export function postgresDialect(pool: Pool, onCommit: () => void): Dialect {
+export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void): Dialect {
   let named = true
 
   /** Runs one statement; `broken` is told when the connection must not be used again. */
@@ -32,6 +33,7 @@ export function postgresDialect(pool: Pool, onCommit: () => void): Dialect {
     const { sql: text, parameters } = query
     const values = parameters as unknown[]
     const name = named && 'prepared' in query ? nameOf(text) : undefined
+    watch.asked(client)
     try {
       return await client.query({ text, values, name })
     } catch (error) {
@@ -41,6 +43,8 @@ export function postgresDialect(pool: Pool, onCommit: () => void): Dialect {
       const explained = explainLoss(error)
       if (troubleOf(explained) === 'unavailable') broken(explained)
       throw explained
+    } finally {
+      watch.answered(client)
     }
   }
 
@@ -110,7 +114,7 @@ export function postgresDialect(pool: Pool, onCommit: () => void): Dialect {
       client.release(broken ? true : undefined)
     },
     async destroy() {
-      await pool.end()
+      await watch.close()
     },
   }
 

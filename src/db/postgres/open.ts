@@ -8,6 +8,7 @@ import { connectionOptions } from './connection.ts'
 import { postgresDialect } from './dialect.ts'
 import { openReplica } from './replica.ts'
 import { createWakeUps } from './wake.ts'
+import { watchPool } from './watch.ts'
 
 /** Opens PostgreSQL, 15 or newer. Throws when it cannot be reached within some seconds. */
 export async function openPostgres(
@@ -28,7 +29,7 @@ export async function openPostgres(
   pool.on('connect', (client) => client.on('error', () => {}))
 
   const wake_ups = createWakeUps(url, pool)
-  const db = new Kysely<Tables>({ dialect: postgresDialect(pool, wake_ups.committed) })
+  const db = new Kysely<Tables>({ dialect: postgresDialect(pool, watchPool(pool, url), wake_ups.committed) })
   const group_listeners: ((size: number) => void)[] = []
   try {
     await checkServer(db)

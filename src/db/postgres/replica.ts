@@ -5,6 +5,7 @@ import { troubleOf } from '../errors.ts'
 import type { Tables } from '../tables.ts'
 import { connectionOptions } from './connection.ts'
 import { postgresDialect } from './dialect.ts'
+import { watchPool } from './watch.ts'
 
 // How long a list waits for the replica to catch up, and how often it looks.
 const longest_wait_ms = 100
@@ -21,7 +22,7 @@ export function openReplica(url: string, pool_size: number, primary: Db) {
   const pool = new pg.Pool({ ...connectionOptions(url), max: pool_size, connectionTimeoutMillis: 1000 })
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const replica = new Kysely<Tables>({ dialect: postgresDialect(pool, () => {}) })
+  const replica = new Kysely<Tables>({ dialect: postgresDialect(pool, watchPool(pool, url), () => {}) })
   let resting_until = 0
 
   // One question for all lists that begin before it is asked: those that come later need a later answer.

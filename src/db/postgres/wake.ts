@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { connectionOptions } from './connection.ts'
+import { connectionOptions, hangUp } from './connection.ts'
 
 const channel = 'rapport_commits'
 // Notifications make commits wait for each other, so they are sent beside the transactions, and at most so often.
@@ -63,7 +63,7 @@ export function createWakeUps(url: string, pool: pg.Pool) {
       if (over || pooled) return
       over = true
       clearTimeout(timer)
-      one.end().catch(() => {})
+      void hangUp(one)
       if (!closed) timer = setTimeout(connect, reconnect_ms).unref()
     }
     one.on('error', end).on('end', end)
@@ -79,7 +79,7 @@ export function createWakeUps(url: string, pool: pg.Pool) {
     try {
       await one.connect()
       pooled = await isPooled(one)
-      if (pooled) return void one.end().catch(() => {})
+      if (pooled) return void hangUp(one)
       await one.query(`LISTEN ${channel}`)
       // Whatever was committed while nobody listened.
       tell()
@@ -102,7 +102,7 @@ export function createWakeUps(url: string, pool: pg.Pool) {
     async close() {
       closed = true
       clearTimeout(timer)
-      await client?.end().catch(() => {})
+      if (client) await hangUp(client)
     },
   }
 }

@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { type Db, transaction } from '../../src/db/db.ts'
+import { readStored, type Stored, type StoredEvent } from '../database.ts'
+import { openScratch, settingsOf } from '../engine.ts'
+import { client, type Rapport, startRapport } from '../harness.ts'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { type Call, register } from '../webhooks.ts'
+
+// Two services on one database: what meets in a lock is in different pools, as with two processes.
+let one: Rapport
+let two: Rapport
+let stored: Stored
+let receiver: Receiver
+let calls: [Call, Call]
+before(async () => {
+  receiver = await startReceiver()
+  one = await startRapport()
+  two = await startRapport({ data_dir: one.data_dir })
+  calls = [one.call, client(two.url, one.key)]
+  stored = await readStored(one.data_dir)
+})
+after(async () => {
+  await stored.close()
+  await two.close()
+  await one.close()
+  await receiver.close()
+})
+
+/** Does the work many times at once, by turns through both services. */
+const atOnce = <T>(count: number, work: (call: Call, number: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, number) => work(calls[number % 2] as Call, number)))
+
+async function made(path: string, body: object): Promise<number> {
+  const reply = await one.call('POST', `/api/v1/${path}`, body)
+  assert.equal(reply.status, 201, reply.text)
+  return reply.body.data.id
+}
+const contact = (name = 'Ruiz') => made('contacts', { first_name: 'Ana', last_name: name })
+
+/** Every event says what it changed: each one must have begun where the one before it ended. */
+function checkChain(events: StoredEvent[]): void {
+  for (const [at, { previous = {} }] of events.entries()) {
+    const before = events[at - 1]?.data
+    if (!before) continue
+    for (const [field, value] of Object.entries(previous))
+      assert.deepEqual(before[field], value, `event ${at} knows the ${field} before`)
+  }
+}
+
+const updatesOf = async (resource: string, id: number) =>
+  (await stored.events(resource, id)).filter(({ event }) => event === `${resource}.updated`)
+
+async function checkTotals(): Promise<void> {
+  for (const table of ['contacts', 'companies', 'deals']) {
+    const kept = await stored.rows('SELECT coalesce(sum(n), 0) AS n FROM record_counts WHERE name = ?', table)
+    const counted = await stored.rows(`SELECT count(*) AS n FROM ${table} WHERE deleted_at IS NULL`)
+    assert.deepEqual(kept, counted, table)
+  }
+}
+
+test('fifty changes of one contact at once are all made, and none undoes another', async () => {
+  const id = await contact()
+  const replies = await atOnce(50, (call, n) =>
+    call('PUT', `/api/v1/contacts/${id}`, { custom_fields: { [`field_${n}`]: n } }),
+  )
+  assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200])
+  const { custom_fields } = (await one.call('GET', `/api/v1/contacts/${id}`)).body.data
+  assert.deepEqual(custom_fields, Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`field_${n}`, n])))
+  const updates = await updatesOf('contact', id)
+  assert.equal(updates.length, 50)
+  checkChain(updates)
+})
+
+test('fifty changes of one deal at once are all made, each from what the one before left', async () => {
+  const id = await made('deals', { name: 'Contract', value: 1000 })
+  const fields = ['name', 'source', 'priority'] as const
+  const replies = await atOnce(50, (call, n) =>
+    call('PUT', `/api/v1/deals/${id}`, { [fields[n % 3] as string]: `By ${n}` }),
+  )
+  assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200])
+  const updates = await updatesOf('deal', id)
+  assert.equal(updates.length, 50)
+  checkChain(updates)
+  const { data } = (await one.call('GET', `/api/v1/deals/${id}`)).body
+  for (const field of fields) assert.equal(updates.at(-1)?.data[field], data[field])
+})
+
+test('a deal that fifty requests win at once is won once', async () => {
+  const id = await made('deals', { name: 'Contract' })
+  const replies = await atOnce(50, (call) =>
+    call('POST', `/api/v1/deals/${id}/change-stage`, { stage: 'won' }),
+  )
+  assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200])
+  const names = (await stored.events('deal', id)).map(({ event }) => event)
+  assert.deepEqual(names.sort(), ['deal.created', 'deal.stage_changed', 'deal.won'])
+  const history = await stored.rows("SELECT 1 FROM deal_stages WHERE deal_id = ? AND to_stage = 'won'", id)
+  assert.equal(history.length, 1)
+})
+
+test('deletions and restores of one record at once take turns, and the totals follow', async () => {
+  for (const resource of ['contacts', 'companies', 'deals'] as const) {
+    const id = resource === 'contacts' ? await contact() : await made(resource, { name: 'Acme' })
+    await atOnce(40, async (call, n) => {
+      const reply =
+        n % 4 < 2
+          ? await call('DELETE', `/api/v1/${resource}/${id}`)
+          : await call('POST', `/api/v1/${resource}/${id}/restore`)
+      assert.ok(reply.status === 200 || (n % 4 < 2 && reply.status === 404), reply.text)
+    })
+    const singular = { contacts: 'contact', companies: 'company', deals: 'deal' }[resource]
+    const [created, ...moves] = (await stored.events(singular, id)).map(({ event }) => event.split('.')[1])
+    assert.equal(created, 'created')
+    assert.ok(moves.length > 0)
+    for (const [at, move] of moves.entries()) assert.equal(move, at % 2 ? 'updated' : 'deleted', `${moves}`)
+  }
+  await checkTotals()
+})
+
+test('a deal that is made or changed while its contact is deleted refers to it only if it came first', async () => {
+  let refused = 0
+  for (let round = 0; round < 30; round++) {
+    const contact_id = await contact()
+    const [first, second] = round % 2 ? calls : calls.toReversed()
+    const other = await made('deals', { name: 'Another' })
+    const [removed, created, changed] = await Promise.all([
+      pause(Math.random() * 6).then(() => first!('DELETE', `/api/v1/contacts/${contact_id}`)),
+      pause(Math.random() * 6).then(() => second!('POST', '/api/v1/deals', { name: 'New', contact_id })),
+      pause(Math.random() * 6).then(() => second!('PUT', `/api/v1/deals/${other}`, { contact_id })),
+    ])
+    assert.equal(removed.status, 200, removed.text)
+    const [gone] = await stored.rows(
+      "SELECT seq FROM events WHERE event = 'contact.deleted' AND record_id = ?",
+      contact_id,
+    )
+    for (const [reply, event, right] of [
+      [created, 'deal.created', 201],
+      [changed, 'deal.updated', 200],
+    ] as const) {
+      if (reply.status === 422) refused++
+      else assert.equal(reply.status, right, reply.text)
+      if (reply.status === 422) continue
+      const [written] = await stored.rows(
+        'SELECT seq FROM events WHERE event = ? AND record_id = ?',
+        event,
+        reply.body.data.id,
+      )
+      assert.ok(Number(written?.seq) < Number(gone?.seq), `${event} came after contact.deleted`)
+    }
+  }
+  assert.ok(refused > 0, 'some of them came late')
+})
+
+test('a webhook that is deleted while events are made leaves nothing pending, and nothing in the queue', async () => {
+  let cancelled = 0
+  for (let round = 0; round < 12; round++) {
+    const hook = await register(one.call, {
+      url: receiver.url,
+      events: ['company.created', 'company.updated'],
+    })
+    const replies = await atOnce(12, async (call, n) => {
+      if (n === 6) return pause(5).then(() => call('DELETE', `/api/v1/webhooks/${hook.id}`))
+      const reply = await call('POST', '/api/v1/companies', { name: 'Acme' })
+      return call('PUT', `/api/v1/companies/${reply.body.data.id}`, { industry: 'Rockets' })
+    })
+    assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200])
+    const left = await stored.rows(
+      `SELECT id FROM webhook_deliveries WHERE webhook_id = ? AND status = 'pending'
+       UNION ALL SELECT delivery_id FROM webhook_queue WHERE webhook_id = ?`,
+      hook.id,
+      hook.id,
+    )
+    assert.deepEqual(left, [])
+    cancelled += (
+      await stored.rows(
+        "SELECT 1 FROM webhook_deliveries WHERE webhook_id = ? AND status = 'cancelled'",
+        hook.id,
+      )
+    ).length
+  }
+  for (const status of ['pending', 'succeeded', 'failed', 'cancelled'])
+    assert.deepEqual(
+      await stored.rows(
+        'SELECT coalesce(sum(n), 0) AS n FROM record_counts WHERE name = ?',
+        `deliveries.status=${status}`,
+      ),
+      await stored.rows('SELECT count(*) AS n FROM webhook_deliveries WHERE status = ?', status),
+      status,
+    )
+  assert.ok(cancelled > 0, 'some of them were pending when the webhook went')
+})
+
+test('an Idempotency-Key that fifty requests use at once makes one record', async () => {
+  const replies = await atOnce(50, (call) =>
+    call('POST', '/api/v1/companies', { name: 'Only one' }, { 'idempotency-key': 'fifty' }),
+  )
+  assert.deepEqual([...new Set(replies.map(({ status }) => status))], [201])
+  assert.equal(new Set(replies.map(({ body }) => body.data.id)).size, 1)
+  assert.equal(replies.filter(({ headers }) => headers.get('idempotency-replayed') === null).length, 1)
+  assert.equal((await stored.rows("SELECT 1 FROM companies WHERE name = 'Only one'")).length, 1)
+})
+
+test('two transactions that wait for each other both succeed, one of them by doing its work again', async () => {
+  const [a, b] = [await contact('A'), await contact('B')]
+  const { db, close } = await openScratch(one.data_dir)
+  const both = Promise.withResolvers<void>()
+  let tries = 0
+  let waiting = 0
+  const title = (tx: Db, id: number, text: string) =>
+    sql`UPDATE contacts SET title = coalesce(title, '') || ${text} WHERE workspace_id = 1 AND id = ${id}`.execute(
+      tx,
+    )
+  const lockBoth = (first: number, second: number, text: string) =>
+    transaction(db, async (tx) => {
+      tries++
+      await title(tx, first, text)
+      if (++waiting === 2) both.resolve()
+      await both.promise
+      await title(tx, second, text)
+    })
+  await Promise.all([lockBoth(a, b, 'x'), lockBoth(b, a, 'y')])
+  await close()
+  assert.equal(tries, 3)
+  for (const { title } of await stored.rows('SELECT title FROM contacts WHERE id IN (?, ?)', a, b))
+    assert.equal([...String(title)].sort().join(''), 'xy')
+})
+
+/** Lets the database refuse companies of this name as often as it is told, as if they met with other transactions. */
+async function meetOthers(failures: number): Promise<pg.Client> {
+  const { DATABASE_URL } = await settingsOf(one.data_dir)
+  const connection = new pg.Client({ connectionString: DATABASE_URL })
+  await connection.connect()
+  await connection.query(`
+    CREATE SEQUENCE tries;
+    CREATE FUNCTION meet() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('tries') <= ${failures} THEN RAISE EXCEPTION 'met another one' USING ERRCODE = '40001'; END IF;
+      RETURN new;
+    END $$;
+    CREATE TRIGGER meet BEFORE INSERT ON companies FOR EACH ROW WHEN (new.name = 'Unlucky') EXECUTE FUNCTION meet()`)
+  return connection
+}
+const apart = 'DROP TRIGGER meet ON companies; DROP FUNCTION meet; DROP SEQUENCE tries'
+
+test('work that meets with others is done again three times, and then refused with 503, with nothing stored', async () => {
+  for (const [failures, status] of [
+    [3, 201],
+    [4, 503],
+  ] as const) {
+    const connection = await meetOthers(failures)
+    try {
+      const reply = await one.call('POST', '/api/v1/companies', { name: 'Unlucky' })
+      assert.equal(reply.status, status, reply.text)
+      const { rows } = await connection.query('SELECT last_value FROM tries')
+      assert.equal(Number(rows[0].last_value), 4)
+      if (status === 503) {
+        assert.equal(reply.body.error.code, 'unavailable')
+        assert.ok(Number(reply.headers.get('retry-after')) >= 1)
+      }
+    } finally {
+      await connection.query(apart)
+      await connection.end()
+    }
+  }
+  assert.equal((await stored.rows("SELECT 1 FROM companies WHERE name = 'Unlucky'")).length, 1)
+  const events = await stored.rows("SELECT 1 FROM events WHERE payload LIKE '%Unlucky%'")
+  assert.equal(events.length, 1)
+})
+
+test('every connection limits its statements, its waits for locks, and transactions that do nothing', async () => {
+  const { db, close } = await openScratch(one.data_dir)
+  const limits = async (on: Db) => {
+    const shown = await sql<{ name: string; setting: string }>`
+      SELECT name, setting FROM pg_settings WHERE name LIKE '%timeout'`.execute(on)
+    return Object.fromEntries(shown.rows.map(({ name, setting }) => [name, Number(setting)]))
+  }
+  // More at once than one connection could answer.
+  const all = await Promise.all(Array.from({ length: 10 }, () => transaction(db, (tx) => limits(tx))))
+  await close()
+  for (const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout } of all) {
+    assert.equal(statement_timeout, 30_000)
+    assert.equal(lock_timeout, 5000)
+    assert.equal(idle_in_transaction_session_timeout, 60_000)
+  }
+})
+
+test('a row that is locked for too long is 503 with Retry-After, and nothing is changed', async (t) => {
+  const id = await contact('Waiting')
+  const { DATABASE_URL } = await settingsOf(one.data_dir)
+  const holder = new pg.Client({ connectionString: DATABASE_URL })
+  await holder.connect()
+  t.after(() => holder.end())
+  await holder.query('BEGIN')
+  await holder.query('SELECT 1 FROM contacts WHERE id = $1 FOR UPDATE', [id])
+  const start = performance.now()
+  const reply = await one.call('PUT', `/api/v1/contacts/${id}`, { title: 'New' })
+  const took = performance.now() - start
+  assert.deepEqual([reply.status, reply.body.error.code], [503, 'unavailable'], reply.text)
+  assert.ok(Number(reply.headers.get('retry-after')) >= 1)
+  assert.ok(took > 4500 && took < 15_000, `${took}`)
+  await holder.query('ROLLBACK')
+  assert.equal((await one.call('GET', `/api/v1/contacts/${id}`)).body.data.title, null)
+  assert.equal((await one.call('PUT', `/api/v1/contacts/${id}`, { title: 'New' })).status, 200)
+})

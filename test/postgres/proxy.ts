@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+
+/** A way to a server on 127.0.0.1 that can fail as networks do; it goes with the test. */
+export async function startProxy(t: TestContext, url: string) {
+  const target = new URL(url)
+  const sockets = new Set<Socket>()
+  let hanging = false
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname)
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => {})
+      from.on('close', () => {
+        sockets.delete(from)
+        to.destroy()
+      })
+      from.pipe(to)
+      if (hanging) from.pause()
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const drop = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  t.after(() => {
+    server.close()
+    drop()
+  })
+  const through = new URL(url)
+  through.port = String((server.address() as AddressInfo).port)
+  return {
+    url: through.href,
+    /** From now on nothing passes, of no connection; new ones are taken, and nothing comes of them. */
+    hang() {
+      hanging = true
+      for (const socket of sockets) socket.unpipe().pause()
+    },
+    /** New connections pass again; those of before never hear anything any more, as after a fail-over of a dead machine. */
+    heal() {
+      hanging = false
+    },
+    drop,
+  }
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { migrations } from '../../src/db/migrations/index.ts'
+import { readStored } from '../database.ts'
+import { settingsOf } from '../engine.ts'
+import { client } from '../harness.ts'
+import { scratchFolder, serveProcess } from '../process.ts'
+
+test('ten processes that start at once on an empty database make one installation, and all of them serve it', async (t) => {
+  const DATA_DIR = scratchFolder(t)
+  await settingsOf(DATA_DIR, { migrated: false })
+  const starts = Array.from({ length: 10 }, () => serveProcess(t, { DATA_DIR, LOG_LEVEL: 'error' }))
+  const services = await Promise.all(starts)
+  const keys = services.flatMap(({ output }) => output().match(/crm_\w{43}/g) ?? [])
+  assert.equal(new Set(keys).size, 1, 'one of them shows the key')
+  const { rows, close } = await readStored(DATA_DIR)
+  t.after(close)
+  assert.deepEqual(
+    (await rows('SELECT name FROM schema_migrations ORDER BY name')).map(({ name }) => name),
+    migrations.map(({ name }) => name),
+  )
+  for (const table of ['workspaces', 'api_keys', 'settings'])
+    assert.deepEqual(await rows(`SELECT count(*) AS n FROM ${table}`), [{ n: 1 }], table)
+  for (const { url } of services) {
+    const call = client(url, keys[0] ?? '')
+    assert.equal((await call('POST', '/api/v1/companies', { name: 'Acme' })).status, 201)
+  }
+  const [{ url } = { url: '' }] = services
+  assert.equal((await client(url, keys[0] ?? '')('GET', '/api/v1/companies')).body.meta.total, 10)
+  assert.deepEqual(await Promise.all(services.map((service) => service.stop())), Array(10).fill(0))
+})
