@@ -37,6 +37,9 @@ const once_is_enough = [
 
 type Engine = 'sqlite' | 'postgres'
 
+// Whoever ends this command ends the tests; what was started for them is then taken away as ever.
+const signals = ['SIGINT', 'SIGTERM'] as const
+
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 const everything = globSync(all, { cwd: root }).sort()
@@ -65,7 +68,15 @@ async function runTests(engine: Engine, files: string[], env: Record<string, str
     env: { ...process.env, TEST_ENGINE: engine, ...env },
     stdio: 'inherit',
   })
+  let ended: NodeJS.Signals | undefined
+  const end = (signal: NodeJS.Signals) => {
+    ended = signal
+    child.kill(signal)
+  }
+  for (const signal of signals) process.on(signal, end)
   const [code] = await once(child, 'exit')
+  for (const signal of signals) process.off(signal, end)
+  if (ended) throw new Error(`The tests were ended by ${ended}.`)
   return code === 0
 }
 

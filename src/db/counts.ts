@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import { engineOf, prepare } from './prepare.ts'
-import { recordset, rowsOf } from './recordset.ts'
+import { prepareRows } from './recordset.ts'
 
 // Exact totals of lists are kept beside the records, in the same transaction: counting rows would cost more with each
 // record. A name says what is counted: "contacts", "contacts.stage=lead". Several slots for one name keep concurrent
@@ -12,34 +12,14 @@ type Change = Key & { by: number }
 
 const columns = { workspace_id: 'bigint!', name: 'text!', by: 'bigint!' } as const
 
-// A connection's own slot: two connections meet in one row only if there are more of them than slots.
-const slot = (db: Db) => (engineOf(db) === 'sqlite' ? sql`0` : sql`pg_backend_pid() % 64`)
-
-const added = sql`ON CONFLICT (workspace_id, name, slot) DO UPDATE SET n = record_counts.n + excluded.n`
-
-// One text for each number of changes: with the few that a record has, this costs half of what a recordset does.
-const few = [1, 2, 3, 4].map((size) =>
-  prepare((db, p: Record<string, string | number>) => {
-    const values = Array.from({ length: size }, (_, at) => {
-      const [workspace_id, name, by] = [p[`workspace_id${at}`], p[`name${at}`], p[`by${at}`]]
-      return sql`(${workspace_id}, ${name}, ${slot(db)}, ${by})`
-    })
-    return {
-      compile: () =>
-        sql`INSERT INTO record_counts (workspace_id, name, slot, n) VALUES ${sql.join(values)} ${added}`.compile(
-          db,
-        ),
-    }
-  }),
-)
-
-// Without the WHERE, SQLite would take ON for the start of a join's condition.
-const many = prepare((db, p: { rows: string }) => ({
+// A connection's own slot: two connections meet in one row only if there are more of them than slots. Without the WHERE,
+// SQLite would take ON for the start of a join's condition.
+const add = prepareRows(columns, (db, { row, rows }) => ({
   compile: () =>
     sql`INSERT INTO record_counts (workspace_id, name, slot, n)
-      SELECT workspace_id, name, ${slot(db)}, by FROM ${recordset(db, p.rows, columns)} AS r WHERE true ${added}`.compile(
-      db,
-    ),
+      SELECT ${row.workspace_id}, ${row.name}, ${engineOf(db) === 'sqlite' ? sql`0` : sql`pg_backend_pid() % 64`}, ${row.by}
+      ${rows('FROM')} WHERE true
+      ON CONFLICT (workspace_id, name, slot) DO UPDATE SET n = record_counts.n + excluded.n`.compile(db),
 }))
 
 /** Moves counts by numbers, all in one statement; several changes of one name are added up. */
@@ -53,19 +33,7 @@ export async function addCounts(tx: Db, changes: readonly Change[]): Promise<voi
   const all = [...sums.values()]
     .filter(({ by }) => by !== 0)
     .sort((a, b) => a.workspace_id - b.workspace_id || (a.name < b.name ? -1 : 1))
-  const statement = few[all.length - 1]
-  if (statement) await statement(tx, numbered(all))
-  else if (all.length) await many(tx, { rows: rowsOf(columns, all) })
-}
-
-function numbered(changes: readonly Change[]): Record<string, string | number> {
-  const values: Record<string, string | number> = {}
-  for (const [at, { workspace_id, name, by }] of changes.entries()) {
-    values[`workspace_id${at}`] = workspace_id
-    values[`name${at}`] = name
-    values[`by${at}`] = by
-  }
-  return values
+  await add(tx, all, {})
 }
 
 /** Moves one count by a number, for changes of many records at once. */

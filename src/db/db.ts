@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { troubleOf } from './errors.ts'
+import { withConnection } from './prepare.ts'
 import type { Tables } from './tables.ts'
 
 /** The handle that every query function takes first: the database itself (reads) or an open transaction. */
@@ -19,8 +20,8 @@ export type Database = {
   /** The time by which all processes on this database go: on PostgreSQL its server's, else this machine's. */
   clock: Clock
   /**
-   * Calls the listener, on a later turn of the event loop, after commits that wrote: those of this process at once, on
-   * PostgreSQL also those of others, soon after.
+   * Calls the listener, on a later turn of the event loop, after commits that were announced: those of this process at
+   * once, on PostgreSQL also those of others, soon after.
    */
   onCommit(listener: () => void): void
   /** Calls the listener with the size of each commit group, for /metrics. */
@@ -38,7 +39,7 @@ const most_retries = 3
 export async function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
   for (let retries = 0; ; retries++) {
     try {
-      return await db.transaction().execute(work)
+      return await db.transaction().execute((tx) => withConnection(tx, work))
     } catch (error) {
       if (retries === most_retries || troubleOf(error) !== 'again') throw error
       // Those that met must not meet again at once.

@@ -1,8 +1,8 @@
 import { addCounts, countChanges } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
-import { engineOf, prepare } from '../db/prepare.ts'
-import { recordset, rowsOf } from '../db/recordset.ts'
+import { announce, engineOf, prepare } from '../db/prepare.ts'
+import { prepareRows } from '../db/recordset.ts'
 import type { Context } from './context.ts'
 import type { Changes, EventDefinition } from './define.ts'
 
@@ -86,7 +86,8 @@ type NewDelivery = { event_id: string; event: string; kind: 'event' | 'ping' }
 type Lease = { claim_id: string; ends_ms: number }
 
 const delivery_columns = { id: 'text!', webhook_id: 'text!', event_id: 'text!', event: 'text!' } as const
-const addDeliveries = prepare((db, p: { rows: string; workspace_id: number; now: string }) =>
+type Logged = { workspace_id: number; now: string }
+const addDeliveries = prepareRows(delivery_columns, (db, { table }, p: Logged) =>
   db
     .insertInto('webhook_deliveries')
     .columns([
@@ -95,7 +96,7 @@ const addDeliveries = prepare((db, p: { rows: string; workspace_id: number; now:
     ])
     .expression((eb) =>
       eb
-        .selectFrom(recordset(db, p.rows, delivery_columns).as('r'))
+        .selectFrom(table.as('r'))
         .select(['id', 'webhook_id', 'event_id', 'event'])
         .select((eb) => [
           eb.cast<number>(eb.val(p.workspace_id), 'bigint').as('workspace_id'),
@@ -109,14 +110,13 @@ const addDeliveries = prepare((db, p: { rows: string; workspace_id: number; now:
 
 const queue_columns = { id: 'text!', webhook_id: 'text!' } as const
 type Queued = {
-  rows: string
   workspace_id: number
   kind: NewDelivery['kind']
   run_at_ms: number
   claim_id: string | null
   claimed_at_ms: number | null
 }
-const enqueue = prepare((db, p: Queued) =>
+const enqueue = prepareRows(queue_columns, (db, { table }, p: Queued) =>
   db
     .insertInto('webhook_queue')
     .columns([
@@ -125,7 +125,7 @@ const enqueue = prepare((db, p: Queued) =>
     ])
     .expression((eb) =>
       eb
-        .selectFrom(recordset(db, p.rows, queue_columns).as('r'))
+        .selectFrom(table.as('r'))
         .select(['id', 'webhook_id'])
         .select((eb) => [
           eb.cast<number>(eb.val(p.workspace_id), 'bigint').as('workspace_id'),
@@ -157,15 +157,15 @@ async function insertDeliveries(
   webhook_ids: readonly string[],
   lease?: Lease,
 ): Promise<string[]> {
+  announce(tx)
   const rows = webhook_ids.map((webhook_id) => ({ id: newId('dlv'), webhook_id, event_id, event }))
   const counted = ['webhook_id', 'event', 'status']
   const counts = rows.flatMap((row) =>
     countChanges(workspace_id, 'deliveries', counted, null, { ...row, status: 'pending' }),
   )
   await Promise.all([
-    addDeliveries(tx, { rows: rowsOf(delivery_columns, rows), workspace_id, now }),
-    enqueue(tx, {
-      rows: rowsOf(queue_columns, rows),
+    addDeliveries(tx, rows, { workspace_id, now }),
+    enqueue(tx, rows, {
       workspace_id,
       kind,
       run_at_ms: lease?.ends_ms ?? now_ms,

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
-import { prepare } from '../db/prepare.ts'
-import { recordset, rowsOf, storable } from '../db/recordset.ts'
+import { prepareRows, storable } from '../db/recordset.ts'
 import type { Attempt } from './schema.ts'
 
 export type NewAttempt = Omit<Attempt, 'number' | 'request'> & {
@@ -23,15 +22,15 @@ const columns = {
   error_code: 'text',
   error_message: 'text',
 } as const
-const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
+const names = Object.keys(columns) as (keyof typeof columns)[]
 
 // Whoever adds an attempt holds the delivery's row in the queue or in the log, so no two take one number.
-const add = prepare((db, p: { rows: string }) => ({
+const add = prepareRows(columns, (db, { row, rows }) => ({
   compile: () =>
-    sql`INSERT INTO webhook_attempts (number, ${names})
+    sql`INSERT INTO webhook_attempts (number, ${sql.join(names.map((name) => sql.ref(name)))})
       SELECT 1 + coalesce((SELECT max(a.number) FROM webhook_attempts AS a
-        WHERE a.workspace_id = r.workspace_id AND a.delivery_id = r.delivery_id), 0), ${names}
-      FROM ${recordset(db, p.rows, columns)} AS r`.compile(db),
+          WHERE a.workspace_id = ${row.workspace_id} AND a.delivery_id = ${row.delivery_id}), 0),
+        ${sql.join(names.map((name) => row[name]))} ${rows('FROM')}`.compile(db),
 }))
 
 /** Adds attempts, at most one a delivery, to the log, numbered on, in one statement. */
@@ -52,7 +51,7 @@ export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): P
       error_message: error && storable(error.message),
     }),
   )
-  await add(tx, { rows: rowsOf(columns, rows) })
+  await add(tx, rows, {})
 }
 
 // In JSON a NUL is a harmless \u0000 here, but whoever reads it gets it back.

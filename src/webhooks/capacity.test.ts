@@ -5,9 +5,9 @@ import type { AttemptOutcome } from './deliver.ts'
 
 type Capacity = ReturnType<typeof createCapacity>
 
-const outcome = (status: number | null): AttemptOutcome => ({
+const outcome = (status: number | null, duration_ms = 300): AttemptOutcome => ({
   started_at_ms: 0,
-  duration_ms: 1,
+  duration_ms,
   request: { url: '', headers: {}, body: '' },
   response: status === null ? null : { status, headers: {}, body: '' },
   error: null,
@@ -31,6 +31,24 @@ test('a webhook starts with four at once and gets one more with each success, up
   assert.equal(attempts(capacity, 'a', 200), 5)
   assert.equal(attempts(capacity, 'a', ...times(40, 200)), 32)
   assert.equal(capacity.free('b'), 4)
+})
+
+test('one that answers within a quarter of a second gets up to 128, while a quarter of all places is enough', () => {
+  const capacity = createCapacity()
+  const answer = (duration_ms: number) => {
+    capacity.taken('a')
+    capacity.returned('a', outcome(200, duration_ms))
+    return capacity.free('a')
+  }
+  for (let n = 0; n < 200; n++) answer(250)
+  assert.equal(capacity.free('a'), 128)
+  for (let n = 0; n < 127; n++) capacity.taken(`other ${n}`)
+  assert.equal(capacity.free('a'), 128)
+  capacity.taken('other')
+  assert.equal(capacity.free('a'), 32)
+  assert.equal(answer(251), 32)
+  for (let n = 0; n < 127; n++) capacity.returned(`other ${n}`, null)
+  assert.equal(capacity.free('a'), 32, 'no longer quick')
 })
 
 test('no answer, a server error or a 429 halves it; another refusal does not', () => {

@@ -4,6 +4,10 @@ import type { AttemptOutcome } from './deliver.ts'
 const most_in_all = 512
 const first_limit = 4
 const most_per_webhook = 32
+// A receiver that answers this quickly is not burdened by more at once: each step to the database then carries more of
+// them. But only while a quarter of all places is enough for everybody.
+const most_if_quick = 128
+const quick_ms = 250
 const failures_to_probe = 3
 
 type Load = { in_flight: number; limit: number; failures: number }
@@ -26,12 +30,15 @@ export function createCapacity() {
     const room = most_in_all - in_flight - promised
     const answers = limit > first_limit
     const in_a_crowd = failures >= failures_to_probe ? 0 : answers ? first_limit : 1
-    const allowed = room > most_in_all / 2 ? limit : in_a_crowd
+    const alone = room > (most_in_all * 3) / 4
+    const allowed = alone ? limit : room > most_in_all / 2 ? Math.min(limit, most_per_webhook) : in_a_crowd
     return Math.max(0, Math.min(allowed - mine, room))
   }
 
   return {
     free,
+    /** Whether so many places are taken that not everybody gets as many as would do. */
+    crowded: () => in_flight >= most_in_all / 2,
     /** How many webhooks are known to have no free place. */
     full: () => [...loads.keys()].filter((webhook_id) => free(webhook_id) === 0).length,
     taken(webhook_id: string): void {
@@ -47,7 +54,8 @@ export function createCapacity() {
       in_flight--
       if (outcome?.ok) {
         mine.failures = 0
-        mine.limit = Math.min(most_per_webhook, mine.limit + 1)
+        const most = outcome.duration_ms <= quick_ms ? most_if_quick : most_per_webhook
+        mine.limit = Math.min(most, mine.limit + 1)
       } else if (outcome) {
         mine.failures++
         const status = outcome.response?.status ?? 0

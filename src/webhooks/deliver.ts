@@ -133,9 +133,9 @@ export function createSender(options: SenderOptions): Sender {
       }
 
       try {
-        const { origin, pathname, search } = httpUrl(request.url)
+        const { origin, path } = targetOf(request.url)
         const { headers, body } = request
-        dispatcher.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, handler)
+        dispatcher.dispatch({ origin, path, method: 'POST', headers, body }, handler)
       } catch (error) {
         finish(attemptError(error))
       }
@@ -169,10 +169,22 @@ export function createSender(options: SenderOptions): Sender {
   }
 }
 
-function httpUrl(url: string): URL {
-  const parsed = URL.parse(url)
-  if (parsed !== null && /^https?:$/.test(parsed.protocol)) return parsed
-  throw new Error('the URL is not an http or https URL')
+type Target = { origin: string; path: string }
+// The same few addresses over and over.
+const targets = new Map<string, Target>()
+const most_targets = 1000
+
+function targetOf(url: string): Target {
+  let target = targets.get(url)
+  if (!target) {
+    const parsed = URL.parse(url)
+    if (parsed === null || !/^https?:$/.test(parsed.protocol))
+      throw new Error('the URL is not an http or https URL')
+    target = { origin: parsed.origin, path: parsed.pathname + parsed.search }
+    if (targets.size >= most_targets) targets.clear()
+    targets.set(url, target)
+  }
+  return target
 }
 
 function statusError(status: number): AttemptError | null {
@@ -185,24 +197,29 @@ function statusError(status: number): AttemptError | null {
 }
 
 function readable(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
-  const entries = Object.entries(headers).map(([name, value]) => [name, storable([value].flat().join(', '))])
-  return Object.fromEntries(entries)
+  const texts: Record<string, string> = {}
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    texts[name] = storable(typeof value === 'string' ? value : value.join(', '))
+  }
+  return texts
 }
 
 /** The body as text of at most `limit` bytes, a character cut in half at the end left out. */
 function text(chunks: Buffer[], limit: number): string {
   if (chunks.length === 0) return ''
-  const bytes = Buffer.concat(chunks)
-  const decoded = storable(decode(bytes, bytes.length >= limit))
+  const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+  // A decoder that can stop in the middle of a character costs more than most answers have bytes.
+  const decoded = storable(bytes.length < limit ? bytes.toString('utf8') : cutText(bytes))
   // Each undecodable byte became three, so the text may have to be cut again.
-  return Buffer.byteLength(decoded) <= limit ? decoded : decode(Buffer.from(decoded).subarray(0, limit), true)
+  return Buffer.byteLength(decoded) <= limit ? decoded : cutText(Buffer.from(decoded).subarray(0, limit))
 }
 
-function decode(bytes: Uint8Array, cut: boolean): string {
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: cut })
+function cutText(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })
 }
 
 /** Databases refuse the character NUL in a text. */
 function storable(value: string): string {
-  return value.replaceAll('\0', '\ufffd')
+  return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
 }

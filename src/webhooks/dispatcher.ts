@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { type Database, transaction } from '../db/db.ts'
+import { type Database, type Db, transaction } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
 import type { Seal } from '../db/seal.ts'
 import { bodyFor } from '../events/emit.ts'
@@ -8,6 +8,7 @@ import { type Claim, claimDue, claimed, interrupt, release, withdrawn } from './
 import type { AttemptOutcome, Sender } from './deliver.ts'
 import { createOutcomes } from './outcomes.ts'
 import { type QueueHead, queueHeads } from './queue.ts'
+import type { Ended } from './record.ts'
 import { rememberOpened, signingSecrets } from './secrets.ts'
 import { signatureHeaders } from './signature.ts'
 
@@ -28,11 +29,13 @@ export type Dispatcher = ReturnType<typeof createDispatcher>
 // Commits wake the dispatcher and retries have their timer: polling is only the net below both.
 const poll_ms = 1000
 const shortest_poll_ms = 100
-const long_look_ms = 5
 const longest_rest_ms = 200
 const lease_slack_ms = 30_000
 // What must be left of a lease, beside the time of an attempt, to write its outcome down.
 const lease_rest_ms = 5000
+// Another process tells of its commits no sooner.
+const soonest_withdrawal_ms = 2
+const most_withdrawals = 1000
 // Looked at in one round; those beyond it come in the next one.
 const most_heads = 200
 
@@ -40,6 +43,8 @@ const most_heads = 200
 type Held = {
   claim: Claim
   started_ms: number
+  /** On the process's own clock. */
+  held_since: number
   done: Promise<void>
   /** Whether its first byte may go out: null until that is asked. */
   may_start: boolean | null
@@ -57,10 +62,10 @@ export function createDispatcher(options: DispatcherOptions) {
   const lease_ms = options.timeout_ms + lease_slack_ms
   const capacity = createCapacity()
   const { retry_delays } = options
-  const outcomes = createOutcomes({ db, clock, retry_delays, onError })
+  const outcomes = createOutcomes({ db, clock, retry_delays, refill, onClaims: startAll, onError })
   const held = new Map<string, Held>()
-  // Webhooks that were paused or deleted during this round: a claim that is just being committed must not be sent.
-  const withdrawn_webhooks = new Set<string>()
+  // When webhooks were paused or deleted, as an id: a claim of before may just be being committed, and must not be sent.
+  const withdrawals = new Map<string, string>()
   let stopped = false
   let pumping: Promise<void> | null = null
   let woken = false
@@ -68,12 +73,12 @@ export function createDispatcher(options: DispatcherOptions) {
   let rest_until = 0
   let timer: NodeJS.Timeout | undefined
 
-  // Every commit asks for a look, which costs more with each webhook that waits: looks may take a fifth of the time.
-  // One that is long only once was held up by something else.
+  // Every commit asks for a look, those of the dispatcher itself too: looks may take a fifth of the time. One that is
+  // long only once was held up by something else.
   function restAfter(look_ms: number): number {
     const cost_ms = Math.min(look_ms, last_look_ms)
     last_look_ms = look_ms
-    return cost_ms > long_look_ms ? performance.now() + Math.min(4 * cost_ms, longest_rest_ms) : 0
+    return performance.now() + Math.min(4 * cost_ms, longest_rest_ms)
   }
 
   /** Looks for due deliveries now, or once more when a look is under way. */
@@ -106,20 +111,26 @@ export function createDispatcher(options: DispatcherOptions) {
       await followWithdrawals()
       // A webhook without room is looked at again when one of its attempts ends.
       const before = performance.now()
-      const heads = await queueHeads(db, most_heads + capacity.full())
+      const most = most_heads + capacity.full()
+      const heads = await queueHeads(db, most)
       rest_until = restAfter(performance.now() - before)
       const open = heads.filter(({ webhook_id }) => capacity.free(webhook_id) > 0)
       const now_ms = clock.now()
       const due = open.filter(({ run_at_ms }) => run_at_ms <= now_ms)
-      if (!due.length) return Math.min(poll_ms, Math.max(1, (open[0]?.run_at_ms ?? Infinity) - now_ms))
-      if (!(await claimAndStart(due))) return shortest_poll_ms
+      if (due.length && !(await claimAndStart(due))) return shortest_poll_ms
+      // All that waits has been seen, so what is due now has no room, and the end of an attempt wakes.
+      const later_ms = open.find(({ run_at_ms }) => run_at_ms > now_ms)?.run_at_ms ?? Infinity
+      if (!due.length || heads.length < most) return Math.min(poll_ms, Math.max(1, later_ms - clock.now()))
     }
     return poll_ms
   }
 
   // Another process may have paused or deleted a webhook: what waits for its connection here is held back too.
   async function followWithdrawals(): Promise<void> {
-    const unsent = [...held.values()].filter(({ may_start }) => may_start === null)
+    const since = performance.now() - soonest_withdrawal_ms
+    const unsent = [...held.values()].filter(
+      ({ may_start, held_since }) => may_start === null && held_since < since,
+    )
     if (!unsent.length) return
     const claims = unsent.map(({ claim }) => claim)
     for (const [webhook_id, how] of await withdrawn(db, claims))
@@ -127,7 +138,9 @@ export function createDispatcher(options: DispatcherOptions) {
   }
 
   function holdBack(webhook_id: string, pings: 'pings go' | 'pings too'): void {
-    withdrawn_webhooks.add(webhook_id)
+    withdrawals.set(webhook_id, newId('clm'))
+    const [oldest] = withdrawals.keys()
+    if (oldest !== undefined && withdrawals.size > most_withdrawals) withdrawals.delete(oldest)
     for (const entry of held.values()) {
       if (entry.claim.webhook_id !== webhook_id) continue
       entry.held_back ||= entry.claim.kind !== 'ping' || pings === 'pings too'
@@ -135,24 +148,40 @@ export function createDispatcher(options: DispatcherOptions) {
   }
 
   /** Resolves with the number of attempts begun. */
-  async function claimAndStart(due: QueueHead[]): Promise<number> {
-    withdrawn_webhooks.clear()
+  const claimAndStart = async (due: QueueHead[]): Promise<number> =>
+    startAll(await transaction(db, (tx) => claim(tx, due, capacity.free)))
+
+  type Webhooks = Parameters<typeof claimDue>[1]['webhooks']
+  type Limit = Parameters<typeof claimDue>[1]['limit']
+
+  function claim(tx: Db, webhooks: Webhooks, limit: Limit): Promise<Claim[]> {
     const now_ms = clock.now()
-    const late = [...held.values()].filter(({ claim }) => claim.lease_ends_ms <= now_ms)
-    const overdue = new Set(late.map(({ claim }) => claim.delivery_id))
-    const claims = await transaction(db, (tx) =>
-      claimDue(tx, {
-        webhooks: due,
-        limit: capacity.free,
-        now_ms,
-        lease_ms,
-        claim_id: newId('clm'),
-        overdue,
-      }),
+    const late = [...held.values()].filter((entry) => entry.claim.lease_ends_ms <= now_ms)
+    const overdue = new Set(late.map((entry) => entry.claim.delivery_id))
+    return claimDue(tx, { webhooks, limit, now_ms, lease_ms, claim_id: newId('clm'), overdue })
+  }
+
+  // As many for each webhook as have just succeeded there: no look at the queue is needed for that. Where places are few,
+  // and where something failed, the usual way decides.
+  async function refill(tx: Db, ended: readonly Ended[]): Promise<Claim[]> {
+    if (stopped || capacity.crowded()) return []
+    const webhooks = new Map<string, { workspace_id: number; webhook_id: string; places: number }>()
+    for (const { claim: one, outcome } of ended) {
+      const { workspace_id, webhook_id } = one
+      const entry = webhooks.get(webhook_id) ?? { workspace_id, webhook_id, places: 0 }
+      entry.places += outcome.ok && one.kind !== 'ping' ? 1 : -Infinity
+      webhooks.set(webhook_id, entry)
+    }
+    return claim(tx, [...webhooks.values()], (webhook_id) => webhooks.get(webhook_id)?.places ?? 0)
+  }
+
+  /** Starts what is still wanted now that it is committed, and gives the rest back; resolves with how many it began. */
+  async function startAll(claims: Claim[]): Promise<number> {
+    const unsent = claims.filter(
+      ({ webhook_id, claim_id }) => stopped || (withdrawals.get(webhook_id) ?? '') > claim_id,
     )
-    const unsent = claims.filter(({ webhook_id }) => stopped || withdrawn_webhooks.has(webhook_id))
-    for (const one of claims) if (!unsent.includes(one)) start(one)
-    if (unsent.length) await giveBack(unsent)
+    for (const one of claims) if (!unsent.includes(one)) void start(one)
+    if (unsent.length) await giveBack(unsent).catch(onError)
     return claims.length - unsent.length
   }
 
@@ -163,6 +192,7 @@ export function createDispatcher(options: DispatcherOptions) {
     const entry: Held = {
       claim: one,
       started_ms: clock.now(),
+      held_since: performance.now(),
       done: Promise.resolve(),
       may_start: null,
       held_back: false,

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { troubleOf } from '../db/errors.ts'
+import type { Claim } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
 import { type Ended, record } from './record.ts'
 
@@ -9,6 +10,10 @@ type Options = {
   db: Db
   clock: Clock
   retry_delays: readonly number[]
+  /** Claims what takes the place of attempts that ended, in the transaction that writes them down. */
+  refill: (tx: Db, ended: readonly Ended[]) => Promise<Claim[]>
+  /** Called with these claims when they are committed, before the places of what ended are given back. */
+  onClaims: (claims: Claim[]) => Promise<unknown>
   /** Called with whatever kept an outcome from being written; it is tried again. */
   onError: (error: unknown) => void
 }
@@ -23,6 +28,7 @@ type Waiting = {
 
 // More at once would keep a transaction open for long, and gain nothing any more.
 const largest_batch = 256
+const most_turns = 20
 const shortest_pause_ms = 250
 const longest_pause_ms = 1000
 
@@ -32,25 +38,37 @@ export type Outcomes = ReturnType<typeof createOutcomes>
  * Writes outcomes down, many in one transaction: those that end while one is under way wait for the next. So a commit
  * is shared by as many as there are, and one that comes alone waits for nobody.
  */
-export function createOutcomes({ db, clock, retry_delays, onError }: Options) {
+export function createOutcomes(options: Options) {
+  const { db, clock, retry_delays, onError } = options
   const waiting: Waiting[] = []
   let writing = false
 
   async function writeAll(): Promise<void> {
-    // What was answered in the same turn of the loop belongs to the same batch.
-    await new Promise(setImmediate)
-    while (waiting.length) await writeTogether(waiting.splice(0, largest_batch))
+    while (waiting.length) {
+      await arrivals()
+      await writeTogether(waiting.splice(0, largest_batch))
+    }
     writing = false
   }
 
-  const write = (all: readonly Waiting[]) =>
-    transaction(db, (tx) =>
-      record(
-        tx,
-        all.map(({ ended }) => ended),
-        retry_delays,
-      ),
-    )
+  // As long as each turn of the event loop brings another one, they come in a crowd that shares a commit.
+  async function arrivals(): Promise<void> {
+    for (let turns = 0, before = 0; turns < most_turns && waiting.length > before; turns++) {
+      before = waiting.length
+      await new Promise(setImmediate)
+    }
+  }
+
+  // A round that is written down and claimed in one transaction costs one commit instead of two.
+  async function write(all: readonly Waiting[]): Promise<void> {
+    const ended = all.map((one) => one.ended)
+    const claims = await transaction(db, async (tx) => {
+      await record(tx, ended, retry_delays)
+      return options.refill(tx, ended)
+    })
+    await options.onClaims(claims)
+    for (const one of all) one.settle(true)
+  }
 
   // What the receivers were told must be written down, so this ends only with the process, however long the database is
   // away. Nothing is lost by it if the leases run out meanwhile: only what is still ours is written.
@@ -59,9 +77,7 @@ export function createOutcomes({ db, clock, retry_delays, onError }: Options) {
       const all = batch.filter((one) => !dropped(one))
       if (!all.length) return
       try {
-        await write(all)
-        for (const one of all) one.settle(true)
-        return
+        return await write(all)
       } catch (error) {
         onError(error)
         if (!troubleOf(error)) {
@@ -77,8 +93,7 @@ export function createOutcomes({ db, clock, retry_delays, onError }: Options) {
   async function writeAlone(one: Waiting): Promise<void> {
     while (!dropped(one)) {
       try {
-        await write([one])
-        return one.settle(true)
+        return await write([one])
       } catch (error) {
         onError(error)
         if (!troubleOf(error) && !one.refused) {

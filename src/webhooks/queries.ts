@@ -2,6 +2,8 @@ import type { Selectable } from 'kysely'
 import { isoTime } from '../clock.ts'
 import { addCounts } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
+import { announce } from '../db/prepare.ts'
+import { prepareRows } from '../db/recordset.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Webhook } from './schema.ts'
 
@@ -94,6 +96,8 @@ type WebhookChanges = Partial<Pick<WebhookRow, Stored>> & { events?: string[] }
 /** Changes the given fields; a list of events replaces the one before. */
 export async function updateWebhook(tx: Db, workspace_id: number, id: string, changes: WebhookChanges) {
   const { events, ...values } = changes
+  // What a paused webhook kept is due, or what is claimed for it must wait.
+  if (values.status) announce(tx)
   const distinct = events && [...new Set(events)]
   if (distinct) await subscribe(tx, workspace_id, id, distinct)
   await tx
@@ -104,27 +108,34 @@ export async function updateWebhook(tx: Db, workspace_id: number, id: string, ch
     .execute()
 }
 
+const pending_columns = { delivery_id: 'text!' } as const
+type Cancelled = { workspace_id: number; now: string }
+const cancelPending = prepareRows(pending_columns, (db, { table }, p: Cancelled) =>
+  db
+    .updateTable('webhook_deliveries')
+    .set({ status: 'cancelled', finished_at: p.now, next_attempt_at: null })
+    .where('workspace_id', '=', p.workspace_id)
+    .where('id', 'in', (ids) => ids.selectFrom(table.as('r')).select('delivery_id'))
+    .returning('id'),
+)
+
 /** Deletes a webhook and cancels what is pending for it; its log stays. */
 export async function removeWebhook(tx: Db, workspace_id: number, id: string, now: string): Promise<void> {
   // The subscriptions come first. Where several processes write, a change that found one keeps it until its commit: this
   // waits there, and then sees its delivery below. A change that looks for one afterwards waits for this commit and finds
   // none. In another order, a change between the two steps would leave a delivery that nobody ever ends.
   await subscribe(tx, workspace_id, id, [])
+  announce(tx)
   // The queue before the log, as whoever writes an outcome down does: so the two wait for, but never block each other.
-  await tx
+  const pending = await tx
     .deleteFrom('webhook_queue')
-    .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', id)
+    .returning('delivery_id')
     .execute()
-  const cancelled = await tx
-    .updateTable('webhook_deliveries')
-    .set({ status: 'cancelled', finished_at: now, next_attempt_at: null })
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', id)
-    .where('status', '=', 'pending')
-    .executeTakeFirst()
+  // By their ids: nothing else of the log is read, however long it is.
+  const cancelled = await cancelPending(tx, pending, { workspace_id, now })
   await tx.deleteFrom('webhooks').where('workspace_id', '=', workspace_id).where('id', '=', id).execute()
-  const by = Number(cancelled.numUpdatedRows)
+  const by = cancelled.length
   await addCounts(tx, [
     { workspace_id, name: 'deliveries.status=pending', by: -by },
     { workspace_id, name: 'deliveries.status=cancelled', by },

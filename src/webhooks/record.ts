@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts'
 import { addCounts } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { engineOf, prepare } from '../db/prepare.ts'
-import { recordset, rowsOf, storable } from '../db/recordset.ts'
+import { prepareRows, storable } from '../db/recordset.ts'
 import { insertAttempts } from './attempts.ts'
 import type { Claim } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
@@ -31,22 +31,18 @@ export async function record(
     return { ...one, tries, next_ms: again ? nextAttemptAt(retry_delays, tries, one.ended_ms) : null }
   })
   // The webhooks first, then the queue, then the log: a deletion takes them in the same order.
-  const statuses = await changeable(tx, results)
-  const rows = rowsOf(
-    claim_columns,
-    results.map(({ claim }) => claim),
-  )
-  const held = new Set(
-    (await heldOf(tx, { rows })).map(({ claim_id, delivery_id }) => claim_id + delivery_id),
-  )
+  // What is issued together needs no answer of the other, and travels together.
+  const claims = results.map(({ claim }) => claim)
+  const [statuses, found] = await Promise.all([changeable(tx, results), heldOf(tx, claims, {})])
+  const held = new Set(found.map(({ claim_id, delivery_id }) => claim_id + delivery_id))
   const own = results.filter(({ claim }) => held.delete(claim.claim_id + claim.delivery_id))
-  if (own.length) {
-    await insertAttempts(tx, own.map(logged))
-    await updateDeliveries(tx, own)
-    await updateQueue(tx, own)
-    await markWebhooks(tx, statuses, own)
-    await addCounts(tx, own.flatMap(statusCounts))
-  }
+  await Promise.all([
+    insertAttempts(tx, own.map(logged)),
+    updateDeliveries(tx, own),
+    updateQueue(tx, own),
+    markWebhooks(tx, statuses, own),
+    addCounts(tx, own.flatMap(statusCounts)),
+  ])
   for (const lost of results) if (!own.includes(lost)) await logIfCancelled(tx, lost)
 }
 
@@ -60,12 +56,12 @@ const logged = ({ claim, outcome }: Ended) => ({
 const claim_columns = { workspace_id: 'bigint!', delivery_id: 'text!', claim_id: 'text!' } as const
 
 // The fence: what is found here is this owner's until the transaction ends.
-const heldOf = prepare((db, p: { rows: string }) => ({
+const heldOf = prepareRows(claim_columns, (db, { row, rows }) => ({
   compile: () =>
     sql<{ claim_id: string; delivery_id: string }>`
-      SELECT q.claim_id, q.delivery_id FROM ${recordset(db, p.rows, claim_columns)} AS r CROSS JOIN webhook_queue AS q
-      WHERE q.workspace_id = r.workspace_id AND q.delivery_id = r.delivery_id AND q.claim_id = r.claim_id
-      ORDER BY q.workspace_id, q.delivery_id ${engineOf(db) === 'postgres' ? sql`FOR UPDATE OF q` : sql``}`.compile(
+      SELECT q.claim_id, q.delivery_id FROM webhook_queue AS q ${rows('CROSS JOIN')}
+      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id} AND q.claim_id = ${row.claim_id}
+      ${engineOf(db) === 'postgres' ? sql`ORDER BY q.workspace_id, q.delivery_id FOR UPDATE OF q` : sql``}`.compile(
       db,
     ),
 }))
@@ -77,12 +73,11 @@ const delivery_columns = {
   next_attempt_at: 'text',
   finished_at: 'text',
 } as const
-const setDeliveries = prepare((db, p: { rows: string }) => ({
+const setDeliveries = prepareRows(delivery_columns, (db, { row, rows }) => ({
   compile: () =>
-    sql`UPDATE webhook_deliveries AS d SET status = r.status, attempt_count = d.attempt_count + 1,
-        next_attempt_at = r.next_attempt_at, finished_at = r.finished_at
-      FROM ${recordset(db, p.rows, delivery_columns)} AS r
-      WHERE d.workspace_id = r.workspace_id AND d.id = r.id`.compile(db),
+    sql`UPDATE webhook_deliveries AS d SET status = ${row.status}, attempt_count = d.attempt_count + 1,
+        next_attempt_at = ${row.next_attempt_at}, finished_at = ${row.finished_at} ${rows('FROM')}
+      WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}`.compile(db),
 }))
 
 const statusOf = ({ outcome, next_ms }: Result) =>
@@ -96,23 +91,22 @@ async function updateDeliveries(tx: Db, own: readonly Result[]): Promise<void> {
     next_attempt_at: one.next_ms === null ? null : isoTime(one.next_ms),
     finished_at: one.next_ms === null ? isoTime(one.ended_ms) : null,
   }))
-  await setDeliveries(tx, { rows: rowsOf(delivery_columns, rows) })
+  await setDeliveries(tx, rows, {})
 }
 
 const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
-const dequeue = prepare((db, p: { rows: string }) => ({
+const dequeue = prepareRows(row_columns, (db, { row, rows }) => ({
   compile: () =>
-    sql`DELETE FROM webhook_queue WHERE (workspace_id, delivery_id) IN
-      (SELECT workspace_id, delivery_id FROM ${recordset(db, p.rows, row_columns)} AS r)`.compile(db),
+    sql`DELETE FROM webhook_queue AS q ${rows('USING')}
+      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
 }))
 
 const retry_columns = { ...row_columns, run_at_ms: 'bigint!', tries: 'bigint!' } as const
-const requeue = prepare((db, p: { rows: string }) => ({
+const requeue = prepareRows(retry_columns, (db, { row, rows }) => ({
   compile: () =>
     sql`UPDATE webhook_queue AS q
-      SET run_at_ms = r.run_at_ms, tries = r.tries, claim_id = NULL, claimed_at_ms = NULL
-      FROM ${recordset(db, p.rows, retry_columns)} AS r
-      WHERE q.workspace_id = r.workspace_id AND q.delivery_id = r.delivery_id`.compile(db),
+      SET run_at_ms = ${row.run_at_ms}, tries = ${row.tries}, claim_id = NULL, claimed_at_ms = NULL ${rows('FROM')}
+      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
 }))
 
 async function updateQueue(tx: Db, own: readonly Result[]): Promise<void> {
@@ -120,8 +114,7 @@ async function updateQueue(tx: Db, own: readonly Result[]): Promise<void> {
   const again = own.flatMap(({ claim: { workspace_id, delivery_id }, next_ms, tries }) =>
     next_ms === null ? [] : [{ workspace_id, delivery_id, run_at_ms: next_ms, tries }],
   )
-  if (done.length) await dequeue(tx, { rows: rowsOf(row_columns, done) })
-  if (again.length) await requeue(tx, { rows: rowsOf(retry_columns, again) })
+  await Promise.all([dequeue(tx, done, {}), requeue(tx, again, {})])
 }
 
 function statusCounts(one: Result) {
@@ -141,13 +134,13 @@ const fails = ({ claim, outcome, next_ms }: Result) =>
   !outcome.ok && next_ms === null && claim.kind === 'event' && claim.event !== 'ping'
 
 const mark_columns = { workspace_id: 'bigint!', id: 'text!', recovers: 'bigint!', fails: 'bigint!' } as const
-const statusesOf = prepare((db, p: { rows: string }) => ({
+const statusesOf = prepareRows(mark_columns, (db, { row, rows }) => ({
   compile: () =>
     sql<{ id: string; status: string; status_reason: string | null }>`
-      SELECT w.id, w.status, w.status_reason FROM ${recordset(db, p.rows, mark_columns)} AS r CROSS JOIN webhooks AS w
-      WHERE w.workspace_id = r.workspace_id AND w.id = r.id
-        AND ((w.status = 'failed' AND r.recovers = 1) OR (w.status = 'active' AND r.fails = 1))
-      ORDER BY w.id ${engineOf(db) === 'postgres' ? sql`FOR NO KEY UPDATE OF w` : sql``}`.compile(db),
+      SELECT w.id, w.status, w.status_reason FROM webhooks AS w ${rows('CROSS JOIN')}
+      WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.id}
+        AND ((w.status = 'failed' AND ${row.recovers} = 1) OR (w.status = 'active' AND ${row.fails} = 1))
+      ${engineOf(db) === 'postgres' ? sql`ORDER BY w.id FOR NO KEY UPDATE OF w` : sql``}`.compile(db),
 }))
 
 /** The webhooks whose status these results may change, with what it is; their rows stay so until the end. */
@@ -160,8 +153,7 @@ async function changeable(tx: Db, results: readonly Result[]): Promise<Map<strin
     if (fails(one)) row.fails = 1
     if (row.recovers || row.fails) webhooks.set(id, row)
   }
-  if (!webhooks.size) return new Map()
-  const rows = await statusesOf(tx, { rows: rowsOf(mark_columns, [...webhooks.values()]) })
+  const rows = await statusesOf(tx, [...webhooks.values()], {})
   return new Map(rows.map(({ id, status, status_reason }) => [id, { status, reason: status_reason }]))
 }
 

@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '../clock.ts'
 import { addCounts, countChanges } from '../db/counts.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { engineOf } from '../db/prepare.ts'
-import { recordset, rowsOf } from '../db/recordset.ts'
+import { prepareRows } from '../db/recordset.ts'
 import { removeOldAnswers } from '../http/idempotency.ts'
 
 const day_ms = 24 * 3600 * 1000
@@ -46,6 +46,14 @@ export function startRetention(
 }
 
 const delivery_columns = { workspace_id: 'bigint!', id: 'text!' } as const
+const removal = (table: string, id: string) =>
+  prepareRows(delivery_columns, (db, { row, rows }) => ({
+    compile: () =>
+      sql`DELETE FROM ${sql.table(table)} AS t ${rows('USING')}
+        WHERE t.workspace_id = ${row.workspace_id} AND t.${sql.ref(id)} = ${row.id}`.compile(db),
+  }))
+const removeAttempts = removal('webhook_attempts', 'delivery_id')
+const removeDeliveries = removal('webhook_deliveries', 'id')
 
 /** Removes up to `limit` deliveries that were finished before a time, with their attempts; returns how many. */
 async function removeOldDeliveries(tx: Db, before: string, limit: number): Promise<number> {
@@ -58,10 +66,8 @@ async function removeOldDeliveries(tx: Db, before: string, limit: number): Promi
   // Another process may clean at the same time: each takes others, and what it has taken stays finished and is its own.
   const old = await (engineOf(tx) === 'postgres' ? finished.forUpdate().skipLocked() : finished).execute()
   if (!old.length) return 0
-  const rows = recordset(tx, rowsOf(delivery_columns, old), delivery_columns)
-  const those = sql`IN (SELECT workspace_id, id FROM ${rows} AS r)`
-  await sql`DELETE FROM webhook_attempts WHERE (workspace_id, delivery_id) ${those}`.execute(tx)
-  await sql`DELETE FROM webhook_deliveries WHERE (workspace_id, id) ${those}`.execute(tx)
+  await removeAttempts(tx, old, {})
+  await removeDeliveries(tx, old, {})
   const counted = ['webhook_id', 'event', 'status']
   await addCounts(
     tx,
@@ -71,6 +77,9 @@ async function removeOldDeliveries(tx: Db, before: string, limit: number): Promi
 }
 
 const seq_columns = { seq: 'bigint!' } as const
+const removeEvents = prepareRows(seq_columns, (db, { table }) =>
+  db.deleteFrom('events').where('seq', 'in', (seqs) => seqs.selectFrom(table.as('r')).select('seq')),
+)
 
 /**
  * Looks at up to `limit` events of before a time, from a place on, and removes those that no delivery refers to any more;
@@ -98,11 +107,6 @@ async function removeOldEvents(tx: Db, before: string, after: number, limit: num
     .execute()
   const old = events.filter((event) => event.occurred_at < before)
   const unneeded = old.filter((event) => !event.needed)
-  const seqs = recordset(tx, rowsOf(seq_columns, unneeded), seq_columns)
-  if (unneeded.length)
-    await tx
-      .deleteFrom('events')
-      .where('seq', 'in', tx.selectFrom(seqs.as('r')).select('seq'))
-      .execute()
+  await removeEvents(tx, unneeded, {})
   return old.length === limit ? (old.at(-1)?.seq ?? null) : null
 }

@@ -48,26 +48,27 @@ export function signatureHeaders(input: SignatureInput): Record<string, string> 
 }
 
 function serviceSignature(secret: string, body: string): string {
-  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+  return `sha256=${createHmac('sha256', keysOf(secret).service).update(body).digest('hex')}`
 }
 
 function standardSignature(secret: string, signed: string): string {
-  return `v1,${createHmac('sha256', standardKey(secret)).update(signed).digest('base64')}`
+  return `v1,${createHmac('sha256', keysOf(secret).standard).update(signed).digest('base64')}`
 }
 
-// Making a key of bytes costs four times what signing with it does, and a webhook's secret signs often.
-const keys = new Map<string, KeyObject>()
-const most_keys = 1000
+// To make a key costs up to four times what signing with it does, and a webhook's secret signs often.
+type Keys = { service: KeyObject; standard: KeyObject }
+const known = new Map<string, Keys>()
+const most_known = 1000
 
-function standardKey(secret: string): KeyObject {
-  let key = keys.get(secret)
-  if (!key) {
-    const given = secret.startsWith(standard_prefix)
-    key = given
-      ? createSecretKey(secret.slice(standard_prefix.length), 'base64')
-      : createSecretKey(secret, 'utf8')
-    if (keys.size >= most_keys) keys.clear()
-    keys.set(secret, key)
+function keysOf(secret: string): Keys {
+  let keys = known.get(secret)
+  if (!keys) {
+    const service = createSecretKey(secret, 'utf8')
+    const decoded = secret.startsWith(standard_prefix)
+    const standard = decoded ? createSecretKey(secret.slice(standard_prefix.length), 'base64') : service
+    keys = { service, standard }
+    if (known.size >= most_known) known.clear()
+    known.set(secret, keys)
   }
-  return key
+  return keys
 }

@@ -4,17 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { readStored } from '../database.ts'
 import { scratchFolder } from '../process.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import {
-  attempted,
-  company,
-  delivery,
-  log,
-  onlyDelivery,
-  register,
-  total,
-  until,
-  webhook,
-} from '../webhooks.ts'
+import { attempted, company, onlyDelivery, register, total, until, webhook } from '../webhooks.ts'
 import { type Service, startService } from './service.ts'
 
 let receiver: Receiver
@@ -22,6 +12,10 @@ before(async () => {
   receiver = await startReceiver()
 })
 after(() => receiver.close())
+
+// On PostgreSQL nobody knows whether the owner of a lease is gone: what it held is sent when its leases have ended.
+const env = { WEBHOOK_TIMEOUT_MS: '1000' }
+const patience_ms = 45_000
 
 type Acknowledged = { resource: 'companies' | 'deals'; id: number; name: string; stage?: string }
 
@@ -93,7 +87,7 @@ async function checkStored(data_dir: string, acknowledged: Acknowledged[]) {
 test('kill -9 in the middle of a burst, again and again: nothing acknowledged is lost, nothing half done', async (t) => {
   const data_dir = scratchFolder(t)
   const acknowledged: Acknowledged[] = []
-  let service = await startService(data_dir)
+  let service = await startService(data_dir, { env })
   t.after(() => service.end('SIGKILL'))
   const { key } = service
   const events = ['company.created', 'deal.created', 'deal.stage_changed', 'deal.won']
@@ -113,13 +107,13 @@ test('kill -9 in the middle of a burst, again and again: nothing acknowledged is
     assert.equal(await service.end('SIGKILL'), null)
     await writing
     await checkStored(data_dir, acknowledged)
-    service = await startService(data_dir, { key })
+    service = await startService(data_dir, { env, key })
   }
 
   await until(
     () => total(service.call, 'status=pending'),
     (n) => n === 0,
-    15_000,
+    patience_ms,
   )
   const event_ids = await checkStored(data_dir, acknowledged)
   assert.equal(await total(service.call, 'status=succeeded'), event_ids.length)
@@ -137,52 +131,6 @@ test('kill -9 in the middle of a burst, again and again: nothing acknowledged is
   for (const { resource, id, name } of acknowledged.slice(-20))
     assert.equal((await service.call('GET', `/api/v1/${resource}/${id}`)).body.data.name, name)
   assert.equal(service.complaints(), '')
-})
-
-test('an attempt that kill -9 interrupts is listed as interrupted, neither counted nor used up', async (t) => {
-  const env = { WEBHOOK_RETRY_DELAYS: '0.05' }
-  const data_dir = scratchFolder(t)
-  let service = await startService(data_dir, { env })
-  t.after(() => service.end('SIGKILL'))
-  const { key } = service
-  const restart = async () => {
-    await service.end('SIGKILL')
-    service = await startService(data_dir, { env, key })
-  }
-  receiver.received.length = 0
-  receiver.answering = () => 'hang'
-  const hook = await register(service.call, { url: receiver.url })
-  await company(service.call)
-  await receiver.waitFor(1)
-  await restart()
-  await receiver.waitFor(2)
-  const { id } = await onlyDelivery(service.call, hook.id)
-  const waiting = await delivery(service.call, id)
-  assert.deepEqual([waiting.status, waiting.attempt_count, waiting.attempts.length], ['pending', 0, 1])
-  receiver.answering = () => ({ status: 500 })
-  await restart()
-
-  // One attempt and one retry: as many as without the two kills.
-  const { status, attempt_count, attempts } = await attempted(service.call, id, 2)
-  assert.deepEqual([status, attempt_count], ['failed', 2])
-  assert.deepEqual(
-    attempts.map(({ number, error }) => [number, error?.code]),
-    [
-      [1, 'interrupted'],
-      [2, 'interrupted'],
-      [3, 'http_error'],
-      [4, 'http_error'],
-    ],
-  )
-  for (const { response, duration_ms, request } of attempts.slice(0, 2)) {
-    assert.equal(response, null)
-    assert.ok(duration_ms >= 0)
-    assert.equal(request.url, receiver.url)
-  }
-  assert.equal(receiver.received.length, 4)
-  assert.equal(new Set(receiver.received.map(({ body }) => body)).size, 1)
-  assert.equal((await webhook(service.call, hook.id)).status, 'failed')
-  assert.equal((await log(service.call)).length, 1)
 })
 
 test('a retry that waited when the process was killed comes at its time, not before', async (t) => {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
+import type { Duplex } from 'node:stream'
 import {
   type CompiledQuery,
-  type DatabaseConnection,
   type Dialect,
   type Driver,
   PostgresAdapter,
@@ -11,10 +11,9 @@ import {
 } from 'kysely'
 import type { Pool, PoolClient, QueryResult as Result } from 'pg'
 import { explainLoss, troubleOf } from '../errors.ts'
-import type { Engine } from '../prepare.ts'
+import type { Engine, Connection as OurConnection } from '../prepare.ts'
 import type { Watch } from './watch.ts'
 
-const writes = new Set(['INSERT', 'UPDATE', 'DELETE'])
 const unknown_statement = new Set(['26000', '42P05'])
 
 /**
@@ -56,28 +55,28 @@ export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void):
     }
   }
 
-  class Connection implements DatabaseConnection {
+  class Connection implements OurConnection {
     readonly client: PoolClient
     broken: unknown = null
     /** The BEGIN that is on its way; null outside of a transaction. */
     begun: Promise<unknown> | null = null
-    wrote = false
+    announces = false
     constructor(client: PoolClient) {
       this.client = client
     }
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      cork(this.client)
       const result = await run(this.client, query, (error) => {
         this.broken = error
       })
-      const changed = result.rowCount ?? 0
-      if (changed > 0 && writes.has(result.command)) this.wrote = true
-      return { rows: result.rows, numAffectedRows: BigInt(changed) }
+      return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) }
     }
     // biome-ignore lint/correctness/useYield: the interface asks for a generator; nothing here streams
     async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
       throw new Error('Streaming is not supported.')
     }
     command(text: string): Promise<Result> {
+      cork(this.client)
       return run(this.client, { sql: text, parameters: [] }, (error) => {
         this.broken = error
       })
@@ -102,7 +101,7 @@ export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void):
       one.begun = null
       // The server answers the COMMIT of a failed transaction with a ROLLBACK, which is no error to it.
       if (command !== 'COMMIT') throw new Error('The transaction had failed: it was rolled back.')
-      if (one.wrote) onCommit()
+      if (one.announces) onCommit()
     },
     async rollbackTransaction(connection) {
       const one = connection as Connection
@@ -144,6 +143,19 @@ export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void):
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
   }
+}
+
+// What a transaction issues in one turn of the loop leaves in one packet.
+const corked = new WeakSet<PoolClient>()
+function cork(client: PoolClient) {
+  if (corked.has(client)) return
+  corked.add(client)
+  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
+  stream.cork()
+  process.nextTick(() => {
+    corked.delete(client)
+    stream.uncork()
+  })
 }
 
 // The same text has the same name in every process, so that a pooler's shared connections never confuse two statements.

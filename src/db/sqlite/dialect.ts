@@ -1,7 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import {
   type CompiledQuery,
-  type DatabaseConnection,
   type Dialect,
   type Driver,
   type QueryResult,
@@ -9,7 +8,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { Engine } from '../prepare.ts'
+import type { Engine, Connection as OurConnection, Prepared } from '../prepare.ts'
 import { createGroup } from './group.ts'
 
 type Statement = { run: StatementSync; returns_rows: boolean }
@@ -36,14 +35,16 @@ function statementsOf(connection: DatabaseSync) {
 export function sqliteDialect(
   writer: DatabaseSync,
   reader: DatabaseSync,
-  onCommit: (size: number) => void,
+  onCommit: () => void,
+  onGroup: (size: number) => void,
 ): Dialect {
-  const group = createGroup(writer, onCommit)
+  const group = createGroup(writer, onGroup)
   const written = statementsOf(writer)
   const read = statementsOf(reader)
 
-  class Connection implements DatabaseConnection {
+  class Connection implements OurConnection {
     statement = read
+    announces = false
     /** What the database refused in this transaction. */
     failure: unknown
 
@@ -53,6 +54,8 @@ export function sqliteDialect(
         throw this.failure ?? new Error('The transaction has ended.')
       try {
         const { run, returns_rows } = this.statement(query.sql)
+        const { each } = query as Prepared
+        if (each) return { rows: each.flatMap((one) => run.all(...(one as SQLInputValue[]))) as R[] }
         const parameters = query.parameters as SQLInputValue[]
         if (returns_rows) return { rows: run.all(...parameters) as R[] }
         const { changes, lastInsertRowid } = run.run(...parameters)
@@ -79,8 +82,10 @@ export function sqliteDialect(
       ;(connection as Connection).statement = written
     },
     async commitTransaction(connection) {
-      ;(connection as Connection).statement = read
+      const one = connection as Connection
+      one.statement = read
       await group.commit()
+      if (one.announces) onCommit()
     },
     async rollbackTransaction(connection) {
       // A failed group commit is rolled back already, and this handle reads again.

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { type Database, type Db, transaction } from '../db.ts'
+import { announce } from '../prepare.ts'
 import { openSqlite } from './open.ts'
 
 let folder: string
@@ -229,18 +230,24 @@ describe('handles', () => {
     assert.deepEqual(committed(), [1])
   })
 
-  test('listeners of commits are called after commits that wrote, once for all of a turn', async () => {
+  test('listeners of commits are called after commits that were announced, once for all of a turn', async () => {
     const turn = () => new Promise(setImmediate)
     await turn()
     await turn()
     let calls = 0
     database.onCommit(() => calls++)
-    await Promise.all([1, 2, 3].map((id) => transaction(db, (tx) => add(tx, id))))
+    const announced = (id: number) =>
+      transaction(db, async (tx) => {
+        await add(tx, id)
+        announce(tx)
+      })
+    await Promise.all([1, 2, 3].map(announced))
     assert.equal(calls, 0)
     await turn()
     await turn()
     assert.equal(calls, 1)
-    await outcomes([transaction(db, (tx) => add(tx, 1))])
+    // One that is refused, and one of which nobody need know.
+    await outcomes([announced(1), transaction(db, (tx) => add(tx, 4))])
     await turn()
     await turn()
     assert.equal(calls, 1)

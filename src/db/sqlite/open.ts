@@ -40,23 +40,20 @@ export function openSqlite(file: string): Database {
 
   const commit_listeners: (() => void)[] = []
   const group_listeners: ((size: number) => void)[] = []
-  const changes = writer.prepare('SELECT total_changes() AS n')
-  let seen = 0
   let told = false
   const tell = () => {
     told = false
     for (const listener of commit_listeners) listener()
   }
-  const onCommit = (size: number) => {
-    for (const listener of group_listeners) listener(size)
-    const { n } = changes.get() as { n: number }
-    if (told || n === seen) return
-    seen = n
+  const onCommit = () => {
+    if (!told) setImmediate(tell)
     told = true
-    setImmediate(tell)
+  }
+  const onGroup = (size: number) => {
+    for (const listener of group_listeners) listener(size)
   }
 
-  const db = new Kysely<Tables>({ dialect: sqliteDialect(writer, reader, onCommit) })
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(writer, reader, onCommit, onGroup) })
   return {
     db,
     engine: 'sqlite',
