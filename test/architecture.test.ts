@@ -17,7 +17,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // write is one transaction (write), keeps its answer in it (idempotency), and the reading, deleting and restoring that
   // all resources share emits their events (records).
   { files: 'db/sqlite/.*', may: 'db/.*|clock', packages: 'kysely|node:(sqlite|fs|path|crypto)' },
-  { files: 'db/postgres/.*', may: 'db/.*|clock', packages: 'kysely|pg|node:crypto' },
+  { files: 'db/postgres/.*', may: 'db/.*|clock', packages: 'kysely|pg|node:(crypto|stream)' },
   // config for its type alone.
   { files: 'db/.*', may: 'db/.*|clock|config', packages: 'kysely|node:(fs|path|crypto|timers/promises)' },
   { files: 'events/.*', may: 'events/.*|db/.*', packages: 'typebox|node:util' },
