@@ -267,7 +267,7 @@ test('four processes on one PostgreSQL, kill -9 and restarts of the database: no
   t.diagnostic(
     `${kills} kills, ${acknowledged.length} acknowledged, ${recorder.received.length} requests to receivers, answers ${JSON.stringify([...answers])}`,
   )
-  assert.ok(acknowledged.length > 5 * seconds && kills > seconds / 6, 'there was something to lose')
+  assert.ok(acknowledged.length > 5 * seconds && kills >= seconds / 12, 'there was something to lose')
   assert.ok((answers.get(0) ?? 0) + (answers.get(503) ?? 0) > 0, 'the faults were felt')
 
   // What is stored and what is told of it.
