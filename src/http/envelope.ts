@@ -28,7 +28,9 @@ export function paging(query: { page: number; per_page: number }) {
 }
 
 /** A list's answer from one page of records and the exact number of all. */
-export function list<T>(data: T[], total: number, { page, per_page }: { page: number; per_page: number }) {
+export function list<T>(data: T[], counted: number, { page, per_page }: { page: number; per_page: number }) {
+  // The page is read a moment after the total: a record that came in between is counted too.
+  const total = data.length ? Math.max(counted, (page - 1) * per_page + data.length) : counted
   const last_page = Math.max(1, Math.ceil(total / per_page))
   return { success: true as const, data, meta: { current_page: page, last_page, per_page, total } }
 }
