@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
-import { type Database, type Db, transaction } from './db/db.ts'
+import { type Db, transaction } from './db/db.ts'
 import { troubleOf } from './db/errors.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
@@ -72,15 +72,14 @@ export async function startServer(
   let phase: Phase = 'starting'
   let stopping: Promise<void> | undefined
   try {
-    const database = await reachDatabase(config, (error) =>
-      logger.warn({ err: error }, 'waiting for the database'),
-    )
+    const onWait = (error: unknown) => logger.warn({ err: error }, 'waiting for the database')
+    const database = await patiently(() => openDatabase(config), onWait)
     closing.push(() => database.close())
-    await migrate(database)
+    await patiently(() => migrate(database), onWait)
     const { db } = database
     const clock = given ?? database.clock
     const seal = createSeal(readSecretKey(config.secret_key, config.data_dir))
-    await checkSeal(db, seal)
+    await patiently(() => checkSeal(db, seal), onWait)
 
     const policy = targetPolicy(config)
     const timeout_ms = config.webhook_timeout_ms
@@ -114,7 +113,7 @@ export async function startServer(
     // Nobody else has the folder, so whoever held these leases is gone.
     if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaimAll(tx, clock.now()))
     // As late as can be: a start that fails must not make a key that nobody sees.
-    const first_key = mine.includes('api') ? await firstKey(db, clock) : null
+    const first_key = mine.includes('api') ? await patiently(() => firstKey(db, clock), onWait) : null
     if (mine.includes('dispatcher')) {
       closing.push(startRetention(db, clock, config.delivery_log_days, onError))
       dispatcher.start()
@@ -147,11 +146,12 @@ export async function startServer(
   }
 }
 
-async function reachDatabase(config: Config, onWait: (error: unknown) => void): Promise<Database> {
+/** Does the work, again and again for some seconds while the database is away. */
+async function patiently<T>(work: () => Promise<T>, onWait: (error: unknown) => void): Promise<T> {
   const start = performance.now()
   for (let waited = false; ; waited = true) {
     try {
-      return await openDatabase(config)
+      return await work()
     } catch (error) {
       if (troubleOf(error) !== 'unavailable' || performance.now() - start > patience_ms) throw error
       if (!waited) onWait(error)
