@@ -21,7 +21,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // config for its type alone.
   { files: 'db/.*', may: 'db/.*|clock|config', packages: 'kysely|node:(fs|path|crypto|timers/promises)' },
   { files: 'events/.*', may: 'events/.*|db/.*', packages: 'typebox|node:util' },
-  { files: 'http/.*', may: 'http/.*|events/.*|db/[a-z]+|clock', packages: '(?!node:sqlite|undici).*' },
+  { files: 'http/.*', may: 'http/.*|events/.*|db/[a-z]+|clock', packages: '(?!node:sqlite|undici|pg).*' },
 
   // A resource: what it looks like, its rules, its queries, its routes; nothing of another resource but its schema.
   // notes- is part of contacts; list is the queries of a list; changes (deals) is what the routes that change share.

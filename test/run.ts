@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { matchesGlob, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -35,6 +36,14 @@ const once_is_enough = [
   'test/container.test.ts',
 ]
 
+// These measure how long something takes, so nothing runs beside them.
+const alone = [
+  'src/cli/serve.test.ts',
+  'src/webhooks/dispatcher.test.ts',
+  'test/postgres/backlog.test.ts',
+  'test/webhooks-isolation.test.ts',
+]
+
 type Engine = 'sqlite' | 'postgres'
 
 // Whoever ends this command ends the tests; what was started for them is then taken away as ever.
@@ -43,7 +52,9 @@ const signals = ['SIGINT', 'SIGTERM'] as const
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 const everything = globSync(all, { cwd: root }).sort()
-const gone = once_is_enough.filter((pattern) => !everything.some((file) => matchesGlob(file, pattern)))
+const gone = [...once_is_enough, ...alone].filter(
+  (pattern) => !everything.some((file) => matchesGlob(file, pattern)),
+)
 if (gone.length) throw new Error(`No test is called ${gone.join(', ')} any more.`)
 
 /** The tests of an engine; only those of the files, folders and patterns, when there are any. */
@@ -59,19 +70,36 @@ function filesFor(engine: Engine, words: string[]): string[] {
   return files.filter((file) => !left_out.some((pattern) => matchesGlob(file, pattern)))
 }
 
-/** Runs the files in processes of their own, one after the other or as many as there are cores; true when all passed. */
+// Two at a time also on two cores: many tests wait for something.
+const at_once = Math.max(2, availableParallelism() - 1)
+
+/** Runs the files, each in a process of its own; true when all passed. */
 async function runTests(engine: Engine, files: string[], env: Record<string, string> = {}) {
-  console.log(`\n${engine}: ${files.length} files\n`)
-  const words = ['--test', '--test-timeout=180000', '--test-reporter=spec', ...files]
-  const child = spawn(process.execPath, words, {
+  const quiet = files.filter((file) => alone.includes(file))
+  const others = files.filter((file) => !alone.includes(file))
+  const first = others.length === 0 || (await runFiles(engine, others, at_once, env))
+  return (quiet.length === 0 || (await runFiles(engine, quiet, 1, env))) && first
+}
+
+async function runFiles(engine: Engine, files: string[], concurrency: number, env: Record<string, string>) {
+  console.log(`\n${engine}: ${files.length} files, ${concurrency} at a time\n`)
+  const words = [
+    '--test',
+    '--test-timeout=180000',
+    '--test-reporter=spec',
+    `--test-concurrency=${concurrency}`,
+  ]
+  const child = spawn(process.execPath, [...words, ...files], {
     cwd: root,
     env: { ...process.env, TEST_ENGINE: engine, ...env },
-    stdio: 'inherit',
+    stdio: ['ignore', 'inherit', 'inherit'],
+    // A group of its own, to be ended as a whole: tests start processes, which must not be left behind.
+    detached: true,
   })
   let ended: NodeJS.Signals | undefined
   const end = (signal: NodeJS.Signals) => {
     ended = signal
-    child.kill(signal)
+    process.kill(-(child.pid as number), signal)
   }
   for (const signal of signals) process.on(signal, end)
   const [code] = await once(child, 'exit')

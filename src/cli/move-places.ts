@@ -39,15 +39,6 @@ export function showPlace({ folder, url }: Place): string {
 
 // One connection copies; the other tells the time.
 const pool_size = 2
-// To build an index over all contacts takes longer than any statement of a server may.
-const longest_statement_ms = 24 * 3600 * 1000
-
-function patientUrl(text: string): string {
-  const url = new URL(text)
-  url.searchParams.set('query_timeout', String(longest_statement_ms))
-  return url.href
-}
-
 /**
  * Opens both places for the work; a data folder is locked, so that no server can use it meanwhile. Throws, and has
  * changed nothing, when one cannot be reached, or the source is none or is in use.
@@ -64,7 +55,7 @@ export async function withPlaces<T>(
     const { folder, url } = place
     const database = await openDatabase({
       data_dir: folder ?? '',
-      database_url: url === null ? null : patientUrl(url),
+      database_url: url === null ? null : url,
       database_pool_size: pool_size,
     })
     closing.push(() => database.close())

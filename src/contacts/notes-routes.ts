@@ -93,9 +93,11 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
       response: { 200: Single(Note) },
     },
     handler: (request, reply) =>
-      write(request, reply, async (tx, { workspace_id, now }, problems) => {
+      write(request, reply, async (tx, context, problems) => {
+        const { workspace_id } = context
         const { id, note_id } = request.params
         await lockRow(tx, 'notes', workspace_id, note_id)
+        const { now } = context
         const before = await existing(tx, workspace_id, id, note_id)
         checkMatch(request, before)
         if (problems.length) throw invalid(problems)
@@ -118,9 +120,11 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
       },
     },
     (request, reply) =>
-      write(request, reply, async (tx, { workspace_id, now }) => {
+      write(request, reply, async (tx, context) => {
+        const { workspace_id } = context
         const { id, note_id } = request.params
         await lockRow(tx, 'notes', workspace_id, note_id)
+        const { now } = context
         checkMatch(request, await existing(tx, workspace_id, id, note_id))
         await updateNote(tx, workspace_id, note_id, now, { deleted_at: now })
         return { body: deleted('The note') }

@@ -12,13 +12,12 @@ type Change = Key & { by: number }
 
 const columns = { workspace_id: 'bigint!', name: 'text!', by: 'bigint!' } as const
 
-// A connection's own slot: two connections meet in one row only if there are more of them than slots. Without the WHERE,
-// SQLite would take ON for the start of a join's condition.
-const add = prepareRows(columns, (db, { row, rows }) => ({
+// A connection's own slot: two connections meet in one row only if there are more of them than slots.
+const slot = (db: Db) => (engineOf(db) === 'sqlite' ? 0 : sql`pg_backend_pid() % 64`)
+const add = prepareRows(columns, (db, { row, values }) => ({
   compile: () =>
     sql`INSERT INTO record_counts (workspace_id, name, slot, n)
-      SELECT ${row.workspace_id}, ${row.name}, ${engineOf(db) === 'sqlite' ? sql`0` : sql`pg_backend_pid() % 64`}, ${row.by}
-      ${rows('FROM')} WHERE true
+      ${values([row.workspace_id, row.name, slot(db), row.by])}
       ON CONFLICT (workspace_id, name, slot) DO UPDATE SET n = record_counts.n + excluded.n`.compile(db),
 }))
 

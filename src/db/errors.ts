@@ -9,8 +9,9 @@ export type Trouble =
 // 26000 and 42P05: a pooler gave us a connection that does not know, or knows already, a prepared statement.
 const again = new Set(['40001', '40P01', '26000', '42P05'])
 const unavailable_classes = new Set(['53', '57', '58'])
-// Too long a wait for a lock; a server that only reads, as the old one does after a fail-over; SQLite's own three.
-const unavailable = new Set(['55P03', '25006', '25P03'])
+// A server in another role; too long a wait for a lock; a server that only reads, as the old one does after a fail-over;
+// too long a transaction; a password that has been changed. SQLite's own three.
+const unavailable = new Set(['55000', '55P03', '25006', '25P03', '25P04', '28P01'])
 const sqlite_unavailable = new Set([5, 10, 13])
 const network = new Set([
   'ECONNREFUSED',
@@ -19,6 +20,8 @@ const network = new Set([
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'ENETUNREACH',
+  'ENETDOWN',
+  'EHOSTDOWN',
   'ENOTFOUND',
   'EAI_AGAIN',
   'ENOENT',

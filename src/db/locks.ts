@@ -26,6 +26,14 @@ export async function lockRow(
   )
 }
 
+/** Lets this transaction take as long as it needs, for work of a size that nothing limits. */
+export async function allowLong(tx: Db): Promise<void> {
+  if (engineOf(tx) === 'sqlite') return
+  await sql`SELECT set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`.execute(
+    tx,
+  )
+}
+
 // Any number that nothing else on the same database uses.
 const installation = 7_239_051
 
@@ -35,7 +43,6 @@ const installation = 7_239_051
  */
 export async function lockInstallation(tx: Db): Promise<void> {
   if (engineOf(tx) === 'sqlite') return
-  await sql`SET LOCAL lock_timeout = 0`.execute(tx)
-  await sql`SET LOCAL statement_timeout = 0`.execute(tx)
+  await allowLong(tx)
   await sql`SELECT pg_advisory_xact_lock(${installation})`.execute(tx)
 }

@@ -12,10 +12,16 @@ type Row<K extends Kinds> = { [Name in keyof K]: Value[K[Name]] }
 type Given<K extends Kinds> = {
   /** What the row at hand has in a column. */
   row: { [Name in keyof K]: RawBuilder<Value[K[Name]]> }
-  /** Names the rows as a table after FROM, USING or CROSS JOIN; nothing at all on SQLite. */
-  rows: (after: 'FROM' | 'USING' | 'CROSS JOIN') => RawBuilder<unknown>
-  /** The rows as a table on both engines, for Kysely: `selectFrom(table.as('r'))`. */
-  table: RawBuilder<Row<K>>
+  /**
+   * The rows as a table after FROM or USING, or as the first of several tables: `FROM ${rows('first')} companies AS c`.
+   * Nothing at all on SQLite.
+   */
+  rows: (place: 'FROM' | 'USING' | 'first') => RawBuilder<unknown>
+  /**
+   * What an INSERT inserts for each row: values of the row, and constants of the program. On SQLite by VALUES, because
+   * it prepares to take an INSERT … SELECT back in the middle, which costs more than the INSERT.
+   */
+  values: (list: readonly (RawBuilder<unknown> | string | number)[]) => RawBuilder<unknown>
 }
 
 /**
@@ -33,15 +39,19 @@ export function prepareRows<K extends Kinds, R, P extends object = object>(
   const rowOf = (value: (name: string) => RawBuilder<unknown>) =>
     Object.fromEntries(names.map((name) => [name, value(name)])) as Given<K>['row']
 
+  const list = (all: readonly (RawBuilder<unknown> | string | number)[]) =>
+    sql.join(all.map((one) => (typeof one === 'object' ? one : sql.lit(one))))
+
   const together = prepare<P & { rows: string }, R>((db, p) => {
     const table = recordset(db, p.rows, columns)
-    const rows = (after: string) => sql`${sql.raw(after)} ${table} AS r`
-    return build(db, { row: rowOf((name) => sql.ref(`r.${name}`)), rows, table }, p)
+    const row = rowOf((name) => sql.ref(`r.${name}`))
+    const rows = (place: string) =>
+      place === 'first' ? sql`${table} AS r CROSS JOIN` : sql`${sql.raw(place)} ${table} AS r`
+    return build(db, { row, rows, values: (all) => sql`SELECT ${list(all)} FROM ${table} AS r` }, p)
   })
   const single = compileOnce((db) => {
     const row = rowOf((name) => sql`${new RowSlot(name)}`)
-    const values = names.map((name) => sql`${row[name]} AS ${sql.ref(name)}`)
-    return build(db, { row, rows: () => sql``, table: sql`(SELECT ${sql.join(values)})` }, slots as P)
+    return build(db, { row, rows: () => sql``, values: (all) => sql`VALUES (${list(all)})` }, slots as P)
   })
 
   return async (db: Db, rows: readonly Row<K>[], parameters: P): Promise<R[]> => {

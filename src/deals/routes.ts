@@ -105,8 +105,9 @@ export function dealRoutes(app: App, { db, reading, write }: Deps): void {
     },
     handler: (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        const { workspace_id, now } = context
+        const { workspace_id } = context
         const before = await dealToChange(tx, workspace_id, request.params.id)
+        const { now } = context
         checkMatch(request, before.shown)
         const body = tidyZero(request.body)
         const changes = changesOf(body, before.shown, plain_fields) as Partial<PlainFields>
@@ -135,8 +136,9 @@ export function dealRoutes(app: App, { db, reading, write }: Deps): void {
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        const { workspace_id, now } = context
+        const { workspace_id } = context
         const before = await dealToChange(tx, workspace_id, request.params.id)
+        const { now } = context
         checkMatch(request, before.shown)
         const decision = judge(before.state, request.body, { now, operation: 'change_stage' }, problems)
         const wrong = [...problems, ...(decision.problems ?? [])]

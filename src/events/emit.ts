@@ -85,58 +85,35 @@ type NewDelivery = { event_id: string; event: string; kind: 'event' | 'ping' }
 /** The lease of a delivery whose maker attempts it itself. */
 type Lease = { claim_id: string; ends_ms: number }
 
-const delivery_columns = { id: 'text!', webhook_id: 'text!', event_id: 'text!', event: 'text!' } as const
-type Logged = { workspace_id: number; now: string }
-const addDeliveries = prepareRows(delivery_columns, (db, { table }, p: Logged) =>
-  db
-    .insertInto('webhook_deliveries')
-    .columns([
-      ...(['id', 'webhook_id', 'event_id', 'event'] as const),
-      ...(['workspace_id', 'status', 'attempt_count', 'next_attempt_at', 'created_at'] as const),
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom(table.as('r'))
-        .select(['id', 'webhook_id', 'event_id', 'event'])
-        .select((eb) => [
-          eb.cast<number>(eb.val(p.workspace_id), 'bigint').as('workspace_id'),
-          eb.cast<'pending'>(eb.val('pending'), 'text').as('status'),
-          eb.lit(0).as('attempt_count'),
-          eb.cast<string>(eb.val(p.now), 'text').as('next_attempt_at'),
-          eb.cast<string>(eb.val(p.now), 'text').as('created_at'),
-        ]),
-    ),
-)
-
-const queue_columns = { id: 'text!', webhook_id: 'text!' } as const
-type Queued = {
-  workspace_id: number
-  kind: NewDelivery['kind']
-  run_at_ms: number
-  claim_id: string | null
-  claimed_at_ms: number | null
+const delivery_columns = {
+  ...({
+    id: 'text!',
+    workspace_id: 'bigint!',
+    webhook_id: 'text!',
+    event_id: 'text!',
+    event: 'text!',
+  } as const),
+  ...({ status: 'text!', next_attempt_at: 'text!', created_at: 'text!' } as const),
 }
-const enqueue = prepareRows(queue_columns, (db, { table }, p: Queued) =>
-  db
+const addDeliveries = prepareRows(delivery_columns, (db, { row, values }) => {
+  const names = Object.keys(delivery_columns) as (keyof typeof delivery_columns)[]
+  return db
+    .insertInto('webhook_deliveries')
+    .columns(names)
+    .expression(values(names.map((name) => row[name])))
+})
+
+const queue_columns = {
+  ...({ delivery_id: 'text!', workspace_id: 'bigint!', webhook_id: 'text!', kind: 'text!' } as const),
+  ...({ run_at_ms: 'bigint!', tries: 'bigint!', claim_id: 'text', claimed_at_ms: 'bigint' } as const),
+}
+const enqueue = prepareRows(queue_columns, (db, { row, values }) => {
+  const names = Object.keys(queue_columns) as (keyof typeof queue_columns)[]
+  return db
     .insertInto('webhook_queue')
-    .columns([
-      ...(['delivery_id', 'webhook_id'] as const),
-      ...(['workspace_id', 'kind', 'run_at_ms', 'tries', 'claim_id', 'claimed_at_ms'] as const),
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom(table.as('r'))
-        .select(['id', 'webhook_id'])
-        .select((eb) => [
-          eb.cast<number>(eb.val(p.workspace_id), 'bigint').as('workspace_id'),
-          eb.cast<NewDelivery['kind']>(eb.val(p.kind), 'text').as('kind'),
-          eb.cast<number>(eb.val(p.run_at_ms), 'bigint').as('run_at_ms'),
-          eb.lit(0).as('tries'),
-          eb.cast<string | null>(eb.val(p.claim_id), 'text').as('claim_id'),
-          eb.cast<number | null>(eb.val(p.claimed_at_ms), 'bigint').as('claimed_at_ms'),
-        ]),
-    ),
-)
+    .columns(names)
+    .expression(values(names.map((name) => row[name])))
+})
 
 /** Adds a delivery that is due at once, to the log and to the queue; returns its id. */
 export async function insertDelivery(
@@ -158,23 +135,20 @@ async function insertDeliveries(
   lease?: Lease,
 ): Promise<string[]> {
   announce(tx)
-  const rows = webhook_ids.map((webhook_id) => ({ id: newId('dlv'), webhook_id, event_id, event }))
+  const logged = webhook_ids.map((webhook_id) => ({
+    ...{ id: newId('dlv'), workspace_id, webhook_id, event_id, event },
+    ...{ status: 'pending', next_attempt_at: now, created_at: now },
+  }))
+  const queued = logged.map(({ id, webhook_id }) => ({
+    ...{ delivery_id: id, workspace_id, webhook_id, kind, tries: 0 },
+    run_at_ms: lease?.ends_ms ?? now_ms,
+    claim_id: lease?.claim_id ?? null,
+    claimed_at_ms: lease ? now_ms : null,
+  }))
   const counted = ['webhook_id', 'event', 'status']
-  const counts = rows.flatMap((row) =>
-    countChanges(workspace_id, 'deliveries', counted, null, { ...row, status: 'pending' }),
-  )
-  await Promise.all([
-    addDeliveries(tx, rows, { workspace_id, now }),
-    enqueue(tx, rows, {
-      workspace_id,
-      kind,
-      run_at_ms: lease?.ends_ms ?? now_ms,
-      claim_id: lease?.claim_id ?? null,
-      claimed_at_ms: lease ? now_ms : null,
-    }),
-    addCounts(tx, counts),
-  ])
-  return rows.map(({ id }) => id)
+  const counts = logged.flatMap((row) => countChanges(workspace_id, 'deliveries', counted, null, row))
+  await Promise.all([addDeliveries(tx, logged, {}), enqueue(tx, queued, {}), addCounts(tx, counts)])
+  return logged.map(({ id }) => id)
 }
 
 // The keys of the definition and no others, null where the record has no value.

@@ -47,7 +47,9 @@ export async function storedAnswer(
     .selectFrom('idempotency_keys')
     .select(['body_hash', 'answer', 'created_at_ms'])
     .where(same(row))
-    .executeTakeFirstOrThrow()
+    .executeTakeFirst()
+  // Freed between the two statements.
+  if (!before) throw inFlight()
   const age_ms = now_ms - before.created_at_ms
   const abandoned = !before.answer && age_ms > longest_flight_ms && before.body_hash === body_hash
   if (age_ms >= kept_ms || abandoned) {
@@ -94,6 +96,12 @@ export async function removeOldAnswers(tx: Db, now_ms: number, limit: number): P
     .where('created_at_ms', '<=', now_ms - kept_ms)
     .limit(limit)
     .execute()
-  for (const row of old) await tx.deleteFrom('idempotency_keys').where(same(row)).execute()
+  // By its age too: it may have been taken over meanwhile.
+  for (const row of old)
+    await tx
+      .deleteFrom('idempotency_keys')
+      .where(same(row))
+      .where('created_at_ms', '<=', now_ms - kept_ms)
+      .execute()
   return old.length
 }

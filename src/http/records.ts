@@ -63,9 +63,10 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
     },
     (request, reply) =>
       write(request, reply, async (tx, context) => {
-        const { workspace_id, now } = context
+        const { workspace_id } = context
         const { id } = request.params
         await lockRow(tx, table, workspace_id, id)
+        const { now } = context
         const record = await existing(tx, workspace_id, id)
         checkMatch(request, record)
         if (!(await moveRecord(tx, table, counted, workspace_id, id, now, now)))
@@ -89,9 +90,10 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        const { workspace_id, now } = context
+        const { workspace_id } = context
         const { id } = request.params
         await lockRow(tx, table, workspace_id, id)
+        const { now } = context
         const live = await find(tx, workspace_id, id)
         if (live) {
           checkMatch(request, live)
@@ -144,8 +146,9 @@ export function changeRoute<R extends Changeable>(
     },
     handler: (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        const { workspace_id, now } = context
+        const { workspace_id } = context
         await lockRow(tx, table, workspace_id, request.params.id)
+        const { now } = context
         const before = await existing(tx, workspace_id, request.params.id)
         checkMatch(request, before)
         const merged = mergedBody(request.body as Partial<R>, before, problems)

@@ -37,9 +37,25 @@ export type Writer = {
  * what it finds itself and throws all at once; work that ends in spite of problems is rolled back here.
  */
 export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
+  // The time is taken when it is first asked for, which is after the record is locked: of two changes of one record, the
+  // later one has the later time.
   function contextOf({ access }: FastifyRequest): Context {
-    const now_ms = clock.now()
-    return { workspace_id: access.workspace_id, key_id: access.key_id, now: isoTime(now_ms), now_ms }
+    let taken_ms: number | undefined
+    const take = () => {
+      taken_ms ??= clock.now()
+      return taken_ms
+    }
+    const { workspace_id, key_id } = access
+    return {
+      workspace_id,
+      key_id,
+      get now() {
+        return isoTime(take())
+      },
+      get now_ms() {
+        return take()
+      },
+    }
   }
 
   // Makes the answer inside the transaction that keeps it.
@@ -69,9 +85,9 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
   }
 
   const write = async (request: FastifyRequest, reply: FastifyReply, work: Work): Promise<never> => {
-    const context = contextOf(request)
-    const idempotency = idempotencyOf(request, context)
+    const idempotency = idempotencyOf(request, clock)
     const sent = await transaction(db, async (tx) => {
+      const context = contextOf(request)
       const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
       if (stored) return stored
       const problems = bodyProblems(request.body)
@@ -84,14 +100,13 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
 
   return Object.assign(write, {
     async inSteps<Made>(request: FastifyRequest, reply: FastifyReply, steps: Steps<Made>): Promise<never> {
-      const context = contextOf(request)
-      const idempotency = idempotencyOf(request, context)
+      const idempotency = idempotencyOf(request, clock)
       // The reservation is committed, so that a repeated request finds the first one in flight.
       const begun = await transaction(db, async (tx) => {
         const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
         if (stored) return { stored, made: null }
         const problems = bodyProblems(request.body)
-        const made = await steps.before(tx, context, [...problems])
+        const made = await steps.before(tx, contextOf(request), [...problems])
         if (problems.length) throw invalid(problems)
         return { stored: null, made }
       })
@@ -112,16 +127,14 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
   })
 }
 
-function idempotencyOf(
-  request: FastifyRequest,
-  { workspace_id, key_id, now_ms }: Context,
-): Idempotency | null {
+function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | null {
+  const { workspace_id, key_id } = request.access
   const key = request.method === 'POST' ? request.headers['idempotency-key'] : undefined
   if (key === undefined) return null
   return {
     workspace_id,
     key_id,
-    now_ms,
+    now_ms: clock.now(),
     idempotency_key: String(key),
     path: request.url.split('?')[0] as string,
     body_hash: hash('sha256', request.raw_body ?? ''),

@@ -25,13 +25,15 @@ const columns = {
 const names = Object.keys(columns) as (keyof typeof columns)[]
 
 // Whoever adds an attempt holds the delivery's row in the queue or in the log, so no two take one number.
-const add = prepareRows(columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql`INSERT INTO webhook_attempts (number, ${sql.join(names.map((name) => sql.ref(name)))})
-      SELECT 1 + coalesce((SELECT max(a.number) FROM webhook_attempts AS a
-          WHERE a.workspace_id = ${row.workspace_id} AND a.delivery_id = ${row.delivery_id}), 0),
-        ${sql.join(names.map((name) => row[name]))} ${rows('FROM')}`.compile(db),
-}))
+const add = prepareRows(columns, (db, { row, values }) => {
+  const number = sql`1 + coalesce((SELECT max(a.number) FROM webhook_attempts AS a
+    WHERE a.workspace_id = ${row.workspace_id} AND a.delivery_id = ${row.delivery_id}), 0)`
+  return {
+    compile: () =>
+      sql`INSERT INTO webhook_attempts (number, ${sql.join(names.map((name) => sql.ref(name)))})
+        ${values([number, ...names.map((name) => row[name])])}`.compile(db),
+  }
+})
 
 /** Adds attempts, at most one a delivery, to the log, numbered on, in one statement. */
 export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { isoTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
+import { followIndexes } from '../db/plans.ts'
 import { announce, engineOf, prepare } from '../db/prepare.ts'
 import { prepareRows } from '../db/recordset.ts'
 import { insertAttempts } from './attempts.ts'
@@ -43,6 +44,7 @@ type ClaimRequest = {
 export async function claimDue(tx: Db, request: ClaimRequest): Promise<Claim[]> {
   const { now_ms, overdue, claim_id } = request
   const chosen: Due[] = []
+  const settled = followIndexes(tx)
   for (let from = 0; from < request.webhooks.length; from += asked_together) {
     let promised = chosen.length
     const due = request.webhooks
@@ -56,6 +58,7 @@ export async function claimDue(tx: Db, request: ClaimRequest): Promise<Claim[]> 
       })
     for (const some of await Promise.all(due)) chosen.push(...some)
   }
+  await settled
   if (!chosen.length) return []
   const lease_ends_ms = now_ms + request.lease_ms
   const [, claims] = await Promise.all([
@@ -116,11 +119,10 @@ const claimsOf = prepareRows(row_columns, (db, { row, rows }) => ({
     sql<Claim>`
       SELECT q.claim_id, q.delivery_id, q.workspace_id, q.webhook_id, q.kind, q.tries, q.run_at_ms AS lease_ends_ms,
         d.event, e.payload, w.url, w.secret, w.next_secret, w.next_secret_from_ms
-      FROM webhook_queue AS q
+      FROM ${rows('first')} webhook_queue AS q
       JOIN webhook_deliveries AS d ON d.workspace_id = q.workspace_id AND d.id = q.delivery_id
       JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id
       JOIN webhooks AS w ON w.workspace_id = q.workspace_id AND w.id = q.webhook_id
-      ${rows('CROSS JOIN')}
       WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id} AND q.claim_id IS NOT NULL`.compile(
       db,
     ),
@@ -206,7 +208,7 @@ const ids = { workspace_id: 'bigint!', id: 'text!' } as const
 const stillSent = prepareRows(ids, (db, { row, rows }) => ({
   compile: () =>
     sql<{ id: string; status: string }>`
-      SELECT w.id, w.status FROM webhooks AS w ${rows('CROSS JOIN')}
+      SELECT w.id, w.status FROM ${rows('first')} webhooks AS w
       WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.id}`.compile(db),
 }))
 

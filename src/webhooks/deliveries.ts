@@ -1,5 +1,6 @@
 import { addCounts, countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
+import { allowLong } from '../db/locks.ts'
 import { announce, engineOf } from '../db/prepare.ts'
 import { bodyFor } from '../events/emit.ts'
 import type { Attempt, Delivery, DeliveryDetail } from './schema.ts'
@@ -114,6 +115,7 @@ export async function resend(
   which: Resendable,
 ): Promise<number> {
   announce(tx)
+  await allowLong(tx)
   const chosen = tx
     .selectFrom('webhook_deliveries')
     .where('workspace_id', '=', workspace_id)

@@ -6,7 +6,7 @@ import { type Database, transaction } from '../db/db.ts'
 import { Unreachable } from '../db/errors.ts'
 import type { AttemptOutcome, Sender, SendRequest } from './deliver.ts'
 import { createDispatcher, type Dispatcher } from './dispatcher.ts'
-import { removeWebhook } from './queries.ts'
+import { removeWebhook, updateWebhook } from './queries.ts'
 
 let outbox: Outbox
 let dispatcher: Dispatcher
@@ -49,11 +49,13 @@ const sender: Sender = {
   async close() {},
 }
 
-function begin(database: Database = outbox.database) {
+function begin(database: Database = outbox.database, using = sender) {
   const { clock, seal } = outbox
   const onError = (error: unknown) => void errors.push(error as Error)
   const retry_delays = [60, 300, 1800]
-  dispatcher = createDispatcher({ database, clock, seal, sender, retry_delays, timeout_ms: 10_000, onError })
+  dispatcher = createDispatcher({
+    ...{ database, clock, seal, sender: using, retry_delays, timeout_ms: 10_000, onError },
+  })
   dispatcher.start()
 }
 
@@ -256,4 +258,92 @@ test('an outcome that the database does not take is written down when it does ag
   away = false
   await until(async () => (await statuses())[0] === 'succeeded')
   assert.equal(sent.length, 1)
+})
+
+test('an outcome that the database refuses stops no other, and is kept as an attempt without its answer', async () => {
+  await outbox.webhook('wh_odd')
+  await outbox.webhook('wh_good')
+  await outbox.events(3)
+  const odd: Sender = {
+    ...sender,
+    async send(request) {
+      const outcome = await sender.send(request)
+      return request.url.endsWith('odd')
+        ? { ...outcome, request: { ...outcome.request, url: null as never } }
+        : outcome
+    },
+  }
+  begin(outbox.database, odd)
+  connected.resolve()
+  answered.resolve()
+  await until(async () => (await statuses()).every((status) => status === 'succeeded'))
+  for (const { attempts, webhook_id } of await outbox.deliveries())
+    assert.deepEqual(
+      attempts.map(({ number, request, response }) => [
+        number,
+        request.url.endsWith(webhook_id),
+        response?.status,
+      ]),
+      [[1, true, 200]],
+    )
+  assert.equal(sent.length, 6)
+  assert.ok(errors.length > 0)
+})
+
+test('what waits for its connection until too little of its lease is left is not sent on that lease', async () => {
+  await outbox.webhook('wh_a')
+  await outbox.events()
+  begin()
+  await until(() => dispatcher.in_flight() === 1)
+  // Of 40 seconds; an attempt takes 10, and its writing down must fit in too.
+  outbox.clock.advance(26_000)
+  connected.resolve()
+  await until(() => sent.length === 1)
+  const [claimed] = await outbox.queue()
+  assert.equal(claimed?.claimed_at_ms, outbox.clock.now(), 'it was given back and claimed again')
+  answered.resolve()
+  await until(async () => (await statuses())[0] === 'succeeded')
+  assert.deepEqual(
+    (await outbox.deliveries()).map(({ attempts }) => attempts.length),
+    [1],
+  )
+})
+
+test('two dispatchers on one database send each delivery once', async () => {
+  for (const id of ['wh_a', 'wh_b', 'wh_c']) await outbox.webhook(id)
+  await outbox.events(100)
+  begin()
+  const first = dispatcher
+  begin()
+  connected.resolve()
+  answered.resolve()
+  await until(async () => (await outbox.queue()).length === 0)
+  await first.stop(1000)
+  const ids = sent.map(({ headers }) => headers['X-Service-Delivery'])
+  assert.deepEqual([ids.length, new Set(ids).size, errors], [300, 300, []])
+  for (const { status, attempts } of await outbox.deliveries())
+    assert.deepEqual([status, attempts.length], ['succeeded', 1])
+})
+
+test('what waits for its connection is not sent when another process has paused or deleted its webhook', async () => {
+  const { db, workspace_id } = outbox
+  for (const id of ['wh_paused', 'wh_deleted', 'wh_good']) await outbox.webhook(id)
+  await outbox.events(2)
+  begin()
+  await until(() => dispatcher.in_flight() === 6)
+  await transaction(db, async (tx) => {
+    await updateWebhook(tx, workspace_id, 'wh_paused', { status: 'paused' })
+    await removeWebhook(tx, workspace_id, 'wh_deleted', new Date().toISOString())
+  })
+  await pause(5)
+  dispatcher.wake()
+  await pause(50)
+  connected.resolve()
+  answered.resolve()
+  await until(() => dispatcher.in_flight() === 0)
+  assert.deepEqual(new Set(sent.map(({ url }) => url)), new Set(['http://127.0.0.1:9/wh_good']))
+  assert.deepEqual(
+    (await outbox.queue()).map(({ claim_id }) => claim_id),
+    [null, null],
+  )
 })

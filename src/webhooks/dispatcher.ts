@@ -66,7 +66,8 @@ export function createDispatcher(options: DispatcherOptions) {
   const held = new Map<string, Held>()
   // When webhooks were paused or deleted, as an id: a claim of before may just be being committed, and must not be sent.
   const withdrawals = new Map<string, string>()
-  let stopped = false
+  // Before the start, as in a process that only answers the API, and after the stop: nothing is claimed.
+  let running = false
   let pumping: Promise<void> | null = null
   let woken = false
   let last_look_ms = 0
@@ -84,7 +85,7 @@ export function createDispatcher(options: DispatcherOptions) {
   /** Looks for due deliveries now, or once more when a look is under way. */
   function wake() {
     woken = true
-    if (pumping || stopped) return
+    if (pumping || !running) return
     clearTimeout(timer)
     const rest_ms = rest_until - performance.now()
     if (rest_ms > 0) {
@@ -98,7 +99,7 @@ export function createDispatcher(options: DispatcherOptions) {
       })
       .then((pause_ms) => {
         pumping = null
-        if (stopped) return
+        if (!running) return
         if (woken) setImmediate(wake)
         else timer = setTimeout(wake, pause_ms)
       })
@@ -106,7 +107,7 @@ export function createDispatcher(options: DispatcherOptions) {
 
   /** Claims and starts until nothing is due; resolves with the milliseconds after which to look again. */
   async function pump(): Promise<number> {
-    while (!stopped) {
+    while (running) {
       woken = false
       await followWithdrawals()
       // A webhook without room is looked at again when one of its attempts ends.
@@ -164,7 +165,7 @@ export function createDispatcher(options: DispatcherOptions) {
   // As many for each webhook as have just succeeded there: no look at the queue is needed for that. Where places are few,
   // and where something failed, the usual way decides.
   async function refill(tx: Db, ended: readonly Ended[]): Promise<Claim[]> {
-    if (stopped || capacity.crowded()) return []
+    if (!running || capacity.crowded()) return []
     const webhooks = new Map<string, { workspace_id: number; webhook_id: string; places: number }>()
     for (const { claim: one, outcome } of ended) {
       const { workspace_id, webhook_id } = one
@@ -178,7 +179,7 @@ export function createDispatcher(options: DispatcherOptions) {
   /** Starts what is still wanted now that it is committed, and gives the rest back; resolves with how many it began. */
   async function startAll(claims: Claim[]): Promise<number> {
     const unsent = claims.filter(
-      ({ webhook_id, claim_id }) => stopped || (withdrawals.get(webhook_id) ?? '') > claim_id,
+      ({ webhook_id, claim_id }) => !running || (withdrawals.get(webhook_id) ?? '') > claim_id,
     )
     for (const one of claims) if (!unsent.includes(one)) void start(one)
     if (unsent.length) await giveBack(unsent).catch(onError)
@@ -259,6 +260,7 @@ export function createDispatcher(options: DispatcherOptions) {
 
   return {
     start() {
+      running = true
       database.onCommit(wake)
       wake()
     },
@@ -277,7 +279,7 @@ export function createDispatcher(options: DispatcherOptions) {
     holdBack,
     /** Claims no more; waits up to `limit_ms` for the attempts in flight, then gives up the rest, which the log tells. */
     async stop(limit_ms: number): Promise<void> {
-      stopped = true
+      running = false
       clearTimeout(timer)
       await pumping
       let late: NodeJS.Timeout | undefined

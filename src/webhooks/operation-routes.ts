@@ -43,9 +43,9 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
     app.post(
       act(name),
       options(summary, Type.Object({}, { additionalProperties: false }), Webhook),
-      (request, reply) =>
-        write(request, reply, async (tx, { workspace_id }, problems): Promise<Answer> => {
-          const { webhook_id } = request.params
+      async (request, reply) => {
+        const { webhook_id } = request.params
+        const sent = await write(request, reply, async (tx, { workspace_id }, problems): Promise<Answer> => {
           const before = await webhookToChange(tx, workspace_id, webhook_id)
           checkMatch(request, before)
           if (problems.length) throw invalid(problems)
@@ -53,7 +53,11 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
           await updateWebhook(tx, workspace_id, webhook_id, { status: to, status_reason: null })
           if (to === 'paused') dispatcher.holdBack(webhook_id, 'pings go')
           return { record: await existingWebhook(tx, workspace_id, webhook_id) }
-        }),
+        })
+        // Once more for what was claimed between the two: it had not seen the commit.
+        if (to === 'paused') dispatcher.holdBack(webhook_id, 'pings go')
+        return sent
+      },
     )
   status('pause', 'paused', 'Pause a webhook: what happens meanwhile is kept')
   status('resume', 'active', 'Resume a webhook: what was kept is sent')

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type Outbox, openOutbox } from '../../test/outbox.ts'
 import { isoTime } from '../clock.ts'
+import { countOf } from '../db/counts.ts'
 import { transaction } from '../db/db.ts'
 import { type Claim, claimDue, release } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
-import { updateWebhook } from './queries.ts'
+import { removeWebhook, updateWebhook } from './queries.ts'
 import { queueHeads } from './queue.ts'
-import { record } from './record.ts'
+import { type Ended, record } from './record.ts'
 
 let outbox: Outbox
 beforeEach(async () => {
@@ -25,19 +26,19 @@ const claim = (claim_id: string, webhook_id = 'wh_a', limit = 100, overdue = new
     return claimDue(tx, { webhooks, limit: () => limit, now_ms: clock.now(), lease_ms, claim_id, overdue })
   })
 
-const ended = (claimed: Claim, status: number) =>
-  transaction(outbox.db, (tx) => {
-    const ended_ms = outbox.clock.now()
-    const outcome: AttemptOutcome = {
-      started_at_ms: ended_ms,
-      duration_ms: 1,
-      request: { url: claimed.url, headers: {}, body: '' },
-      response: { status, headers: {}, body: '' },
-      error: status === 200 ? null : { code: 'http_error', message: `The answer had the status ${status}.` },
-      ok: status === 200,
-    }
-    return record(tx, [{ claim: claimed, outcome, ended_ms }], retry_delays)
-  })
+const outcomeOf = (claimed: Claim, status: number): AttemptOutcome => ({
+  started_at_ms: outbox.clock.now(),
+  duration_ms: 1,
+  request: { url: claimed.url, headers: {}, body: '' },
+  response: { status, headers: {}, body: '' },
+  error: status === 200 ? null : { code: 'http_error', message: `The answer had the status ${status}.` },
+  ok: status === 200,
+})
+
+const ended = (claim: Claim, status: number) =>
+  transaction(outbox.db, (tx) =>
+    record(tx, [{ claim, outcome: outcomeOf(claim, status), ended_ms: outbox.clock.now() }], retry_delays),
+  )
 
 test('owners that claim at once never get the same delivery', async () => {
   await outbox.webhook('wh_a')
@@ -186,4 +187,97 @@ test('a webhook that fails, recovers and is paused meanwhile follows the rules o
   await set('active')
   assert.equal(await lastTry(500), 'failed')
   assert.equal(await lastTry(200, () => set('paused')), 'paused')
+})
+
+test('outcomes that are written together mean what they mean one by one', async () => {
+  const { db, workspace_id } = outbox
+  for (const id of ['wh_a', 'wh_b', 'wh_c']) await outbox.webhook(id)
+  await outbox.events(3)
+  const claims = [...(await claim('a', 'wh_a')), ...(await claim('b', 'wh_b')), ...(await claim('c', 'wh_c'))]
+  const of = (webhook_id: string) => claims.filter((one) => one.webhook_id === webhook_id)
+  const last = { tries: retry_delays.length }
+  const outcome = (one: Claim, status: number): Ended => ({
+    claim: one,
+    outcome: outcomeOf(one, status),
+    ended_ms: outbox.clock.now(),
+  })
+  const [a1, a2, a3] = of('wh_a') as [Claim, Claim, Claim]
+  const [b1, b2, b3] = of('wh_b') as [Claim, Claim, Claim]
+  const [c1, c2] = of('wh_c') as [Claim, Claim]
+  await transaction(db, (tx) => removeWebhook(tx, workspace_id, 'wh_c', isoTime(outbox.clock.now())))
+  const batch = [
+    outcome({ ...a1, ...last }, 500),
+    outcome(a2, 200),
+    outcome({ ...b1, ...last }, 500),
+    outcome({ ...b2, ...last }, 503),
+    outcome(b3, 404),
+    outcome(c1, 200),
+    // A lease that was lost, and the same outcome a second time.
+    outcome({ ...a3, claim_id: 'another' }, 200),
+    outcome(a2, 200),
+  ]
+  await transaction(db, (tx) => record(tx, batch, retry_delays))
+  const log = new Map((await outbox.deliveries()).map((one) => [one.id, one]))
+  const seen = [a1, a2, a3, b1, b2, b3, c1, c2].map(({ delivery_id }) => {
+    const one = log.get(delivery_id)
+    return [one?.status, one?.attempt_count, one?.attempts.length, one?.next_attempt_at != null]
+  })
+  assert.deepEqual(seen, [
+    ['failed', 1, 1, false],
+    ['succeeded', 1, 1, false],
+    ['pending', 0, 0, true],
+    ['failed', 1, 1, false],
+    ['failed', 1, 1, false],
+    ['pending', 1, 1, true],
+    ['cancelled', 1, 1, false],
+    ['cancelled', 0, 0, false],
+  ])
+  const webhooks = await db
+    .selectFrom('webhooks')
+    .select(['id', 'status', 'status_reason'])
+    .orderBy('id')
+    .execute()
+  assert.deepEqual(
+    webhooks.map(({ id, status, status_reason }) => [
+      id,
+      status,
+      status_reason?.includes(b1.delivery_id) ?? null,
+    ]),
+    [
+      ['wh_a', 'active', null],
+      ['wh_b', 'failed', true],
+    ],
+    'the first failure of the last ones is the reason',
+  )
+  const left = (await outbox.queue()).map(({ delivery_id, tries, claim_id }) => [
+    delivery_id,
+    tries,
+    claim_id,
+  ])
+  assert.deepEqual(
+    left.sort(),
+    [[a3.delivery_id, 0, 'a'] as const, [b3.delivery_id, 1, null] as const].sort(),
+  )
+  const counts = ['pending', 'succeeded', 'failed', 'cancelled'].map((status) =>
+    countOf(db, workspace_id, `deliveries.status=${status}`),
+  )
+  assert.deepEqual(await Promise.all(counts), [2, 1, 3, 3])
+})
+
+test('an answer is kept as it came, but for what no database stores', async () => {
+  await outbox.webhook('wh_a')
+  await outbox.events()
+  const [one] = await claim('one')
+  const answer = { status: 500, headers: { 'x-odd': '"\0\\ é' }, body: 'a\0b "quoted"\n\u2028🎉' }
+  const error = { code: 'http_error' as const, message: 'no\0' }
+  const outcome = { ...outcomeOf(one as Claim, 500), response: answer, error }
+  const ended_ms = outbox.clock.now()
+  await transaction(outbox.db, (tx) => record(tx, [{ claim: one as Claim, outcome, ended_ms }], retry_delays))
+  const [attempt] = (await outbox.deliveries()).flatMap(({ attempts }) => attempts)
+  assert.deepEqual(attempt?.response, {
+    status: 500,
+    headers: { 'x-odd': '"\ufffd\\ é' },
+    body: 'a\ufffdb "quoted"\n\u2028🎉',
+  })
+  assert.equal(attempt?.error?.message, 'no\ufffd')
 })

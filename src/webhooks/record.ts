@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { isoTime } from '../clock.ts'
 import { addCounts } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
+import { followIndexes } from '../db/plans.ts'
 import { engineOf, prepare } from '../db/prepare.ts'
 import { prepareRows, storable } from '../db/recordset.ts'
 import { insertAttempts } from './attempts.ts'
@@ -33,7 +34,11 @@ export async function record(
   // The webhooks first, then the queue, then the log: a deletion takes them in the same order.
   // What is issued together needs no answer of the other, and travels together.
   const claims = results.map(({ claim }) => claim)
-  const [statuses, found] = await Promise.all([changeable(tx, results), heldOf(tx, claims, {})])
+  const [statuses, found] = await Promise.all([
+    changeable(tx, results),
+    heldOf(tx, claims, {}),
+    followIndexes(tx),
+  ])
   const held = new Set(found.map(({ claim_id, delivery_id }) => claim_id + delivery_id))
   const own = results.filter(({ claim }) => held.delete(claim.claim_id + claim.delivery_id))
   await Promise.all([
@@ -59,7 +64,7 @@ const claim_columns = { workspace_id: 'bigint!', delivery_id: 'text!', claim_id:
 const heldOf = prepareRows(claim_columns, (db, { row, rows }) => ({
   compile: () =>
     sql<{ claim_id: string; delivery_id: string }>`
-      SELECT q.claim_id, q.delivery_id FROM webhook_queue AS q ${rows('CROSS JOIN')}
+      SELECT q.claim_id, q.delivery_id FROM ${rows('first')} webhook_queue AS q
       WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id} AND q.claim_id = ${row.claim_id}
       ${engineOf(db) === 'postgres' ? sql`ORDER BY q.workspace_id, q.delivery_id FOR UPDATE OF q` : sql``}`.compile(
       db,
@@ -137,7 +142,7 @@ const mark_columns = { workspace_id: 'bigint!', id: 'text!', recovers: 'bigint!'
 const statusesOf = prepareRows(mark_columns, (db, { row, rows }) => ({
   compile: () =>
     sql<{ id: string; status: string; status_reason: string | null }>`
-      SELECT w.id, w.status, w.status_reason FROM webhooks AS w ${rows('CROSS JOIN')}
+      SELECT w.id, w.status, w.status_reason FROM ${rows('first')} webhooks AS w
       WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.id}
         AND ((w.status = 'failed' AND ${row.recovers} = 1) OR (w.status = 'active' AND ${row.fails} = 1))
       ${engineOf(db) === 'postgres' ? sql`ORDER BY w.id FOR NO KEY UPDATE OF w` : sql``}`.compile(db),

@@ -7,6 +7,8 @@ import { type Outbox, openOutbox } from '../../test/outbox.ts'
 import { type Receiver, startReceiver } from '../../test/receiver.ts'
 import { act, attempted, company, log, register, total, until } from '../../test/webhooks.ts'
 import { readConfig } from '../config.ts'
+import { countOf } from '../db/counts.ts'
+import { transaction } from '../db/db.ts'
 import { cleaning, removeOld, startRetention } from './retention.ts'
 
 const day_ms = 24 * 3600 * 1000
@@ -125,6 +127,25 @@ test('a long log goes batch by batch, and events with it that nobody asked for',
   await removeOld(db, outbox.clock, 30)
   assert.equal((await outbox.deliveries()).length, 3)
   assert.equal((await db.selectFrom('events').select('id').execute()).length, 3)
+})
+
+test('two processes that clean at once take nothing from the counts twice', async () => {
+  const { db, workspace_id } = outbox
+  await outbox.webhook('wh_a')
+  await outbox.events(700)
+  await transaction(db, async (tx) => {
+    const finished_at = new Date(outbox.clock.now()).toISOString()
+    await tx.updateTable('webhook_deliveries').set({ finished_at }).execute()
+    await tx.deleteFrom('webhook_queue').execute()
+  })
+  outbox.clock.advance(30 * day_ms + 1)
+  await outbox.events(2)
+  await Promise.all([removeOld(db, outbox.clock, 30), removeOld(db, outbox.clock, 30)])
+  await removeOld(db, outbox.clock, 30)
+  for (const name of ['deliveries', 'deliveries.status=pending', 'deliveries.webhook_id=wh_a'])
+    assert.equal(await countOf(db, workspace_id, name), 2, name)
+  assert.equal((await outbox.deliveries()).length, 2)
+  assert.equal((await db.selectFrom('events').select('id').execute()).length, 2)
 })
 
 test('the log is cleaned soon after a start and every hour, until the stop', async () => {

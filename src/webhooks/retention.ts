@@ -77,9 +77,9 @@ async function removeOldDeliveries(tx: Db, before: string, limit: number): Promi
 }
 
 const seq_columns = { seq: 'bigint!' } as const
-const removeEvents = prepareRows(seq_columns, (db, { table }) =>
-  db.deleteFrom('events').where('seq', 'in', (seqs) => seqs.selectFrom(table.as('r')).select('seq')),
-)
+const removeEvents = prepareRows(seq_columns, (db, { row, rows }) => ({
+  compile: () => sql`DELETE FROM events AS t ${rows('USING')} WHERE t.seq = ${row.seq}`.compile(db),
+}))
 
 /**
  * Looks at up to `limit` events of before a time, from a place on, and removes those that no delivery refers to any more;

@@ -149,14 +149,18 @@ export function webhookRoutes(
         response: { 200: Deleted },
       },
     },
-    (request, reply) =>
-      write(request, reply, async (tx, { workspace_id, now }) => {
-        const { webhook_id } = request.params
+    async (request, reply) => {
+      const { webhook_id } = request.params
+      const sent = await write(request, reply, async (tx, { workspace_id, now }) => {
         checkMatch(request, await webhookToChange(tx, workspace_id, webhook_id))
         await removeWebhook(tx, workspace_id, webhook_id, now)
         dispatcher.holdBack(webhook_id, 'pings too')
         return { body: deleted('The webhook') }
-      }),
+      })
+      // Once more for what was claimed between the two: it had not seen the commit.
+      dispatcher.holdBack(webhook_id, 'pings too')
+      return sent
+    },
   )
 }
 

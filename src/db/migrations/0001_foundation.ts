@@ -223,7 +223,8 @@ export const foundation: Migration = {
         ],
         sqlite ? without_rowid : busy,
       ),
-      'CREATE INDEX webhook_queue_due ON webhook_queue (webhook_id, run_at_ms)',
+      // SQLite's index ends with the key by itself: a backlog of one time is read in order, not sorted for each claim.
+      `CREATE INDEX webhook_queue_due ON webhook_queue (webhook_id, run_at_ms${sqlite ? '' : ', delivery_id'})`,
       'CREATE INDEX webhook_queue_claimed ON webhook_queue (run_at_ms) WHERE claim_id IS NOT NULL',
       table(
         'webhook_attempts',

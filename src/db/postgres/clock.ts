@@ -17,9 +17,9 @@ export async function followClock(db: Db, own: Clock): Promise<Clock & { stop():
     const { rows } = await sql<{ ms: number }>`
       SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`.execute(db)
     const after = own.now()
-    if (after - before <= limit_ms) ahead_ms = Math.round(Number(rows[0]?.ms) - (before + after) / 2)
+    if (after - before <= limit_ms) ahead_ms = Number(rows[0]?.ms) - (before + after) / 2
   }
   await read(Infinity)
   const timer = setInterval(() => void read(longest_reading_ms).catch(() => {}), every_ms).unref()
-  return { now: () => own.now() + ahead_ms, stop: () => clearInterval(timer) }
+  return { now: () => Math.round(own.now() + ahead_ms), stop: () => clearInterval(timer) }
 }

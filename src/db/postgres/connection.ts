@@ -21,17 +21,26 @@ const session = `
 
 /** How every connection to PostgreSQL is made. */
 export function connectionOptions(url: string) {
+  // The name says to others that a server of ours is there: no address may change it.
+  const address = new URL(url)
+  address.searchParams.delete('application_name')
   return {
-    connectionString: url,
+    connectionString: address.href,
     types,
     keepAlive: true,
     // Statements that are issued together travel together.
     pipeline: true,
     application_name: 'rapport',
     // As commands, not as parameters of the connection, which poolers refuse.
-    onConnect: async (client: pg.ClientBase) => void (await client.query(session)),
+    onConnect: async (client: pg.ClientBase) => void (await atOnce(client, session)),
   }
 }
+
+const at_once_ms = 5000
+
+/** A statement that no watch looks after: without an answer in time, the connection is ended. */
+export const atOnce = (client: pg.ClientBase | pg.Pool, text: string) =>
+  client.query({ text, query_timeout: at_once_ms } as pg.QueryConfig)
 
 const goodbye_ms = 1000
 

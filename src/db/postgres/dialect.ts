@@ -10,11 +10,12 @@ import {
   type QueryResult,
 } from 'kysely'
 import type { Pool, PoolClient, QueryResult as Result } from 'pg'
-import { explainLoss, troubleOf } from '../errors.ts'
+import { explainLoss, type Trouble, troubleOf } from '../errors.ts'
 import type { Engine, Connection as OurConnection } from '../prepare.ts'
 import type { Watch } from './watch.ts'
 
 const unknown_statement = new Set(['26000', '42P05'])
+const read_only = '25006'
 
 /**
  * Kysely's dialect for PostgreSQL. Statements that were compiled once are prepared once per connection. A transaction's
@@ -23,11 +24,11 @@ const unknown_statement = new Set(['26000', '42P05'])
 export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void): Dialect {
   let named = true
 
-  /** Runs one statement; `broken` is told when the connection must not be used again. */
+  /** Runs one statement; `failed` is told what went wrong, and what that means for the connection. */
   async function run(
     client: PoolClient,
     query: Pick<CompiledQuery, 'sql' | 'parameters'>,
-    broken: (error: unknown) => void,
+    failed: (error: unknown, trouble: Trouble | null) => void,
   ): Promise<Result> {
     const { sql: text, parameters } = query
     const values = parameters as unknown[]
@@ -36,15 +37,27 @@ export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void):
     try {
       return await client.query({ text, values, name })
     } catch (error) {
-      const code = (error as { code?: string }).code ?? ''
-      // From now on without names: the work is done once more by whoever asked.
-      if (unknown_statement.has(code)) named = false
       const explained = explainLoss(error)
-      if (troubleOf(explained) === 'unavailable') broken(explained)
+      failed(explained, troubleOf(explained))
       throw explained
     } finally {
       watch.answered(client)
     }
+  }
+
+  // From now on without names: the work is done once more by whoever asked.
+  function nameNoMore(error: unknown) {
+    if (unknown_statement.has((error as { code?: string }).code ?? '')) named = false
+  }
+
+  // After a fail-over, all connections lead to a server that only reads now: the address leads to the new one.
+  function leaveReader(error: unknown) {
+    if ((error as { code?: string }).code !== read_only) return
+    for (let n = pool.idleCount; n > 0; n--)
+      void pool.connect().then(
+        (client) => client.release(true),
+        () => {},
+      )
   }
 
   async function acquire(): Promise<PoolClient> {
@@ -57,7 +70,8 @@ export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void):
 
   class Connection implements OurConnection {
     readonly client: PoolClient
-    broken: unknown = null
+    broken = false
+    failures = 0
     /** The BEGIN that is on its way; null outside of a transaction. */
     begun: Promise<unknown> | null = null
     announces = false
@@ -66,9 +80,7 @@ export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void):
     }
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       cork(this.client)
-      const result = await run(this.client, query, (error) => {
-        this.broken = error
-      })
+      const result = await run(this.client, query, this.failed)
       return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) }
     }
     // biome-ignore lint/correctness/useYield: the interface asks for a generator; nothing here streams
@@ -77,9 +89,13 @@ export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void):
     }
     command(text: string): Promise<Result> {
       cork(this.client)
-      return run(this.client, { sql: text, parameters: [] }, (error) => {
-        this.broken = error
-      })
+      return run(this.client, { sql: text, parameters: [] }, this.failed)
+    }
+    readonly failed = (error: unknown, trouble: Trouble | null) => {
+      if (trouble === 'unavailable') this.broken = true
+      // Of statements that travelled together, those behind a failed one may not know what it should have prepared.
+      if (this.failures++ === 0) nameNoMore(error)
+      leaveReader(error)
     }
   }
 
@@ -90,7 +106,7 @@ export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void):
     },
     async beginTransaction(connection) {
       const one = connection as Connection
-      // Not waited for: if it fails, so does what follows it on the same connection.
+      // Not waited for here: it is before the commit, and nothing but a lost connection makes it fail.
       one.begun = one.command('BEGIN')
       one.begun.catch(() => {})
     },
@@ -121,18 +137,19 @@ export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void):
     readonly engine = 'postgres'
     async read(sql: string, parameters: readonly unknown[]): Promise<unknown[]> {
       const client = await acquire()
-      let failure: unknown
+      let broken = false
       try {
         const query = { sql, parameters, prepared: true }
-        const { rows } = await run(client, query, (error) => {
-          failure = error
+        const { rows } = await run(client, query, (error, trouble) => {
+          if (trouble === 'unavailable') broken = true
+          nameNoMore(error)
         })
         return rows
       } catch (error) {
         if (!unknown_statement.has((error as { code?: string }).code ?? '')) throw error
         return this.read(sql, parameters)
       } finally {
-        client.release(failure ? true : undefined)
+        client.release(broken ? true : undefined)
       }
     }
   }

@@ -1,6 +1,6 @@
 import { Kysely, sql } from 'kysely'
 import pg from 'pg'
-import { systemClock } from '../../clock.ts'
+import { steadyClock } from '../../clock.ts'
 import type { Database } from '../db.ts'
 import type { Tables } from '../tables.ts'
 import { followClock } from './clock.ts'
@@ -33,7 +33,7 @@ export async function openPostgres(
   const group_listeners: ((size: number) => void)[] = []
   try {
     await checkServer(db)
-    const clock = await followClock(db, systemClock)
+    const clock = await followClock(db, steadyClock)
     const replica = replica_url === null ? null : openReplica(replica_url, pool_size, db)
     return {
       db,

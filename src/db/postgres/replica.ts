@@ -10,8 +10,10 @@ import { watchPool } from './watch.ts'
 // How long a list waits for the replica to catch up, and how often it looks.
 const longest_wait_ms = 100
 const look_ms = 5
-// A replica that failed is left alone for so long.
+// A replica that failed or was too late is left alone for so long.
 const rest_ms = 1000
+
+class Behind extends Error {}
 
 /**
  * Reads lists from a replica, and never an older state than what was acknowledged before: a list first asks the primary
@@ -46,23 +48,29 @@ export function openReplica(url: string, pool_size: number, primary: Db) {
 
   async function caughtUp(lsn: string): Promise<boolean> {
     const { rows } = await sql<{ there: boolean | null }>`
-      SELECT pg_last_wal_replay_lsn() >= ${lsn}::pg_lsn AS there`.execute(replica)
-    return rows[0]?.there === true
+      SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() >= ${lsn}::pg_lsn END AS there`.execute(
+      replica,
+    )
+    const there = rows[0]?.there ?? null
+    // What replays nothing is no replica, or one no more.
+    if (there === null) throw new Behind()
+    return there
   }
 
   const reading: Reading = async (work) => {
-    if (performance.now() < resting_until) return work(primary)
-    const lsn = await position()
     const start = performance.now()
+    if (start < resting_until) return work(primary)
     try {
+      const lsn = await position()
       while (!(await caughtUp(lsn))) {
-        if (performance.now() - start > longest_wait_ms) return work(primary)
+        if (performance.now() - start > longest_wait_ms) throw new Behind()
         await new Promise((resolve) => setTimeout(resolve, look_ms))
       }
       return await work(replica)
     } catch (error) {
-      // Away, or a query that it gave up to go on replaying. A fault of the work itself fails on the primary too.
-      if (troubleOf(error) === 'unavailable') resting_until = performance.now() + rest_ms
+      // Behind, away, or a query that it gave up to go on replaying. A fault of the work itself fails on the primary too.
+      if (error instanceof Behind || troubleOf(error) === 'unavailable')
+        resting_until = performance.now() + rest_ms
       return work(primary)
     }
   }

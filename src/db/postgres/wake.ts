@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { connectionOptions, hangUp } from './connection.ts'
+import { atOnce, connectionOptions, hangUp } from './connection.ts'
 
 const channel = 'rapport_commits'
 // Notifications make commits wait for each other, so they are sent beside the transactions, and at most so often.
@@ -43,8 +43,7 @@ export function createWakeUps(url: string, pool: pg.Pool) {
     again = notifying
     if (notifying || closed) return
     notifying = true
-    pool
-      .query(`NOTIFY ${channel}, '${me}'`)
+    atOnce(pool, `NOTIFY ${channel}, '${me}'`)
       .catch(() => {})
       .then(() => {
         setTimeout(() => {
