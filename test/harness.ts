@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../src/clock.ts'
 import { readConfig } from '../src/config.ts'
-import { startServer } from '../src/server.ts'
+import { type Role, startServer } from '../src/server.ts'
 import { removeScratch, settingsOf } from './engine.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
@@ -49,10 +49,10 @@ export function client(url: string, key: string | null) {
   }
 }
 
-type Options = { clock?: Clock; env?: Record<string, string>; data_dir?: string }
+type Options = { clock?: Clock; roles?: Role[]; env?: Record<string, string>; data_dir?: string }
 
 /** Starts the whole service on a scratch folder and a free port, as `npm start` does, without a rate limit. */
-export async function startRapport({ clock, env = {}, data_dir }: Options = {}) {
+export async function startRapport({ clock, roles, env = {}, data_dir }: Options = {}) {
   const folder = data_dir ?? mkdtempSync(join(tmpdir(), 'rapport-test-'))
   const config = readConfig({
     PORT: '0',
@@ -61,7 +61,7 @@ export async function startRapport({ clock, env = {}, data_dir }: Options = {}) 
     LOG_LEVEL: 'silent',
     ...env,
   })
-  const running = await startServer(config, clock ? { clock } : {})
+  const running = await startServer(config, { ...(clock && { clock }), ...(roles && { roles }) })
   const key = running.first_key ?? ''
   return {
     ...running,

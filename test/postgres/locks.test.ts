@@ -48,6 +48,9 @@ function checkChain(events: StoredEvent[]): void {
     if (!before) continue
     for (const [field, value] of Object.entries(previous))
       assert.deepEqual(before[field], value, `event ${at} knows the ${field} before`)
+    // Two processes read the server's clock to within some milliseconds.
+    const [earlier, later] = [events[at - 1], events[at]].map((event) => Date.parse(event?.timestamp ?? ''))
+    assert.ok(Number(later) >= Number(earlier) - 150, `event ${at} is not told as earlier`)
   }
 }
 
