@@ -10,7 +10,7 @@ export class Slot {
 }
 
 // Values that a hot query is built with once: each stands for the parameter of its name.
-const slots = new Proxy({}, { get: (_, name) => new Slot(String(name)) })
+export const slots = new Proxy({}, { get: (_, name) => new Slot(String(name)) })
 
 /** What both dialects' adapters add to Kysely's. */
 export interface Engine {

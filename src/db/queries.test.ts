@@ -9,8 +9,8 @@ import { addCount, countOf, recount } from './counts.ts'
 import { type Database, type Db, transaction } from './db.ts'
 import { newId } from './ids.ts'
 import { migrate } from './migrate.ts'
-import { prepare } from './prepare.ts'
-import { engineOf, isLive, referenceProblems } from './references.ts'
+import { engineOf, prepare } from './prepare.ts'
+import { isLive, referenceProblems } from './references.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
 let database: Database

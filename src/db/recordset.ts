@@ -1,6 +1,6 @@
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Db } from './db.ts'
-import { compileOnce, engineOf, type Prepared, prepare, run, Slot } from './prepare.ts'
+import { compileOnce, engineOf, type Prepared, prepare, run, Slot, slots } from './prepare.ts'
 
 /** What the values of one column are: with `!` never null. */
 type Kind = 'text' | 'text!' | 'bigint' | 'bigint!'
@@ -70,7 +70,6 @@ export function prepareRows<K extends Kinds, R, P extends object = object>(
 }
 
 class RowSlot extends Slot {}
-const slots = new Proxy({}, { get: (_, name) => new Slot(String(name)) })
 
 /**
  * Given rows as one parameter, for a statement that SQLite too is to run once: `rows` is the JSON text of an array of

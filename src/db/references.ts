@@ -1,8 +1,6 @@
 import type { Db } from './db.ts'
 import { engineOf, prepare } from './prepare.ts'
 
-export { engineOf }
-
 export type Referable = 'companies' | 'contacts' | 'deals'
 
 // The tables have these columns in common; the type of one stands for all.

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Agent, type Dispatcher } from 'undici'
 import { systemClock } from '../clock.ts'
+import { storable } from '../db/recordset.ts'
 import { type AttemptError, attemptError, guardedConnector } from './connector.ts'
 import { type Resolve, resolveHost, type TargetPolicy } from './target.ts'
 
@@ -217,9 +218,4 @@ function text(chunks: Buffer[], limit: number): string {
 
 function cutText(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })
-}
-
-/** Databases refuse the character NUL in a text. */
-function storable(value: string): string {
-  return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
 }
