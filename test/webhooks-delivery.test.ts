@@ -284,7 +284,8 @@ describe('the outcome', () => {
     const { attempts } = await outcome('hang')
     const [{ duration_ms, error }] = attempts
     assert.equal(error.code, 'timeout')
-    assert.ok(duration_ms >= timeout_ms && duration_ms < timeout_ms + 400, `${duration_ms} ms`)
+    // Timers count from the start of their turn of the loop, so one may end some milliseconds early.
+    assert.ok(duration_ms >= timeout_ms - 10 && duration_ms < timeout_ms + 400, `${duration_ms} ms`)
   })
 
   test('a delivery in the log has exactly the documented shape, of its attempts too', async () => {
