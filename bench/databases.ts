@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { readConfig } from '../src/config.ts'
 import { databaseFile } from '../src/db/sqlite/open.ts'
-import { createDatabase, dropDatabases, startPostgres } from '../test/postgres.ts'
+import { command, createDatabase, dropDatabases, startPostgres } from '../test/postgres.ts'
 import { seed } from './seed.ts'
 
 export const engines = ['sqlite', 'postgres'] as const
@@ -72,8 +71,8 @@ async function onPostgres(folderOf: (name: string) => string, removeFolder: () =
       const made = filled(await createDatabase(url, prefix + name), name, '')
       const key = await seed(readConfig(made.env), contacts)
       // What autovacuum does sooner or later, so that no measurement meets it.
-      await run(made.target, 'VACUUM (ANALYZE)')
-      await run(made.target, 'CHECKPOINT')
+      await command(made.target, 'VACUUM (ANALYZE)')
+      await command(made.target, 'CHECKPOINT')
       return { ...made, key }
     },
     async copy({ target, key }, name) {
@@ -86,15 +85,5 @@ async function onPostgres(folderOf: (name: string) => string, removeFolder: () =
       if (server) await server.stop()
       else await dropDatabases(url, prefix)
     },
-  }
-}
-
-async function run(url: string, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query(text)
-  } finally {
-    await client.end()
   }
 }

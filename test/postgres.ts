@@ -190,8 +190,8 @@ function ready(server: ChildProcess): Promise<void> {
   })
 }
 
-/** Runs one statement on the server's maintenance database. */
-async function command(url: string, text: string): Promise<void> {
+/** Runs one statement on the database of a url. */
+export async function command(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

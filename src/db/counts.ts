@@ -83,5 +83,5 @@ export async function recount(
 /** How many live records a name counts. */
 export async function countOf(db: Db, workspace_id: number, name: string): Promise<number> {
   const [row] = await sum(db, { workspace_id, name })
-  return Number(row?.n ?? 0)
+  return row?.n ?? 0
 }

@@ -42,7 +42,7 @@ export async function listDeliveries(
   const [first] = named
   const total =
     from || to || named.length > 1
-      ? Number((await matching.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()).n)
+      ? (await matching.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()).n
       : await countOf(db, workspace_id, first ? `deliveries.${first[0]}=${first[1]}` : 'deliveries')
   if (offset >= total) return { total, deliveries: [] }
   // The ids come from the filter's index; without statistics SQLite would read the whole log instead.

@@ -46,7 +46,7 @@ export async function listWebhooks(
   const all = db.selectFrom('webhooks').where('workspace_id', '=', workspace_id)
   const { n } = await all.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
   const rows = await all.selectAll().orderBy('seq', 'desc').limit(per_page).offset(offset).execute()
-  return { total: Number(n), webhooks: rows.map(webhook) }
+  return { total: n, webhooks: rows.map(webhook) }
 }
 
 type NewWebhook = { id: string; name: string | null; url: string; events: string[]; secret: string }

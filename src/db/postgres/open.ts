@@ -30,7 +30,6 @@ export async function openPostgres(
 
   const wake_ups = createWakeUps(url, pool)
   const db = new Kysely<Tables>({ dialect: postgresDialect(pool, watchPool(pool, url), wake_ups.committed) })
-  const group_listeners: ((size: number) => void)[] = []
   try {
     await checkServer(db)
     const clock = await followClock(db, steadyClock)
@@ -41,7 +40,8 @@ export async function openPostgres(
       reading: replica?.reading ?? ((work) => work(db)),
       clock,
       onCommit: wake_ups.listen,
-      onGroup: (listener) => void group_listeners.push(listener),
+      // The server groups commits by itself, and tells nobody.
+      onGroup() {},
       async close() {
         clock.stop()
         await wake_ups.close()
