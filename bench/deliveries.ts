@@ -14,6 +14,7 @@ import { type Database, transaction } from '../src/db/db.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/open.ts'
 import { createSeal } from '../src/db/seal.ts'
+import { contextOf } from '../src/events/context.ts'
 import { bodyFor, emit } from '../src/events/emit.ts'
 import { createSender } from '../src/webhooks/deliver.ts'
 import { createDispatcher } from '../src/webhooks/dispatcher.ts'
@@ -123,7 +124,10 @@ async function preload({ db, clock }: Database, events: number): Promise<void> {
   for (let from = 0; from < events; from += 500)
     await transaction(db, async (tx) => {
       const now_ms = clock.now()
-      const context = { workspace_id, key_id: 'key_bench', now: isoTime(now_ms), now_ms }
+      const context = contextOf(
+        { now: () => now_ms },
+        { workspace_id, actor: { kind: 'service', id: null }, request_id: null },
+      )
       for (let n = from; n < Math.min(events, from + 500); n++)
         await emit(tx, context, contactCreated, { ...contactCreated.example, id: n + 1 })
     })

@@ -8,7 +8,7 @@ import { startRapport } from './harness.ts'
 
 // Which file of src may import which. The first row that fits a file is its rule: from `files`, `may` be imported, and
 // of what is installed, `packages`. A file that fits no row is a new room: give it one.
-const resource = '(contacts|companies|deals|activities|appointments)'
+const resource = '(contacts|companies|deals|activities|appointments|booking)'
 const rows: { files: string; may: string; packages: string }[] = [
   // Leaves, for everybody: time, the version, the settings.
   { files: '(clock|version|config)', may: '', packages: 'node:(fs|net)' },
@@ -20,8 +20,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'db/postgres/.*', may: 'db/.*|clock', packages: 'kysely|pg|node:(crypto|stream)' },
   // config for its type alone.
   { files: 'db/.*', may: 'db/.*|clock|config', packages: 'kysely|node:(fs|path|crypto|timers/promises)' },
-  { files: 'events/.*', may: 'events/.*|db/.*', packages: 'typebox|node:util' },
-  { files: 'http/.*', may: 'http/.*|events/.*|db/[a-z]+|clock', packages: '(?!node:sqlite|undici|pg).*' },
+  { files: 'events/.*', may: 'events/.*|db/.*|clock', packages: 'typebox|node:util' },
+  { files: 'http/.*', may: 'http/.*|events/.*|db/[a-z-]+|clock', packages: '(?!node:sqlite|undici|pg).*' },
 
   // A resource: what it looks like, its rules, its queries, its routes; nothing of another resource but its schema.
   // notes- is part of contacts; list is the queries of a list; changes (deals) is what the routes that change share.
@@ -32,22 +32,36 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'typebox',
   },
   { files: 'deals/(stages|value)', may: 'deals/(stages|value)', packages: '' },
+  { files: 'booking/availability', may: '', packages: 'temporal-polyfill' },
+  // A visitor's booking finds or makes a contact and makes an appointment: it does what their own rooms do.
+  {
+    files: 'booking/(book|public-.*)',
+    may: 'booking/.*|(contacts|appointments)/(queries|changes|schema|events)|http/.*|events/.*|db/[a-z-]+|clock',
+    packages: 'typebox|fastify|kysely|node:crypto',
+  },
   {
     files: `${resource}/(notes-)?(queries|list)`,
-    may: 'db/[a-z]+|OWN/(notes-)?(schema|queries|list|stages|value)',
+    may: 'db/[a-z-]+|OWN/(notes-)?(schema|queries|list|stages|value)',
     packages: 'kysely',
   },
   {
     files: `${resource}/((notes-)?routes|changes)`,
-    may: 'OWN/.*|http/.*|events/.*|db/(db|references|locks)',
+    may: 'OWN/.*|http/.*|events/.*|db/(db|references|locks|lists)',
     packages: 'typebox',
+  },
+
+  // What looks at all resources together: it knows their tables and what they look like, not their rules.
+  {
+    files: '(audit|timeline|trash|feed)/.*',
+    may: `OWN/.*|http/.*|events/.*|db/[a-z-]+|clock|${resource}/schema`,
+    packages: 'kysely|typebox|fastify|node:.*',
   },
 
   // Deliveries know no resource: the events of the catalogue arrive as an argument.
   { files: 'webhooks/(signature|schedule)', may: '', packages: 'node:crypto' },
   {
     files: 'webhooks/.*',
-    may: 'webhooks/.*|http/.*|events/.*|db/[a-z]+|clock',
+    may: 'webhooks/.*|http/.*|events/.*|db/[a-z-]+|clock',
     packages: 'kysely|typebox|undici|ipaddr\\.js|node:(?!sqlite).*',
   },
   // Who may enter; http/auth says what it wants to know about a key.

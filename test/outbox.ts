@@ -6,6 +6,7 @@ import { companyCreated } from '../src/companies/events.ts'
 import { transaction } from '../src/db/db.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createSeal } from '../src/db/seal.ts'
+import { contextOf } from '../src/events/context.ts'
 import { emit } from '../src/events/emit.ts'
 import { findDelivery } from '../src/webhooks/deliveries.ts'
 import { insertWebhook } from '../src/webhooks/queries.ts'
@@ -21,7 +22,8 @@ export async function openOutbox() {
   const clock = turnableClock()
   const seal = createSeal('a key for tests')
   const workspace_id = 1
-  const context = () => ({ workspace_id, key_id: 'key_test', now: isoTime(clock.now()), now_ms: clock.now() })
+  const actor = { kind: 'key', id: 'key_test' } as const
+  const context = () => contextOf(clock, { workspace_id, actor, request_id: null })
   let closed: Promise<void> | undefined
   const closeDatabase = () => {
     closed ??= database.close()
@@ -33,6 +35,7 @@ export async function openOutbox() {
     clock,
     seal,
     workspace_id,
+    context,
     /** Adds a webhook for company.created. */
     async webhook(
       id: string,

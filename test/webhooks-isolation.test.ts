@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { companyCreated } from '../src/companies/events.ts'
 import { transaction } from '../src/db/db.ts'
+import { contextOf } from '../src/events/context.ts'
 import { emit } from '../src/events/emit.ts'
 import { type Rapport, startRapport } from './harness.ts'
 import { beside } from './keys.ts'
@@ -43,7 +44,10 @@ async function p95(count: number): Promise<number> {
 /** Writes many events of companies at once, with their deliveries, as requests would. */
 async function backlog(count: number) {
   const now_ms = Date.now()
-  const context = { workspace_id: 1, key_id: 'key_test', now: new Date(now_ms).toISOString(), now_ms }
+  const context = contextOf(
+    { now: () => now_ms },
+    { workspace_id: 1, actor: { kind: 'service', id: null }, request_id: null },
+  )
   await beside(rapport.data_dir, (db) =>
     transaction(db, async (tx) => {
       for (let id = 1; id <= count; id++) await emit(tx, context, companyCreated, { id: 1_000_000 + id })

@@ -1,12 +1,14 @@
 import type { Selectable, Updateable } from 'kysely'
 import { countOf, recount } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
+import { indexValues } from '../db/field-values.ts'
 import { pageIds, perNumber } from '../db/pages.ts'
 import { prepare } from '../db/prepare.ts'
+import { sortName } from '../db/sort-names.ts'
 import type { CompaniesTable } from '../db/tables.ts'
 import type { Company } from './schema.ts'
 
-type Row = Omit<Selectable<CompaniesTable>, 'workspace_id' | 'deleted_at'>
+type Row = Omit<Selectable<CompaniesTable>, 'workspace_id' | 'deleted_at' | 'sort_name'>
 const columns = [
   'id',
   'name',
@@ -78,6 +80,7 @@ export async function insertCompany(
     .values({
       ...values,
       workspace_id,
+      sort_name: sortName(values.name),
       custom_fields: JSON.stringify(values.custom_fields),
       created_at: now,
       updated_at: now,
@@ -85,6 +88,7 @@ export async function insertCompany(
     .returning('id')
     .executeTakeFirstOrThrow()
   await recount(tx, workspace_id, 'companies', [], null, values)
+  await indexValues(tx, 'companies', workspace_id, id, {}, values)
   return id
 }
 
@@ -93,16 +97,20 @@ export async function updateCompany(
   tx: Db,
   workspace_id: number,
   now: string,
-  { id }: Company,
+  before: Company,
   changes: Partial<NewCompany>,
 ): Promise<void> {
   const { custom_fields, ...rest } = changes
   const set: Updateable<CompaniesTable> = { ...rest, updated_at: now }
-  if (custom_fields) set.custom_fields = JSON.stringify(custom_fields)
+  if (rest.name !== undefined) set.sort_name = sortName(rest.name)
+  if (custom_fields) {
+    set.custom_fields = JSON.stringify(custom_fields)
+    await indexValues(tx, 'companies', workspace_id, before.id, before, { custom_fields })
+  }
   await tx
     .updateTable('companies')
     .set(set)
     .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where('id', '=', before.id)
     .execute()
 }

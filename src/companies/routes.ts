@@ -1,4 +1,5 @@
 import type { Db, Reading } from '../db/db.ts'
+import { factsOf, recordChange } from '../events/audit.ts'
 import { emit } from '../events/emit.ts'
 import { List, list, paging, Single } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
@@ -72,6 +73,10 @@ export function companyRoutes(app: App, { db, reading, write }: Deps): void {
         })
         const company = orNotFound('company', await findCompany(tx, workspace_id, id))
         await emit(tx, context, companyCreated, company)
+        await recordChange(tx, context, {
+          ...{ action: 'created', kind: 'companies', record_id: id },
+          after: factsOf(company),
+        })
         return { record: company, location: `${path}/${id}` }
       }),
   )

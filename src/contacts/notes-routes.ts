@@ -1,6 +1,7 @@
 import type { Db } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { isLive } from '../db/references.ts'
+import { factsOf, recordChange } from '../events/audit.ts'
 import { Deleted, deleted, List, list, Single } from '../http/envelope.ts'
 import { invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
@@ -53,13 +54,15 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
       },
     },
     (request, reply) =>
-      write(request, reply, async (tx, { workspace_id, now }, problems) => {
+      write(request, reply, async (tx, context, problems) => {
+        const { workspace_id } = context
         const { id: contact_id } = request.params
         if (!(await isLive(tx, 'contacts', workspace_id, contact_id))) throw notFound('This contact')
         if (problems.length) throw invalid(problems)
         const { body = '' } = request.body
-        const id = await insertNote(tx, workspace_id, now, { contact_id, body })
+        const id = await insertNote(tx, workspace_id, context.now, { contact_id, body })
         const record = await existing(tx, workspace_id, contact_id, id)
+        await recordChange(tx, context, { ...change('created', id), after: factsOf(record) })
         return { record, location: `/api/v1/contacts/${contact_id}/notes/${id}` }
       }),
   )
@@ -104,6 +107,11 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
         const { body } = changesOf(request.body, before, note_fields)
         if (body === undefined) return { record: before }
         await updateNote(tx, workspace_id, note_id, now, { body })
+        await recordChange(tx, context, {
+          ...change('updated', note_id),
+          before: { body: before.body },
+          after: { body },
+        })
         return { record: await existing(tx, workspace_id, id, note_id) }
       }),
   })
@@ -125,12 +133,16 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
         const { id, note_id } = request.params
         await lockRow(tx, 'notes', workspace_id, note_id)
         const { now } = context
-        checkMatch(request, await existing(tx, workspace_id, id, note_id))
+        const record = await existing(tx, workspace_id, id, note_id)
+        checkMatch(request, record)
         await updateNote(tx, workspace_id, note_id, now, { deleted_at: now })
+        await recordChange(tx, context, { ...change('deleted', note_id), before: factsOf(record) })
         return { body: deleted('The note') }
       }),
   )
 }
+
+const change = (action: string, record_id: number) => ({ action, kind: 'notes', record_id })
 
 async function existing(db: Db, workspace_id: number, contact_id: number, id: number): Promise<Note> {
   const note = await findNote(db, workspace_id, contact_id, id)

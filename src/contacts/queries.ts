@@ -1,8 +1,10 @@
 import type { Updateable } from 'kysely'
 import { recount } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
+import { indexValues } from '../db/field-values.ts'
 import { prepare } from '../db/prepare.ts'
 import { searchText } from '../db/search.ts'
+import { sortName } from '../db/sort-names.ts'
 import type { ContactsTable } from '../db/tables.ts'
 import type { Contact } from './schema.ts'
 
@@ -77,6 +79,7 @@ const stored = ({ custom_fields, tags, ...values }: ContactValues) => ({
   ...values,
   custom_fields: JSON.stringify(custom_fields),
   tags: JSON.stringify(tags),
+  sort_name: sortName(values.last_name, values.first_name),
   search_text: searchText(values),
 })
 
@@ -97,6 +100,7 @@ const insert = prepare((db, p: NewRow) =>
       source: p.source,
       custom_fields: p.custom_fields,
       tags: p.tags,
+      sort_name: p.sort_name,
       search_text: p.search_text,
       created_at: p.now,
       updated_at: p.now,
@@ -117,6 +121,7 @@ export async function insertContact(
     recount(tx, workspace_id, 'contacts', counted, null, values),
   ])
   const { id } = row as { id: number }
+  await indexValues(tx, 'contacts', workspace_id, id, {}, values)
   if (values.company_id !== null) return (await findContact(tx, workspace_id, id)) as Contact
   // Without a company everything is known; reading it would be one more way to the database and back.
   return {
@@ -147,13 +152,17 @@ export async function updateContact(
   changes: Partial<ContactValues>,
 ): Promise<void> {
   const { custom_fields, tags, ...rest } = changes
+  const names = { ...before, ...rest }
   const set: Updateable<ContactsTable> = {
     ...rest,
-    search_text: searchText({ ...before, ...rest }),
+    sort_name: sortName(names.last_name, names.first_name),
+    search_text: searchText(names),
     updated_at: now,
   }
   if (custom_fields) set.custom_fields = JSON.stringify(custom_fields)
   if (tags) set.tags = JSON.stringify(tags)
+  if (custom_fields || tags)
+    await indexValues(tx, 'contacts', workspace_id, before.id, before, { ...before, ...changes })
   // Not from `before`, which hides a company in the trash.
   const moved = counted.some((field) => field in changes)
     ? await countedFields(tx, workspace_id, before.id)

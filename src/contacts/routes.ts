@@ -1,5 +1,6 @@
 import type { Db, Reading } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
+import { factsOf, recordChange } from '../events/audit.ts'
 import { emit } from '../events/emit.ts'
 import { List, list, paging, Single } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
@@ -87,7 +88,13 @@ export function contactRoutes(app: App, { db, reading, write }: Deps): void {
           custom_fields: mergeCustomFields({}, custom_fields ?? null),
           tags: tags ?? [],
         })
-        await emit(tx, context, contactCreated, contact)
+        const created = {
+          action: 'created',
+          kind: 'contacts',
+          record_id: contact.id,
+          after: factsOf(contact),
+        }
+        await Promise.all([emit(tx, context, contactCreated, contact), recordChange(tx, context, created)])
         return { record: contact, location: `${path}/${contact.id}` }
       }),
   )

@@ -1,13 +1,11 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import { engineOf } from './prepare.ts'
+import type { Deletable } from './records.ts'
 import type { Tables } from './tables.ts'
 
 /** The tables whose rows are read, judged and then written. */
-export type Lockable = Extract<
-  keyof Tables,
-  'companies' | 'contacts' | 'notes' | 'deals' | 'webhooks' | 'webhook_deliveries'
->
+export type Lockable = Extract<keyof Tables, Deletable | 'webhooks' | 'webhook_deliveries'>
 
 /**
  * Keeps a row for this transaction, whether or not it is in the trash: another one that wants to change it waits here,

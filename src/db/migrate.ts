@@ -5,8 +5,13 @@ import { type Database, type Db, transaction } from './db.ts'
 import { lockInstallation } from './locks.ts'
 import { migrations } from './migrations/index.ts'
 
-/** One change of the schema: its statements for each engine, run in one transaction. */
-export type Migration = { name: string; statements: (engine: Database['engine']) => string[] }
+/** One change of the schema: its statements for each engine, and what fills them, run in one transaction. */
+export type Migration = {
+  name: string
+  statements: (engine: Database['engine']) => string[]
+  /** Brings in what only the program can work out of the rows that are there. */
+  fill?: (tx: Db) => Promise<void>
+}
 
 const checksum = (statements: string[]) => createHash('sha256').update(statements.join(';\n')).digest('hex')
 
@@ -38,6 +43,7 @@ export async function migrate({ db, engine }: Database): Promise<string[]> {
         )
       if (before) continue
       for (const statement of statements) await sql.raw(statement).execute(tx)
+      await migration.fill?.(tx)
       await sql`INSERT INTO schema_migrations VALUES (${migration.name}, ${checksum(statements)}, ${isoTime(systemClock.now())})`.execute(
         tx,
       )

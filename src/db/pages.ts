@@ -1,7 +1,7 @@
 import type { Expression, SqlBool } from 'kysely'
 import type { Db } from './db.ts'
 import { prepare } from './prepare.ts'
-import type { Deletable } from './records.ts'
+import { type Deletable, deletable } from './records.ts'
 
 /** Makes something once for each number that it is asked for, such as a query with so many parameters. */
 export function perNumber<Made>(make: (count: number) => Made): (count: number) => Made {
@@ -41,7 +41,10 @@ const idsBelow = (table: Deletable) =>
   prepare((db, p: Slice) =>
     live(db, table, p.workspace_id).where('id', '<', p.below).limit(p.limit).offset(p.offset),
   )
-const below = { companies: idsBelow('companies'), contacts: idsBelow('contacts'), deals: idsBelow('deals') }
+const below = Object.fromEntries(deletable.map((table) => [table, idsBelow(table)])) as Record<
+  Deletable,
+  ReturnType<typeof idsBelow>
+>
 
 type Page = { per_page: number; offset: number }
 

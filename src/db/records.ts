@@ -3,7 +3,16 @@ import { recount } from './counts.ts'
 import type { Db } from './db.ts'
 
 /** The tables whose records go to the trash and come back. */
-export type Deletable = 'companies' | 'contacts' | 'deals'
+export const deletable = [
+  'companies',
+  'contacts',
+  'notes',
+  'deals',
+  'activities',
+  'booking_pages',
+  'appointments',
+] as const
+export type Deletable = (typeof deletable)[number]
 
 /**
  * Moves a live record to the trash (`deleted_at` set) or a deleted one back (null), and the totals with it: those of its

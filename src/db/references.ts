@@ -1,7 +1,7 @@
 import type { Db } from './db.ts'
 import { engineOf, prepare } from './prepare.ts'
 
-export type Referable = 'companies' | 'contacts' | 'deals'
+export type Referable = 'companies' | 'contacts' | 'deals' | 'booking_pages'
 
 // The tables have these columns in common; the type of one stands for all.
 const live = (table: Referable, locked: boolean) =>
@@ -15,7 +15,12 @@ const live = (table: Referable, locked: boolean) =>
     return locked && engineOf(db) === 'postgres' ? query.forShare() : query
   })
 const both = (table: Referable) => ({ read: live(table, false), locked: live(table, true) })
-const queries = { companies: both('companies'), contacts: both('contacts'), deals: both('deals') }
+const queries = {
+  companies: both('companies'),
+  contacts: both('contacts'),
+  deals: both('deals'),
+  booking_pages: both('booking_pages'),
+}
 
 /**
  * Whether an id names a live record of the workspace. In a transaction on PostgreSQL the row stays locked against

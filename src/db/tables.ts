@@ -19,6 +19,8 @@ interface Recorded extends Owned {
 
 export interface CompaniesTable extends Recorded {
   name: string
+  /** The name as it is sorted (db/sort-names.ts). */
+  sort_name: Generated<string>
   website: string | null
   industry: string | null
   phone: string | null
@@ -41,6 +43,8 @@ export interface ContactsTable extends Recorded {
   custom_fields: string
   /** JSON array of strings */
   tags: string
+  /** Last and first name as they are sorted (db/sort-names.ts). */
+  sort_name: Generated<string>
   /** Names and e-mail, lower case and without accents, for the search. */
   search_text: string
 }
@@ -52,6 +56,8 @@ export interface NotesTable extends Recorded {
 
 export interface DealsTable extends Recorded {
   name: string
+  /** The name as it is sorted (db/sort-names.ts). */
+  sort_name: Generated<string>
   /** Ten-thousandths, so that sums are exact. */
   value_units: number | null
   stage: string
@@ -73,8 +79,67 @@ export interface DealStagesTable extends Owned {
   from_stage: Fixed<string | null>
   to_stage: Fixed<string>
   changed_at: Fixed<string>
-  /** Id of the API key. */
+  /** Id of the API key or person, or what kind of actor it was. */
   changed_by: Fixed<string>
+}
+
+export interface ActivitiesTable extends Recorded {
+  type: string
+  subject: string
+  body: string | null
+  due_at: string | null
+  completed_at: string | null
+  outcome: string | null
+  contact_id: number | null
+  company_id: number | null
+  deal_id: number | null
+}
+
+export interface BookingPagesTable extends Recorded {
+  slug: string
+  title: string
+  description: string | null
+  duration_minutes: number
+  buffer_minutes: number
+  minimum_notice_minutes: number
+  horizon_days: number
+  time_zone: string
+  /** JSON object: wall-clock intervals of each weekday. */
+  availability: string
+  /** JSON object: wall-clock intervals of single days, in place of their weekday's. */
+  date_overrides: string
+  active: 0 | 1
+}
+
+export interface AppointmentsTable extends Recorded {
+  title: string
+  type: string | null
+  start_at: string
+  end_at: string
+  contact_id: number | null
+  booking_page_id: number | null
+  location: string | null
+  notes: string | null
+  status: 'scheduled' | 'cancelled'
+  cancel_reason: string | null
+  /** SHA-256 of the token in the private link, for those that a visitor booked. */
+  link_hash: string | null
+}
+
+export interface AuditLogTable extends Owned {
+  occurred_at: Fixed<string>
+  actor_kind: Fixed<'key' | 'person' | 'visitor' | 'command_line' | 'service'>
+  /** Id of the key or person; null for those who have none. */
+  actor_id: Fixed<string | null>
+  action: Fixed<string>
+  /** The resource's name, such as contacts. */
+  kind: Fixed<string>
+  /** The record's id as a text: those of webhooks and keys are texts. */
+  record_id: Fixed<string>
+  /** JSON objects of fields; null where there is nothing to tell, or after an erasure. */
+  before: string | null
+  after: string | null
+  request_id: Fixed<string | null>
 }
 
 export interface Tables {
@@ -93,6 +158,8 @@ export interface Tables {
   }
   settings: { name: string; value: string }
   record_counts: { workspace_id: number; name: string; slot: number; n: number }
+  /** Tags and custom fields as rows, for lists to find records by (db/field-values.ts). */
+  field_values: { workspace_id: number; kind: string; field: string; value: string; record_id: number }
   /** How many live records of a table have ids of one block; triggers keep it. */
   record_blocks: { workspace_id: number; kind: string; block: number; slot: number; n: number }
   idempotency_keys: {
@@ -110,6 +177,10 @@ export interface Tables {
   notes: NotesTable
   deals: DealsTable
   deal_stages: DealStagesTable
+  activities: ActivitiesTable
+  booking_pages: BookingPagesTable
+  appointments: AppointmentsTable
+  audit_log: AuditLogTable
   events: {
     id: string
     workspace_id: number

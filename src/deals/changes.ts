@@ -1,5 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
+import { factsOf, recordChange, sidesOf } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
 import type { EventDefinition } from '../events/define.ts'
@@ -38,6 +39,7 @@ export async function createDeal(
   const { shown } = await existingDeal(tx, context.workspace_id, id)
   await emit(tx, context, dealCreated, shown)
   if (entered) await emit(tx, context, entries[entered], shown)
+  await recordChange(tx, context, { action: 'created', kind: 'deals', record_id: id, after: factsOf(shown) })
   return shown
 }
 
@@ -69,6 +71,10 @@ export async function changeDeal(
   if (previous_stage)
     await emit(tx, context, dealStageChanged, { ...shown, previous_stage, new_stage: state.stage })
   if (entered) await emit(tx, context, entries[entered], shown)
+  if (changes) {
+    const action = previous_stage ? 'stage_changed' : 'updated'
+    await recordChange(tx, context, { action, kind: 'deals', record_id: id, ...sidesOf(changes, shown) })
+  }
   return shown
 }
 

@@ -2,6 +2,7 @@ import type { Insertable, Updateable } from 'kysely'
 import { recount } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { prepare } from '../db/prepare.ts'
+import { sortName } from '../db/sort-names.ts'
 import type { DealsTable } from '../db/tables.ts'
 import type { Deal, PlainFields } from './schema.ts'
 import { type DealState, type Stage, shownProbability } from './stages.ts'
@@ -11,8 +12,8 @@ import { fromUnits, toUnits } from './value.ts'
 export type StoredDeal = { shown: Deal; state: DealState }
 
 type Key = { workspace_id: number; id: number }
-/** For whom, when and by which key a deal is written. */
-type By = { workspace_id: number; key_id: string; now: string }
+/** For whom, when and by whom a deal is written. */
+type By = { workspace_id: number; actor: { kind: string; id: string | null }; now: string }
 
 /** Deals with what they refer to. What is in the trash joins nothing: id and object read null, the reference stays. */
 export const dealsWithReferences = (db: Db) =>
@@ -101,6 +102,7 @@ const insert = prepare((db, p: Insertable<DealsTable>) =>
     .values({
       workspace_id: p.workspace_id,
       name: p.name,
+      sort_name: p.sort_name,
       value_units: p.value_units,
       stage: p.stage,
       own_probability: p.own_probability,
@@ -126,6 +128,7 @@ export async function insertDeal(tx: Db, by: By, fields: PlainFields, state: Dea
     ...rest,
     ...state,
     workspace_id,
+    sort_name: sortName(fields.name),
     value_units: toUnits(value),
     created_at: now,
     updated_at: now,
@@ -146,6 +149,7 @@ export async function updateDeal(
 ): Promise<void> {
   const changes: Updateable<DealsTable> = { ...values }
   if (value !== undefined) changes.value_units = toUnits(value)
+  if (values.name !== undefined) changes.sort_name = sortName(values.name)
   if (touch) changes.updated_at = now
   const [before] = await countedDeal(tx, { workspace_id, id })
   const after = await tx
@@ -176,10 +180,10 @@ const insertStage = prepare(
 /** Adds a line to a deal's history of stages; `from` null on creation. */
 export async function addStage(
   tx: Db,
-  { workspace_id, key_id, now }: By,
+  { workspace_id, actor, now }: By,
   deal_id: number,
   from: Stage | null,
   to: Stage,
 ): Promise<void> {
-  await insertStage(tx, { workspace_id, deal_id, from, to, at: now, by: key_id })
+  await insertStage(tx, { workspace_id, deal_id, from, to, at: now, by: actor.id ?? actor.kind })
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Outbox, openOutbox } from '../../test/outbox.ts'
-import { isoTime } from '../clock.ts'
 import { companyCreated } from '../companies/events.ts'
 import { countOf } from '../db/counts.ts'
 import { transaction } from '../db/db.ts'
@@ -15,10 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => outbox.close())
 
-const context = () => {
-  const now_ms = outbox.clock.now()
-  return { workspace_id: outbox.workspace_id, key_id: 'key_test', now: isoTime(now_ms), now_ms }
-}
+const context = () => outbox.context()
 const count = (name: string) => countOf(outbox.db, outbox.workspace_id, name)
 
 test('an event makes one delivery for each webhook that asked for it, queued and counted', async () => {

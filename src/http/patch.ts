@@ -39,7 +39,7 @@ type Sent = { custom_fields?: CustomFields | null; tags?: string[] | null }
  */
 export function mergedBody<T extends Sent>(
   body: T,
-  current: { custom_fields: CustomFields },
+  current: { custom_fields?: CustomFields },
   problems: readonly FieldProblem[],
 ): T {
   const { custom_fields, tags } = body
@@ -49,7 +49,7 @@ export function mergedBody<T extends Sent>(
     custom_fields:
       custom_fields === undefined || refused
         ? undefined
-        : mergeCustomFields(current.custom_fields, custom_fields),
+        : mergeCustomFields(current.custom_fields ?? {}, custom_fields),
     tags: tags === null ? [] : tags,
   }
 }

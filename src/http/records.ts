@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { type Deletable, deletedAt, moveRecord } from '../db/records.ts'
 import { type Referable, referenceProblems } from '../db/references.ts'
+import { factsOf, recordChange, sidesOf } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import type { EventDefinition } from '../events/define.ts'
 import { emit } from '../events/emit.ts'
@@ -27,8 +28,9 @@ type Resource = {
   find(db: Db, workspace_id: number, id: number): Promise<object | null>
   /** The stored fields by which totals are kept. */
   counted: readonly string[]
-  deleted: EventDefinition
-  restored: EventDefinition
+  /** The events of both, where the catalogue has them. */
+  deleted?: EventDefinition
+  restored?: EventDefinition
 }
 
 /** The record that was found, or 404. */
@@ -71,7 +73,13 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
         checkMatch(request, record)
         if (!(await moveRecord(tx, table, counted, workspace_id, id, now, now)))
           throw notFound(`This ${noun}`)
-        await emit(tx, context, resource.deleted, record)
+        if (resource.deleted) await emit(tx, context, resource.deleted, record)
+        await recordChange(tx, context, {
+          action: 'deleted',
+          kind: table,
+          record_id: id,
+          before: factsOf(record),
+        })
         return { body: deleted(`The ${noun}`) }
       }),
   )
@@ -105,13 +113,20 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
         const moved = await moveRecord(tx, table, counted, workspace_id, id, now, null)
         const record = await existing(tx, workspace_id, id)
         const changes = { changed_fields: ['deleted_at'], previous: { deleted_at } }
-        if (moved) await emit(tx, context, resource.restored, record, changes)
+        if (!moved) return { record }
+        if (resource.restored) await emit(tx, context, resource.restored, record, changes)
+        await recordChange(tx, context, {
+          action: 'restored',
+          kind: table,
+          record_id: id,
+          after: factsOf(record),
+        })
         return { record }
       }),
   )
 }
 
-type Changeable = { id: number; custom_fields: CustomFields }
+type Changeable = { id: number; custom_fields?: CustomFields }
 
 type Changing<R extends Changeable> = Pick<Resource, 'path' | 'table' | 'noun' | 'extension' | 'view'> & {
   body: TSchema
@@ -124,7 +139,7 @@ type Changing<R extends Changeable> = Pick<Resource, 'path' | 'table' | 'noun' |
   updated: EventDefinition
 }
 
-/** PUT and PATCH of a record with custom fields: only what is sent changes, and only what changed is told. */
+/** PUT and PATCH of a record: only what is sent changes, and only what changed is told. */
 export function changeRoute<R extends Changeable>(
   app: App,
   { write }: Deps,
@@ -162,7 +177,13 @@ export function changeRoute<R extends Changeable>(
         if (!Object.keys(changes).length) return { record: before }
         await update(tx, workspace_id, now, before, changes)
         const after = await existing(tx, workspace_id, before.id)
-        await emit(tx, context, updated, after, changesBetween(before, after, fields) ?? undefined)
+        const told = changesBetween(before, after, fields)
+        if (!told) return { record: after }
+        await emit(tx, context, updated, after, told)
+        await recordChange(tx, context, {
+          ...{ action: 'updated', kind: table, record_id: before.id },
+          ...sidesOf(told, after),
+        })
         return { record: after }
       }),
   })

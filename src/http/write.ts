@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Clock, isoTime } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import type { Seal } from '../db/seal.ts'
-import type { Context } from '../events/context.ts'
+import { type Context, contextOf } from '../events/context.ts'
 import { single } from './envelope.ts'
 import { type FieldProblem, invalid } from './errors.ts'
 import { etagOf } from './etag.ts'
@@ -37,26 +37,12 @@ export type Writer = {
  * what it finds itself and throws all at once; work that ends in spite of problems is rolled back here.
  */
 export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
-  // The time is taken when it is first asked for, which is after the record is locked: of two changes of one record, the
-  // later one has the later time.
-  function contextOf({ access }: FastifyRequest): Context {
-    let taken_ms: number | undefined
-    const take = () => {
-      taken_ms ??= clock.now()
-      return taken_ms
-    }
-    const { workspace_id, key_id } = access
-    return {
-      workspace_id,
-      key_id,
-      get now() {
-        return isoTime(take())
-      },
-      get now_ms() {
-        return take()
-      },
-    }
-  }
+  const contextOfRequest = ({ access, id }: FastifyRequest): Context =>
+    contextOf(clock, {
+      workspace_id: access.workspace_id,
+      actor: { kind: 'key', id: access.key_id },
+      request_id: id,
+    })
 
   // Makes the answer inside the transaction that keeps it.
   async function conclude(
@@ -87,7 +73,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
   const write = async (request: FastifyRequest, reply: FastifyReply, work: Work): Promise<never> => {
     const idempotency = idempotencyOf(request, clock)
     const sent = await transaction(db, async (tx) => {
-      const context = contextOf(request)
+      const context = contextOfRequest(request)
       const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
       if (stored) return stored
       const problems = bodyProblems(request.body)
@@ -106,7 +92,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
         const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
         if (stored) return { stored, made: null }
         const problems = bodyProblems(request.body)
-        const made = await steps.before(tx, contextOf(request), [...problems])
+        const made = await steps.before(tx, contextOfRequest(request), [...problems])
         if (problems.length) throw invalid(problems)
         return { stored: null, made }
       })
@@ -115,7 +101,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
       try {
         await steps.meanwhile(made)
         const sent = await transaction(db, async (tx) => {
-          const answer = await steps.after(tx, contextOf(request), made)
+          const answer = await steps.after(tx, contextOfRequest(request), made)
           return conclude(tx, reply, answer, idempotency)
         })
         return send(reply, sent)

@@ -1,42 +1,47 @@
+import type { Database } from '../db.ts'
 import type { Migration } from '../migrate.ts'
 
 const tables = ['companies', 'contacts', 'deals']
 
 // How many live records each block of 4096 ids has (db/pages.ts), kept by triggers: no statement of the program has to
 // think of it.
+const count = (row: 'old' | 'new', kind: string, slot: string, by: string) =>
+  `INSERT INTO record_blocks (workspace_id, kind, block, slot, n)
+        VALUES (${row}.workspace_id, ${kind}, ${row}.id >> 12, ${slot}, ${by})
+        ON CONFLICT (workspace_id, kind, block, slot) DO UPDATE SET n = record_blocks.n + excluded.n;`
+
+/** The triggers that count a table's records, for the tables of later migrations too. */
+export function blockTriggers(engine: Database['engine'], table: string): string[] {
+  const sqlite = engine === 'sqlite'
+  const trigger = (name: string, event: string, row: 'old' | 'new', by: number) =>
+    `CREATE TRIGGER ${table}_block_${name} AFTER ${event.replace('TABLE', table)} ${
+      sqlite
+        ? `BEGIN ${count(row, `'${table}'`, '0', String(by))} END`
+        : `EXECUTE FUNCTION count_in_block('${by}')`
+    }`
+  const each = sqlite ? '' : 'FOR EACH ROW '
+  return [
+    trigger('insert', `INSERT ON TABLE ${each}WHEN (new.deleted_at IS NULL)`, 'new', 1),
+    trigger(
+      'trash',
+      `UPDATE OF deleted_at ON TABLE ${each}WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL)`,
+      'new',
+      -1,
+    ),
+    trigger(
+      'restore',
+      `UPDATE OF deleted_at ON TABLE ${each}WHEN (old.deleted_at IS NOT NULL AND new.deleted_at IS NULL)`,
+      'new',
+      1,
+    ),
+    trigger('remove', `DELETE ON TABLE ${each}WHEN (old.deleted_at IS NULL)`, 'old', -1),
+  ]
+}
+
 export const recordBlocks: Migration = {
   name: '0002_record_blocks',
   statements: (engine) => {
     const sqlite = engine === 'sqlite'
-    const count = (row: 'old' | 'new', kind: string, slot: string, by: string) =>
-      `INSERT INTO record_blocks (workspace_id, kind, block, slot, n)
-        VALUES (${row}.workspace_id, ${kind}, ${row}.id >> 12, ${slot}, ${by})
-        ON CONFLICT (workspace_id, kind, block, slot) DO UPDATE SET n = record_blocks.n + excluded.n;`
-    const trigger = (table: string, name: string, event: string, row: 'old' | 'new', by: number) =>
-      `CREATE TRIGGER ${table}_block_${name} AFTER ${event.replace('TABLE', table)} ${
-        sqlite
-          ? `BEGIN ${count(row, `'${table}'`, '0', String(by))} END`
-          : `EXECUTE FUNCTION count_in_block('${by}')`
-      }`
-    const each = sqlite ? '' : 'FOR EACH ROW '
-    const triggers = (table: string) => [
-      trigger(table, 'insert', `INSERT ON TABLE ${each}WHEN (new.deleted_at IS NULL)`, 'new', 1),
-      trigger(
-        table,
-        'trash',
-        `UPDATE OF deleted_at ON TABLE ${each}WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL)`,
-        'new',
-        -1,
-      ),
-      trigger(
-        table,
-        'restore',
-        `UPDATE OF deleted_at ON TABLE ${each}WHEN (old.deleted_at IS NOT NULL AND new.deleted_at IS NULL)`,
-        'new',
-        1,
-      ),
-      trigger(table, 'remove', `DELETE ON TABLE ${each}WHEN (old.deleted_at IS NULL)`, 'old', -1),
-    ]
     return [
       `CREATE TABLE record_blocks (
         workspace_id bigint NOT NULL, kind text NOT NULL, block bigint NOT NULL, slot smallint NOT NULL, n bigint NOT NULL,
@@ -59,7 +64,7 @@ export const recordBlocks: Migration = {
                 RETURN NULL;
               END $$`,
           ]),
-      ...tables.flatMap(triggers),
+      ...tables.flatMap((table) => blockTriggers(engine, table)),
     ]
   },
 }

@@ -1,6 +1,19 @@
 import type { Migration } from '../migrate.ts'
 import { foundation } from './0001_foundation.ts'
 import { recordBlocks } from './0002_record_blocks.ts'
+import { sortNames } from './0003_sort_names.ts'
+import { listOrders } from './0004_list_orders.ts'
+import { activities } from './0005_activities.ts'
+import { appointments } from './0006_appointments.ts'
+import { auditLog } from './0007_audit_log.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
-export const migrations: Migration[] = [foundation, recordBlocks]
+export const migrations: Migration[] = [
+  foundation,
+  recordBlocks,
+  sortNames,
+  listOrders,
+  activities,
+  appointments,
+  auditLog,
+]

@@ -1,0 +1,20 @@
+import type { Migration } from '../migrate.ts'
+import { liveIndex, trashIndex } from './parts.ts'
+
+/** The indexes of every order that a list can be sorted by (each also backwards), of the trash, and of the feed of events. */
+export const listOrders: Migration = {
+  name: '0004_list_orders',
+  statements: () => [
+    ...['companies', 'contacts', 'deals'].flatMap((table) => [
+      liveIndex(table, 'by_name', 'sort_name'),
+      liveIndex(table, 'by_creation', 'created_at'),
+      liveIndex(table, 'by_change', 'updated_at'),
+      trashIndex(table),
+    ]),
+    // Without a value comes after every value, without a date after every date.
+    liveIndex('deals', 'by_value', 'coalesce(value_units, -1) DESC, sort_name'),
+    liveIndex('deals', 'by_close_date', "coalesce(expected_close_date, '~')"),
+    trashIndex('notes'),
+    'CREATE INDEX events_feed ON events (workspace_id, seq)',
+  ],
+}

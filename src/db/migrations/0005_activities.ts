@@ -1,0 +1,38 @@
+import type { Migration } from '../migrate.ts'
+import { blockTriggers } from './0002_record_blocks.ts'
+import { liveIndex, recordTable, reference, trashIndex } from './parts.ts'
+
+export const activities: Migration = {
+  name: '0005_activities',
+  statements: (engine) => [
+    recordTable(
+      engine,
+      'activities',
+      [
+        'type text NOT NULL',
+        'subject text NOT NULL',
+        'body text',
+        'due_at text',
+        'completed_at text',
+        'outcome text',
+        'contact_id bigint',
+        'company_id bigint',
+        'deal_id bigint',
+      ],
+      [
+        reference(engine, 'contact_id', 'contacts'),
+        reference(engine, 'company_id', 'companies'),
+        reference(engine, 'deal_id', 'deals'),
+      ],
+    ),
+    liveIndex('activities', 'live', ''),
+    ...['contact_id', 'company_id', 'deal_id'].map((link) => liveIndex('activities', `${link}_live`, link)),
+    liveIndex('activities', 'by_creation', 'created_at'),
+    liveIndex('activities', 'by_change', 'updated_at'),
+    liveIndex('activities', 'by_due', "coalesce(due_at, '~')"),
+    // What is still to be done is few among many, and is asked for every morning.
+    liveIndex('activities', 'open_by_due', "coalesce(due_at, '~')", ' AND completed_at IS NULL'),
+    trashIndex('activities'),
+    ...blockTriggers(engine, 'activities'),
+  ],
+}

@@ -1,0 +1,80 @@
+import type { Db } from '../db/db.ts'
+import { prepare } from '../db/prepare.ts'
+import type { Actor, Context } from './context.ts'
+import type { Changes } from './define.ts'
+
+/** What an entry of the audit log tells. */
+export type Change = {
+  /** A verb in the past: created, updated, deleted, restored, or what an operation of its own is called. */
+  action: string
+  /** The resource's name, such as contacts. */
+  kind: string
+  record_id: number | string
+  /** The fields concerned, as they were and as they are; null or left out where there is nothing to tell. */
+  before?: object | null
+  after?: object | null
+}
+
+type Entry = {
+  workspace_id: number
+  occurred_at: string
+  actor_kind: Actor['kind']
+  actor_id: string | null
+  action: string
+  kind: string
+  record_id: string
+  before: string | null
+  after: string | null
+  request_id: string | null
+}
+const insert = prepare((db, p: Entry) =>
+  db.insertInto('audit_log').values({
+    workspace_id: p.workspace_id,
+    occurred_at: p.occurred_at,
+    actor_kind: p.actor_kind,
+    actor_id: p.actor_id,
+    action: p.action,
+    kind: p.kind,
+    record_id: p.record_id,
+    before: p.before,
+    after: p.after,
+    request_id: p.request_id,
+  }),
+)
+
+const textOf = (fields: object | null | undefined): string | null => (fields ? JSON.stringify(fields) : null)
+
+/** Adds an entry to the audit log, in the transaction of the change itself. */
+export async function recordChange(tx: Db, context: Context, change: Change): Promise<void> {
+  const { workspace_id, actor, request_id, now } = context
+  const { action, kind, record_id, before, after } = change
+  await insert(tx, {
+    workspace_id,
+    occurred_at: now,
+    actor_kind: actor.kind,
+    actor_id: actor.id,
+    action,
+    kind,
+    record_id: String(record_id),
+    before: textOf(before),
+    after: textOf(after),
+    request_id,
+  })
+}
+
+/** The two sides of an update, for the audit log: the changed fields before, and after. */
+export function sidesOf({ changed_fields, previous }: Changes, record: object) {
+  const current = record as Record<string, unknown>
+  return {
+    before: previous,
+    after: Object.fromEntries(changed_fields.map((field) => [field, current[field]])),
+  }
+}
+
+/** A record as the audit log keeps it: without its id, its dates, and what is only embedded. */
+export function factsOf(record: object): object {
+  const without = ['id', 'created_at', 'updated_at', 'company', 'contact']
+  return Object.fromEntries(
+    Object.entries(record).filter(([name, value]) => value !== null && !without.includes(name)),
+  )
+}
