@@ -51,11 +51,10 @@ export const catalogue: readonly EventDefinition[] = [
 ]
 
 /** What a key may be allowed: every resource to read and to write. */
-const resources = [
-  ...['contacts', 'companies', 'deals', 'activities', 'appointments', 'booking_pages'],
-  ...['webhooks', 'trash', 'events', 'audit_log'],
-]
-export const scopes = resources.flatMap((name) => [`${name}:read`, `${name}:write`])
+export const scopes = [
+  ...['contacts', 'companies', 'deals', 'activities', 'appointments', 'booking_pages', 'webhooks', 'trash'],
+].flatMap((name) => [`${name}:read`, `${name}:write`])
+scopes.push('events:read', 'audit_log:read')
 
 export type Deps = {
   config: Pick<Config, 'rate_limit_per_second'>
