@@ -1,8 +1,19 @@
-import type { Selectable, Updateable } from 'kysely'
-import { countOf, recount } from '../db/counts.ts'
+import { type Selectable, sql, type Updateable } from 'kysely'
+import { recount } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { indexValues } from '../db/field-values.ts'
-import { pageIds, perNumber } from '../db/pages.ts'
+import {
+  dated,
+  type Filter,
+  type Found,
+  findRecords,
+  inOrder,
+  newest_first,
+  type Order,
+  type Page,
+  type Sorting,
+} from '../db/lists.ts'
+import { perNumber } from '../db/pages.ts'
 import { prepare } from '../db/prepare.ts'
 import { sortName } from '../db/sort-names.ts'
 import type { CompaniesTable } from '../db/tables.ts'
@@ -49,21 +60,30 @@ const withIds = perNumber((count) =>
         'id',
         'in',
         Array.from({ length: count }, (_, index) => p[index] as number),
-      )
-      .orderBy('id', 'desc'),
+      ),
   ),
 )
 
-/** One page of live companies, newest first, and the number of all. */
+/** What companies can be sorted by. */
+export const orders: readonly Order[] = [...dated, [{ field: 'name', by: sql.ref('sort_name') }]]
+
+/** One page of the live companies that meet all filters; `total` and `next` as in findRecords. */
 export async function listCompanies(
   db: Db,
   workspace_id: number,
-  page: { per_page: number; offset: number },
-): Promise<{ total: number; companies: Company[] }> {
-  const total = await countOf(db, workspace_id, 'companies')
-  const ids = page.offset < total ? await pageIds(db, 'companies', workspace_id, page) : []
+  filters: Filter[],
+  page: Page,
+  sorting: Sorting = newest_first,
+): Promise<Pick<Found, 'total' | 'next'> & { companies: Company[] }> {
+  const { ids, total, next } = await findRecords(db, {
+    table: 'companies',
+    workspace_id,
+    filters,
+    sorting,
+    page,
+  })
   const rows = ids.length ? await withIds(ids.length)(db, { workspace_id, ...ids }) : []
-  return { total, companies: rows.map(company) }
+  return { total, next, companies: inOrder(ids, rows).map(company) }
 }
 
 type NewCompany = Omit<Company, 'id' | 'created_at' | 'updated_at'>

@@ -1,15 +1,15 @@
 import type { Db, Reading } from '../db/db.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
 import { emit } from '../events/emit.ts'
-import { List, list, paging, Single } from '../http/envelope.ts'
+import { List, Single } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
-import { ListQuery } from '../http/fields.ts'
+import { dateFilters, listAnswer, listingOf, RecordsQuery, valueFilters } from '../http/lists.ts'
 import { mergeCustomFields } from '../http/patch.ts'
 import { changeRoute, orNotFound, recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { companyCreated, companyDeleted, companyUpdated } from './events.ts'
-import { findCompany, insertCompany, listCompanies, updateCompany } from './queries.ts'
+import { findCompany, insertCompany, listCompanies, orders, updateCompany } from './queries.ts'
 import { Company, CompanyCreate, CompanyUpdate, company_fields } from './schema.ts'
 
 const path = '/api/v1/companies'
@@ -26,16 +26,21 @@ export function companyRoutes(app: App, { db, reading, write }: Deps): void {
       schema: {
         ...extension,
         summary: 'List companies',
-        querystring: ListQuery({}),
+        querystring: RecordsQuery(orders, {}, { custom_fields: true }),
         response: { 200: List(Company) },
       },
     },
     async (request) => {
-      const asked = paging(request.query)
-      const { companies, total } = await reading((db) =>
-        listCompanies(db, request.access.workspace_id, asked),
+      const { workspace_id } = request.access
+      const listing = listingOf(request.query, orders)
+      const filters = [
+        ...dateFilters(request.query),
+        ...valueFilters('companies', workspace_id, request.query),
+      ]
+      const { companies, ...found } = await reading((db) =>
+        listCompanies(db, workspace_id, filters, listing.page, listing.sorting),
       )
-      return list(companies, total, asked)
+      return listAnswer(companies, found, listing)
     },
   )
 

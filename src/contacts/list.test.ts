@@ -126,7 +126,7 @@ describe('paging', () => {
       assert.equal(reply.body.error.fields[0].field, query.split('=')[0])
     }
     assert.equal((await call('GET', `${path}?search=${'é'.repeat(255)}`)).status, 200)
-    for (const query of ['status=open', 'Page=1', 'sort=id'])
+    for (const query of ['status=open', 'Page=1', 'order=id'])
       assert.equal((await call('GET', `${path}?${query}`)).status, 400)
   })
 })

@@ -1,12 +1,27 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { sql } from 'kysely'
 import { countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
-import { filteredPageIds, pageIds, perNumber } from '../db/pages.ts'
+import {
+  dated,
+  equals,
+  type Filter,
+  type Found,
+  findRecords,
+  inOrder,
+  newest_first,
+  type Order,
+  type Page,
+  type Sorting,
+} from '../db/lists.ts'
+import { perNumber } from '../db/pages.ts'
 import { prepare } from '../db/prepare.ts'
 import { isLive } from '../db/references.ts'
-import { searchContacts, searchWords } from '../db/search.ts'
+import { searchContacts, searchFilter, searchWords } from '../db/search.ts'
 import { counted, withCompany } from './queries.ts'
 import type { ListedContact } from './schema.ts'
+
+/** What contacts can be sorted by; those with one last name by their first. */
+export const orders: readonly Order[] = [...dated, [{ field: 'last_name', by: sql.ref('sort_name') }]]
 
 // One text for each number of ids.
 type Ids = { workspace_id: number } & Record<number, number>
@@ -18,8 +33,7 @@ const withIds = perNumber((count) =>
         'contacts.id',
         'in',
         Array.from({ length: count }, (_, index) => p[index] as number),
-      )
-      .orderBy('contacts.id', 'desc'),
+      ),
   ),
 )
 
@@ -52,74 +66,62 @@ const listed = (row: Row): ListedContact => ({
 const companyOf = (id: number | null, name: string | null) =>
   id === null || name === null ? null : { id, name }
 
-type Filters = { search?: string; company_id?: number; stage?: string }
-type Page = { per_page: number; offset: number }
+type Asked = {
+  search?: string | undefined
+  company_id?: number | undefined
+  stage?: string | undefined
+  /** What every list of records can be filtered by. */
+  filters?: Filter[]
+}
+type Listed = Pick<Found, 'total' | 'next'> & { contacts: ListedContact[] }
 
-/** One page of the live contacts that meet all filters, newest first, and the number of all. */
+/** One page of the live contacts that meet all filters; `total` and `next` as in findRecords. */
 export async function listContacts(
   db: Db,
   workspace_id: number,
-  { search = '', company_id, stage }: Filters,
+  { search = '', company_id, stage, filters: common = [] }: Asked,
   page: Page,
-): Promise<{ contacts: ListedContact[]; total: number }> {
-  const none = { contacts: [], total: 0 }
-  if (company_id !== undefined && !(await isLive(db, 'companies', workspace_id, company_id))) return none
+  sorting: Sorting = newest_first,
+): Promise<Listed> {
+  if (company_id !== undefined && !(await isLive(db, 'companies', workspace_id, company_id)))
+    return { contacts: [], total: 'offset' in page ? 0 : null, next: null }
   const values = { company_id, stage: stage?.trim() || undefined }
-  const filters = []
+  const filters = [...common]
   for (const column of counted) {
-    if (values[column] === undefined) continue
-    const total = await countOf(db, workspace_id, `contacts.${column}=${values[column]}`)
-    filters.push({ column, value: values[column], total })
+    const value = values[column]
+    if (value === undefined) continue
+    filters.push(equals(column, value, await countOf(db, workspace_id, `contacts.${column}=${value}`)))
   }
-  if (filters.some((filter) => filter.total === 0)) return none
-  const where = conditions(filters)
   const contactsOf = async (ids: number[]) =>
-    ids.length ? (await withIds(ids.length)(db, { workspace_id, ...ids })).map(listed) : []
+    ids.length ? inOrder(ids, await withIds(ids.length)(db, { workspace_id, ...ids })).map(listed) : []
 
   const words = searchWords(search)
-  if (words.length) {
-    const { per_page: limit, offset } = page
-    const { ids, total } = await searchContacts(db, { workspace_id, words, conditions: where, limit, offset })
-    return { contacts: await contactsOf(ids), total }
-  }
-
-  const total =
-    filters.length > 1
-      ? await countBy(db, workspace_id, where)
-      : (filters[0]?.total ?? (await countOf(db, workspace_id, 'contacts')))
-  if (page.offset >= total) return { contacts: [], total }
-  if (filters.length) {
-    const ids = await filteredPageIds(db, 'contacts', workspace_id, where, page)
-    return { contacts: await contactsOf(ids), total }
-  }
-  if (page.offset > 0) {
-    const ids = await pageIds(db, 'contacts', workspace_id, page)
-    return { contacts: await contactsOf(ids), total }
-  }
-  const rows = await firstPage(page.per_page)(db, { workspace_id })
-  return { contacts: rows.map(listed), total }
-}
-
-// The rarest filter leads the search by its index; the others are written so that no index offers itself for them,
-// because a planner without statistics takes any.
-function conditions(filters: { column: (typeof counted)[number]; value: unknown; total: number }[]) {
-  return filters
-    .sort((a, b) => a.total - b.total)
-    .map(({ column, value }, index) => {
-      const field = sql.ref(`contacts.${column}`)
-      return index === 0
-        ? sql<SqlBool>`${field} = ${value}`
-        : sql<SqlBool>`coalesce(${field}, null) = ${value}`
+  const newest = 'offset' in page && sorting === newest_first
+  if (words.length && newest) {
+    const conditions = leading(filters)
+    const { ids, total } = await searchContacts(db, {
+      ...{ workspace_id, words, conditions, limit: page.per_page, offset: page.offset },
     })
+    return { contacts: await contactsOf(ids), total, next: null }
+  }
+  if (words.length) filters.push(await searchFilter(db, words))
+  if (newest && page.offset === 0 && !filters.length) {
+    const total = await countOf(db, workspace_id, 'contacts')
+    const rows = await firstPage(page.per_page)(db, { workspace_id })
+    return { contacts: rows.map(listed), total, next: null }
+  }
+  const { ids, total, next } = await findRecords(db, {
+    table: 'contacts',
+    workspace_id,
+    filters,
+    sorting,
+    page,
+  })
+  return { contacts: await contactsOf(ids), total, next }
 }
 
-async function countBy(db: Db, workspace_id: number, where: RawBuilder<SqlBool>[]): Promise<number> {
-  const { n } = await db
-    .selectFrom('contacts')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('workspace_id', '=', workspace_id)
-    .where('deleted_at', 'is', null)
-    .where((eb) => eb.and(where))
-    .executeTakeFirstOrThrow()
-  return n
-}
+// The rarest filter leads a search by its index.
+const leading = (filters: Filter[]) =>
+  filters
+    .toSorted((a, b) => (a.total ?? Infinity) - (b.total ?? Infinity))
+    .map(({ where, plain }, index) => (index === 0 ? where : plain))

@@ -2,22 +2,23 @@ import type { Db, Reading } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
 import { emit } from '../events/emit.ts'
-import { List, list, paging, Single } from '../http/envelope.ts'
+import { List, Single } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
+import { dateFilters, listAnswer, listingOf, RecordsQuery, valueFilters } from '../http/lists.ts'
 import { mergeCustomFields } from '../http/patch.ts'
 import { changeRoute, recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { contactCreated, contactDeleted, contactUpdated } from './events.ts'
-import { listContacts } from './list.ts'
+import { listContacts, orders } from './list.ts'
 import { noteRoutes } from './notes-routes.ts'
 import { counted, findContact, insertContact, updateContact } from './queries.ts'
 import {
   Contact,
   ContactCreate,
-  ContactQuery,
   ContactUpdate,
   contact_fields,
+  contact_filters,
   ListedContact,
 } from './schema.ts'
 
@@ -34,16 +35,22 @@ export function contactRoutes(app: App, { db, reading, write }: Deps): void {
       config: { scope: 'contacts:read' },
       schema: {
         summary: 'List contacts',
-        querystring: ContactQuery,
+        querystring: RecordsQuery(orders, contact_filters, { custom_fields: true }),
         response: { 200: List(ListedContact) },
       },
     },
     async (request) => {
-      const asked = paging(request.query)
-      const { contacts, total } = await reading((db) =>
-        listContacts(db, request.access.workspace_id, request.query, asked),
+      const { workspace_id } = request.access
+      const listing = listingOf(request.query, orders)
+      const { search, company_id, stage } = request.query
+      const filters = [
+        ...dateFilters(request.query),
+        ...valueFilters('contacts', workspace_id, request.query),
+      ]
+      const { contacts, ...found } = await reading((db) =>
+        listContacts(db, workspace_id, { search, company_id, stage, filters }, listing.page, listing.sorting),
       )
-      return list(contacts, total, asked)
+      return listAnswer(contacts, found, listing)
     },
   )
 

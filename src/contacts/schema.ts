@@ -5,7 +5,6 @@ import {
   CustomFieldsInput,
   Email,
   Id,
-  ListQuery,
   nullableObject,
   OptionalId,
   OptionalText,
@@ -88,8 +87,8 @@ const read_only = Object.keys(Contact.properties)
 export const ContactCreate = Body(fields, read_only, ['first_name', 'last_name'])
 export const ContactUpdate = Body(fields, read_only)
 
-/** The filters of the list; blank texts do not filter. */
-export const ContactQuery = ListQuery({
+/** The filters of the list that are its own; blank texts do not filter. */
+export const contact_filters = {
   search: Type.Optional(
     Type.String({
       maxLength: 255,
@@ -99,4 +98,5 @@ export const ContactQuery = ListQuery({
   ),
   company_id: Type.Optional(Id()),
   stage: Type.Optional(Type.String({ maxLength: 64 })),
-})
+  tag: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'One of its tags.' })),
+}

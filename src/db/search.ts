@@ -1,8 +1,9 @@
 import type { Expression, SqlBool } from 'kysely'
 import type { Db } from './db.ts'
-import { searchByLike } from './postgres/search.ts'
+import type { Filter } from './lists.ts'
+import { likeAll, searchByLike } from './postgres/search.ts'
 import { engineOf } from './prepare.ts'
-import { searchByTrigrams } from './sqlite/search.ts'
+import { searchByTrigrams, trigramCondition } from './sqlite/search.ts'
 
 // Letters that Unicode does not decompose, in the spelling that people type without them.
 const spelt: Record<string, string> = {
@@ -56,6 +57,12 @@ export type Sought = {
 }
 /** The ids of one page, newest first, and the exact number of all. */
 export type Found = { ids: number[]; total: number }
+
+/** The condition that a contact has all the words, for lists that are not newest first, or not by pages. */
+export async function searchFilter(db: Db, words: string[]): Promise<Filter> {
+  const where = engineOf(db) === 'postgres' ? likeAll(words) : await trigramCondition(db, words)
+  return { where, plain: where }
+}
 
 /** The live contacts of a workspace that have all the words and meet the conditions. */
 export const searchContacts = (db: Db, sought: Sought): Promise<Found> =>

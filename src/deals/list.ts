@@ -1,6 +1,19 @@
+import { sql } from 'kysely'
 import { countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
-import { pageIds, perNumber } from '../db/pages.ts'
+import {
+  dated,
+  equals,
+  type Filter,
+  type Found,
+  findRecords,
+  inOrder,
+  newest_first,
+  type Order,
+  type Page,
+  type Sorting,
+} from '../db/lists.ts'
+import { perNumber } from '../db/pages.ts'
 import { prepare } from '../db/prepare.ts'
 import { isLive } from '../db/references.ts'
 import { dealsWithReferences } from './queries.ts'
@@ -8,47 +21,55 @@ import type { ListedDeal } from './schema.ts'
 import { type Stage, type Status, shownProbability, statusOf } from './stages.ts'
 import { fromUnits } from './value.ts'
 
-type DealFilter = { stage?: Stage; status?: Status; contact_id?: number; company_id?: number }
-type Name = keyof DealFilter
-type Parameters = Required<DealFilter> & { workspace_id: number; limit: number; offset: number }
+/**
+ * What deals can be sorted by: -value,name as the sales team wants it. Deals without a value count as less than any,
+ * those without a date as later than any.
+ */
+export const orders: readonly Order[] = [
+  ...dated,
+  [{ field: 'name', by: sql.ref('sort_name') }],
+  [
+    { field: 'value', by: sql`coalesce(value_units, -1)`, descending: true },
+    { field: 'name', by: sql.ref('sort_name') },
+  ],
+  [{ field: 'expected_close_date', by: sql`coalesce(expected_close_date, '~')` }],
+]
 
-const nothing = { total: 0, deals: [] as ListedDeal[] }
+type Asked = {
+  stage?: Stage | undefined
+  status?: Status | undefined
+  contact_id?: number | undefined
+  company_id?: number | undefined
+  /** What every list of records can be filtered by. */
+  filters?: Filter[]
+}
 
-/** One page of live deals, newest first, and the number of all that match every filter. */
+/** One page of the live deals that meet all filters; `total` and `next` as in findRecords. */
 export async function listDeals(
   db: Db,
   workspace_id: number,
-  asked: DealFilter,
-  page: { per_page: number; offset: number },
-): Promise<{ total: number; deals: ListedDeal[] }> {
-  const filter = { ...asked }
+  { filters: common = [], ...asked }: Asked,
+  page: Page,
+  sorting: Sorting = newest_first,
+): Promise<Pick<Found, 'total' | 'next'> & { deals: ListedDeal[] }> {
+  const nothing = { deals: [], total: 'offset' in page ? 0 : null, next: null }
+  const values = { ...asked }
   // A stage has one status: both together match what the stage alone matches, or nothing.
-  if (filter.stage && filter.status && statusOf(filter.stage) !== filter.status) return nothing
-  if (filter.stage) delete filter.status
-  const { contact_id, company_id } = filter
+  if (values.stage && values.status && statusOf(values.stage) !== values.status) return nothing
+  if (values.stage) delete values.status
+  const { contact_id, company_id } = values
   // A reference to a record in the trash reads null, so no deal shows the id of one.
   if (contact_id && !(await isLive(db, 'contacts', workspace_id, contact_id))) return nothing
   if (company_id && !(await isLive(db, 'companies', workspace_id, company_id))) return nothing
 
-  const names = (Object.keys(filter) as Name[]).filter((name) => filter[name] !== undefined).sort()
-  const { per_page: limit, offset } = page
-  const parameters = { ...filter, workspace_id, limit, offset } as Parameters
-  const { idsOfPage, count } = queriesFor(names)
-  const total =
-    names.length < 2
-      ? await countOf(
-          db,
-          workspace_id,
-          ['deals', ...names.map((name) => `${name}=${filter[name]}`)].join('.'),
-        )
-      : ((await count(db, parameters))[0]?.n ?? 0)
-  if (offset >= total) return { total, deals: [] }
-  const ids = names.length
-    ? (await idsOfPage(db, parameters)).map(({ id }) => id)
-    : await pageIds(db, 'deals', workspace_id, page)
-  if (!ids.length) return { total, deals: [] }
-  const rows = await withIds(ids.length)(db, { workspace_id, ...ids })
-  return { total, deals: rows.map(listed) }
+  const filters = [...common]
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined)
+      filters.push(equals(name, value, await countOf(db, workspace_id, `deals.${name}=${value}`)))
+  const found = await findRecords(db, { table: 'deals', workspace_id, filters, sorting, page })
+  const { ids, total, next } = found
+  const rows = ids.length ? await withIds(ids.length)(db, { workspace_id, ...ids }) : []
+  return { total, next, deals: inOrder(ids, rows).map(listed) }
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof withIds>>>[number]
@@ -58,31 +79,6 @@ function listed({ value_units, own_probability, closed_probability, ...same }: R
   const state = { stage, own_probability, closed_probability }
   return { ...same, stage, value: fromUnits(value_units), probability: shownProbability(state) }
 }
-
-// A prepared query has one text, so each combination of filters gets its own, when it is first asked for.
-const made = new Map<string, { idsOfPage: ReturnType<typeof idsOf>; count: ReturnType<typeof countingOf> }>()
-
-function queriesFor(names: Name[]) {
-  const key = names.join()
-  const queries = made.get(key) ?? { idsOfPage: idsOf(names), count: countingOf(names) }
-  made.set(key, queries)
-  return queries
-}
-
-const matching = (db: Db, p: Parameters, names: Name[]) =>
-  names.reduce(
-    (query, name) => query.where(name, '=', p[name]),
-    db.selectFrom('deals').where('workspace_id', '=', p.workspace_id).where('deleted_at', 'is', null),
-  )
-
-const countingOf = (names: Name[]) =>
-  prepare((db, p: Parameters) => matching(db, p, names).select((eb) => eb.fn.countAll<number>().as('n')))
-
-// The ids come from the index of a filter, so that deep pages do not read the records they skip.
-const idsOf = (names: Name[]) =>
-  prepare((db, p: Parameters) =>
-    matching(db, p, names).select('id').orderBy('id', 'desc').limit(p.limit).offset(p.offset),
-  )
 
 type Ids = { workspace_id: number } & Record<number, number>
 const withIds = perNumber((count) =>
@@ -105,7 +101,6 @@ const withIds = perNumber((count) =>
         'deals.id',
         'in',
         Array.from({ length: count }, (_, index) => p[index] as number),
-      )
-      .orderBy('deals.id', 'desc'),
+      ),
   ),
 )

@@ -1,17 +1,18 @@
 import { Type } from 'typebox'
 import type { Db, Reading } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
-import { List, list, paging, Single } from '../http/envelope.ts'
+import { List, Single } from '../http/envelope.ts'
 import { type FieldProblem, invalid } from '../http/errors.ts'
 import { checkMatch } from '../http/etag.ts'
-import { Id, IdParams, ListQuery } from '../http/fields.ts'
+import { Id, IdParams } from '../http/fields.ts'
+import { dateFilters, listAnswer, listingOf, RecordsQuery } from '../http/lists.ts'
 import { changesOf } from '../http/patch.ts'
 import { recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { changeDeal, createDeal, dealToChange } from './changes.ts'
 import { dealDeleted, dealUpdated } from './events.ts'
-import { listDeals } from './list.ts'
+import { listDeals, orders } from './list.ts'
 import { counted, findDeal } from './queries.ts'
 import {
   Deal,
@@ -30,7 +31,7 @@ import { isExact } from './value.ts'
 const path = '/api/v1/deals'
 const references = { contact_id: 'contacts', company_id: 'companies' } as const
 
-const DealsQuery = ListQuery({
+const DealsQuery = RecordsQuery(orders, {
   stage: Type.Optional(StageCode()),
   contact_id: Type.Optional(Id()),
   company_id: Type.Optional(Id()),
@@ -49,12 +50,12 @@ export function dealRoutes(app: App, { db, reading, write }: Deps): void {
     },
     async (request) => {
       const { stage, contact_id, company_id, status } = request.query
-      const asked = paging(request.query)
-      const filter = { stage, contact_id, company_id, status }
-      const { deals, total } = await reading((db) =>
-        listDeals(db, request.access.workspace_id, filter, asked),
+      const listing = listingOf(request.query, orders)
+      const asked = { stage, contact_id, company_id, status, filters: dateFilters(request.query) }
+      const { deals, ...found } = await reading((db) =>
+        listDeals(db, request.access.workspace_id, asked, listing.page, listing.sorting),
       )
-      return list(deals, total, asked)
+      return listAnswer(deals, found, listing)
     },
   )
 

@@ -1,11 +1,18 @@
 import { type TSchema, Type } from 'typebox'
 
+// All optional, so that the serialiser keeps their order: it writes required ones first.
 export const Meta = Type.Object(
   {
-    current_page: Type.Integer(),
-    last_page: Type.Integer(),
-    per_page: Type.Integer(),
-    total: Type.Integer(),
+    current_page: Type.Optional(Type.Integer()),
+    last_page: Type.Optional(Type.Integer()),
+    per_page: Type.Optional(Type.Integer()),
+    total: Type.Optional(Type.Integer()),
+    next_cursor: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        description: 'With `cursor`, in place of the other three: where to go on; null at the end.',
+      }),
+    ),
   },
   { title: 'Pagination' },
 )

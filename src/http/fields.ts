@@ -76,14 +76,14 @@ export function Body<T extends Record<string, TSchema>>(
 }
 
 /** Query of every list; `filters` are added to the paging. Unknown parameters are refused. */
-export const ListQuery = <T extends Record<string, TSchema>>(filters: T) =>
+export const ListQuery = <T extends Record<string, TSchema>>(filters: T, options: object = {}) =>
   Type.Object(
     {
       page: Type.Integer({ minimum: 1, default: 1 }),
       per_page: Type.Integer({ minimum: 1, default: 25, description: 'Above 100 is taken as 100.' }),
       ...filters,
     },
-    { additionalProperties: false },
+    { additionalProperties: false, ...options },
   )
 
 /** The body of an operation that takes none: absent or {}. */

@@ -92,6 +92,8 @@ function problemOf(error: ErrorObject): FieldProblem {
           ? `must be from ${schema.minimum} to ${schema.maximum}`
           : `must be ${params.comparison} ${params.limit}`,
       )
+    case 'pattern':
+      return problem('invalid_format', `must match ${params.pattern}`)
     case 'format':
       return problem('invalid_format', `must be a valid ${String(params.format).replaceAll(/[_-]/g, ' ')}`)
     default:
@@ -114,6 +116,7 @@ export const bodyProblems = (body: unknown): readonly FieldProblem[] =>
 function bodyValidator(schema: Record<string, unknown>) {
   const validate = ajv.compile(schema)
   const required = (schema.required ?? []) as string[]
+  const times = namesOfTimes(schema)
   const texts = Object.entries(
     (schema.properties ?? {}) as Record<string, { type?: unknown; minLength?: number }>,
   )
@@ -130,6 +133,13 @@ function bodyValidator(schema: Record<string, unknown>) {
     tidyTexts(value, texts)
     // A required field that is null or blank is missing.
     const problems = validate(value) ? [] : problemsOf(validate.errors as ErrorObject[])
+    const refused = new Set(problems.map(({ field }) => field))
+    problems.push(
+      ...normaliseTimes(
+        value,
+        times.filter((name) => !refused.has(name)),
+      ),
+    )
     const all = [...unsafe, ...problems].map((problem) => {
       const needed =
         required.includes(problem.field) ||
@@ -162,6 +172,7 @@ export function refuseUnknownQuery(request: FastifyRequest, _: FastifyReply, don
 /** Query parameters are texts and are parsed: an unknown one is 400, a bad value 422. */
 function queryValidator(validate: ValidateFunction, schema: Properties) {
   const integers = namesOfIntegers(schema)
+  const times = namesOfTimes(schema)
   return (query: unknown) => {
     const values = query as Record<string, unknown>
     for (const name of integers)
@@ -169,7 +180,10 @@ function queryValidator(validate: ValidateFunction, schema: Properties) {
         values[name] = Math.min(Number(values[name]), Number.MAX_VALUE)
     const unsafe = textProblems(query as Body)
     if (unsafe.length) return { error: invalid(unsafe) }
-    if (validate(query)) return { value: query }
+    if (validate(query)) {
+      const wrong = normaliseTimes(values, times)
+      return wrong.length ? { error: invalid(wrong) } : { value: query }
+    }
     const errors = validate.errors as ErrorObject[]
     const unknown = errors.find((error) => error.keyword === 'additionalProperties')
     if (unknown) return { error: unknownParameter(unknown.params.additionalProperty) }
@@ -193,6 +207,23 @@ function paramsValidator(schema: Properties) {
     }
     return { value: values }
   }
+}
+
+type Timed = { properties?: Record<string, { type?: unknown; format?: string }> }
+const namesOfTimes = ({ properties = {} }: Timed) =>
+  Object.keys(properties).filter((name) => properties[name]?.format === 'date-time')
+
+// Times get one form, UTC with milliseconds, in which the order of texts is that of time. Some at the ends of the calendar
+// have none.
+function normaliseTimes(values: Record<string, unknown>, names: string[]): FieldProblem[] {
+  return names.flatMap((field) => {
+    const value = values[field]
+    if (typeof value !== 'string') return []
+    const text = new Date(value).toISOString()
+    values[field] = text
+    if (/^\d/.test(text)) return []
+    return [{ field, code: 'out_of_range', message: `${field} must be in the years 0 to 9999, in UTC.` }]
+  })
 }
 
 type RouteSchema = { schema: FastifySchema; httpPart?: string }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Reading } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
+import { recordChange } from '../events/audit.ts'
 import { List, list, paging, Single } from '../http/envelope.ts'
 import { conflict, invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
@@ -36,7 +37,7 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
     async (request) => {
       const asked = paging(request.query)
       const { webhook_id, event, status, from, to } = request.query
-      const filters = { webhook_id, event, status, from: from && utc(from), to: to && utc(to) }
+      const filters = { webhook_id, event, status, from, to }
       const { deliveries, total } = await reading((db) =>
         listDeliveries(db, request.access.workspace_id, filters, asked),
       )
@@ -72,7 +73,8 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
       },
     },
     (request, reply) =>
-      write(request, reply, async (tx, { workspace_id, now, now_ms }, problems) => {
+      write(request, reply, async (tx, context, problems) => {
+        const { workspace_id, now, now_ms } = context
         const { delivery_id } = request.params
         const { webhook_id } = await existing(tx, workspace_id, delivery_id)
         // The webhook first, as everybody does: a deletion takes both in this order.
@@ -89,13 +91,15 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
         if (!webhook) throw conflict('The webhook of this delivery was deleted.')
         if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
         await resend(tx, workspace_id, now, now_ms, { id: delivery_id })
-        return { record: await existing(tx, workspace_id, delivery_id) }
+        const record = await existing(tx, workspace_id, delivery_id)
+        await recordChange(tx, context, {
+          ...{ action: 'resent', kind: 'deliveries', record_id: delivery_id },
+          ...{ before: { status: delivery.status }, after: { status: record.status } },
+        })
+        return { record }
       }),
   )
 }
-
-// Stored times are UTC with milliseconds, so that they compare as texts.
-const utc = (time: string) => new Date(time).toISOString()
 
 async function existing(db: Db, workspace_id: number, id: string): Promise<DeliveryDetail> {
   const delivery = await findDelivery(db, workspace_id, id)

@@ -1,9 +1,16 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { Found, Sought } from '../search.ts'
 
 // `%`, `_` and `\\` are plain characters of a word.
 const anywhere = (word: string) => `%${word.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+
+/** That a contact's text has all the words. */
+export const likeAll = (words: string[]) =>
+  sql<SqlBool>`${sql.join(
+    words.map((word) => sql`search_text LIKE ${anywhere(word)}`),
+    sql` AND `,
+  )}`
 
 /**
  * Searches by LIKE, which the trigram index answers. Not prepared: the server chooses its plan by the words, because a
@@ -12,11 +19,7 @@ const anywhere = (word: string) => `%${word.replaceAll(/[\\%_]/g, (sign) => `\\$
 export async function searchByLike(db: Db, sought: Sought): Promise<Found> {
   const { workspace_id, words, conditions, limit, offset } = sought
   const where = sql.join(
-    [
-      sql`workspace_id = ${workspace_id} AND deleted_at IS NULL`,
-      ...words.map((word) => sql`search_text LIKE ${anywhere(word)}`),
-      ...conditions,
-    ],
+    [sql`workspace_id = ${workspace_id} AND deleted_at IS NULL`, likeAll(words), ...conditions],
     sql` AND `,
   )
   const { rows } = await sql<Found>`

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { prepare } from '../prepare.ts'
 import type { Found, Sought } from '../search.ts'
@@ -10,14 +10,10 @@ const most_candidates = 2000
 export async function searchByTrigrams(db: Db, sought: Sought): Promise<Found> {
   const { workspace_id, words, conditions, limit, offset } = sought
   const live = sql`workspace_id = ${workspace_id} AND deleted_at IS NULL`
-  const where = sql.join(
-    [live, ...words.map((word) => sql`instr(search_text, ${word}) > 0`), ...conditions],
-    sql` AND `,
-  )
-  // A trigram index knows no shorter words. Characters beyond U+FFFF count as one.
-  const long = words.filter((word) => [...word].length >= 3)
-  const candidates = long.length ? await findCandidates(db, long) : null
-  if (candidates && candidates.length <= most_candidates) {
+  const where = sql.join([live, hasAll(words), ...conditions], sql` AND `)
+  const long = indexed(words)
+  const candidates = await fewCandidates(db, long)
+  if (candidates) {
     const list = JSON.stringify(candidates)
     const simple = !conditions.length && long.length === words.length
     const found = simple
@@ -27,6 +23,28 @@ export async function searchByTrigrams(db: Db, sought: Sought): Promise<Found> {
     return { ids, total: found.length }
   }
   return scan(db, where, conditions.length > 0, { limit, offset })
+}
+
+const hasAll = (words: string[]) =>
+  sql<SqlBool>`${sql.join(
+    words.map((word) => sql`instr(search_text, ${word}) > 0`),
+    sql` AND `,
+  )}`
+
+// A trigram index knows no shorter words. Characters beyond U+FFFF count as one.
+const indexed = (words: string[]) => words.filter((word) => [...word].length >= 3)
+
+/** That a contact's text has all the words: where they are rare, one of those that the trigram index knows. */
+export async function trigramCondition(db: Db, words: string[]): Promise<RawBuilder<SqlBool>> {
+  const candidates = await fewCandidates(db, indexed(words))
+  if (!candidates) return hasAll(words)
+  return sql`id IN (SELECT value FROM json_each(${JSON.stringify(candidates)})) AND ${hasAll(words)}`
+}
+
+// Null where the trigram index is of no use: it knows none of the words, or too many records.
+async function fewCandidates(db: Db, long: string[]): Promise<number[] | null> {
+  const candidates = long.length ? await findCandidates(db, long) : null
+  return candidates && candidates.length <= most_candidates ? candidates : null
 }
 
 // The newest records of all workspaces that have every word, one more than are of use.

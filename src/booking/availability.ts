@@ -1,0 +1,300 @@
+import { Temporal } from 'temporal-polyfill'
+
+export const weekdays = [
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+  'sunday',
+] as const
+export type Weekday = (typeof weekdays)[number]
+/** Wall-clock times HH:MM in the page's zone, `from` before `to`; `to` may be 24:00. */
+export type Interval = { from: string; to: string }
+export type Availability = Partial<Record<Weekday, Interval[]>>
+/** By day (YYYY-MM-DD) in the page's zone: what replaces its weekday's intervals; [] closes it. */
+export type DateOverrides = { [date: string]: Interval[] }
+export type PageRules = {
+  duration_minutes: number
+  buffer_minutes: number
+  minimum_notice_minutes: number
+  horizon_days: number
+  time_zone: string
+  availability: Availability
+  date_overrides: DateOverrides
+}
+export type Busy = { start_ms: number; end_ms: number }
+/** ISO 8601 UTC with milliseconds. */
+export type Slot = { start_at: string; end_at: string }
+export type SlotWindow = { from_ms: number; to_ms: number; now_ms: number; limit?: number }
+type Problem = { field: string; code: string; message: string }
+
+const minute_ms = 60_000
+const day_ms = 86_400_000
+
+/** A part of the zone's time between two clock changes: wall clock = UTC + offset. */
+type Stretch = { start_ms: number; end_ms: number; offset_ms: number }
+/** An interval as milliseconds since the day's midnight on the wall clock. */
+type WallSpan = { from_ms: number; to_ms: number }
+
+function stretchesOf(time_zone: string, from_ms: number, to_ms: number): Stretch[] {
+  const stretches: Stretch[] = []
+  let at = Temporal.Instant.fromEpochMilliseconds(from_ms).toZonedDateTimeISO(time_zone)
+  for (;;) {
+    const next = at.getTimeZoneTransition('next')
+    const end_ms = next ? next.epochMilliseconds : Number.POSITIVE_INFINITY
+    stretches.push({ start_ms: at.epochMilliseconds, end_ms, offset_ms: at.offsetNanoseconds / 1_000_000 })
+    if (!next || end_ms >= to_ms) return stretches
+    at = next
+  }
+}
+
+const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5))
+
+/** In order, overlapping ones as one. Touching ones stay apart: each starts its own row of slots. */
+function wallSpans(intervals: readonly Interval[]): WallSpan[] {
+  const spans: WallSpan[] = []
+  const sorted = intervals
+    .map(({ from, to }) => ({ from_ms: minutesOf(from) * minute_ms, to_ms: minutesOf(to) * minute_ms }))
+    .sort((a, b) => a.from_ms - b.from_ms)
+  for (const span of sorted) {
+    const last = spans.at(-1)
+    if (last && span.from_ms < last.to_ms) last.to_ms = Math.max(last.to_ms, span.to_ms)
+    else spans.push(span)
+  }
+  return spans
+}
+
+/** Days since 1970 on the wall clock. */
+function dayOf(instant_ms: number, time_zone: string): number {
+  // A steady clock tells fractions of a millisecond, which Temporal refuses.
+  const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(instant_ms))
+  const date = instant.toZonedDateTimeISO(time_zone).toPlainDate()
+  return Temporal.PlainDate.from('1970-01-01').until(date, { largestUnit: 'day' }).days
+}
+
+function spansOfDay({ availability, date_overrides }: PageRules, day: number): WallSpan[] {
+  const override = date_overrides[new Date(day * day_ms).toISOString().slice(0, 10)]
+  // 1970 began on a Thursday.
+  const weekday = weekdays[(((day + 3) % 7) + 7) % 7] as Weekday
+  return wallSpans(override ?? availability[weekday] ?? [])
+}
+
+/** The starts in one span of one day, by the wall clock: from the span's beginning in steps of a slot. */
+function startsIn(span: WallSpan, day: number, stretches: readonly Stretch[], slot_ms: number): number[] {
+  const pieces = stretches
+    .map(({ start_ms, end_ms, offset_ms }) => {
+      const first_ms = day * day_ms + span.from_ms - offset_ms
+      const last_ms = Math.min(day * day_ms + span.to_ms - offset_ms, end_ms)
+      return { first_ms, start_ms: Math.max(first_ms, start_ms), end_ms: last_ms, until_ms: last_ms }
+    })
+    .filter(({ start_ms, end_ms }) => start_ms < end_ms)
+  // Where the span goes on across a clock change, a slot may run through the change.
+  for (const [i, piece] of [...pieces.entries()].reverse()) {
+    const next = pieces[i + 1]
+    if (next?.start_ms === piece.end_ms) piece.until_ms = next.until_ms
+  }
+  const starts: number[] = []
+  let taken_until = Number.NEGATIVE_INFINITY
+  for (const { first_ms, start_ms, end_ms, until_ms } of pieces) {
+    const skipped = Math.ceil((start_ms - first_ms) / slot_ms)
+    for (let start = first_ms + skipped * slot_ms; start < end_ms; start += slot_ms) {
+      // After a change the steps may fall into a slot that began before it; that one came first.
+      if (start < taken_until || start + slot_ms > until_ms) continue
+      starts.push(start)
+      taken_until = start + slot_ms
+    }
+  }
+  return starts
+}
+
+/** Whether a slot keeps the buffer to every busy time; thousands of them are sorted once, then searched. */
+function clearOf(busy: readonly Busy[], buffer_ms: number): (start_ms: number, end_ms: number) => boolean {
+  const blocks: Busy[] = []
+  for (const { start_ms, end_ms } of busy.toSorted((a, b) => a.start_ms - b.start_ms)) {
+    const last = blocks.at(-1)
+    if (last && start_ms <= last.end_ms) last.end_ms = Math.max(last.end_ms, end_ms)
+    else blocks.push({ start_ms, end_ms })
+  }
+  return (start_ms, end_ms) => {
+    let low = 0
+    let high = blocks.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((blocks[middle] as Busy).start_ms < end_ms + buffer_ms) low = middle + 1
+      else high = middle
+    }
+    const nearest = blocks[low - 1]
+    return !nearest || nearest.end_ms <= start_ms - buffer_ms
+  }
+}
+
+function freeStarts(rules: PageRules, busy: readonly Busy[], window: SlotWindow): number[] {
+  const { time_zone } = rules
+  const limit = window.limit ?? Number.POSITIVE_INFINITY
+  const slot_ms = rules.duration_minutes * minute_ms
+  const low = Math.max(window.from_ms, window.now_ms + rules.minimum_notice_minutes * minute_ms)
+  const high = window.to_ms
+  if (!(low < high && slot_ms > 0 && limit > 0)) return []
+  // Days of the wall clock are at most one off from UTC's; one more, as days interleave where a clock goes back
+  // across midnight.
+  const first_day = Math.floor(low / day_ms) - 2
+  const last_day = Math.min(
+    dayOf(window.now_ms, time_zone) + rules.horizon_days,
+    Math.floor(high / day_ms) + 2,
+  )
+  if (first_day > last_day) return []
+  const stretches = stretchesOf(time_zone, (first_day - 2) * day_ms, (last_day + 2) * day_ms)
+  const isClear = clearOf(busy, rules.buffer_minutes * minute_ms)
+  const starts: number[] = []
+  let interleaved_days = 1
+  for (let day = first_day; day <= last_day; day++) {
+    if (starts.length >= limit && interleaved_days-- === 0) break
+    for (const span of spansOfDay(rules, day))
+      for (const start of startsIn(span, day, stretches, slot_ms))
+        if (start >= low && start < high && isClear(start, start + slot_ms)) starts.push(start)
+  }
+  starts.sort((a, b) => a - b)
+  return starts.slice(0, limit)
+}
+
+/** All free slots that start in [from, to), in order, at most `limit`; times in milliseconds since 1970.
+ * An instant is open when its wall-clock time is in an interval of its day, so an hour that is skipped is never offered
+ * and one that comes twice is offered twice; all of a slot is open, without a break. Slots start at the interval's
+ * beginning and every `duration_minutes` after it as the wall clock shows, also after a clock change; of two that would
+ * overlap there, the earlier one counts. Horizon: the page's today and `horizon_days` days more. The rules must be
+ * without problems; an unknown zone throws RangeError. */
+export function freeSlots(rules: PageRules, busy: readonly Busy[], window: SlotWindow): Slot[] {
+  return freeStarts(rules, busy, window).map((start) => ({
+    start_at: new Date(start).toISOString(),
+    end_at: new Date(start + rules.duration_minutes * minute_ms).toISOString(),
+  }))
+}
+
+/** Whether freeSlots would offer exactly this start. `busy` needs only what is within the buffer of the slot. */
+export function isFreeSlot(
+  rules: PageRules,
+  busy: readonly Busy[],
+  start_ms: number,
+  now_ms: number,
+): boolean {
+  return freeStarts(rules, busy, { from_ms: start_ms, to_ms: start_ms + 1, now_ms })[0] === start_ms
+}
+
+/** A zone's name in its usual capitals, or null when there is no such zone; links (Asia/Calcutta) stay as they are. */
+export function canonicalTimeZone(name: unknown): string | null {
+  // Temporal also takes offsets and whole timestamps, which know nothing of clock changes.
+  if (typeof name !== 'string' || !/^[a-z][a-z0-9_+-]*(?:\/[a-z0-9_+-]+)*$/i.test(name)) return null
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId
+  } catch {
+    return null
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function isDay(text: string): boolean {
+  if (!/^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  try {
+    return Temporal.PlainDate.from(text).toString() === text
+  } catch {
+    return false
+  }
+}
+
+const time_patterns = {
+  from: /^(?:[01]\d|2[0-3]):[0-5]\d$/,
+  to: /^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/,
+}
+
+function intervalProblems(field: string, value: unknown): Problem[] {
+  const problem = (name: string, code: string, text: string) => {
+    const at = name ? `${field}.${name}` : field
+    return { field: at, code, message: `${at} ${text}.` }
+  }
+  if (!isRecord(value)) return [problem('', 'invalid_type', 'must be an object with from and to')]
+  const problems = Object.keys(value)
+    .filter((name) => name !== 'from' && name !== 'to')
+    .map((name) => problem(name, 'unknown_field', 'is not a field of an interval; it has from and to'))
+  for (const name of ['from', 'to'] as const) {
+    const time = value[name]
+    if (time === undefined || time === null) problems.push(problem(name, 'required', 'is required'))
+    else if (typeof time !== 'string') problems.push(problem(name, 'invalid_type', 'must be a string'))
+    else if (!time_patterns[name].test(time))
+      problems.push(
+        problem(
+          name,
+          'invalid_format',
+          `must be a time such as ${name === 'to' ? '17:30, at most 24:00' : '09:00, at most 23:59'}`,
+        ),
+      )
+  }
+  if (problems.length === 0 && String(value.from) >= String(value.to))
+    problems.push(problem('to', 'invalid_interval', 'must be later than from'))
+  return problems
+}
+
+function dayProblems(field: string, value: unknown): Problem[] {
+  if (!Array.isArray(value))
+    return [{ field, code: 'invalid_type', message: `${field} must be a list of intervals.` }]
+  const problems = value.flatMap((interval, i) => intervalProblems(`${field}.${i}`, interval))
+  if (problems.length > 0) return problems
+  const sorted = (value as Interval[])
+    .map((interval, i) => ({ ...interval, at: `${field}.${i}` }))
+    .sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0))
+  let until = ''
+  for (const { from, to, at } of sorted) {
+    if (from < until)
+      problems.push({
+        field: at,
+        code: 'overlapping_intervals',
+        message: `${at} overlaps another interval of this day.`,
+      })
+    if (to > until) until = to
+  }
+  return problems
+}
+
+function daysProblems(
+  field: string,
+  value: unknown,
+  unknownDay: (name: string) => { code: string; text: string } | null,
+): Problem[] {
+  // Absent is nothing to judge here: the schema knows whether the field is required.
+  if (value === undefined || value === null) return []
+  if (!isRecord(value)) return [{ field, code: 'invalid_type', message: `${field} must be an object.` }]
+  return Object.entries(value).flatMap(([name, intervals]) => {
+    const at = `${field}.${name}`
+    const wrong = unknownDay(name)
+    return wrong
+      ? [{ field: at, code: wrong.code, message: `${at} ${wrong.text}.` }]
+      : dayProblems(at, intervals)
+  })
+}
+
+/** Every problem of a page's zone, availability and date overrides that its JSON schema cannot tell, in any JSON. */
+export function ruleProblems(rules: unknown): Problem[] {
+  if (!isRecord(rules)) return []
+  const { time_zone, availability, date_overrides } = rules
+  const problems: Problem[] = []
+  if (time_zone !== undefined && time_zone !== null && canonicalTimeZone(time_zone) === null)
+    problems.push({
+      field: 'time_zone',
+      code: 'unknown_time_zone',
+      message: 'time_zone must be the name of an IANA time zone, such as Europe/Berlin; an offset is none.',
+    })
+  return [
+    ...problems,
+    ...daysProblems('availability', availability, (name) =>
+      (weekdays as readonly string[]).includes(name)
+        ? null
+        : { code: 'unknown_field', text: `is no weekday; they are ${weekdays.join(', ')}` },
+    ),
+    ...daysProblems('date_overrides', date_overrides, (name) =>
+      isDay(name) ? null : { code: 'invalid_format', text: 'must be a real day, such as 2026-12-24' },
+    ),
+  ]
+}

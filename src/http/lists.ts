@@ -1,0 +1,133 @@
+import { type TSchema, Type } from 'typebox'
+import { type Valued, valueText } from '../db/field-values.ts'
+import {
+  type Filter,
+  type Found,
+  findSorting,
+  hasValue,
+  newest_first,
+  type Order,
+  type Page,
+  type Sorting,
+  sortNames,
+  within,
+} from '../db/lists.ts'
+import { list, paging } from './envelope.ts'
+import { invalid } from './errors.ts'
+import { ListQuery } from './fields.ts'
+
+/** A cursor: the place to go on from, opaque to whoever gets it. `order` keeps it from being used with another one. */
+export const encodeCursor = (order: string, place: readonly unknown[]): string =>
+  Buffer.from(JSON.stringify([order, ...place])).toString('base64url')
+
+/** The place of a cursor, null for the empty one (the beginning); throws 422 for one that is not of this order. */
+export function decodeCursor(order: string, cursor: string, parts: number): unknown[] | null {
+  if (cursor === '') return null
+  try {
+    const [made_for, ...place] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
+    const whole = place.every((part) => typeof part === 'string' || Number.isSafeInteger(part))
+    if (made_for === order && place.length === parts && whole) return place
+  } catch {
+    // Told below.
+  }
+  throw invalid([
+    {
+      field: 'cursor',
+      code: 'invalid_cursor',
+      message: 'cursor must be a next_cursor of the same list with the same sort, or empty to begin.',
+    },
+  ])
+}
+
+const time = (what: string) =>
+  Type.Optional(Type.String({ format: 'date-time', description: `${what} this time.` }))
+
+/** What `cursor` does, for the query of every list that has it. */
+export const cursor = Type.Optional(
+  Type.String({
+    maxLength: 2000,
+    description:
+      'In place of `page`: empty for the beginning, then the `next_cursor` of the answer before. Costs the same at any depth; nothing is counted.',
+  }),
+)
+
+const custom_field = /^custom_fields\[(.{1,64})\]$/s
+
+/**
+ * Query of a list of records: paging, a cursor, the orders, ranges of the dates, and the resource's own filters. With
+ * `custom_fields`, also `custom_fields[key]=value`.
+ */
+export const RecordsQuery = <T extends Record<string, TSchema>>(
+  orders: readonly Order[],
+  filters: T,
+  { custom_fields = false } = {},
+) =>
+  ListQuery(
+    {
+      cursor,
+      sort: Type.Optional(
+        Type.Unsafe<string>({
+          type: 'string',
+          enum: sortNames(orders),
+          description: 'Default -id: newest first.',
+        }),
+      ),
+      ...filters,
+      created_from: time('Created at or after'),
+      created_to: time('Created at or before'),
+      updated_from: time('Changed at or after'),
+      updated_to: time('Changed at or before'),
+    },
+    custom_fields
+      ? { patternProperties: { [custom_field.source]: { type: 'string', maxLength: 4096 } } }
+      : {},
+  )
+
+type Query = {
+  page: number
+  per_page: number
+  cursor?: string | undefined
+  sort?: string | undefined
+  created_from?: string | undefined
+  created_to?: string | undefined
+  updated_from?: string | undefined
+  updated_to?: string | undefined
+}
+
+/** What a list was asked for: how many, from where, in which order. */
+export type Listing = { sorting: Sorting; page: Page & { page: number } }
+
+/** Reads paging, cursor and order of a query; per_page is limited to 100. */
+export function listingOf(query: Query, orders: readonly Order[]): Listing {
+  const sorting = (query.sort !== undefined && findSorting(orders, query.sort)) || newest_first
+  const { page, per_page, offset } = paging(query)
+  if (query.cursor === undefined) return { sorting, page: { page, per_page, offset } }
+  const after = decodeCursor(sorting.name, query.cursor, sorting.keys.length + 1)
+  return { sorting, page: { page, per_page, after } }
+}
+
+/** The filters of created_from to updated_to. */
+export const dateFilters = (query: Query): Filter[] => [
+  ...within('created_at', query.created_from, query.created_to),
+  ...within('updated_at', query.updated_from, query.updated_to),
+]
+
+/** The filters of `tag` and `custom_fields[key]`. A custom field is compared as text: 5 is found by 5. */
+export function valueFilters(kind: Valued, workspace_id: number, query: object): Filter[] {
+  return Object.entries(query).flatMap(([name, text]) => {
+    if (name === 'tag') return [hasValue(kind, workspace_id, 'tags', [text.trim()])]
+    const [, key] = custom_field.exec(name) ?? []
+    if (key === undefined) return []
+    const number = text.trim() === '' ? Number.NaN : Number(text)
+    const forms = Number.isFinite(number) ? [text, valueText(number)] : [text]
+    return [hasValue(kind, workspace_id, `custom_fields.${key}`, [...new Set<string>(forms)])]
+  })
+}
+
+/** A list's answer: the records of one page with the pagination, or by cursor with the place to go on from. */
+export function listAnswer<T>(data: T[], { total, next }: Pick<Found, 'total' | 'next'>, listing: Listing) {
+  const { sorting, page } = listing
+  if (total !== null) return list(data, total, page)
+  const next_cursor = next && encodeCursor(sorting.name, next)
+  return { success: true as const, data, meta: { per_page: page.per_page, next_cursor } }
+}
