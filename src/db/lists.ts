@@ -129,13 +129,13 @@ export async function findRecords(db: Db, asked: Asked): Promise<Found> {
     if (page.offset >= (total ?? 0)) return none
     if (!filters.length && sorting.name === '-id')
       return { ids: await pageIds(db, table, workspace_id, page), total, next: null }
-    const rows = await read(db, asked, filters, lead, sql`true`, page.per_page, page.offset)
+    const rows = await read(db, asked, filters, lead, everything, page.per_page, page.offset)
     return { ids: rows.map(({ id }) => id), total, next: null }
   }
 
   const rows: Row[] = []
   const wanted = page.per_page + 1
-  for (const range of page.after ? rangesAfter(sorting, page.after) : [sql<SqlBool>`true`]) {
+  for (const range of page.after ? rangesAfter(sorting, page.after) : [everything]) {
     rows.push(...(await read(db, asked, filters, lead, range, wanted - rows.length, 0)))
     if (rows.length === wanted) break
   }
@@ -196,7 +196,7 @@ async function read(
   { table, workspace_id, sorting }: Asked,
   filters: Measured[],
   lead: Measured | undefined,
-  range: RawBuilder<SqlBool>,
+  range: Range,
   limit: number,
   offset: number,
 ): Promise<Row[]> {
@@ -204,12 +204,15 @@ async function read(
   // An index that leads an order also answers a filter of the same field.
   const formOf = (filter: Measured) =>
     filter === lead || (!lead && filter.field === keys[0]?.field) ? filter.where : filter.plain
-  const where = both([live(workspace_id), ...filters.map(formOf), range])
+  const where = both([live(workspace_id), ...filters.map(formOf), range.where])
   const columns = sql.join([sql.ref('id'), ...keys.map(({ by }, n) => sql`${by} AS ${sql.ref(`key_${n}`)}`)])
   const found = sql`SELECT ${columns} FROM ${sql.table(table)} WHERE ${where}`
   const down = (part: RawBuilder<unknown>, backwards = false) => (backwards ? sql`${part} DESC` : part)
   const order = (nameOf: (key: SortKey, n: number) => RawBuilder<unknown>) =>
-    sql.join([...keys.map((key, n) => down(nameOf(key, n), key.descending)), down(sql.ref('id'), descending)])
+    sql.join([
+      ...keys.map((key, n) => down(nameOf(key, n), key.descending)).slice(range.same),
+      down(sql.ref('id'), descending),
+    ])
   const page = sql`LIMIT ${limit} OFFSET ${offset}`
   const { rows } = await (lead && !(lead.by_id && !keys.length)
     ? sql<Row>`WITH found AS MATERIALIZED (${found}) SELECT * FROM found ORDER BY ${order((_, n) => sql.ref(`key_${n}`))} ${page}`
@@ -221,8 +224,12 @@ async function read(
 /** Where a row stands: its keys and its id. */
 const placeOf = ({ keys }: Sorting, row: Row): unknown[] => [...keys.map((_, n) => row[`key_${n}`]), row.id]
 
+/** A part of an order: records with a place's first keys (so many are the `same`), beyond it in the next one. */
+type Range = { where: RawBuilder<SqlBool>; same: number }
+const everything: Range = { where: sql`true`, same: 0 }
+
 /** What comes after a place, as ranges of the order's index, one after the other: none of them reads what it skips. */
-function rangesAfter({ keys, descending }: Sorting, place: readonly unknown[]): RawBuilder<SqlBool>[] {
+function rangesAfter({ keys, descending }: Sorting, place: readonly unknown[]): Range[] {
   const parts = [...keys, { by: sql.ref('id'), descending }]
   return parts
     .map((part, n) => {
@@ -230,7 +237,7 @@ function rangesAfter({ keys, descending }: Sorting, place: readonly unknown[]): 
       const beyond = part.descending
         ? sql<SqlBool>`${part.by} < ${place[n]}`
         : sql<SqlBool>`${part.by} > ${place[n]}`
-      return both([...same, beyond])
+      return { where: both([...same, beyond]), same: n }
     })
     .reverse()
 }
