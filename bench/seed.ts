@@ -7,6 +7,7 @@ import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/open.ts'
 import { recordset, rowsOf } from '../src/db/recordset.ts'
 import { searchText } from '../src/db/search.ts'
+import { command_line, contextOf } from '../src/events/context.ts'
 import { insertKey } from '../src/keys/keys.ts'
 import { insertWorkspace } from '../src/workspaces/workspaces.ts'
 
@@ -90,9 +91,12 @@ export async function seed(config: Config, contacts: number): Promise<string> {
   try {
     await migrate(database)
     const { db } = database
-    const workspace_id = await transaction(db, (tx) => insertWorkspace(tx, systemClock, 'Bench'))
+    const workspace_id = await transaction(db, (tx) =>
+      insertWorkspace(tx, systemClock, command_line, 'Bench'),
+    )
+    const context = contextOf(systemClock, { workspace_id, actor: command_line, request_id: null })
     const { token } = await transaction(db, (tx) =>
-      insertKey(tx, systemClock, { workspace_id, name: 'bench', scopes: null, expires_at: null }),
+      insertKey(tx, context, { name: 'bench', scopes: null, expires_at: null }),
     )
     const now = new Date().toISOString()
     const none = { website: null, industry: null, phone: null, address: null, custom_fields: {} }

@@ -7,14 +7,25 @@ import { startServer } from '../src/server.ts'
 import { type DemoData, readDemoData } from './data.ts'
 import { type Received, startReceiver } from './receiver.ts'
 
+type Options = {
+  print?: (line: string) => void
+  /** Settings beside those of the demo, such as another database. */
+  env?: Record<string, string>
+  /** Hears of every delivery, as it arrives. */
+  onReceived?: (one: Received) => void
+}
+
 /**
  * The main job on real input, end to end, on a scratch folder: a webhook for every event, a file of companies, contacts
- * and deals loaded over HTTP, deals moved through their stages, and every delivery verified as it arrives. Returns the
- * exit code: 0 when nothing was lost and every signature held.
+ * and deals loaded over HTTP, deals moved through their stages, calls made and a visit booked, and every delivery verified
+ * as it arrives. Returns the exit code: 0 when nothing was lost and every signature held.
  */
-export async function runDemo(print: (line: string) => void = console.log): Promise<number> {
+export async function runDemo({ print = console.log, env = {}, onReceived }: Options = {}): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-demo-'))
-  const config = readConfig({ PORT: '0', DATA_DIR: folder, RATE_LIMIT_PER_SECOND: '0', LOG_LEVEL: 'error' })
+  const config = readConfig({
+    ...{ PORT: '0', DATA_DIR: folder, RATE_LIMIT_PER_SECOND: '0', LOG_LEVEL: 'error' },
+    ...env,
+  })
   const service = await startServer(config)
   const received = new Map<string, Received>()
   let secret = ''
@@ -24,6 +35,7 @@ export async function runDemo(print: (line: string) => void = console.log): Prom
     (one) => {
       if (!one.signature_ok) bad++
       received.set(one.delivery_id, one)
+      onReceived?.(one)
       print(
         `${one.event.padEnd(20)} ${one.delivery_id}  ${describe(one.body)}  signature ${one.signature_ok ? 'ok' : 'BAD'}`,
       )
@@ -56,18 +68,20 @@ type Api = ReturnType<typeof createClient>
 
 function createClient(url: string, key: string) {
   let requests = 0
-  const call = async (method: string, path: string, body?: object): Promise<Item> => {
+  const send = async (method: string, path: string, body?: object): Promise<unknown> => {
     requests++
     const response = await fetch(`${url}/api/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
       body: body && JSON.stringify(body),
     })
-    const answer = (await response.json()) as { data: Item }
+    const answer = (await response.json()) as { data: unknown }
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)
     return answer.data
   }
-  return Object.assign(call, { requests: () => requests })
+  const call = (method: string, path: string, body?: object) => send(method, path, body) as Promise<Item>
+  const list = (path: string) => send('GET', path) as Promise<Item[]>
+  return Object.assign(call, { list, requests: () => requests })
 }
 
 /** A day of work over HTTP; returns how many events it must have caused, counted from the contract alone. */
@@ -107,15 +121,41 @@ async function work(api: Api, data: DemoData): Promise<number> {
   await api('POST', '/contacts/2/restore')
   await api('PUT', '/deals/1', { priority: 'high' })
   await api('DELETE', '/deals/2')
-  return expected + 8
+  expected += 8
+
+  // What is to be done today: a call that is made, done too early, and made again.
+  const links = { contact_id: 1, deal_id: 1 }
+  const call = await api('POST', '/activities', { type: 'call', subject: 'Talk about the offer', ...links })
+  await api('POST', `/activities/${call.id}/complete`, { outcome: 'Not in' })
+  await api('POST', `/activities/${call.id}/reopen`)
+  await api('POST', `/activities/${call.id}/complete`, { outcome: 'Sends the order on Friday' })
+  expected += 3
+
+  // A booking page whose next free time is taken, moved, and called off; and a lunch that is simply deleted.
+  const page = await api('POST', '/booking-pages', {
+    ...{ slug: 'demo', title: 'Product demo', time_zone: 'Europe/Berlin', duration_minutes: 30 },
+    ...{ minimum_notice_minutes: 0, availability: every_day },
+  })
+  const [first_slot, second_slot] = await api.list(`/booking-pages/${page.id}/slots`)
+  const visit = { title: 'Product demo', type: 'demo', contact_id: 1, booking_page_id: page.id }
+  const booked = await api('POST', '/appointments', { ...visit, ...first_slot })
+  await api('PUT', `/appointments/${booked.id}`, { ...second_slot })
+  await api('POST', `/appointments/${booked.id}/cancel`, { reason: 'Ill' })
+  const lunch = { title: 'Lunch', start_at: '2030-01-08T12:00:00Z', end_at: '2030-01-08T13:00:00Z' }
+  await api('DELETE', `/appointments/${(await api('POST', '/appointments', lunch)).id}`)
+  expected += 5
+  return expected
 }
+
+const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
+const every_day = Object.fromEntries(weekdays.map((day) => [day, [{ from: '00:00', to: '24:00' }]]))
 
 // Entering won or lost is an event of its own.
 const closes = (before: unknown, after: unknown) => before !== after && (after === 'won' || after === 'lost')
 
 function describe(body: string): string {
   const { data } = JSON.parse(body)
-  const name = data.name ?? `${data.first_name} ${data.last_name}`
+  const name = data.name ?? data.subject ?? data.title ?? `${data.first_name} ${data.last_name}`
   return `#${data.id} ${name}${data.new_stage ? ` → ${data.new_stage}` : ''}`
 }
 

@@ -1,17 +1,29 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { activityCompleted, activityCreated } from './activities/events.ts'
+import { activitiesByIds } from './activities/list.ts'
+import { activityRoutes } from './activities/routes.ts'
 import { appointmentCancelled, appointmentCreated, appointmentUpdated } from './appointments/events.ts'
-import type { Clock } from './clock.ts'
+import { appointmentsByIds } from './appointments/list.ts'
+import { appointmentRoutes } from './appointments/routes.ts'
+import { auditRoutes } from './audit/routes.ts'
+import { publicBooking } from './booking/public-routes.ts'
+import { bookingPageRoutes } from './booking/routes.ts'
+import { type Clock, isoTime } from './clock.ts'
 import { companyCreated, companyDeleted, companyUpdated } from './companies/events.ts'
 import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
 import { contactCreated, contactDeleted, contactUpdated } from './contacts/events.ts'
+import { notesByIds } from './contacts/notes-queries.ts'
 import { contactRoutes } from './contacts/routes.ts'
 import type { Database } from './db/db.ts'
 import type { Seal } from './db/seal.ts'
 import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './deals/events.ts'
+import { stageHistoryRoutes } from './deals/history-routes.ts'
+import { dealsByIds } from './deals/list.ts'
 import { dealRoutes } from './deals/routes.ts'
 import type { EventDefinition } from './events/define.ts'
+import { feedRoutes } from './feed/routes.ts'
+import { createStreams } from './feed/streams.ts'
 import { createGate, guardRoutes } from './http/auth.ts'
 import { docsPage } from './http/docs.ts'
 import { healthRoutes, type Phase } from './http/health.ts'
@@ -21,6 +33,8 @@ import type { Limiter } from './http/rate-limit.ts'
 import { type App, createServer } from './http/server.ts'
 import { createWriter } from './http/write.ts'
 import { createUsage, findAccess } from './keys/keys.ts'
+import { timelineRoutes } from './timeline/routes.ts'
+import { trashRoutes } from './trash/routes.ts'
 import { version } from './version.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import type { Dispatcher } from './webhooks/dispatcher.ts'
@@ -57,7 +71,7 @@ export const scopes = [
 scopes.push('events:read', 'audit_log:read')
 
 export type Deps = {
-  config: Pick<Config, 'rate_limit_per_second'>
+  config: Pick<Config, 'rate_limit_per_second' | 'trash_days' | 'booking_rate_per_second' | 'trusted_proxies'>
   database: Database
   clock: Clock
   seal: Seal
@@ -78,7 +92,7 @@ export type Deps = {
 export async function buildApp(deps: Deps): Promise<App> {
   const { config, database, clock, seal, dispatcher, policy, phase, roles, peers, limiter, logger } = deps
   const { db, reading } = database
-  const app = createServer(logger)
+  const app = createServer(logger, { trusted_proxies: config.trusted_proxies })
   const write = createWriter(db, clock, seal)
   const metrics = createMetrics(() => queueNumbers(db, clock.now()), peers)
   database.onGroup(metrics.groupCommitted)
@@ -86,22 +100,37 @@ export async function buildApp(deps: Deps): Promise<App> {
 
   healthRoutes(app, { db, phase, metrics })
   if (roles && !roles.includes('api')) return app
-  const { rate_limit_per_second } = config
-  guardRoutes(
-    app,
-    createGate((hash) => findAccess(db, hash), clock, rate_limit_per_second, createUsage(db, clock), limiter),
-  )
+  const { rate_limit_per_second, trash_days } = config
+  const findKey = (hash: string) => findAccess(db, hash)
+  guardRoutes(app, createGate(findKey, clock, rate_limit_per_second, createUsage(db, clock), limiter))
   await describeApi(app, catalogue, version)
 
   // Every resource, one line each.
   contactRoutes(app, { db, reading, write })
   companyRoutes(app, { db, reading, write })
   dealRoutes(app, { db, reading, write })
+  stageHistoryRoutes(app, { db, now: () => clock.now() })
+  activityRoutes(app, { db, reading, write, now: () => isoTime(clock.now()) })
+  appointmentRoutes(app, { db, reading, write })
+  bookingPageRoutes(app, { db, reading, write, now_ms: () => clock.now() })
+  const views = {
+    note: notesByIds,
+    activity: activitiesByIds,
+    appointment: appointmentsByIds,
+    deal: dealsByIds,
+  }
+  timelineRoutes(app, { reading, views })
+  auditRoutes(app, { reading })
+  trashRoutes(app, { db, reading, write, seal, trash_days })
   const event_names = catalogue.map((event) => event.name)
   webhookRoutes(app, { db, reading, write, seal, policy, event_names, dispatcher })
   webhookOperationRoutes(app, { db, write, seal, dispatcher })
   deliveryRoutes(app, { db, reading, write, event_names })
+  const onError = (err: unknown) => app.log.error({ err }, 'following the events failed')
+  const streams = createStreams({ database, clock, findKey, serving: () => phase() === 'ready', onError })
+  feedRoutes(app, { db, reading, streams, event_names })
 
+  await publicBooking(app, { db, reading, clock, per_second: config.booking_rate_per_second })
   await docsPage(app)
   return app
 }

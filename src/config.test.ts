@@ -17,7 +17,10 @@ test('without any variable the settings are those of the documentation', () => {
     webhook_timeout_ms: 10_000,
     webhook_allowed_networks: [],
     delivery_log_days: 30,
+    trash_days: 30,
     rate_limit_per_second: 100,
+    booking_rate_per_second: 5,
+    trusted_proxies: [],
     log_level: 'warn',
   })
 })
@@ -65,7 +68,10 @@ test('every wrong value is refused, with its name and what would be right', () =
       '*',
     ],
     DELIVERY_LOG_DAYS: ['0', 'forever'],
+    TRASH_DAYS: ['0', 'never'],
     RATE_LIMIT_PER_SECOND: ['-1', '0.5', 'off', '1000001'],
+    BOOKING_RATE_PER_SECOND: ['-1', 'off', '1000001'],
+    TRUSTED_PROXIES: ['10.0.0.1', 'loopback', '10.0.0.0/33', 'true'],
     LOG_LEVEL: ['verbose', 'WARN', 'toString'],
   }
   for (const [name, values] of Object.entries(wrong))

@@ -106,10 +106,25 @@ const settings = {
     about: 'days that finished deliveries stay in the log',
     parse: integer(1, 36_500),
   },
+  trash_days: {
+    fallback: '30',
+    about: 'days that deleted records can be restored, before they go for good',
+    parse: integer(1, 36_500),
+  },
   rate_limit_per_second: {
     fallback: '100',
     about: 'requests a second for each key (0: no limit)',
     parse: integer(0, 1e6),
+  },
+  booking_rate_per_second: {
+    fallback: '5',
+    about: 'requests a second for each address that visits booking pages (0: no limit)',
+    parse: integer(0, 1e6),
+  },
+  trusted_proxies: {
+    fallback: '',
+    about: 'networks of proxies that tell the real address of a visitor (CIDRs)',
+    parse: networks,
   },
   log_level: {
     fallback: 'warn',

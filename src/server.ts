@@ -10,11 +10,13 @@ import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { checkSeal, createSeal, readSecretKey } from './db/seal.ts'
 import { lockFolder } from './db/sqlite/lock.ts'
+import { contextOf, service } from './events/context.ts'
 import type { Phase } from './http/health.ts'
 import type { Peers } from './http/metrics.ts'
 import type { App } from './http/server.ts'
 import { openSharedLimiter } from './http/shared-rate-limit.ts'
 import { insertKey } from './keys/keys.ts'
+import { startEmptying } from './trash/retention.ts'
 import { version } from './version.ts'
 import { createSender } from './webhooks/deliver.ts'
 import { createDispatcher } from './webhooks/dispatcher.ts'
@@ -116,6 +118,7 @@ export async function startServer(
     const first_key = mine.includes('api') ? await patiently(() => firstKey(db, clock), onWait) : null
     if (mine.includes('dispatcher')) {
       closing.push(startRetention(db, clock, config.delivery_log_days, onError))
+      closing.push(startEmptying({ db, clock, seal, trash_days: config.trash_days }, onError))
       dispatcher.start()
     }
     phase = 'ready'
@@ -182,8 +185,8 @@ function targetPolicy({ host, webhook_allowed_networks }: Config): TargetPolicy 
 // An empty installation gets a workspace and a key, both or neither, so that the first request can be sent at once.
 const firstKey = (db: Db, clock: Clock): Promise<string | null> =>
   transaction(db, async (tx) => {
-    const workspace_id = await firstWorkspace(tx, clock)
+    const workspace_id = await firstWorkspace(tx, clock, service)
     if (workspace_id === null) return null
-    const key = { workspace_id, name: 'First key', scopes: null, expires_at: null }
-    return (await insertKey(tx, clock, key)).token
+    const context = contextOf(clock, { workspace_id, actor: service, request_id: null })
+    return (await insertKey(tx, context, { name: 'First key', scopes: null, expires_at: null })).token
   })

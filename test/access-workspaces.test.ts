@@ -36,16 +36,39 @@ test("another workspace's ids answer exactly like ids that never were, on every 
   const delivery = (await call('GET', `${v1}/deliveries`)).body.data[0]
   const trashed = await made(call, 'companies', { name: 'Trash' })
   await call('DELETE', `${v1}/companies/${trashed.id}`)
+  const activity = await made(call, 'activities', { subject: 'Call', contact_id: contact.id })
+  const times = { start_at: '2030-01-08T12:00:00Z', end_at: '2030-01-08T13:00:00Z' }
+  const appointment = await made(call, 'appointments', { title: 'Visit', ...times, contact_id: contact.id })
+  const page = await made(call, 'booking-pages', {
+    slug: 'theirs',
+    title: 'Demo',
+    time_zone: 'Europe/Berlin',
+  })
 
   const before = await everything()
   const unknown = { number: '999999', text: 'wh_0' }
   const paths: [path: string, methods: string[], id: string | number][] = []
-  for (const [name, { id }] of Object.entries({ companies: company, contacts: contact, deals: deal }))
+  const records = {
+    ...{ companies: company, contacts: contact, deals: deal, activities: activity },
+    ...{ appointments: appointment, 'booking-pages': page },
+  }
+  for (const [name, { id }] of Object.entries(records))
     paths.push([`${name}/ID`, ['GET', 'PUT', 'PATCH', 'DELETE'], id], [`${name}/ID/restore`, ['POST'], id])
   paths.push(['companies/ID/restore', ['POST'], trashed.id], ['deals/ID/change-stage', ['POST'], deal.id])
   paths.push(
     ['contacts/ID/notes', ['GET', 'POST'], contact.id],
     [`contacts/ID/notes/${note.id}`, ['GET', 'PUT', 'DELETE'], contact.id],
+  )
+  for (const name of ['companies', 'contacts', 'deals'] as const)
+    paths.push([`${name}/ID/timeline`, ['GET'], records[name].id])
+  paths.push(
+    ['deals/ID/stages', ['GET'], deal.id],
+    [`contacts/ID/notes/${note.id}/restore`, ['POST'], contact.id],
+    ['activities/ID/complete', ['POST'], activity.id],
+    ['activities/ID/reopen', ['POST'], activity.id],
+    ['appointments/ID/cancel', ['POST'], appointment.id],
+    ['booking-pages/ID/slots', ['GET'], page.id],
+    ['trash/companies/ID', ['DELETE'], trashed.id],
   )
   paths.push(['webhooks/ID', ['GET', 'PUT', 'DELETE'], webhook.id])
   for (const action of ['rotate-secret', 'test', 'pause', 'resume', 'resend-failed'])
@@ -82,7 +105,8 @@ const bodies: Record<string, object> = {
 
 // All that the first workspace shows.
 async function everything() {
-  const lists = ['companies', 'contacts', 'deals', 'webhooks'].map(
+  const names = ['companies', 'contacts', 'deals', 'activities', 'appointments', 'booking-pages', 'webhooks']
+  const lists = [...names, 'trash', 'events', 'audit-log'].map(
     async (name) => (await call('GET', `${v1}/${name}?per_page=100`)).text,
   )
   return Promise.all(lists)
@@ -96,7 +120,12 @@ test('lists, totals and filters show the own workspace alone', async () => {
     company_id: company.id,
     stage: 'unseen',
   })
-  await made(call, 'deals', { name: 'Unseen', company_id: company.id, contact_id: contact.id })
+  const links = { company_id: company.id, contact_id: contact.id }
+  await made(call, 'deals', { name: 'Unseen', ...links })
+  await made(call, 'activities', { subject: 'Unseen', ...links })
+  const times = { start_at: '2030-02-08T12:00:00Z', end_at: '2030-02-08T13:00:00Z' }
+  await made(call, 'appointments', { title: 'Unseen', ...times, contact_id: contact.id })
+  await call('DELETE', `${v1}/companies/${(await made(call, 'companies', { name: 'Trash' })).id}`)
   const filters = [
     'companies',
     'contacts',
@@ -111,6 +140,15 @@ test('lists, totals and filters show the own workspace alone', async () => {
     `deals?company_id=${company.id}`,
     `deals?contact_id=${contact.id}`,
     'deals?status=open',
+    ...[
+      'activities',
+      `activities?contact_id=${contact.id}`,
+      'activities?type=task',
+      'activities?status=open',
+    ],
+    ...['appointments', `appointments?contact_id=${contact.id}`, 'appointments?status=scheduled'],
+    ...['booking-pages', 'trash', 'trash?kind=companies', 'audit-log?kind=contacts'],
+    `audit-log?kind=contacts&record_id=${contact.id}`,
   )
   const third = await newWorkspace(rapport)
   for (const filter of filters) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { scopes } from '../src/app.ts'
 import { systemClock } from '../src/clock.ts'
+import { command_line } from '../src/events/context.ts'
 import { hashKey } from '../src/http/auth.ts'
 import { revokeKey } from '../src/keys/keys.ts'
 import { readStored } from './database.ts'
@@ -19,7 +20,7 @@ before(async () => {
 after(() => rapport.close())
 
 const path = '/api/v1/companies'
-const revoke = (id: string) => beside(rapport.data_dir, (db) => revokeKey(db, systemClock, id))
+const revoke = (id: string) => beside(rapport.data_dir, (db) => revokeKey(db, systemClock, command_line, id))
 
 describe('keys', () => {
   test('no key, an unknown, a malformed, a revoked and an expired one get one and the same answer', async () => {

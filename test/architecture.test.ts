@@ -25,7 +25,11 @@ const rows: { files: string; may: string; packages: string }[] = [
 
   // A resource: what it looks like, its rules, its queries, its routes; nothing of another resource but its schema.
   // notes- is part of contacts; list is the queries of a list; changes (deals) is what the routes that change share.
-  { files: `${resource}/(notes-)?schema`, may: `http/fields|OWN/.*|${resource}/schema`, packages: 'typebox' },
+  {
+    files: `${resource}/((notes|history)-)?schema`,
+    may: `http/fields|events/actors|OWN/.*|${resource}/schema`,
+    packages: 'typebox',
+  },
   {
     files: `${resource}/events`,
     may: `events/define|http/fields|OWN/schema|${resource}/schema`,
@@ -33,6 +37,12 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   { files: 'deals/(stages|value)', may: 'deals/(stages|value)', packages: '' },
   { files: 'booking/availability', may: '', packages: 'temporal-polyfill' },
+  // Days as a zone has them, for visitors' calendars.
+  { files: 'booking/public-days', may: 'booking/availability', packages: 'temporal-polyfill' },
+  // The style and the script of the public pages are files beside it.
+  { files: 'booking/public-assets', may: 'http/server', packages: 'node:(crypto|fs)' },
+  // What is open of a page by its rules, less what is booked.
+  { files: 'booking/slots', may: 'booking/(availability|queries|schema)|db/db|clock', packages: '' },
   // A visitor's booking finds or makes a contact and makes an appointment: it does what their own rooms do.
   {
     files: 'booking/(book|public-.*)',
@@ -40,12 +50,12 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'typebox|fastify|kysely|node:crypto',
   },
   {
-    files: `${resource}/(notes-)?(queries|list)`,
+    files: `${resource}/((notes|history)-)?(queries|list)`,
     may: 'db/[a-z-]+|OWN/(notes-)?(schema|queries|list|stages|value)',
     packages: 'kysely',
   },
   {
-    files: `${resource}/((notes-)?routes|changes)`,
+    files: `${resource}/(((notes|history)-)?routes|changes)`,
     may: 'OWN/.*|http/.*|events/.*|db/(db|references|locks|lists)',
     packages: 'typebox',
   },
@@ -65,8 +75,12 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'kysely|typebox|undici|ipaddr\\.js|node:(?!sqlite).*',
   },
   // Who may enter; http/auth says what it wants to know about a key.
-  { files: 'keys/.*', may: 'db/[a-z]+|clock|http/auth', packages: 'kysely|node:crypto' },
-  { files: 'workspaces/.*', may: 'db/[a-z]+|clock', packages: 'kysely' },
+  {
+    files: 'keys/.*',
+    may: 'db/[a-z]+|events/(audit|context)|clock|http/auth',
+    packages: 'kysely|node:crypto',
+  },
+  { files: 'workspaces/.*', may: 'db/[a-z]+|events/(audit|context)|clock', packages: 'kysely' },
 
   // The top: puts everything together, and is imported by itself alone.
   { files: '(app|server|main|cli/.*)', may: '.*', packages: '.*' },
@@ -174,6 +188,13 @@ test('every route below /api/v1 needs a scope, of reading or writing as its meth
   assert.deepEqual([...open].filter((url) => !url.startsWith('/docs')).sort(), [
     '/',
     '/api/v1/openapi.json',
+    '/book/:slug',
+    '/book/:slug/a/:token',
+    '/book/:slug/a/:token/calendar.ics',
+    '/book/:slug/a/:token/cancel',
+    '/book/:slug/a/:token/move',
+    '/book/:slug/slots',
+    '/book/_/:file',
     '/healthz',
     '/metrics',
     '/readyz',

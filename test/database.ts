@@ -5,6 +5,7 @@ import pg from 'pg'
 import { systemClock } from '../src/clock.ts'
 import { transaction } from '../src/db/db.ts'
 import { databaseFile } from '../src/db/sqlite/open.ts'
+import { command_line, contextOf } from '../src/events/context.ts'
 import { insertKey } from '../src/keys/keys.ts'
 import { insertWorkspace } from '../src/workspaces/workspaces.ts'
 import { engine, settingsOf } from './engine.ts'
@@ -105,9 +106,9 @@ export type Stored = Awaited<ReturnType<typeof readStored>>
 export async function newWorkspace({ url, data_dir }: { url: string; data_dir: string }) {
   const { token } = await beside(data_dir, (db) =>
     transaction(db, async (tx) => {
-      const workspace_id = await insertWorkspace(tx, systemClock, 'Another')
-      const key = { workspace_id, name: 'Its key', scopes: null, expires_at: null }
-      return insertKey(tx, systemClock, key)
+      const workspace_id = await insertWorkspace(tx, systemClock, command_line, 'Another')
+      const context = contextOf(systemClock, { workspace_id, actor: command_line, request_id: null })
+      return insertKey(tx, context, { name: 'Its key', scopes: null, expires_at: null })
     }),
   )
   return client(url, token)

@@ -51,13 +51,14 @@ export function client(url: string, key: string | null) {
 
 type Options = { clock?: Clock; roles?: Role[]; env?: Record<string, string>; data_dir?: string }
 
-/** Starts the whole service on a scratch folder and a free port, as `npm start` does, without a rate limit. */
+/** Starts the whole service on a scratch folder and a free port, as `npm start` does, without rate limits. */
 export async function startRapport({ clock, roles, env = {}, data_dir }: Options = {}) {
   const folder = data_dir ?? mkdtempSync(join(tmpdir(), 'rapport-test-'))
   const config = readConfig({
     PORT: '0',
     ...(await settingsOf(folder)),
     RATE_LIMIT_PER_SECOND: '0',
+    BOOKING_RATE_PER_SECOND: '0',
     LOG_LEVEL: 'silent',
     ...env,
   })

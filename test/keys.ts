@@ -1,5 +1,6 @@
 import { systemClock } from '../src/clock.ts'
 import { type Db, transaction } from '../src/db/db.ts'
+import { command_line, contextOf } from '../src/events/context.ts'
 import { insertKey } from '../src/keys/keys.ts'
 import { openScratch } from './engine.ts'
 import { client } from './harness.ts'
@@ -16,11 +17,12 @@ export async function beside<T>(data_dir: string, work: (db: Db) => Promise<T>):
   }
 }
 
-type Wish = { workspace_id?: number; scopes?: string[] | null; expires_at?: string | null }
+type Wish = { name?: string; workspace_id?: number; scopes?: string[] | null; expires_at?: string | null }
 
 /** Makes an API key beside a running service; by default of its first workspace, with every scope and no end. */
-export async function makeKey({ url, data_dir }: Service, wish: Wish = {}) {
-  const key = { workspace_id: 1, scopes: null, expires_at: null, name: 'Test', ...wish }
-  const made = await beside(data_dir, (db) => transaction(db, (tx) => insertKey(tx, systemClock, key)))
+export async function makeKey({ url, data_dir }: Service, { workspace_id = 1, ...wish }: Wish = {}) {
+  const key = { scopes: null, expires_at: null, name: 'Test', ...wish }
+  const context = contextOf(systemClock, { workspace_id, actor: command_line, request_id: null })
+  const made = await beside(data_dir, (db) => transaction(db, (tx) => insertKey(tx, context, key)))
   return { ...made, call: client(url, made.token) }
 }

@@ -278,3 +278,21 @@ test('a time with an offset is understood as the instant that it is', async () =
     1,
   )
 })
+
+test('webhooks and their log can be read by cursor too, every entry once', async () => {
+  const call = await newWorkspace(rapport)
+  const urls = [1, 2, 3, 4, 5].map((n) => `http://127.0.0.1:9/${n}`)
+  for (const url of urls) await ok(call, 'POST', '/api/v1/webhooks', { url, events: ['company.created'] })
+  for (const name of ['A', 'B']) await ok(call, 'POST', '/api/v1/companies', { name })
+  for (const [path, count] of [
+    ['/api/v1/webhooks', 5],
+    ['/api/v1/deliveries', 10],
+  ] as const) {
+    const [pages, cursors] = [await byPages(call)(path, '', 2), await byCursor(call)(path, '', 2)]
+    assert.equal(new Set(pages.map(id)).size, count)
+    assert.deepEqual(cursors.map(id), pages.map(id))
+  }
+  assert.equal((await byCursor(call)('/api/v1/deliveries', 'event=company.created', 3)).length, 10)
+  const { meta } = await ok(call, 'GET', '/api/v1/webhooks?per_page=1&cursor=')
+  assert.equal((await call('GET', `/api/v1/deliveries?cursor=${meta.next_cursor}`)).status, 422)
+})

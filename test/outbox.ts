@@ -30,6 +30,7 @@ export async function openOutbox() {
     return closed
   }
   return {
+    folder,
     database,
     db,
     clock,

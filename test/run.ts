@@ -23,9 +23,10 @@ const other = { sqlite: ['**/postgres/**'], postgres: ['**/sqlite/**'] }
 // These open no database, or one that they choose themselves: to run them twice would tell nothing new. Everything else
 // runs on both engines.
 const once_is_enough = [
-  'demo/*.test.ts',
+  'demo/data.test.ts',
   'docs/**/*.test.ts',
   'src/app.test.ts',
+  'src/booking/{availability,clock-changes}.test.ts',
   'src/config.test.ts',
   'src/db/key-file.test.ts',
   'src/deals/stages.test.ts',

@@ -13,6 +13,7 @@ const example = {
   location: 'Video call',
   notes: null,
   status: 'scheduled',
+  cancel_reason: null,
   created_at: '2026-11-21T08:30:00.000Z',
   updated_at: '2026-11-21T08:30:00.000Z',
 }
@@ -29,7 +30,7 @@ export const appointmentCreated = defineEvent(
 )
 export const appointmentUpdated = defineEvent(
   'appointment.updated',
-  'An appointment was changed or moved.',
+  'An appointment was changed, moved or restored.',
   Appointment,
   example,
 )
@@ -37,5 +38,5 @@ export const appointmentCancelled = defineEvent(
   'appointment.cancelled',
   'An appointment was cancelled, or deleted while it was scheduled.',
   Appointment,
-  { ...example, status: 'cancelled' },
+  { ...example, status: 'cancelled', cancel_reason: 'Customer is ill' },
 )

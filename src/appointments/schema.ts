@@ -1,21 +1,72 @@
 import { type Static, Type } from 'typebox'
-import { Id, OptionalId, OptionalText, Text, Timestamp } from '../http/fields.ts'
+import { Body, Id, OptionalId, OptionalText, Text, Timestamp } from '../http/fields.ts'
 
 export const appointment_statuses = ['scheduled', 'cancelled'] as const
+export type AppointmentStatus = (typeof appointment_statuses)[number]
+export const Status = (options: object = {}) =>
+  Type.Unsafe<AppointmentStatus>({ type: 'string', enum: appointment_statuses, ...options })
 
-/** The detail view of an appointment, which its events carry. */
-export const Appointment = Type.Object({
-  id: Id(),
-  title: Text(255),
-  type: OptionalText(64),
-  start_at: Timestamp(),
-  end_at: Timestamp(),
-  contact_id: OptionalId(),
-  booking_page_id: OptionalId(),
-  location: OptionalText(),
+const start_at = '2026-11-25T10:00:00.000Z'
+const end_at = '2026-11-25T10:30:00.000Z'
+const texts = {
+  type: OptionalText(64, { examples: ['demo'] }),
+  location: OptionalText(255, { examples: ['Video call'] }),
   notes: OptionalText(65_535),
-  status: Type.Unsafe<(typeof appointment_statuses)[number]>({ type: 'string', enum: appointment_statuses }),
-  created_at: Timestamp(),
-  updated_at: Timestamp(),
-})
+}
+const references = {
+  contact_id: OptionalId({ examples: [3] }),
+  booking_page_id: OptionalId({
+    description: 'Two scheduled appointments of one booking page never overlap.',
+    examples: [2],
+  }),
+}
+
+/** The detail view of an appointment, which its events carry; the list shows the same. */
+export const Appointment = Type.Object(
+  {
+    id: Id({ examples: [5] }),
+    title: Text(255, { examples: ['Product demo'] }),
+    type: texts.type,
+    start_at: Timestamp({ examples: [start_at] }),
+    end_at: Timestamp({ examples: [end_at] }),
+    ...references,
+    location: texts.location,
+    notes: texts.notes,
+    status: Status(),
+    cancel_reason: OptionalText(255, { description: 'Null unless a reason was given on cancelling.' }),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  },
+  { title: 'Appointment' },
+)
 export type Appointment = Static<typeof Appointment>
+
+/** What a person may change; everything else of the detail view is read-only. */
+export const appointment_fields = [
+  'title',
+  'type',
+  'start_at',
+  'end_at',
+  'contact_id',
+  'booking_page_id',
+  'location',
+  'notes',
+] as const
+export type AppointmentFields = Pick<Appointment, (typeof appointment_fields)[number]>
+
+const read_only = Object.keys(Appointment.properties)
+// The least length makes a null the problem "required".
+const fields = {
+  title: Text(255, { examples: ['Product demo'] }),
+  type: texts.type,
+  start_at: Timestamp({ minLength: 1, examples: [start_at] }),
+  end_at: Timestamp({ minLength: 1, description: 'After start_at.', examples: [end_at] }),
+  ...references,
+  location: texts.location,
+  notes: texts.notes,
+}
+export const AppointmentCreate = Body(fields, read_only, ['title', 'start_at', 'end_at'])
+export const AppointmentUpdate = Body(fields, read_only)
+// What could be meant for the appointment itself is unknown here, not ignored: it must not vanish.
+const ignored = ['id', 'status', 'created_at', 'updated_at']
+export const Cancellation = Body({ reason: OptionalText(255, { examples: ['Customer is ill'] }) }, ignored)

@@ -18,7 +18,7 @@ export const commands: Record<string, Entry> = {
     about: 'Show the service at work, end to end, on a scratch folder',
     load: async () => {
       const { runDemo } = await import('../../demo/demo.ts')
-      return { run: ({ io }) => runDemo(io.out) }
+      return { run: ({ io }) => runDemo({ print: io.out }) }
     },
   },
   keys: {

@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
+import { command_line, contextOf } from '../events/context.ts'
 import { insertKey, listKeys, revokeKey } from '../keys/keys.ts'
 import { firstWorkspace, listWorkspaces } from '../workspaces/workspaces.ts'
 import type { Command } from './command.ts'
@@ -19,8 +20,8 @@ export const create: Command = {
     const expires_at = options.expires === undefined ? null : futureTime(options.expires, systemClock.now())
     const { id, token, workspace_id } = await withDatabase(config(), async ({ db }) => {
       const workspace_id = await workspaceOf(db, options.workspace)
-      const made = { workspace_id, name, scopes, expires_at }
-      const key = await transaction(db, (tx) => insertKey(tx, systemClock, made))
+      const context = contextOf(systemClock, { workspace_id, actor: command_line, request_id: null })
+      const key = await transaction(db, (tx) => insertKey(tx, context, { name, scopes, expires_at }))
       return { ...key, workspace_id }
     })
     io.out(`Made the key ${id} for workspace ${workspace_id}. It is shown this once:`)
@@ -56,7 +57,7 @@ export const revoke: Command = {
   notes: ['`rapport keys list` shows the ids.'],
   async run({ operands, config, io }) {
     const [id = ''] = operands
-    const found = await withDatabase(config(), ({ db }) => revokeKey(db, systemClock, id))
+    const found = await withDatabase(config(), ({ db }) => revokeKey(db, systemClock, command_line, id))
     if (!found) throw new Error(`There is no key with the id ${id}. See: rapport keys list`)
     io.out(`Revoked ${id}.`)
     return 0
@@ -88,7 +89,7 @@ export function futureTime(text: string, now_ms: number): string {
 
 async function workspaceOf(db: Db, asked: string | undefined): Promise<number> {
   if (asked === undefined) {
-    const made = await transaction(db, (tx) => firstWorkspace(tx, systemClock))
+    const made = await transaction(db, (tx) => firstWorkspace(tx, systemClock, command_line))
     if (made !== null) return made
   }
   const workspaces = await listWorkspaces(db)

@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts'
 import { transaction } from '../db/db.ts'
+import { command_line } from '../events/context.ts'
 import { insertWorkspace, listWorkspaces } from '../workspaces/workspaces.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
@@ -10,7 +11,7 @@ export const create: Command = {
   async run({ options, config, io }) {
     const name = nameOf(options.name)
     const id = await withDatabase(config(), ({ db }) =>
-      transaction(db, (tx) => insertWorkspace(tx, systemClock, name)),
+      transaction(db, (tx) => insertWorkspace(tx, systemClock, command_line, name)),
     )
     io.out(`Made the workspace ${name}. Its id:`)
     io.out(String(id))

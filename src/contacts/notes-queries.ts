@@ -1,5 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { prepare } from '../db/prepare.ts'
+import { going } from '../db/records.ts'
 import type { Note } from './notes-schema.ts'
 
 const columns = ['notes.id', 'contact_id', 'body', 'notes.created_at', 'notes.updated_at'] as const
@@ -30,6 +31,16 @@ const one = prepare((db, p: { workspace_id: number; contact_id: number; id: numb
 export const listNotes = (db: Db, workspace_id: number, contact_id: number): Promise<Note[]> =>
   all(db, { workspace_id, contact_id })
 
+/** Live notes by their ids, whose contacts are taken to be live. */
+export const notesByIds = (db: Db, workspace_id: number, ids: number[]): Promise<Note[]> =>
+  db
+    .selectFrom('notes')
+    .select(columns)
+    .where('workspace_id', '=', workspace_id)
+    .where('id', 'in', ids)
+    .where('deleted_at', 'is', null)
+    .execute()
+
 /** A note of a live contact, or null. */
 export async function findNote(
   db: Db,
@@ -56,18 +67,51 @@ export async function insertNote(
   return id
 }
 
-/** Changes the text of a note, or hides the note (`deleted_at` set): its row stays, but no route shows it or brings it back. */
+/** Changes the text of a note. */
 export async function updateNote(
   tx: Db,
   workspace_id: number,
   id: number,
   now: string,
-  changes: { body?: string; deleted_at?: string },
+  body: string,
 ): Promise<void> {
   await tx
     .updateTable('notes')
-    .set({ ...changes, updated_at: now })
+    .set({ body, updated_at: now })
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .execute()
+}
+
+/** Moves a live note to the trash (`deleted_at` set), or one of the trash back (null). What it shows stays as it was. */
+export async function moveNote(
+  tx: Db,
+  workspace_id: number,
+  id: number,
+  deleted_at: string | null,
+): Promise<void> {
+  await tx
+    .updateTable('notes')
+    .set({ deleted_at })
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Whether a note of a contact was moved to the trash by itself. */
+export async function isNoteInTrash(
+  tx: Db,
+  workspace_id: number,
+  contact_id: number,
+  id: number,
+): Promise<boolean> {
+  const note = await tx
+    .selectFrom('notes')
+    .select('id')
+    .where('workspace_id', '=', workspace_id)
+    .where('contact_id', '=', contact_id)
+    .where('id', '=', id)
+    .where('deleted_at', '>', going.erasing)
+    .executeTakeFirst()
+  return note !== undefined
 }

@@ -5,11 +5,11 @@ import { factsOf, recordChange } from '../events/audit.ts'
 import { Deleted, deleted, List, list, Single } from '../http/envelope.ts'
 import { invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
-import { IdParams } from '../http/fields.ts'
+import { IdParams, NoFields } from '../http/fields.ts'
 import { changesOf } from '../http/patch.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
-import { findNote, insertNote, listNotes, updateNote } from './notes-queries.ts'
+import { findNote, insertNote, isNoteInTrash, listNotes, moveNote, updateNote } from './notes-queries.ts'
 import { Note, NoteCreate, NoteParams, NotesQuery, NoteUpdate, note_fields } from './notes-schema.ts'
 import { findContact } from './queries.ts'
 
@@ -106,7 +106,7 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
         if (problems.length) throw invalid(problems)
         const { body } = changesOf(request.body, before, note_fields)
         if (body === undefined) return { record: before }
-        await updateNote(tx, workspace_id, note_id, now, { body })
+        await updateNote(tx, workspace_id, note_id, now, body)
         await recordChange(tx, context, {
           ...change('updated', note_id),
           before: { body: before.body },
@@ -122,7 +122,7 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
       ...writing,
       schema: {
         ...extension,
-        summary: 'Delete a note',
+        summary: 'Move a note to the trash',
         params: NoteParams,
         response: { 200: Deleted },
       },
@@ -135,9 +135,42 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
         const { now } = context
         const record = await existing(tx, workspace_id, id, note_id)
         checkMatch(request, record)
-        await updateNote(tx, workspace_id, note_id, now, { deleted_at: now })
+        await moveNote(tx, workspace_id, note_id, now)
         await recordChange(tx, context, { ...change('deleted', note_id), before: factsOf(record) })
         return { body: deleted('The note') }
+      }),
+  )
+
+  app.post(
+    `${path}/:note_id/restore`,
+    {
+      ...writing,
+      schema: {
+        ...extension,
+        summary: 'Restore a note from the trash',
+        description: 'A note of a contact in the trash comes back with its contact.',
+        params: NoteParams,
+        body: NoFields,
+        response: { 200: Single(Note) },
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const { workspace_id } = context
+        const { id, note_id } = request.params
+        if (!(await isLive(tx, 'contacts', workspace_id, id))) throw notFound('This note')
+        await lockRow(tx, 'notes', workspace_id, note_id)
+        const live = await findNote(tx, workspace_id, id, note_id)
+        if (live) {
+          checkMatch(request, live)
+          return { record: live }
+        }
+        if (!(await isNoteInTrash(tx, workspace_id, id, note_id))) throw notFound('This note')
+        if (problems.length) throw invalid(problems)
+        await moveNote(tx, workspace_id, note_id, null)
+        const record = await existing(tx, workspace_id, id, note_id)
+        await recordChange(tx, context, { ...change('restored', note_id), after: factsOf(record) })
+        return { record }
       }),
   )
 }

@@ -2,6 +2,7 @@ import type { Updateable } from 'kysely'
 import { recount } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { indexValues } from '../db/field-values.ts'
+import { lowerCase, lowerCased } from '../db/letter-case.ts'
 import { prepare } from '../db/prepare.ts'
 import { searchText } from '../db/search.ts'
 import { sortName } from '../db/sort-names.ts'
@@ -72,6 +73,28 @@ export async function findContact(db: Db, workspace_id: number, id: number): Pro
     created_at: row.created_at,
     updated_at: row.updated_at,
   }
+}
+
+const byEmail = prepare((db, p: { workspace_id: number; email: string }) =>
+  db
+    .selectFrom('contacts')
+    .select('id')
+    .where('workspace_id', '=', p.workspace_id)
+    .where(lowerCase(db, 'email'), '=', p.email)
+    .where('email', 'is not', null)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .limit(1),
+)
+
+/** The first live contact with an e-mail, whatever the case of its letters; null when there is none. */
+export async function findContactByEmail(
+  db: Db,
+  workspace_id: number,
+  email: string,
+): Promise<Contact | null> {
+  const [row] = await byEmail(db, { workspace_id, email: lowerCased(email) })
+  return row ? findContact(db, workspace_id, row.id) : null
 }
 
 // Values as the columns hold them.

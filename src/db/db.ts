@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { troubleOf } from './errors.ts'
+import type { News } from './news.ts'
 import { withConnection } from './prepare.ts'
 import type { Tables } from './tables.ts'
 
@@ -20,10 +21,10 @@ export type Database = {
   /** The time by which all processes on this database go: on PostgreSQL its server's, else this machine's. */
   clock: Clock
   /**
-   * Calls the listener, on a later turn of the event loop, after commits that were announced: those of this process at
-   * once, on PostgreSQL also those of others, soon after.
+   * Calls the listener, on a later turn of the event loop, after commits that were announced with such news: those of
+   * this process at once, on PostgreSQL also those of others, soon after.
    */
-  onCommit(listener: () => void): void
+  onCommit(news: News, listener: () => void): void
   /** Calls the listener with the size of each commit group, for /metrics. */
   onGroup(listener: (size: number) => void): void
   close(): Promise<void>

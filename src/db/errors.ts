@@ -62,3 +62,29 @@ export function explainLoss(error: unknown): unknown {
   if (!lost) return error
   return new Unreachable(`The database of DATABASE_URL cannot be reached (${reason}).`, { cause: error })
 }
+
+// SQLite tells a unique index by its columns, a check by its name, and of a trigger what the trigger says.
+const sqlite_constraint = 19
+const by_columns = /^UNIQUE constraint failed: (.*)$/
+const by_name = /^CHECK constraint failed: (.*)$/
+
+/**
+ * The name of the constraint that refused a statement, the same on both engines where a unique index is called by its
+ * table and columns; null when none did, or one without a name.
+ */
+export function constraintOf(error: unknown): string | null {
+  const {
+    errcode,
+    constraint,
+    message = '',
+  } = (error ?? {}) as Fields & {
+    constraint?: unknown
+    message?: string
+  }
+  if (typeof constraint === 'string') return constraint
+  if (typeof errcode !== 'number' || (errcode & 0xff) !== sqlite_constraint) return null
+  const [, columns] = by_columns.exec(message) ?? []
+  if (columns) return columns.replaceAll(/, \w+\./g, '_').replace('.', '_')
+  const [, name] = by_name.exec(message) ?? []
+  return name ?? (/^\w+$/.test(message) ? message : null)
+}

@@ -6,7 +6,13 @@ import { pageIds } from './pages.ts'
 import type { Deletable } from './records.ts'
 
 /** A part of an order: the field that a client names, and the expression that the order's index has for it, never null. */
-export type SortKey = { field: string; by: RawBuilder<unknown>; descending?: boolean }
+export type SortKey = {
+  field: string
+  by: RawBuilder<unknown>
+  /** Its values are numbers, not texts. */
+  numeric?: boolean
+  descending?: boolean
+}
 
 /** An order that an index holds, ended by the id. Backwards it is one too. */
 export type Order = readonly SortKey[]

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { isoTime, systemClock } from '../clock.ts'
 import { type Database, type Db, transaction } from './db.ts'
 import { lockInstallation } from './locks.ts'
-import { migrations } from './migrations/index.ts'
+import { migrations as all } from './migrations/index.ts'
 
 /** One change of the schema: its statements for each engine, and what fills them, run in one transaction. */
 export type Migration = {
@@ -19,7 +19,7 @@ const checksum = (statements: string[]) => createHash('sha256').update(statement
  * Brings the schema up to date and returns the names of the migrations that ran. Safe when several processes start at
  * once. Throws when the database is newer than this program, or when a migration that ran there has changed since.
  */
-export async function migrate({ db, engine }: Database): Promise<string[]> {
+export async function migrate({ db, engine }: Database, migrations = all): Promise<string[]> {
   return transaction(db, async (tx) => {
     // Held until the commit: the second of two processes that start together waits here and then finds nothing to do.
     await lockInstallation(tx)

@@ -1,5 +1,6 @@
 import type { Compilable, CompiledQuery, DatabaseConnection, Kysely } from 'kysely'
 import type { Db } from './db.ts'
+import type { News } from './news.ts'
 
 /** Stands for a parameter while a query is built. */
 export class Slot {
@@ -34,8 +35,8 @@ export type Prepared = CompiledQuery & {
 
 /** What both dialects' connections add to Kysely's. */
 export interface Connection extends DatabaseConnection {
-  /** Whether others are to be told when this transaction is committed. */
-  announces: boolean
+  /** What others are to be told when this transaction is committed. */
+  announces: readonly News[]
 }
 
 const connections = new WeakMap<object, Connection>()
@@ -60,11 +61,11 @@ export async function run<R>(db: Db, query: CompiledQuery): Promise<R[]> {
   return (await (connection ? connection.executeQuery<R>(query) : db.executeQuery<R>(query))).rows
 }
 
-/** When this transaction is committed, whoever listens to commits looks for what is new: deliveries that are due. */
-export function announce(tx: Db): void {
+/** When this transaction is committed, whoever listens to such news looks for what is new. */
+export function announce(tx: Db, news: News): void {
   const connection = connections.get(tx)
   if (!connection) throw new Error('There is no transaction to announce.')
-  connection.announces = true
+  if (!connection.announces.includes(news)) connection.announces = [...connection.announces, news]
 }
 
 /** Compiles a query when it is first asked for, once for each database. */

@@ -15,8 +15,15 @@ export const deletable = [
 export type Deletable = (typeof deletable)[number]
 
 /**
+ * What stands in `deleted_at` while a record goes for good, which takes several transactions: nothing brings it back, and
+ * no list of the trash shows it. They come before every time, as texts.
+ */
+export const going = { removing: '0', erasing: '1' } as const
+
+/**
  * Moves a live record to the trash (`deleted_at` set) or a deleted one back (null), and the totals with it: those of its
- * table and of the `counted` fields. False when there was nothing to move.
+ * table and of the `counted` fields. False when there was nothing to move. Nothing that a read shows changes by it, so
+ * neither does updated_at: what comes back is what went.
  */
 export async function moveRecord(
   tx: Db,
@@ -24,14 +31,13 @@ export async function moveRecord(
   counted: readonly string[],
   workspace_id: number,
   id: number,
-  now: string,
   deleted_at: string | null,
 ): Promise<boolean> {
   // The guard decides, not what was read before: a second move would take the record from the totals twice.
-  const guard = deleted_at === null ? sql`IS NOT NULL` : sql`IS NULL`
+  const guard = deleted_at === null ? sql`> ${going.erasing}` : sql`IS NULL`
   const returned = sql.join(['id', ...counted].map((column) => sql.ref(column)))
   const { rows } = await sql<object>`
-    UPDATE ${sql.table(table)} SET deleted_at = ${deleted_at}, updated_at = ${now}
+    UPDATE ${sql.table(table)} SET deleted_at = ${deleted_at}
     WHERE workspace_id = ${workspace_id} AND id = ${id} AND deleted_at ${guard}
     RETURNING ${returned}`.execute(tx)
   const [moved] = rows
@@ -41,7 +47,7 @@ export async function moveRecord(
   return true
 }
 
-/** When a record was moved to the trash; null when it is live or unknown. */
+/** When a record was moved to the trash; null when it is not there: live, unknown, or already going for good. */
 export async function deletedAt(
   tx: Db,
   table: Deletable,
@@ -49,8 +55,7 @@ export async function deletedAt(
   id: number,
 ): Promise<string | null> {
   const { rows } = await sql<{ deleted_at: string | null }>`
-    SELECT deleted_at FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND id = ${id}`.execute(
-    tx,
-  )
+    SELECT deleted_at FROM ${sql.table(table)}
+    WHERE workspace_id = ${workspace_id} AND id = ${id} AND deleted_at > ${going.erasing}`.execute(tx)
   return rows[0]?.deleted_at ?? null
 }

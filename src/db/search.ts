@@ -3,7 +3,7 @@ import type { Db } from './db.ts'
 import type { Filter } from './lists.ts'
 import { likeAll, searchByLike } from './postgres/search.ts'
 import { engineOf } from './prepare.ts'
-import { searchByTrigrams, trigramCondition } from './sqlite/search.ts'
+import { forgetRemoved, searchByTrigrams, trigramCondition } from './sqlite/search.ts'
 
 // Letters that Unicode does not decompose, in the spelling that people type without them.
 const spelt: Record<string, string> = {
@@ -57,6 +57,11 @@ export type Sought = {
 }
 /** The ids of one page, newest first, and the exact number of all. */
 export type Found = { ids: number[]; total: number }
+
+/** Lets the index of the search forget what was removed; PostgreSQL's does by itself. */
+export const forgetSearched = async (db: Db): Promise<void> => {
+  if (engineOf(db) === 'sqlite') await forgetRemoved(db)
+}
 
 /** The condition that a contact has all the words, for lists that are not newest first, or not by pages. */
 export async function searchFilter(db: Db, words: string[]): Promise<Filter> {

@@ -29,10 +29,10 @@ export const orders: readonly Order[] = [
   ...dated,
   [{ field: 'name', by: sql.ref('sort_name') }],
   [
-    { field: 'value', by: sql`coalesce(value_units, -1)`, descending: true },
+    { field: 'value', by: sql`coalesce(value_units, -1)`, numeric: true, descending: true },
     { field: 'name', by: sql.ref('sort_name') },
   ],
-  [{ field: 'expected_close_date', by: sql`coalesce(expected_close_date, '~')` }],
+  [{ field: 'expected_close_date', by: sql`coalesce(expected_close_date, 'z')` }],
 ]
 
 type Asked = {
@@ -68,8 +68,13 @@ export async function listDeals(
       filters.push(equals(name, value, await countOf(db, workspace_id, `deals.${name}=${value}`)))
   const found = await findRecords(db, { table: 'deals', workspace_id, filters, sorting, page })
   const { ids, total, next } = found
+  return { total, next, deals: await dealsByIds(db, workspace_id, ids) }
+}
+
+/** Deals as the list shows them, in the order of their ids. */
+export async function dealsByIds(db: Db, workspace_id: number, ids: number[]): Promise<ListedDeal[]> {
   const rows = ids.length ? await withIds(ids.length)(db, { workspace_id, ...ids }) : []
-  return { total, next, deals: inOrder(ids, rows).map(listed) }
+  return inOrder(ids, rows).map(listed)
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof withIds>>>[number]

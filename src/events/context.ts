@@ -7,6 +7,10 @@ export type Actor = {
   id: string | null
 }
 
+/** Who makes a change where no request does: somebody at the command line, or a start of the service. */
+export const command_line: Actor = { kind: 'command_line', id: null }
+export const service: Actor = { kind: 'service', id: null }
+
 /** For whom and when a change is made; every write of a request shares one. */
 export type Context = {
   workspace_id: number

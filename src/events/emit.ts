@@ -1,32 +1,11 @@
 import { addCounts, countChanges } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
+import { insertEvent } from '../db/places.ts'
 import { announce, engineOf, prepare } from '../db/prepare.ts'
 import { prepareRows } from '../db/recordset.ts'
 import type { Context } from './context.ts'
 import type { Changes, EventDefinition } from './define.ts'
-
-const insertEvent = prepare(
-  (
-    db,
-    p: {
-      id: string
-      workspace_id: number
-      event: string
-      now: string
-      record_id: number | null
-      payload: string
-    },
-  ) =>
-    db.insertInto('events').values({
-      id: p.id,
-      workspace_id: p.workspace_id,
-      event: p.event,
-      occurred_at: p.now,
-      record_id: p.record_id,
-      payload: p.payload,
-    }),
-)
 
 // On PostgreSQL a subscription that was found stays until the end: whoever deletes the webhook waits for this transaction
 // before it looks for what is pending, or was there first and is not found (see removeWebhook).
@@ -53,6 +32,7 @@ export async function emit(
 ): Promise<void> {
   const { workspace_id } = context
   const event = definition.name
+  announce(tx, 'events')
   // Issued together: neither needs the other's answer.
   const [event_id, webhooks] = await Promise.all([
     insertEventOf(tx, context, definition, record, changes),
@@ -76,8 +56,9 @@ export async function insertEventOf(
   const { id } = record as { id?: unknown }
   const record_id = typeof id === 'number' ? id : null
   const { workspace_id, now } = context
-  await insertEvent(tx, { id: event.id, workspace_id, event: event.event, now, record_id, payload })
-  return event.id
+  const { id: event_id, event: name } = event
+  await insertEvent(tx, { id: event_id, workspace_id, event: name, occurred_at: now, record_id, payload })
+  return event_id
 }
 
 type NewDelivery = { event_id: string; event: string; kind: 'event' | 'ping' }
@@ -134,7 +115,7 @@ async function insertDeliveries(
   webhook_ids: readonly string[],
   lease?: Lease,
 ): Promise<string[]> {
-  announce(tx)
+  announce(tx, 'deliveries')
   const logged = webhook_ids.map((webhook_id) => ({
     ...{ id: newId('dlv'), workspace_id, webhook_id, event_id, event },
     ...{ status: 'pending', next_attempt_at: now, created_at: now },

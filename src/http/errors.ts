@@ -1,4 +1,4 @@
-import { troubleOf, Unreachable } from '../db/errors.ts'
+import { constraintOf, troubleOf, Unreachable } from '../db/errors.ts'
 
 export type FieldProblem = { field: string; code: string; message: string }
 
@@ -94,12 +94,33 @@ const framework: Record<string, () => ApiError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => notFound('This path'),
 }
 
+// What the database itself refuses, by the name of the constraint.
+const refusals: Record<string, string> = {
+  appointments_overlap: 'This time is taken on the booking page: another appointment overlaps it.',
+  booking_pages_slug: 'Another booking page has this slug.',
+}
+
+/** Does the work; when it meets the constraint, 422 with the problem of the field that is to blame. */
+export async function blaming<T>(
+  constraint: string,
+  problem: FieldProblem,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw constraintOf(error) === constraint ? invalid([problem]) : error
+  }
+}
+
 /** Turns whatever was thrown into a public error; null when it is a fault of ours, to be logged and answered with 500. */
 export function publicError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error
   const { code, statusCode } = error as { code?: string; statusCode?: number }
   const known = code && framework[code]
   if (known) return known()
+  const refusal = refusals[constraintOf(error) ?? '']
+  if (refusal) return conflict(refusal)
   // A commit whose answer did not come may have been made.
   if (error instanceof Unreachable)
     return unavailable('The database cannot be reached. Try again, a POST with the same Idempotency-Key.')

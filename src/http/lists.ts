@@ -9,24 +9,40 @@ import {
   type Order,
   type Page,
   type Sorting,
+  type SortKey,
   sortNames,
   within,
 } from '../db/lists.ts'
 import { list, paging } from './envelope.ts'
 import { invalid } from './errors.ts'
 import { ListQuery } from './fields.ts'
+import { textProblems } from './texts.ts'
 
 /** A cursor: the place to go on from, opaque to whoever gets it. `order` keeps it from being used with another one. */
 export const encodeCursor = (order: string, place: readonly unknown[]): string =>
   Buffer.from(JSON.stringify([order, ...place])).toString('base64url')
 
+/** What a part of a place is. */
+type Part = 'string' | 'number'
+
 /** The place of a cursor, null for the empty one (the beginning); throws 422 for one that is not of this order. */
-export function decodeCursor(order: string, cursor: string, parts: number): unknown[] | null {
+export function decodeCursor(
+  order: string,
+  cursor: string,
+  parts: number | readonly Part[],
+): unknown[] | null {
   if (cursor === '') return null
   try {
     const [made_for, ...place] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
-    const whole = place.every((part) => typeof part === 'string' || Number.isSafeInteger(part))
-    if (made_for === order && place.length === parts && whole) return place
+    const types = typeof parts === 'number' ? null : parts
+    const whole = place.every(
+      (part, n) =>
+        (typeof part === 'string' || Number.isSafeInteger(part)) && (!types || typeof part === types[n]),
+    )
+    // A database cannot even be asked for some texts.
+    const storable = !textProblems({ place }).length
+    const count = types?.length ?? parts
+    if (made_for === order && place.length === count && whole && storable) return place
   } catch {
     // Told below.
   }
@@ -100,10 +116,20 @@ export type Listing = { sorting: Sorting; page: Page & { page: number } }
 /** Reads paging, cursor and order of a query; per_page is limited to 100. */
 export function listingOf(query: Query, orders: readonly Order[]): Listing {
   const sorting = (query.sort !== undefined && findSorting(orders, query.sort)) || newest_first
+  return { sorting, page: pageOf(query, sorting.name, [...sorting.keys.map(kindOf), 'number']) }
+}
+
+const kindOf = ({ numeric }: SortKey): Part => (numeric ? 'number' : 'string')
+
+/** The page of a query, by number or by a cursor, whose place has these parts. */
+export function pageOf(
+  query: Pick<Query, 'page' | 'per_page' | 'cursor'>,
+  order: string,
+  parts: readonly Part[],
+): Listing['page'] {
   const { page, per_page, offset } = paging(query)
-  if (query.cursor === undefined) return { sorting, page: { page, per_page, offset } }
-  const after = decodeCursor(sorting.name, query.cursor, sorting.keys.length + 1)
-  return { sorting, page: { page, per_page, after } }
+  if (query.cursor === undefined) return { page, per_page, offset }
+  return { page, per_page, after: decodeCursor(order, query.cursor, parts) }
 }
 
 /** The filters of created_from to updated_to. */
@@ -125,9 +151,17 @@ export function valueFilters(kind: Valued, workspace_id: number, query: object):
 }
 
 /** A list's answer: the records of one page with the pagination, or by cursor with the place to go on from. */
-export function listAnswer<T>(data: T[], { total, next }: Pick<Found, 'total' | 'next'>, listing: Listing) {
-  const { sorting, page } = listing
+export const listAnswer = <T>(data: T[], found: Pick<Found, 'total' | 'next'>, { sorting, page }: Listing) =>
+  pageAnswer(data, found, sorting.name, page)
+
+/** The same for a list of one order. */
+export function pageAnswer<T>(
+  data: T[],
+  { total, next }: { total: number | null; next: readonly unknown[] | null },
+  order: string,
+  page: Listing['page'],
+) {
   if (total !== null) return list(data, total, page)
-  const next_cursor = next && encodeCursor(sorting.name, next)
+  const next_cursor = next && encodeCursor(order, next)
   return { success: true as const, data, meta: { per_page: page.per_page, next_cursor } }
 }

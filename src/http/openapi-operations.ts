@@ -14,6 +14,8 @@ export type Operation = {
   responses: Record<string, { description?: string }>
   'x-extension'?: boolean
   'x-scope'?: string
+  /** Whether its list can be filtered by custom fields. */
+  'x-custom-fields'?: boolean
   'x-badges'?: { name: string }[]
 }
 
@@ -27,7 +29,8 @@ const successes: Record<string, string> = { 200: 'Success.', 201: 'Created. `Loc
 
 /** Adds what the rules of the service give to every operation: its errors, the headers it understands, its marks. */
 export function completeOperation(method: string, path: string, given: Operation): Operation {
-  const operation = method === 'patch' ? asPatch(path, given) : given
+  const { 'x-custom-fields': by_custom_fields, ...described } = given
+  const operation = method === 'patch' ? asPatch(path, described) : described
   const record = path.includes('{')
   const scope = operation['x-scope']
   const marks = [
@@ -40,6 +43,7 @@ export function completeOperation(method: string, path: string, given: Operation
     description: marks.filter(Boolean).join(' '),
     parameters: [
       ...(operation.parameters ?? []).map(optionalWithDefault),
+      ...(by_custom_fields ? [{ $ref: '#/components/parameters/custom_fields' }] : []),
       ...headers(method, path, operation),
     ],
     responses: {} as Record<string, object>,

@@ -121,6 +121,15 @@ export const parameters: Record<string, object> = {
     { minLength: 1, maxLength: 255 },
   ),
   if_match: header('If-Match', 'The `ETag` that was read: 412 when the record has changed since.'),
+  custom_fields: {
+    name: 'custom_fields',
+    in: 'query',
+    description:
+      'Records whose custom field has this value, as `custom_fields[region]=EMEA`. Numbers and booleans are written as in JSON.',
+    style: 'deepObject',
+    explode: true,
+    schema: { type: 'object', additionalProperties: { type: 'string', maxLength: 4096 } },
+  },
   if_none_match: header('If-None-Match', 'The `ETag` that is known: 304 when the record is still the same.'),
 }
 

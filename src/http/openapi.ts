@@ -24,9 +24,15 @@ const tags = {
   contacts: 'People, and the notes about them.',
   companies: 'What contacts and deals may belong to.',
   deals: 'Sales opportunities, from the first stage to won or lost.',
+  activities: 'Calls, e-mails, meetings and tasks: what is to be done, and what came of it.',
+  appointments: 'What is in the calendar, with a contact or not.',
+  'booking-pages': 'When visitors can book an appointment themselves, and what is still free.',
+  'audit-log': 'Who changed what, and when.',
+  trash: 'What was deleted: it can be restored for some days, or erased at once.',
   webhooks: 'Addresses that are told of events.',
   deliveries: 'The log of what was sent to webhooks, with every attempt.',
-  events: 'What is sent to the registered addresses, as signed POST requests.',
+  events:
+    'What happened, in order: to read, to follow, and sent to the registered addresses as signed POST requests.',
 }
 
 /** Collects the routes that follow into the OpenAPI 3.1 document, which app.swagger() returns. */
@@ -77,6 +83,7 @@ function describeRoute(schema: RouteSchema | undefined, url: string, route: Rout
     operationId: operationId(method, url),
     ...schema,
     'x-scope': route.config?.scope,
+    'x-custom-fields': 'patternProperties' in ((schema.querystring ?? {}) as object),
   }
 }
 

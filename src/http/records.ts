@@ -5,6 +5,7 @@ import { type Deletable, deletedAt, moveRecord } from '../db/records.ts'
 import { type Referable, referenceProblems } from '../db/references.ts'
 import { factsOf, recordChange, sidesOf } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
+import type { Context } from '../events/context.ts'
 import type { EventDefinition } from '../events/define.ts'
 import { emit } from '../events/emit.ts'
 import { Deleted, deleted, Single } from './envelope.ts'
@@ -28,8 +29,10 @@ type Resource = {
   find(db: Db, workspace_id: number, id: number): Promise<object | null>
   /** The stored fields by which totals are kept. */
   counted: readonly string[]
-  /** The events of both, where the catalogue has them. */
-  deleted?: EventDefinition
+  /** What is to be locked beside the record, whether live or in the trash, before it comes back. */
+  holdToRestore?(tx: Db, workspace_id: number, id: number): Promise<void>
+  /** The events of both, where the catalogue has them; a function emits what depends on the record. */
+  deleted?: EventDefinition | ((tx: Db, context: Context, record: object) => Promise<void>)
   restored?: EventDefinition
 }
 
@@ -38,6 +41,8 @@ export function orNotFound<R>(noun: string, record: R | null): R {
   if (!record) throw notFound(`This ${noun}`)
   return record
 }
+
+const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
 
 /** What every resource does alike: reading one record, moving it to the trash, and bringing it back. */
 export function recordRoutes(app: App, { db, write }: Deps, resource: Resource): void {
@@ -51,7 +56,7 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
     `${path}/:id`,
     {
       config: { scope: `${table}:read` },
-      schema: { ...marks, summary: `Read a ${noun}`, response: { 200: Single(view) } },
+      schema: { ...marks, summary: `Read ${withArticle(noun)}`, response: { 200: Single(view) } },
     },
     async (request, reply) =>
       sendRecord(request, reply, await existing(db, request.access.workspace_id, request.params.id)),
@@ -61,7 +66,7 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
     `${path}/:id`,
     {
       config: { scope: `${table}:write` },
-      schema: { ...marks, summary: `Move a ${noun} to the trash`, response: { 200: Deleted } },
+      schema: { ...marks, summary: `Move ${withArticle(noun)} to the trash`, response: { 200: Deleted } },
     },
     (request, reply) =>
       write(request, reply, async (tx, context) => {
@@ -71,9 +76,10 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
         const { now } = context
         const record = await existing(tx, workspace_id, id)
         checkMatch(request, record)
-        if (!(await moveRecord(tx, table, counted, workspace_id, id, now, now)))
-          throw notFound(`This ${noun}`)
-        if (resource.deleted) await emit(tx, context, resource.deleted, record)
+        if (!(await moveRecord(tx, table, counted, workspace_id, id, now))) throw notFound(`This ${noun}`)
+        const { deleted: told } = resource
+        if (typeof told === 'function') await told(tx, context, record)
+        else if (told) await emit(tx, context, told, record)
         await recordChange(tx, context, {
           action: 'deleted',
           kind: table,
@@ -91,7 +97,7 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
       schema: {
         ...marks,
         'x-extension': true,
-        summary: `Restore a ${noun} from the trash`,
+        summary: `Restore ${withArticle(noun)} from the trash`,
         body: NoFields,
         response: { 200: Single(view) },
       },
@@ -101,7 +107,7 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
         const { workspace_id } = context
         const { id } = request.params
         await lockRow(tx, table, workspace_id, id)
-        const { now } = context
+        await resource.holdToRestore?.(tx, workspace_id, id)
         const live = await find(tx, workspace_id, id)
         if (live) {
           checkMatch(request, live)
@@ -110,7 +116,7 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
         const deleted_at = await deletedAt(tx, table, workspace_id, id)
         if (!deleted_at) throw notFound(`This ${noun}`)
         if (problems.length) throw invalid(problems)
-        const moved = await moveRecord(tx, table, counted, workspace_id, id, now, null)
+        const moved = await moveRecord(tx, table, counted, workspace_id, id, null)
         const record = await existing(tx, workspace_id, id)
         const changes = { changed_fields: ['deleted_at'], previous: { deleted_at } }
         if (!moved) return { record }
@@ -154,7 +160,7 @@ export function changeRoute<R extends Changeable>(
     config: { scope: `${table}:write` },
     schema: {
       ...(extension && { 'x-extension': true }),
-      summary: `Change a ${noun}`,
+      summary: `Change ${withArticle(noun)}`,
       params: IdParams,
       body,
       response: { 200: Single(view) },

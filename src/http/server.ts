@@ -11,6 +11,7 @@ import Fastify, {
   type RawServerDefault,
 } from 'fastify'
 import { parseBodies } from './body.ts'
+import { trustedBy } from './client-address.ts'
 import { ApiError, badRequest, errorBody, notFound, publicError } from './errors.ts'
 import { refuseUnknownQuery, validatorCompiler } from './validation.ts'
 
@@ -31,15 +32,17 @@ const nextRequestId = () => `req_${process_part}${(requests++).toString(36).padS
 
 /**
  * Builds the bare server. Every failure it can meet, its own included, is answered in the envelope. A client that needs
- * longer than `request_ms` to send its request is cut off.
+ * longer than `request_ms` to send its request is cut off. Only proxies of the trusted networks (CIDRs) are believed when
+ * they tell a visitor's address.
  */
 export function createServer(
   logger: (FastifyBaseLogger & { isLevelEnabled?(level: string): boolean }) | undefined,
-  { request_ms = 30_000 }: { request_ms?: number } = {},
+  { request_ms = 30_000, trusted_proxies = [] }: { request_ms?: number; trusted_proxies?: string[] } = {},
 ): App {
   const app: App = Fastify({
     ...(logger ? { loggerInstance: logger } : { logger: false }),
     bodyLimit: mebibyte,
+    trustProxy: trusted_proxies.length > 0 && trustedBy(trusted_proxies),
     // Called for each address: the name localhost has two.
     serverFactory: (handler) => listener(handler, request_ms),
     clientErrorHandler: () => {},

@@ -3,6 +3,8 @@ import { type Clock, isoTime } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
 import { prepare } from '../db/prepare.ts'
+import { factsOf, recordChange } from '../events/audit.ts'
+import { type Actor, type Context, contextOf } from '../events/context.ts'
 import { type Access, hashKey } from '../http/auth.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -18,10 +20,14 @@ function newToken(): string {
   return `crm_${digits}`
 }
 
-type NewKey = { workspace_id: number; name: string; scopes: string[] | null; expires_at: string | null }
+type NewKey = { name: string; scopes: string[] | null; expires_at: string | null }
 
-/** Makes a key and returns its text, which is stored nowhere: only its hash is. */
-export async function insertKey(tx: Db, clock: Clock, key: NewKey): Promise<{ id: string; token: string }> {
+/** Makes a key of the context's workspace and returns its text, which is stored nowhere: only its hash is. */
+export async function insertKey(
+  tx: Db,
+  context: Context,
+  key: NewKey,
+): Promise<{ id: string; token: string }> {
   const id = newId('key')
   const token = newToken()
   await tx
@@ -29,13 +35,15 @@ export async function insertKey(tx: Db, clock: Clock, key: NewKey): Promise<{ id
     .values({
       ...key,
       id,
+      workspace_id: context.workspace_id,
       hash: hashKey(token),
       scopes: key.scopes && JSON.stringify(key.scopes),
-      created_at: isoTime(clock.now()),
+      created_at: context.now,
       last_used_at: null,
       revoked_at: null,
     })
     .execute()
+  await recordChange(tx, context, { action: 'created', kind: 'api_keys', record_id: id, after: factsOf(key) })
   return { id, token }
 }
 
@@ -58,15 +66,25 @@ export const listKeys = (db: Db) =>
     .execute()
 
 /** Takes a key back; false when there is none with this id. A second time changes nothing. */
-export async function revokeKey(db: Db, clock: Clock, id: string): Promise<boolean> {
+export async function revokeKey(db: Db, clock: Clock, actor: Actor, id: string): Promise<boolean> {
   return transaction(db, async (tx) => {
-    const key = await tx.selectFrom('api_keys').select('revoked_at').where('id', '=', id).executeTakeFirst()
-    if (key && !key.revoked_at)
-      await tx
-        .updateTable('api_keys')
-        .set({ revoked_at: isoTime(clock.now()) })
-        .where('id', '=', id)
-        .execute()
+    const revoked_at = isoTime(clock.now())
+    const revoked = await tx
+      .updateTable('api_keys')
+      .set({ revoked_at })
+      .where('id', '=', id)
+      .where('revoked_at', 'is', null)
+      .returning('workspace_id')
+      .executeTakeFirst()
+    if (revoked) {
+      const context = contextOf(clock, { ...revoked, actor, request_id: null })
+      await recordChange(tx, context, {
+        ...{ action: 'revoked', kind: 'api_keys', record_id: id },
+        ...{ before: { revoked_at: null }, after: { revoked_at } },
+      })
+      return true
+    }
+    const key = await tx.selectFrom('api_keys').select('id').where('id', '=', id).executeTakeFirst()
     return key !== undefined
   })
 }

@@ -182,7 +182,7 @@ const giveBack = prepareRows(claim_columns, (db, { row, rows }, p: { now_ms: num
  */
 export async function release(tx: Db, claims: readonly Claim[], now_ms: number): Promise<Set<string>> {
   const given = await giveBack(tx, claims, { now_ms })
-  announce(tx)
+  announce(tx, 'deliveries')
   return new Set(given.map(({ delivery_id }) => delivery_id))
 }
 

@@ -1,5 +1,6 @@
 import { addCounts, countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
+import type { Page } from '../db/lists.ts'
 import { allowLong } from '../db/locks.ts'
 import { announce, engineOf } from '../db/prepare.ts'
 import { bodyFor } from '../events/emit.ts'
@@ -25,13 +26,16 @@ type Filters = {
   to?: string
 }
 
-/** One page of the log, newest first, and the number of all that match; `from` and `to` are inclusive times. */
+/**
+ * One page of the log, newest first, and the number of all that match (null by cursor, which is an id); `from` and `to` are
+ * inclusive times.
+ */
 export async function listDeliveries(
   db: Db,
   workspace_id: number,
   filters: Filters,
-  { per_page, offset }: { per_page: number; offset: number },
-): Promise<{ total: number; deliveries: Delivery[] }> {
+  page: Page,
+): Promise<{ total: number | null; next: string[] | null; deliveries: Delivery[] }> {
   let matching = db.selectFrom('webhook_deliveries').where('workspace_id', '=', workspace_id)
   const { from, to, ...equal } = filters
   const named = Object.entries(equal).filter(([, value]) => value !== undefined)
@@ -39,21 +43,31 @@ export async function listDeliveries(
     matching = matching.where(name as keyof typeof equal, '=', value as string)
   if (from) matching = matching.where('created_at', '>=', from)
   if (to) matching = matching.where('created_at', '<=', to)
+  const read = async (ids: typeof matching, limit: number, offset: number) =>
+    db
+      .selectFrom('webhook_deliveries')
+      .select(columns)
+      .where('workspace_id', '=', workspace_id)
+      // The ids come from the filter's index; without statistics SQLite would read the whole log instead.
+      .where('id', 'in', ids.select('id').orderBy('id', 'desc').limit(limit).offset(offset))
+      .orderBy('id', 'desc')
+      .execute()
+  if ('after' in page) {
+    const [id] = page.after ?? []
+    const rest = id === undefined ? matching : matching.where('id', '<', String(id))
+    const found = await read(rest, page.per_page + 1, 0)
+    const deliveries = found.slice(0, page.per_page)
+    const last = found.length > page.per_page ? deliveries.at(-1) : undefined
+    return { total: null, next: last ? [last.id] : null, deliveries }
+  }
   const [first] = named
   const total =
     from || to || named.length > 1
       ? (await matching.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()).n
       : await countOf(db, workspace_id, first ? `deliveries.${first[0]}=${first[1]}` : 'deliveries')
-  if (offset >= total) return { total, deliveries: [] }
-  // The ids come from the filter's index; without statistics SQLite would read the whole log instead.
-  const deliveries = await db
-    .selectFrom('webhook_deliveries')
-    .select(columns)
-    .where('workspace_id', '=', workspace_id)
-    .where('id', 'in', matching.select('id').orderBy('id', 'desc').limit(per_page).offset(offset))
-    .orderBy('id', 'desc')
-    .execute()
-  return { total, deliveries }
+  const { per_page, offset } = page
+  const deliveries = offset < total ? await read(matching, per_page, offset) : []
+  return { total, next: null, deliveries }
 }
 
 /** A delivery with every attempt, or null. The request's body is the event's stored text, never made anew. */
@@ -114,7 +128,7 @@ export async function resend(
   now_ms: number,
   which: Resendable,
 ): Promise<number> {
-  announce(tx)
+  announce(tx, 'deliveries')
   await allowLong(tx)
   const chosen = tx
     .selectFrom('webhook_deliveries')

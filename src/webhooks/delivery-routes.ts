@@ -2,10 +2,11 @@ import { Type } from 'typebox'
 import type { Db, Reading } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { recordChange } from '../events/audit.ts'
-import { List, list, paging, Single } from '../http/envelope.ts'
+import { List, Single } from '../http/envelope.ts'
 import { conflict, invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import { ListQuery } from '../http/fields.ts'
+import { cursor, pageAnswer, pageOf } from '../http/lists.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { findDelivery, listDeliveries, resend } from './deliveries.ts'
@@ -14,6 +15,7 @@ import { Delivery, DeliveryDetail, DeliveryParams, delivery_statuses } from './s
 
 const path = '/api/v1/deliveries'
 const extension = { 'x-extension': true }
+const order = '-id of deliveries'
 
 type Deps = { db: Db; reading: Reading; write: Writer; event_names: readonly string[] }
 
@@ -21,6 +23,7 @@ type Deps = { db: Db; reading: Reading; write: Writer; event_names: readonly str
 export function deliveryRoutes(app: App, { db, reading, write, event_names }: Deps): void {
   const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
   const querystring = ListQuery({
+    cursor,
     webhook_id: Type.Optional(Type.String()),
     event: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...event_names, 'ping'] })),
     status: Type.Optional(Type.Unsafe<Delivery['status']>({ type: 'string', enum: delivery_statuses })),
@@ -35,13 +38,13 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
       schema: { ...extension, summary: 'List deliveries', querystring, response: { 200: List(Delivery) } },
     },
     async (request) => {
-      const asked = paging(request.query)
+      const page = pageOf(request.query, order, ['string'])
       const { webhook_id, event, status, from, to } = request.query
       const filters = { webhook_id, event, status, from, to }
-      const { deliveries, total } = await reading((db) =>
-        listDeliveries(db, request.access.workspace_id, filters, asked),
+      const { deliveries, ...found } = await reading((db) =>
+        listDeliveries(db, request.access.workspace_id, filters, page),
       )
-      return list(deliveries, total, asked)
+      return pageAnswer(deliveries, found, order, page)
     },
   )
 

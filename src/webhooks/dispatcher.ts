@@ -261,7 +261,7 @@ export function createDispatcher(options: DispatcherOptions) {
   return {
     start() {
       running = true
-      database.onCommit(wake)
+      database.onCommit('deliveries', wake)
       wake()
     },
     wake,

@@ -1,6 +1,8 @@
 import type { Static, TSchema } from 'typebox'
 import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
+import { recordChange, sidesOf } from '../events/audit.ts'
+import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
 import { defineEvent } from '../events/define.ts'
 import { insertDelivery, insertEventOf } from '../events/emit.ts'
@@ -12,7 +14,7 @@ import type { Answer, Writer } from '../http/write.ts'
 import { findDelivery, resend } from './deliveries.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { findWebhookRow, updateWebhook } from './queries.ts'
-import { existingWebhook, secretProblems, type WebhookDeps, webhookToChange } from './routes.ts'
+import { change, existingWebhook, secretProblems, type WebhookDeps, webhookToChange } from './routes.ts'
 import {
   DeliveryDetail,
   ResendCount,
@@ -45,14 +47,17 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
       options(summary, Type.Object({}, { additionalProperties: false }), Webhook),
       async (request, reply) => {
         const { webhook_id } = request.params
-        const sent = await write(request, reply, async (tx, { workspace_id }, problems): Promise<Answer> => {
+        const sent = await write(request, reply, async (tx, context, problems): Promise<Answer> => {
+          const { workspace_id } = context
           const before = await webhookToChange(tx, workspace_id, webhook_id)
           checkMatch(request, before)
           if (problems.length) throw invalid(problems)
           if (before.status === to) return { record: before }
           await updateWebhook(tx, workspace_id, webhook_id, { status: to, status_reason: null })
           if (to === 'paused') dispatcher.holdBack(webhook_id, 'pings go')
-          return { record: await existingWebhook(tx, workspace_id, webhook_id) }
+          const after = await existingWebhook(tx, workspace_id, webhook_id)
+          await recordSides(tx, context, `${name}d`, before, after)
+          return { record: after }
         })
         // Once more for what was claimed between the two: it had not seen the commit.
         if (to === 'paused') dispatcher.holdBack(webhook_id, 'pings go')
@@ -66,7 +71,8 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
     act('rotate-secret'),
     options('Rotate the secret without a gap', RotateSecret, WebhookRotated),
     (request, reply) =>
-      write(request, reply, async (tx, { workspace_id, now_ms }, problems) => {
+      write(request, reply, async (tx, context, problems) => {
+        const { workspace_id, now_ms } = context
         const { webhook_id } = request.params
         const before = await webhookToChange(tx, workspace_id, webhook_id)
         checkMatch(request, before)
@@ -79,6 +85,7 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
         const overlap_ms = (overlap_hours ?? 24) * 3600 * 1000
         await updateWebhook(tx, workspace_id, webhook_id, rotated(row, fresh, seal, now_ms, overlap_ms))
         const after = await existingWebhook(tx, workspace_id, webhook_id)
+        await recordSides(tx, context, 'secret_rotated', before, after)
         return { record: after, shown: { ...after, secret: fresh } }
       }),
   )
@@ -124,7 +131,8 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
     act('resend-failed'),
     options('Send all failed deliveries again', ResendFailed, ResendCount),
     (request, reply) =>
-      write(request, reply, async (tx, { workspace_id, now, now_ms }, problems) => {
+      write(request, reply, async (tx, context, problems) => {
+        const { workspace_id, now, now_ms } = context
         const { webhook_id } = request.params
         const webhook = await webhookToChange(tx, workspace_id, webhook_id)
         checkMatch(request, webhook)
@@ -133,7 +141,14 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
         const since = request.body?.since ? new Date(request.body.since).toISOString() : null
         const failed = { webhook_id, status: 'failed' as const, since }
         const count = await resend(tx, workspace_id, now, now_ms, failed)
+        if (count) await recordChange(tx, context, { ...change('resent', webhook_id), after: { count } })
         return { body: single({ count }) }
       }),
   )
+}
+
+/** Tells the audit log what an operation made of a webhook, as GET shows it. */
+async function recordSides(tx: Db, context: Context, action: string, before: Webhook, after: Webhook) {
+  const told = changesBetween(before, after, ['status', 'status_reason', 'rotation_ends_at'])
+  await recordChange(tx, context, { ...change(action, after.id), ...(told && sidesOf(told, after)) })
 }

@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import { isoTime } from '../clock.ts'
 import { addCounts } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
+import type { Page } from '../db/lists.ts'
 import { allowLong } from '../db/locks.ts'
 import { announce } from '../db/prepare.ts'
 import { prepareRows } from '../db/recordset.ts'
@@ -37,16 +38,23 @@ export async function findWebhook(db: Db, workspace_id: number, id: string): Pro
   return row && webhook(row)
 }
 
-/** One page of webhooks, newest first, and the number of all. */
-export async function listWebhooks(
-  db: Db,
-  workspace_id: number,
-  { per_page, offset }: { per_page: number; offset: number },
-) {
+/** One page of webhooks, newest first, and the number of all (null by cursor). */
+export async function listWebhooks(db: Db, workspace_id: number, page: Page) {
   const all = db.selectFrom('webhooks').where('workspace_id', '=', workspace_id)
+  const newest = all.selectAll().orderBy('seq', 'desc')
+  if ('after' in page) {
+    const below = Number(page.after?.[0] ?? Number.MAX_SAFE_INTEGER)
+    const found = await newest
+      .where('seq', '<', below)
+      .limit(page.per_page + 1)
+      .execute()
+    const rows = found.slice(0, page.per_page)
+    const last = found.length > page.per_page ? rows.at(-1) : undefined
+    return { total: null, next: last ? [last.seq] : null, webhooks: rows.map(webhook) }
+  }
   const { n } = await all.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await all.selectAll().orderBy('seq', 'desc').limit(per_page).offset(offset).execute()
-  return { total: n, webhooks: rows.map(webhook) }
+  const rows = await newest.limit(page.per_page).offset(page.offset).execute()
+  return { total: n, next: null, webhooks: rows.map(webhook) }
 }
 
 type NewWebhook = { id: string; name: string | null; url: string; events: string[]; secret: string }
@@ -98,7 +106,7 @@ type WebhookChanges = Partial<Pick<WebhookRow, Stored>> & { events?: string[] }
 export async function updateWebhook(tx: Db, workspace_id: number, id: string, changes: WebhookChanges) {
   const { events, ...values } = changes
   // What a paused webhook kept is due, or what is claimed for it must wait.
-  if (values.status) announce(tx)
+  if (values.status) announce(tx, 'deliveries')
   const distinct = events && [...new Set(events)]
   if (distinct) await subscribe(tx, workspace_id, id, distinct)
   await tx
@@ -126,7 +134,7 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
   // none. In another order, a change between the two steps would leave a delivery that nobody ever ends.
   await allowLong(tx)
   await subscribe(tx, workspace_id, id, [])
-  announce(tx)
+  announce(tx, 'deliveries')
   // The queue before the log, as whoever writes an outcome down does: so the two wait for, but never block each other.
   const pending = await tx
     .deleteFrom('webhook_queue')

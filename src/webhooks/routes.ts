@@ -2,10 +2,13 @@ import type { Db, Reading } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
 import { lockRow } from '../db/locks.ts'
 import type { Seal } from '../db/seal.ts'
-import { Deleted, deleted, List, list, paging, Single } from '../http/envelope.ts'
+import { factsOf, recordChange, sidesOf } from '../events/audit.ts'
+import { changesBetween } from '../events/changes.ts'
+import { Deleted, deleted, List, Single } from '../http/envelope.ts'
 import { type FieldProblem, invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import { ListQuery } from '../http/fields.ts'
+import { cursor, pageAnswer, pageOf } from '../http/lists.ts'
 import { changesOf } from '../http/patch.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
@@ -16,9 +19,11 @@ import { generateSecret, secretProblem } from './signature.ts'
 import { checkUrl, type TargetPolicy } from './target.ts'
 
 const path = '/api/v1/webhooks'
+const order = '-seq of webhooks'
 const reads = { scope: 'webhooks:read' }
 const writes = { scope: 'webhooks:write' }
 const extension = { 'x-extension': true }
+const fields = ['name', 'url', 'events'] as const
 
 export type WebhookDeps = {
   db: Db
@@ -60,7 +65,8 @@ export function webhookRoutes(
     },
     async (request, reply) => {
       const bad_url = await urlProblems(request.body)
-      return write(request, reply, async (tx, { workspace_id, now }, problems) => {
+      return write(request, reply, async (tx, context, problems) => {
+        const { workspace_id, now } = context
         const { name = null, url = '', events = [], secret } = request.body
         const all = [...problems, ...bad_url, ...secretProblems(secret)]
         if (all.length) throw invalid(all)
@@ -68,6 +74,7 @@ export function webhookRoutes(
         const signing = secret ?? generateSecret()
         await insertWebhook(tx, workspace_id, now, { id, name, url, events, secret: seal.seal(signing) })
         const webhook = await existingWebhook(tx, workspace_id, id)
+        await recordChange(tx, context, { ...change('created', id), after: factsOf(webhook) })
         return { record: webhook, shown: { ...webhook, secret: signing }, location: `${path}/${id}` }
       })
     },
@@ -80,14 +87,16 @@ export function webhookRoutes(
       schema: {
         ...extension,
         summary: 'List webhooks',
-        querystring: ListQuery({}),
+        querystring: ListQuery({ cursor }),
         response: { 200: List(Webhook) },
       },
     },
     async (request) => {
-      const asked = paging(request.query)
-      const { webhooks, total } = await reading((db) => listWebhooks(db, request.access.workspace_id, asked))
-      return list(webhooks, total, asked)
+      const page = pageOf(request.query, order, ['number'])
+      const { webhooks, ...found } = await reading((db) =>
+        listWebhooks(db, request.access.workspace_id, page),
+      )
+      return pageAnswer(webhooks, found, order, page)
     },
   )
 
@@ -123,17 +132,22 @@ export function webhookRoutes(
     },
     handler: async (request, reply) => {
       const bad_url = await urlProblems(request.body)
-      return write(request, reply, async (tx, { workspace_id }, problems) => {
+      return write(request, reply, async (tx, context, problems) => {
+        const { workspace_id } = context
         const { webhook_id } = request.params
         const before = await webhookToChange(tx, workspace_id, webhook_id)
         checkMatch(request, before)
         // An address that is stored already stays, even if the networks that are allowed have changed.
         const all = [...problems, ...(request.body.url === before.url ? [] : bad_url)]
         if (all.length) throw invalid(all)
-        const changes = changesOf(request.body, before, ['name', 'url', 'events'])
+        const changes = changesOf(request.body, before, fields)
         if (!Object.keys(changes).length) return { record: before }
         await updateWebhook(tx, workspace_id, webhook_id, changes)
-        return { record: await existingWebhook(tx, workspace_id, webhook_id) }
+        const after = await existingWebhook(tx, workspace_id, webhook_id)
+        const told = changesBetween(before, after, fields)
+        if (told)
+          await recordChange(tx, context, { ...change('updated', webhook_id), ...sidesOf(told, after) })
+        return { record: after }
       })
     },
   })
@@ -151,9 +165,12 @@ export function webhookRoutes(
     },
     async (request, reply) => {
       const { webhook_id } = request.params
-      const sent = await write(request, reply, async (tx, { workspace_id, now }) => {
-        checkMatch(request, await webhookToChange(tx, workspace_id, webhook_id))
+      const sent = await write(request, reply, async (tx, context) => {
+        const { workspace_id, now } = context
+        const before = await webhookToChange(tx, workspace_id, webhook_id)
+        checkMatch(request, before)
         await removeWebhook(tx, workspace_id, webhook_id, now)
+        await recordChange(tx, context, { ...change('deleted', webhook_id), before: factsOf(before) })
         dispatcher.holdBack(webhook_id, 'pings too')
         return { body: deleted('The webhook') }
       })
@@ -163,6 +180,9 @@ export function webhookRoutes(
     },
   )
 }
+
+/** The head of an audit entry. Its sides are made of what GET shows, which never has a secret. */
+export const change = (action: string, record_id: string) => ({ action, kind: 'webhooks', record_id })
 
 /** Problems of a secret that a client gives; none when it gives none. */
 export function secretProblems(secret: unknown): FieldProblem[] {

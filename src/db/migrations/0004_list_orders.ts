@@ -13,7 +13,7 @@ export const listOrders: Migration = {
     ]),
     // Without a value comes after every value, without a date after every date.
     liveIndex('deals', 'by_value', 'coalesce(value_units, -1) DESC, sort_name'),
-    liveIndex('deals', 'by_close_date', "coalesce(expected_close_date, '~')"),
+    liveIndex('deals', 'by_close_date', "coalesce(expected_close_date, 'z')"),
     trashIndex('notes'),
     'CREATE INDEX events_feed ON events (workspace_id, seq)',
   ],

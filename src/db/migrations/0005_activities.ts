@@ -26,12 +26,15 @@ export const activities: Migration = {
       ],
     ),
     liveIndex('activities', 'live', ''),
-    ...['contact_id', 'company_id', 'deal_id'].map((link) => liveIndex('activities', `${link}_live`, link)),
+    ...['type', 'contact_id', 'company_id', 'deal_id'].map((field) =>
+      liveIndex('activities', `${field}_live`, field),
+    ),
     liveIndex('activities', 'by_creation', 'created_at'),
     liveIndex('activities', 'by_change', 'updated_at'),
-    liveIndex('activities', 'by_due', "coalesce(due_at, '~')"),
+    // Without a due date comes after every date, in every collation: some have signs before digits.
+    liveIndex('activities', 'by_due', "coalesce(due_at, 'z')"),
     // What is still to be done is few among many, and is asked for every morning.
-    liveIndex('activities', 'open_by_due', "coalesce(due_at, '~')", ' AND completed_at IS NULL'),
+    liveIndex('activities', 'open_by_due', "coalesce(due_at, 'z')", ' AND completed_at IS NULL'),
     trashIndex('activities'),
     ...blockTriggers(engine, 'activities'),
   ],

@@ -52,6 +52,8 @@ export const appointments: Migration = {
     ),
     'CREATE INDEX appointments_link ON appointments (link_hash) WHERE link_hash IS NOT NULL',
     liveIndex('appointments', 'live', ''),
+    liveIndex('appointments', 'status_live', 'status'),
+    liveIndex('appointments', 'type_live', 'type'),
     liveIndex('appointments', 'contact_id_live', 'contact_id'),
     liveIndex('appointments', 'booking_page_id_live', 'booking_page_id'),
     liveIndex('appointments', 'by_start', 'start_at'),
@@ -60,6 +62,9 @@ export const appointments: Migration = {
     trashIndex('appointments'),
     ...blockTriggers(engine, 'appointments'),
     ...withoutOverlap(engine),
+    // A visitor's contact is found by its e-mail (db/letter-case.ts has the same text).
+    `CREATE INDEX contacts_by_email ON contacts (workspace_id, lower(email${engine === 'postgres' ? ' COLLATE "C"' : ''}), id)
+      WHERE deleted_at IS NULL AND email IS NOT NULL`,
   ],
 }
 
@@ -73,6 +78,8 @@ function withoutOverlap(engine: 'sqlite' | 'postgres'): string[] {
       `ALTER TABLE appointments ADD CONSTRAINT appointments_overlap EXCLUDE USING gist (
         workspace_id WITH =, booking_page_id WITH =, time_text_range(start_at, end_at) WITH &&
       ) WHERE (booking_page_id IS NOT NULL AND status = 'scheduled' AND deleted_at IS NULL)`,
+      `CREATE INDEX appointments_taken ON appointments (workspace_id, booking_page_id, start_at)
+        WHERE booking_page_id IS NOT NULL AND status = 'scheduled' AND deleted_at IS NULL`,
     ]
   // Since no two overlap, only the latest of those that begin before the end can reach into the new one.
   const check = (row: string) => `

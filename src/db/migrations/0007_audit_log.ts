@@ -10,8 +10,10 @@ export const auditLog: Migration = {
       kind text NOT NULL, record_id text NOT NULL, before text, after text, request_id text
       ${engine === 'sqlite' ? '' : ', PRIMARY KEY (workspace_id, id)'}
     )`,
-    ...(engine === 'sqlite' ? ['CREATE INDEX audit_log_workspace ON audit_log (workspace_id, id)'] : []),
-    'CREATE INDEX audit_log_record ON audit_log (workspace_id, kind, record_id, id)',
-    'CREATE INDEX audit_log_time ON audit_log (workspace_id, occurred_at)',
+    // Each filter has an index that goes on with the order of the list.
+    ...['', 'kind, record_id', 'kind', 'action', 'actor_id'].map(
+      (columns) =>
+        `CREATE INDEX audit_log_${columns.replace(', ', '_') || 'time'} ON audit_log (workspace_id, ${columns && `${columns}, `}occurred_at, id)`,
+    ),
   ],
 }

@@ -6,6 +6,8 @@ import { listOrders } from './0004_list_orders.ts'
 import { activities } from './0005_activities.ts'
 import { appointments } from './0006_appointments.ts'
 import { auditLog } from './0007_audit_log.ts'
+import { finalRemoval } from './0008_final_removal.ts'
+import { timelines } from './0009_timelines.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -16,4 +18,6 @@ export const migrations: Migration[] = [
   activities,
   appointments,
   auditLog,
+  finalRemoval,
+  timelines,
 ]

@@ -11,6 +11,7 @@ import {
 } from 'kysely'
 import type { Pool, PoolClient, QueryResult as Result } from 'pg'
 import { explainLoss, type Trouble, troubleOf } from '../errors.ts'
+import type { News } from '../news.ts'
 import type { Engine, Connection as OurConnection } from '../prepare.ts'
 import type { Watch } from './watch.ts'
 
@@ -21,7 +22,11 @@ const read_only = '25006'
  * Kysely's dialect for PostgreSQL. Statements that were compiled once are prepared once per connection. A transaction's
  * BEGIN travels with its first statement, and statements that are issued together travel together (pipelining).
  */
-export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void): Dialect {
+export function postgresDialect(
+  pool: Pool,
+  watch: Watch,
+  onCommit: (news: readonly News[]) => void,
+): Dialect {
   let named = true
 
   /** Runs one statement; `failed` is told what went wrong, and what that means for the connection. */
@@ -74,7 +79,7 @@ export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void):
     failures = 0
     /** The BEGIN that is on its way; null outside of a transaction. */
     begun: Promise<unknown> | null = null
-    announces = false
+    announces: readonly News[] = []
     constructor(client: PoolClient) {
       this.client = client
     }
@@ -117,7 +122,7 @@ export function postgresDialect(pool: Pool, watch: Watch, onCommit: () => void):
       one.begun = null
       // The server answers the COMMIT of a failed transaction with a ROLLBACK, which is no error to it.
       if (command !== 'COMMIT') throw new Error('The transaction had failed: it was rolled back.')
-      if (one.announces) onCommit()
+      if (one.announces.length) onCommit(one.announces)
     },
     async rollbackTransaction(connection) {
       const one = connection as Connection

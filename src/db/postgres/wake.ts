@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { all_news, createListeners, type News } from '../news.ts'
 import { atOnce, connectionOptions, hangUp } from './connection.ts'
 
 const channel = 'rapport_commits'
@@ -20,35 +21,27 @@ async function isPooled(client: pg.Client): Promise<boolean> {
  * lost with a connection: whoever listens also looks by itself from time to time.
  */
 export function createWakeUps(url: string, pool: pg.Pool) {
-  const listeners: (() => void)[] = []
+  const { listen, tell } = createListeners()
   const me = randomUUID()
   let closed = false
   let pooled = false
-  let told = false
+  let listening = false
   let notifying = false
-  let again = false
+  const unsent = new Set<News>()
   let client: pg.Client | null = null
   let timer: NodeJS.Timeout | undefined
 
-  function tell() {
-    if (told) return
-    told = true
-    setImmediate(() => {
-      told = false
-      for (const listener of listeners) listener()
-    })
-  }
-
   function notify() {
-    again = notifying
-    if (notifying || closed) return
+    if (notifying || closed || !unsent.size) return
     notifying = true
-    atOnce(pool, `NOTIFY ${channel}, '${me}'`)
+    const payload = [me, ...unsent].join(' ')
+    unsent.clear()
+    atOnce(pool, `NOTIFY ${channel}, '${payload}'`)
       .catch(() => {})
       .then(() => {
         setTimeout(() => {
           notifying = false
-          if (again) notify()
+          notify()
         }, shortest_ms).unref()
       })
   }
@@ -66,8 +59,11 @@ export function createWakeUps(url: string, pool: pg.Pool) {
       if (!closed) timer = setTimeout(connect, reconnect_ms).unref()
     }
     one.on('error', end).on('end', end)
-    one.on('notification', ({ payload }) => {
-      if (payload !== me) tell()
+    one.on('notification', ({ payload = '' }) => {
+      const [sender, ...words] = payload.split(' ')
+      const news = all_news.filter((name) => words.includes(name))
+      // One that names nothing that we know is of another version.
+      if (sender !== me) tell(news.length ? news : all_news)
     })
     const beat = () => {
       // A connection that hangs is no better than none.
@@ -81,7 +77,7 @@ export function createWakeUps(url: string, pool: pg.Pool) {
       if (pooled) return void hangUp(one)
       await one.query(`LISTEN ${channel}`)
       // Whatever was committed while nobody listened.
-      tell()
+      tell(all_news)
       beat()
     } catch {
       end()
@@ -89,14 +85,16 @@ export function createWakeUps(url: string, pool: pg.Pool) {
   }
 
   return {
-    /** A transaction of this process that wrote was committed. */
-    committed() {
-      tell()
+    /** A transaction of this process that brought news was committed. */
+    committed(news: readonly News[]) {
+      tell(news)
+      for (const one of news) unsent.add(one)
       notify()
     },
-    listen(listener: () => void) {
-      listeners.push(listener)
-      if (listeners.length === 1) void connect()
+    listen(news: News, listener: () => void) {
+      listen(news, listener)
+      if (!listening) void connect()
+      listening = true
     },
     async close() {
       closed = true

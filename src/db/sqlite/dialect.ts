@@ -8,6 +8,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import type { News } from '../news.ts'
 import type { Engine, Connection as OurConnection, Prepared } from '../prepare.ts'
 import { createGroup } from './group.ts'
 
@@ -35,7 +36,7 @@ function statementsOf(connection: DatabaseSync) {
 export function sqliteDialect(
   writer: DatabaseSync,
   reader: DatabaseSync,
-  onCommit: () => void,
+  onCommit: (news: readonly News[]) => void,
   onGroup: (size: number) => void,
 ): Dialect {
   const group = createGroup(writer, onGroup)
@@ -44,7 +45,7 @@ export function sqliteDialect(
 
   class Connection implements OurConnection {
     statement = read
-    announces = false
+    announces: readonly News[] = []
     /** What the database refused in this transaction. */
     failure: unknown
 
@@ -85,7 +86,7 @@ export function sqliteDialect(
       const one = connection as Connection
       one.statement = read
       await group.commit()
-      if (one.announces) onCommit()
+      if (one.announces.length) onCommit(one.announces)
     },
     async rollbackTransaction(connection) {
       // A failed group commit is rolled back already, and this handle reads again.

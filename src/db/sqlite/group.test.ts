@@ -235,11 +235,12 @@ describe('handles', () => {
     await turn()
     await turn()
     let calls = 0
-    database.onCommit(() => calls++)
+    database.onCommit('events', () => calls++)
+    database.onCommit('deliveries', () => assert.fail('of these there was no news'))
     const announced = (id: number) =>
       transaction(db, async (tx) => {
         await add(tx, id)
-        announce(tx)
+        announce(tx, 'events')
       })
     await Promise.all([1, 2, 3].map(announced))
     assert.equal(calls, 0)

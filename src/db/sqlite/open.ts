@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { systemClock } from '../../clock.ts'
 import type { Database } from '../db.ts'
+import { createListeners } from '../news.ts'
 import type { Tables } from '../tables.ts'
 import { sqliteDialect } from './dialect.ts'
 
@@ -38,28 +39,19 @@ export function openSqlite(file: string): Database {
     throw error
   }
 
-  const commit_listeners: (() => void)[] = []
+  const { listen, tell } = createListeners()
   const group_listeners: ((size: number) => void)[] = []
-  let told = false
-  const tell = () => {
-    told = false
-    for (const listener of commit_listeners) listener()
-  }
-  const onCommit = () => {
-    if (!told) setImmediate(tell)
-    told = true
-  }
   const onGroup = (size: number) => {
     for (const listener of group_listeners) listener(size)
   }
 
-  const db = new Kysely<Tables>({ dialect: sqliteDialect(writer, reader, onCommit, onGroup) })
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(writer, reader, tell, onGroup) })
   return {
     db,
     engine: 'sqlite',
     reading: (work) => work(db),
     clock: systemClock,
-    onCommit: (listener) => void commit_listeners.push(listener),
+    onCommit: listen,
     onGroup: (listener) => void group_listeners.push(listener),
     async close() {
       await db.destroy()

@@ -58,3 +58,13 @@ test("a list's filter and its order come from an index alone: no sort, and no de
     )
   }
 })
+
+test('the feed of a workspace is read by its own index, also past events of other names', () => {
+  for (const order of ['ASC', 'DESC'])
+    for (const named of ["event <> 'ping'", "event <> 'ping' AND event = 'deal.won'"])
+      assert.deepEqual(
+        planOf(`SELECT seq, event, payload FROM events WHERE workspace_id = 1 AND seq > 5 AND seq <= 9 AND ${named}
+          ORDER BY seq ${order} LIMIT 25`),
+        ['SEARCH events USING INDEX events_feed (workspace_id=? AND seq>? AND seq<?)'],
+      )
+})

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Db } from '../db.ts'
+import { type Db, transaction } from '../db.ts'
 import { prepare } from '../prepare.ts'
 import type { Found, Sought } from '../search.ts'
 
@@ -45,6 +45,24 @@ export async function trigramCondition(db: Db, words: string[]): Promise<RawBuil
 async function fewCandidates(db: Db, long: string[]): Promise<number[] | null> {
   const candidates = long.length ? await findCandidates(db, long) : null
   return candidates && candidates.length <= most_candidates ? candidates : null
+}
+
+// Pages of the index that one transaction writes: few enough that nobody waits for it noticeably.
+const merged_at_once = 500
+
+/**
+ * Takes the parts of removed texts out of the trigram index, where they stay until it happens to merge, and could be put
+ * together again. Rewrites the index in small transactions: for a rare occasion.
+ */
+export async function forgetRemoved(db: Db): Promise<void> {
+  const changes = sql<{ n: number }>`SELECT total_changes() AS n`
+  // A negative number begins to merge all into one, the positive ones go on with it (FTS5, "merge").
+  for (let pages = -merged_at_once, changed = 2; changed >= 2; pages = merged_at_once)
+    changed = await transaction(db, async (tx) => {
+      const before = (await changes.execute(tx)).rows[0]?.n ?? 0
+      await sql`INSERT INTO contacts_search (contacts_search, rank) VALUES ('merge', ${pages})`.execute(tx)
+      return ((await changes.execute(tx)).rows[0]?.n ?? 0) - before
+    })
 }
 
 // The newest records of all workspaces that have every word, one more than are of use.

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { startRapport } from '../test/harness.ts'
+
+// Blocks marked sh are run as they stand. These pages have examples of whole installations, with placeholders.
+const not_run = ['operations.md', 'receiving-webhooks.md', 'scaling.md']
+// A page that loses its examples must not go unnoticed.
+const known = ['activities.md', 'appointments.md', 'events-feed.md', 'history.md', 'trash.md']
+
+const folder = new URL('.', import.meta.url)
+const pages = globSync('*.md', { cwd: folder }).sort()
+const examples = pages
+  .filter((page) => !not_run.includes(page))
+  .map((page) => ({ page, script: scriptOf(readFileSync(new URL(page, folder), 'utf8')) }))
+  .filter(({ script }) => script !== '')
+
+/** All sh blocks of a page, one after the other; each line at its place in the page, so that bash names it. */
+function scriptOf(page: string): string {
+  let inside = false
+  let any = false
+  const lines = page.split('\n').map((line) => {
+    const fence = line.startsWith('```')
+    if (fence) inside = line.trimEnd() === '```sh'
+    if (fence || !inside) return ''
+    any = true
+    return line
+  })
+  return any ? lines.join('\n') : ''
+}
+
+test('the pages with examples have them', () => {
+  const found = examples.map(({ page }) => page)
+  assert.deepEqual(
+    known.filter((page) => !found.includes(page)),
+    [],
+  )
+  assert.deepEqual(
+    not_run.filter((page) => !pages.includes(page)),
+    [],
+  )
+})
+
+for (const { page, script } of examples)
+  test(`the examples of ${page} work, in their order, on a new service`, async (t) => {
+    const service = await startRapport()
+    t.after(() => service.close())
+    const cwd = mkdtempSync(join(tmpdir(), 'rapport-examples-'))
+    t.after(() => rmSync(cwd, { recursive: true }))
+    const { url, key } = service
+    const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
+      cwd,
+      env: {
+        PATH: process.env.PATH,
+        HOME: cwd,
+        LC_ALL: 'C.UTF-8',
+        ...{ URL: url, API: `${url}/api/v1`, KEY: key },
+        ...{ H: `Authorization: Bearer ${key}`, J: 'Content-Type: application/json' },
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: 60_000,
+    })
+    const [output, errors, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ])
+    assert.equal(code, 0, `${page}: ${errors}\nThe last output: ${output.slice(-1000)}`)
+  })

@@ -1,0 +1,123 @@
+import { sql } from 'kysely'
+import { countOf } from '../db/counts.ts'
+import type { Db } from '../db/db.ts'
+import {
+  dated,
+  equals,
+  type Filter,
+  type Found,
+  findRecords,
+  inOrder,
+  type Order,
+  type Page,
+  type Sorting,
+  within,
+} from '../db/lists.ts'
+import { perNumber } from '../db/pages.ts'
+import { prepare } from '../db/prepare.ts'
+import { isLive } from '../db/references.ts'
+import { activitiesWithReferences, counted, listed_columns } from './queries.ts'
+import type { ActivityStatus, ActivityType, ListedActivity } from './schema.ts'
+
+// Without a due date comes after every date. A letter: some collations of PostgreSQL put signs before digits.
+const due = sql`coalesce(due_at, 'z')`
+const last_time = '9999-12-31T23:59:59.999Z'
+
+/** What activities can be sorted by. */
+export const orders: readonly Order[] = [...dated, [{ field: 'due_at', by: due }]]
+
+const references = { contact_id: 'contacts', company_id: 'companies', deal_id: 'deals' } as const
+
+type Asked = {
+  type?: ActivityType | undefined
+  status?: ActivityStatus | undefined
+  /** Both inclusive. */
+  due_from?: string | undefined
+  due_to?: string | undefined
+  contact_id?: number | undefined
+  company_id?: number | undefined
+  deal_id?: number | undefined
+  /** What every list of records can be filtered by. */
+  filters: Filter[]
+  /** By which an activity is overdue or not. */
+  now: string
+}
+
+/** One page of the live activities that meet all filters; `total` and `next` as in findRecords. */
+export async function listActivities(
+  db: Db,
+  workspace_id: number,
+  asked: Asked,
+  page: Page,
+  sorting: Sorting,
+): Promise<Pick<Found, 'total' | 'next'> & { activities: ListedActivity[] }> {
+  // A link to a record in the trash reads null, so no activity shows the id of one.
+  for (const [link, table] of Object.entries(references)) {
+    const id = asked[link as keyof typeof references]
+    if (id !== undefined && !(await isLive(db, table, workspace_id, id)))
+      return { activities: [], total: 'offset' in page ? 0 : null, next: null }
+  }
+  const { due_from, due_to, status } = asked
+  const filters = [...asked.filters]
+  for (const name of counted) {
+    const value = asked[name]
+    if (value === undefined) continue
+    filters.push(equals(name, value, await countOf(db, workspace_id, `activities.${name}=${value}`)))
+  }
+  // No range reaches to what has no due date.
+  if (due_from !== undefined || due_to !== undefined)
+    filters.push(...within('due_at', due_from, due_to ?? last_time, due))
+  if (status === 'completed') filters.push(await completed(db, workspace_id))
+  else if (status) filters.push(status === 'open' ? open : overdue(asked.now))
+
+  const found = await findRecords(db, { table: 'activities', workspace_id, filters, sorting, page })
+  const { ids, total, next } = found
+  return { activities: await activitiesByIds(db, workspace_id, ids), total, next }
+}
+
+/** Activities as the list shows them, in the order of their ids. */
+export async function activitiesByIds(
+  db: Db,
+  workspace_id: number,
+  ids: number[],
+): Promise<ListedActivity[]> {
+  const rows = ids.length ? await withIds(ids.length)(db, { workspace_id, ...ids }) : []
+  return inOrder(ids, rows).map((row) => ({ ...row, type: row.type as ActivityType }))
+}
+
+// The field is that of the order whose index holds only what is open.
+const open: Filter = {
+  field: 'due_at',
+  where: sql`completed_at IS NULL`,
+  plain: sql`coalesce(completed_at, null) IS NULL`,
+}
+
+const overdue = (now: string): Filter => ({
+  field: 'due_at',
+  where: sql`completed_at IS NULL AND ${due} < ${now}`,
+  plain: sql`coalesce(completed_at, null) IS NULL AND coalesce(due_at, null) < ${now}`,
+})
+
+// No index holds what is completed, but one what is not: that is quickly counted.
+async function completed(db: Db, workspace_id: number): Promise<Filter> {
+  const { rows } = await sql<{ n: number }>`
+    SELECT count(*) AS n FROM activities
+    WHERE workspace_id = ${workspace_id} AND deleted_at IS NULL AND completed_at IS NULL`.execute(db)
+  const total = Math.max(0, (await countOf(db, workspace_id, 'activities')) - Number(rows[0]?.n))
+  const where = sql`completed_at IS NOT NULL` as Filter['where']
+  return { where, plain: where, total }
+}
+
+type Ids = { workspace_id: number } & Record<number, number>
+const withIds = perNumber((count) =>
+  prepare((db, p: Ids) =>
+    activitiesWithReferences(db)
+      .select(listed_columns)
+      .where('activities.workspace_id', '=', p.workspace_id)
+      .where(
+        'activities.id',
+        'in',
+        Array.from({ length: count }, (_, index) => p[index] as number),
+      ),
+  ),
+)

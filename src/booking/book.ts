@@ -1,0 +1,178 @@
+import { hash } from 'node:crypto'
+import {
+  appointmentToChange,
+  cancelAppointment,
+  changeAppointment,
+  createAppointment,
+  holdTimes,
+} from '../appointments/changes.ts'
+import { findAppointment, findLinkedAppointment } from '../appointments/queries.ts'
+import type { Appointment } from '../appointments/schema.ts'
+import { type Clock, isoTime } from '../clock.ts'
+import { contactCreated } from '../contacts/events.ts'
+import { findContactByEmail, insertContact } from '../contacts/queries.ts'
+import type { Contact } from '../contacts/schema.ts'
+import { type Db, transaction } from '../db/db.ts'
+import { isLive } from '../db/references.ts'
+import { factsOf, recordChange } from '../events/audit.ts'
+import { type Context, contextOf } from '../events/context.ts'
+import { emit } from '../events/emit.ts'
+import { findBookingPage, findPublicPage } from './queries.ts'
+import type { BookingPage } from './schema.ts'
+import { isOffered } from './slots.ts'
+
+/** What a visitor leaves; texts are trimmed. */
+export type Visitor = {
+  first_name: string
+  last_name: string
+  email: string
+  phone: string | null
+  message: string | null
+}
+
+/** Why a visitor's wish was not done: nothing was changed. */
+export type Refusal =
+  /** The page is gone or takes no bookings. */
+  | 'closed'
+  /** The time is not offered, or not any more. */
+  | 'taken'
+  /** The appointment has begun. */
+  | 'past'
+  | 'cancelled'
+export type Outcome = { done: Appointment } | { refused: Refusal }
+
+type Deps = { db: Db; clock: Clock; request_id: string }
+
+/** What the database keeps of a private link's token. */
+export const linkHash = (token: string): string => hash('sha256', token)
+
+/**
+ * The token of the private link that a form's booking gets: 32 bytes as base64url, made of the form's own random token, so
+ * that a form that is sent twice leads to one appointment, and one in which another time was chosen to another.
+ */
+export const linkToken = (form_token: string, slug: string, start_at: string, email: string): string =>
+  hash('sha256', [form_token, slug, start_at, email.toLowerCase()].join('\n'), 'base64url')
+
+const visitorContext = ({ clock, request_id }: Deps, workspace_id: number): Context =>
+  contextOf(clock, { workspace_id, actor: { kind: 'visitor', id: null }, request_id })
+
+const endOf = (start_ms: number, { duration_minutes }: BookingPage) =>
+  isoTime(start_ms + duration_minutes * 60_000)
+
+/** Books a time of a page in one transaction: finds or makes the contact, and makes the appointment (contract: booking). */
+export async function book(
+  deps: Deps,
+  slug: string,
+  { start_at, token, visitor }: { start_at: string; token: string; visitor: Visitor },
+): Promise<Outcome> {
+  const found = await findPublicPage(deps.db, slug)
+  if (!found) return { refused: 'closed' }
+  const { workspace_id } = found
+  return transaction(deps.db, async (tx) => {
+    // The bookings of one page come one after another: what is free now is free until the commit, buffers included.
+    await holdTimes(tx, workspace_id, found.page.id)
+    const { page } = (await findPublicPage(tx, slug)) ?? {}
+    if (page?.id !== found.page.id) return { refused: 'closed' }
+    const link_hash = linkHash(token)
+    const before = await linkedAppointment(tx, link_hash)
+    if (before) return { done: before.appointment }
+    const context = visitorContext(deps, workspace_id)
+    const start_ms = Date.parse(start_at)
+    if (!(await isOffered(tx, workspace_id, page, start_ms, context.now_ms))) return { refused: 'taken' }
+    const contact = await contactOf(tx, context, visitor)
+    const done = await createAppointment(tx, context, {
+      ...{ title: page.title, type: 'booking', start_at: isoTime(start_ms), end_at: endOf(start_ms, page) },
+      ...{ contact_id: contact.id, booking_page_id: page.id, location: null },
+      ...{ notes: notesOf(visitor, contact), link_hash },
+    })
+    return { done }
+  })
+}
+
+// A stranger may know somebody's e-mail, so a contact that exists stays as it is.
+async function contactOf(tx: Db, context: Context, visitor: Visitor): Promise<Contact> {
+  const { workspace_id, now } = context
+  const { first_name, last_name, email, phone } = visitor
+  const known = await findContactByEmail(tx, workspace_id, email)
+  // It may be on its way to the trash until we have it.
+  if (known && (await isLive(tx, 'contacts', workspace_id, known.id))) return known
+  const contact = await insertContact(tx, workspace_id, now, {
+    ...{ first_name, last_name, email, phone, mobile: null, company_id: null, title: null },
+    ...{ stage: null, source: 'booking', custom_fields: {}, tags: [] },
+  })
+  await emit(tx, context, contactCreated, contact)
+  await recordChange(tx, context, {
+    ...{ action: 'created', kind: 'contacts', record_id: contact.id },
+    after: factsOf(contact),
+  })
+  return contact
+}
+
+// What the visitor wrote that the contact does not say.
+function notesOf(visitor: Visitor, contact: Contact): string | null {
+  const name = `${visitor.first_name} ${visitor.last_name}`
+  const other_name = name !== `${contact.first_name} ${contact.last_name}`
+  const other_phone = visitor.phone !== null && ![contact.phone, contact.mobile].includes(visitor.phone)
+  const lines = [
+    ...(other_name ? [`Name: ${name}`] : []),
+    ...(other_phone ? [`Phone: ${visitor.phone}`] : []),
+  ]
+  return [visitor.message, lines.join('\n')].filter(Boolean).join('\n\n') || null
+}
+
+export type Linked = { workspace_id: number; appointment: Appointment }
+
+/** The live appointment of a private link, or null. */
+export async function linkedAppointment(db: Db, link_hash: string): Promise<Linked | null> {
+  const key = await findLinkedAppointment(db, link_hash)
+  if (!key) return null
+  const appointment = await findAppointment(db, key.workspace_id, key.id)
+  return appointment && { workspace_id: key.workspace_id, appointment }
+}
+
+/** Why a visitor can no longer change an appointment, or null. */
+export function closedBecause({ status, start_at }: Appointment, now_ms: number): Refusal | null {
+  if (status === 'cancelled') return 'cancelled'
+  return Date.parse(start_at) <= now_ms ? 'past' : null
+}
+
+type Change = (tx: Db, context: Context, before: Appointment) => Promise<Outcome>
+
+async function changeLinked(deps: Deps, { workspace_id, appointment }: Linked, change: Change) {
+  return transaction(deps.db, async (tx) => {
+    const before = await appointmentToChange(tx, workspace_id, appointment.id)
+    const context = visitorContext(deps, workspace_id)
+    const refused = closedBecause(before, context.now_ms)
+    return refused ? { refused } : change(tx, context, before)
+  })
+}
+
+/** Cancels the appointment of a private link, also when its page takes no bookings any more. */
+export const cancelLinked = (deps: Deps, linked: Linked, reason: string | null): Promise<Outcome> =>
+  changeLinked(deps, linked, async (tx, context, before) => ({
+    done: await cancelAppointment(tx, context, before, reason),
+  }))
+
+/** Moves the appointment of a private link to another free time of its page. */
+export const moveLinked = (deps: Deps, linked: Linked, start_at: string): Promise<Outcome> =>
+  changeLinked(deps, linked, async (tx, context, before) => {
+    const { workspace_id, now_ms } = context
+    await holdTimes(tx, workspace_id, before.booking_page_id)
+    const page = await openPage(tx, workspace_id, before)
+    if (!page) return { refused: 'closed' }
+    const start_ms = Date.parse(start_at)
+    if (start_ms === Date.parse(before.start_at)) return { done: before }
+    if (!(await isOffered(tx, workspace_id, page, start_ms, now_ms, before.id))) return { refused: 'taken' }
+    const times = { start_at: isoTime(start_ms), end_at: endOf(start_ms, page) }
+    return { done: await changeAppointment(tx, context, before, times) }
+  })
+
+/** The page that an appointment is on, while it takes bookings. */
+export async function openPage(
+  db: Db,
+  workspace_id: number,
+  { booking_page_id }: Appointment,
+): Promise<BookingPage | null> {
+  const page = booking_page_id === null ? null : await findBookingPage(db, workspace_id, booking_page_id)
+  return page?.active ? page : null
+}

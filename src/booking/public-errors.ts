@@ -1,0 +1,65 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.ts'
+import { subscriberOf } from '../http/client-address.ts'
+import { ApiError, publicError } from '../http/errors.ts'
+import { createLimiter } from '../http/rate-limit.ts'
+import type { App } from '../http/server.ts'
+import type { Screen } from './public-html.ts'
+import { wordsScreen } from './public-screens.ts'
+
+/** Whether the answer is for a program: the free times as JSON, and whatever asks for JSON alone. */
+const wantsJson = ({ url, headers: { accept = '' } }: FastifyRequest) =>
+  /\/slots(\?|$)/.test(url) || (accept.includes('application/json') && !accept.includes('text/html'))
+
+const words: Record<number, [title: string, text: string]> = {
+  404: [
+    'There is nothing here',
+    'No bookings are taken at this address at the moment, or a link is not complete.\n\nCheck the address, or ask whoever gave it to you.',
+  ],
+  405: ['This is not possible here', 'Go back and try it again from there.'],
+  413: ['This is too much text', 'Go back and send a shorter message.'],
+  429: [
+    'One moment, please',
+    'There were many requests from your network. Wait a few seconds, then load the page again.',
+  ],
+  500: ['Something went wrong here', 'It is not your fault. Try it again in a moment.'],
+  503: ['This does not work at the moment', 'Nothing was changed. Try it again in a moment.'],
+}
+
+/** The page of an error. */
+export const errorScreen = (status: number): Screen => {
+  const [title, text] = words[status] ?? ['This request is not valid', 'Go back and try it again from there.']
+  return wordsScreen(status, title, text)
+}
+
+/** Answers errors with a page; with the envelope where a program asks. */
+export function answerErrors(app: App, show: (reply: FastifyReply, screen: Screen) => FastifyReply): void {
+  app.setErrorHandler((error, request, reply) => {
+    // To the server's own handler.
+    if (wantsJson(request)) throw error
+    const { statusCode, headers } = publicError(error) ?? { statusCode: 500, headers: {} }
+    if (statusCode >= 500)
+      request.log[statusCode === 500 ? 'error' : 'warn'](
+        { err: error, request_id: request.id },
+        'request failed',
+      )
+    return show(reply.headers(headers), errorScreen(statusCode))
+  })
+}
+
+/**
+ * Limits the requests of each address, in each process by itself: nobody has a key here. What is kept by browsers for
+ * ever is free.
+ */
+export function limitAddresses(app: App, per_second: number, clock: Clock): void {
+  const limiter = createLimiter(per_second, clock)
+  if (!limiter) return
+  app.addHook('onRequest', async ({ ip, routeOptions }) => {
+    if (routeOptions.url === '/book/_/:file') return
+    const { retry_after_seconds } = limiter(subscriberOf(ip))
+    if (retry_after_seconds)
+      throw new ApiError('rate_limited', `An address may send ${per_second} requests a second here.`, {
+        headers: { 'retry-after': String(retry_after_seconds) },
+      })
+  })
+}

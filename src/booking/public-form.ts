@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { Email, OptionalText, Text } from '../http/fields.ts'
+import type { App } from '../http/server.ts'
+import type { Typed } from './public-details.ts'
+
+/** A form never holds more; longer ones are 413. */
+const most_bytes = 64 * 1024
+
+/** Lets the routes of this plugin take forms, and nothing else. What browsers send as line breaks becomes a line feed. */
+export function parseForms(app: App): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: most_bytes },
+    async (_request: unknown, text: string | Buffer) => {
+      const fields = [...new URLSearchParams(String(text))]
+      return Object.fromEntries(fields.map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
+    },
+  )
+}
+
+const Time = Type.Unsafe<string>({ type: 'string', format: 'date-time', minLength: 1, maxLength: 64 })
+const zone = OptionalText(64)
+
+// Fields that are not known are let through: what a browser or its add-ons add is no visitor's mistake.
+export const BookingForm = Type.Object({
+  slot: Time,
+  first_name: Text(255),
+  last_name: Text(255),
+  email: Type.Unsafe<string>({ ...Email(), type: 'string', minLength: 1 }),
+  phone: Type.Optional(OptionalText(64)),
+  message: Type.Optional(OptionalText(2000)),
+  // Only programs see this field and fill it in.
+  fax: Type.Optional(OptionalText(0)),
+  token: Type.Optional(OptionalText(100)),
+  zone: Type.Optional(zone),
+})
+export type BookingForm = Static<typeof BookingForm>
+
+export const MoveForm = Type.Object({ slot: Time, zone: Type.Optional(zone) })
+export const CancelForm = Type.Object({ reason: Type.Optional(OptionalText(255)), zone: Type.Optional(zone) })
+
+const token_pattern = /^[\w-]{43}$/
+export const isToken = (text: unknown): text is string => typeof text === 'string' && token_pattern.test(text)
+
+/** A form's own token, so that what is sent twice is done once; a new one where there is none. */
+export const formToken = (sent?: unknown): string =>
+  isToken(sent) ? sent : randomBytes(32).toString('base64url')
+
+/** The texts of a form as they were typed. */
+export const typedOf = (body: unknown): Typed =>
+  Object.fromEntries(
+    Object.entries((body ?? {}) as Record<string, unknown>).filter(([, value]) => typeof value === 'string'),
+  ) as Typed

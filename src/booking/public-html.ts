@@ -1,0 +1,81 @@
+/** A piece of HTML whose texts are escaped; only the tag `html` makes one. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type Part = Html | string | number | null | undefined | false | readonly Part[]
+
+const entities: Record<string, string> = {
+  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' },
+}
+const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (character) => entities[character] as string)
+
+function shown(part: Part): string {
+  if (part instanceof Html) return part.text
+  if (Array.isArray(part)) return part.map(shown).join('')
+  return part === null || part === undefined || part === false ? '' : escaped(String(part))
+}
+
+/** HTML from a template: what is put in is text, also in (quoted) attributes, unless it is HTML itself. */
+export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
+  new Html(strings.reduce((text, string, i) => text + shown(parts[i - 1]) + string))
+
+/** Plain text with its paragraphs and line breaks. */
+export const paragraphs = (text: string): Html[] =>
+  text
+    .split(/\n{2,}/)
+    .filter((part) => part.trim())
+    .map((part) => html`<p class="text">${part.trim()}</p>`)
+
+export type Screen = {
+  status?: number
+  title: string
+  body: Html
+  /** The zone in which the times are shown, on pages that can show them in another. */
+  zone?: string
+}
+
+/** A whole page. */
+export const documentOf = ({ title, body, zone }: Screen, assets: { css: string; js: string }): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${assets.css}">
+<script src="${assets.js}" defer></script>
+<title>${title}</title>
+</head>
+<body>
+<main${zone !== undefined && html` data-zone="${zone}"`}>
+${body}
+</main>
+<p id="said" class="unseen" role="status"></p>
+</body>
+</html>
+`.text
+
+// Nothing but this server is asked, and no script or style of a page itself runs, whatever a text in it says.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Of every answer below /book but the assets: pages hold forms and private links, so nobody keeps or passes them on. */
+export const page_headers = {
+  'content-security-policy': policy,
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}

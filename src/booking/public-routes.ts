@@ -1,0 +1,135 @@
+import { Type } from 'typebox'
+import { List, list } from '../http/envelope.ts'
+import { type FieldProblem, notFound } from '../http/errors.ts'
+import type { App } from '../http/server.ts'
+import { bodyProblems } from '../http/validation.ts'
+import { book, linkToken } from './book.ts'
+import { assetRoute } from './public-assets.ts'
+import { readChoices } from './public-choose.ts'
+import { answerErrors, limitAddresses } from './public-errors.ts'
+import { BookingForm, formToken, parseForms, typedOf } from './public-form.ts'
+import { documentOf, page_headers } from './public-html.ts'
+import { linkRoutes } from './public-link-routes.ts'
+import {
+  askedOf,
+  type Found,
+  nextSlots,
+  type PublicDeps,
+  placeOf,
+  type Show,
+  slotAt,
+  timeOfAddress,
+} from './public-place.ts'
+import { chooseScreen, detailsScreen } from './public-screens.ts'
+import { findPublicPage } from './queries.ts'
+import { rangeOf } from './routes.ts'
+import { SlotsQuery, Slot as SlotView } from './schema.ts'
+import { isOffered, offeredSlots } from './slots.ts'
+
+/** The pages below /book, open to everybody: visitors choose a free time, book it, and cancel or move it by their link. */
+export async function publicBooking(root: App, deps: PublicDeps & { per_second: number }): Promise<void> {
+  await root.register(
+    async (scope) => {
+      const app = scope as unknown as App
+      const assets = assetRoute(app)
+      const show: Show = (reply, screen) =>
+        reply
+          .code(screen.status ?? 200)
+          .headers(page_headers)
+          .type('text/html; charset=utf-8')
+          .send(documentOf(screen, assets))
+      parseForms(app)
+      answerErrors(app, show)
+      limitAddresses(app, deps.per_second, deps.clock)
+      // The server's first hook has told paths that exist from those that do not.
+      app.setNotFoundHandler(() => {
+        throw notFound('This page')
+      })
+      pageRoutes(app, deps, show)
+      linkRoutes(app, deps, show)
+    },
+    { prefix: '/book' },
+  )
+}
+
+const SlugParams = Type.Object({ slug: Type.String() })
+
+function pageRoutes(app: App, deps: PublicDeps, show: Show): void {
+  const { reading, clock } = deps
+  const openPage = async (slug: string): Promise<Found> => {
+    const found = await reading((handle) => findPublicPage(handle, slug))
+    if (!found) throw notFound('This booking page')
+    return found
+  }
+
+  app.get('/:slug', { schema: { params: SlugParams } }, async (request, reply) => {
+    const { slug } = request.params
+    const found = await openPage(slug)
+    const { workspace_id, page } = found
+    const asked = askedOf(request)
+    const place = placeOf(request, `/book/${slug}`, page.time_zone, asked.zone)
+    const now_ms = clock.now()
+    return reading(async (handle) => {
+      const start_at = timeOfAddress(asked.slot)
+      if (start_at && (await isOffered(handle, workspace_id, page, Date.parse(start_at), now_ms)))
+        return show(
+          reply,
+          detailsScreen(page, place, { token: formToken(), typed: {}, slot: slotAt(start_at, page) }),
+        )
+      const choices = await readChoices(
+        (window) => offeredSlots(handle, workspace_id, page, { ...window, now_ms }),
+        place.reader,
+        asked,
+        { now_ms, horizon_days: page.horizon_days },
+      )
+      const gone = asked.slot === undefined ? null : 'This time is no longer free. Choose another one.'
+      return show(reply, chooseScreen(page, place, choices, gone))
+    })
+  })
+
+  app.post('/:slug', { schema: { params: SlugParams, body: BookingForm } }, async (request, reply) => {
+    const { slug } = request.params
+    const found = await openPage(slug)
+    const { page } = found
+    const { body } = request
+    const typed = typedOf(body)
+    const form_token = formToken(body.token)
+    const place = placeOf(request, `/book/${slug}`, page.time_zone, typed.zone)
+    const details = { token: form_token, typed }
+    const problems = bodyProblems(body).map(oneTime)
+    if (problems.length) {
+      const chosen = !problems.some(({ field }) => field === 'slot')
+      const others = chosen ? [] : await nextSlots(deps, found, null)
+      const slot = chosen ? slotAt(body.slot, page) : null
+      return show(reply, detailsScreen(page, place, { ...details, problems, slot, others }))
+    }
+    const { slot, first_name, last_name, email, phone = null, message = null } = body
+    const token = linkToken(form_token, slug, slot, email)
+    const visitor = { first_name, last_name, email, phone, message }
+    const outcome = await book({ ...deps, request_id: request.id }, slug, { start_at: slot, token, visitor })
+    if ('done' in outcome) {
+      const query = new URLSearchParams({ zone: place.reader.zone })
+      return reply.headers(page_headers).redirect(`/book/${slug}/a/${token}?${query}`, 303)
+    }
+    if (outcome.refused === 'closed') throw notFound('This booking page')
+    const others = await nextSlots(deps, found, slot)
+    return show(reply, detailsScreen(page, place, { ...details, slot: null, others, taken: true }))
+  })
+
+  app.get(
+    '/:slug/slots',
+    { schema: { params: SlugParams, querystring: SlotsQuery, response: { 200: List(SlotView) } } },
+    async ({ params, query }, reply) => {
+      const { workspace_id, page } = await openPage(params.slug)
+      const now_ms = clock.now()
+      const window = { ...rangeOf(query, now_ms), now_ms }
+      const slots = await reading((handle) => offeredSlots(handle, workspace_id, page, window))
+      reply.headers(page_headers)
+      return list(slots, slots.length, { page: 1, per_page: Math.max(1, slots.length) })
+    },
+  )
+}
+
+// Whatever is wrong with a time, none is chosen.
+const oneTime = (problem: FieldProblem): FieldProblem =>
+  problem.field === 'slot' ? { ...problem, code: 'required' } : problem

@@ -1,0 +1,199 @@
+import type { Appointment } from '../appointments/schema.ts'
+import type { FieldProblem } from '../http/errors.ts'
+import type { Slot } from './availability.ts'
+import { closedBecause } from './book.ts'
+import { type Choices, chooser } from './public-choose.ts'
+import type { Reader } from './public-days.ts'
+import { zoneName } from './public-days.ts'
+import {
+  problemSummary,
+  slotOptions,
+  type Typed,
+  takenNote,
+  visitorFields,
+  whenOf,
+} from './public-details.ts'
+import { type Html, html, paragraphs, type Screen } from './public-html.ts'
+import type { BookingPage } from './schema.ts'
+
+/** Where a visitor is: the path below /book, the page's own zone, and how the visitor reads times. */
+export type Place = { path: string; own_zone: string; reader: Reader }
+
+const withZone = (path: string, { zone }: Reader) => `${path}?${new URLSearchParams({ zone })}`
+const notice = (text: string | null | undefined) =>
+  text ? html`<p class="notice" role="status">${text}</p>` : null
+
+function lengthOf(minutes: number): string {
+  const hours = Math.floor(minutes / 60)
+  const parts = [
+    hours > 0 && `${hours} ${hours === 1 ? 'hour' : 'hours'}`,
+    minutes % 60 > 0 && `${minutes % 60} minutes`,
+  ]
+  return parts.filter(Boolean).join(' ')
+}
+
+const about = (page: BookingPage) =>
+  html`<p class="muted">${lengthOf(page.duration_minutes)} · ${zoneName(page.time_zone)}</p>`
+
+/** The booking page: what it is about, and the times to choose from. */
+export const chooseScreen = (
+  page: BookingPage,
+  { path, own_zone, reader }: Place,
+  choices: Choices | null,
+  text: string | null,
+): Screen => ({
+  title: page.title,
+  zone: reader.zone,
+  body: html`<header>
+<h1>${page.title}</h1>
+${about(page)}
+${paragraphs(page.description ?? '')}
+</header>
+${notice(text)}
+${chooser(path, choices, reader, own_zone)}`,
+})
+
+export type Details = {
+  token: string
+  typed: Typed
+  problems?: readonly FieldProblem[]
+  /** The chosen time; null when one of the others is to be chosen. */
+  slot: Slot | null
+  others?: readonly Slot[]
+  taken?: boolean
+}
+
+/** The form for who books, at a chosen time or with others to choose from. */
+export function detailsScreen(page: BookingPage, place: Place, details: Details): Screen {
+  const { path, own_zone, reader } = place
+  const { token, typed, problems = [], slot, others = [], taken = false } = details
+  const wrong = taken || problems.length > 0
+  return {
+    status: taken ? 409 : wrong ? 422 : 200,
+    title: `${wrong ? 'Not booked yet: ' : ''}${page.title}`,
+    body: html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">‹ </span>All free times</a></p>
+<h1>${page.title}</h1>
+${about(page)}
+${taken ? takenNote(others.length > 0) : problemSummary(problems)}
+<form method="post" action="${path}" novalidate>
+<input type="hidden" name="token" value="${token}">
+<input type="hidden" name="zone" value="${reader.zone}">
+${slot ? html`<input type="hidden" name="slot" value="${slot.start_at}"><p class="when">${whenOf(slot, reader, own_zone)}</p>` : others.length > 0 && slotOptions(others, reader)}
+<h2>Your details</h2>
+${visitorFields(typed, problems)}
+<button class="primary">Book this time</button>
+</form>`,
+  }
+}
+
+/** The private page of an appointment. `open_slug` is its booking page's, null while that takes no bookings and the appointment can't be moved. */
+export function linkScreen(
+  appointment: Appointment,
+  { path, own_zone, reader }: Place,
+  { open_slug, now_ms, text }: { open_slug: string | null; now_ms: number; text?: string | null },
+): Screen {
+  const closed = closedBecause(appointment, now_ms)
+  const heading =
+    closed === 'cancelled'
+      ? 'This appointment is cancelled'
+      : closed
+        ? 'This appointment is over'
+        : 'You are booked'
+  const { title, location } = appointment
+  return {
+    title: `${heading}: ${title}`,
+    zone: reader.zone,
+    body: html`<h1>${heading}</h1>
+${notice(text)}
+<dl>
+<div><dt>What</dt><dd>${title}</dd></div>
+<div><dt>When</dt><dd${closed === 'cancelled' && html` class="gone"`}>${whenOf(appointment, reader, own_zone)}</dd></div>
+${location && html`<div><dt>Where</dt><dd>${location}</dd></div>`}
+</dl>
+${
+  closed
+    ? html`<p class="muted">It can no longer be changed here.</p>
+${open_slug !== null && html`<p class="actions"><a class="button" href="${withZone(`/book/${open_slug}`, reader)}">Book another time</a></p>`}`
+    : html`<p class="actions"><a class="button primary" href="${path}/calendar.ics">Add to calendar</a>
+${open_slug !== null && html`<a class="button" href="${withZone(`${path}/move`, reader)}">Move</a>`}
+<a class="button" href="${withZone(`${path}/cancel`, reader)}">Cancel appointment</a></p>
+<p class="muted">Keep the address of this page to yourself: whoever has it can move or cancel the appointment.</p>`
+}`,
+  }
+}
+
+const back = (path: string, reader: Reader) =>
+  html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">‹ </span>Back to the appointment</a></p>`
+
+/** Asks whether to cancel. */
+export const cancelScreen = (
+  appointment: Appointment,
+  { path, own_zone, reader }: Place,
+  typed: Typed = {},
+  problems: readonly FieldProblem[] = [],
+): Screen => ({
+  status: problems.length ? 422 : 200,
+  title: `Cancel: ${appointment.title}`,
+  body: html`${back(path, reader)}
+<h1>Cancel this appointment?</h1>
+<p>${appointment.title}</p>
+<p class="when">${whenOf(appointment, reader, own_zone)}</p>
+${problemSummary(problems)}
+<form method="post" action="${path}/cancel" novalidate>
+<input type="hidden" name="zone" value="${reader.zone}">
+<div class="field"><label for="reason">Reason <span class="muted">(optional)</span></label>
+<input id="reason" name="reason" maxlength="255" autocomplete="off" value="${typed.reason ?? ''}"></div>
+<button class="danger">Cancel appointment</button>
+</form>`,
+})
+
+/** The times to which an appointment can be moved. */
+export const moveScreen = (
+  appointment: Appointment,
+  { path, own_zone, reader }: Place,
+  choices: Choices | null,
+  text: string | null,
+): Screen => ({
+  title: `Move: ${appointment.title}`,
+  zone: reader.zone,
+  body: html`${back(path, reader)}
+<h1>Choose a new time</h1>
+<p>${appointment.title} is now on:</p>
+<p class="when">${whenOf(appointment, reader, own_zone)}</p>
+${notice(text)}
+${chooser(`${path}/move`, choices, reader, own_zone)}`,
+})
+
+/** Asks whether to move to the chosen time, or, when it has been taken, to which of the next ones. */
+export function movingScreen(
+  appointment: Appointment,
+  { path, own_zone, reader }: Place,
+  { slot, others = [] }: { slot: Slot | null; others?: readonly Slot[] },
+): Screen {
+  const to: Html | null = slot
+    ? html`<input type="hidden" name="slot" value="${slot.start_at}"><h2>To</h2><p class="when">${whenOf(slot, reader, own_zone)}</p>`
+    : others.length > 0
+      ? slotOptions(others, reader)
+      : null
+  return {
+    status: slot ? 200 : 409,
+    title: `${slot ? '' : 'Not moved yet: '}${appointment.title}`,
+    body: html`<p><a class="back" href="${withZone(`${path}/move`, reader)}"><span aria-hidden="true">‹ </span>All free times</a></p>
+<h1>Move this appointment?</h1>
+<p>${appointment.title}</p>
+${!slot && takenNote(others.length > 0)}
+<h2>From</h2><p class="when">${whenOf(appointment, reader, own_zone)}</p>
+<form method="post" action="${path}/move" novalidate>
+<input type="hidden" name="zone" value="${reader.zone}">
+${to}
+${to && html`<button class="primary">Move to this time</button>`}
+</form>`,
+  }
+}
+
+/** A page that says in words why there is nothing else. */
+export const wordsScreen = (status: number, title: string, text: string): Screen => ({
+  status,
+  title,
+  body: html`<h1>${title}</h1>${paragraphs(text)}`,
+})

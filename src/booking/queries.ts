@@ -1,0 +1,151 @@
+import { type Selectable, sql } from 'kysely'
+import { recount } from '../db/counts.ts'
+import type { Db } from '../db/db.ts'
+import { prepare } from '../db/prepare.ts'
+import type { BookingPagesTable } from '../db/tables.ts'
+import type { BookingPage, PageFields } from './schema.ts'
+
+type Row = Omit<Selectable<BookingPagesTable>, 'workspace_id' | 'deleted_at'>
+export const page_columns = [
+  'id',
+  'slug',
+  'title',
+  'description',
+  'duration_minutes',
+  'buffer_minutes',
+  'minimum_notice_minutes',
+  'horizon_days',
+  'time_zone',
+  'availability',
+  'date_overrides',
+  'active',
+  'created_at',
+  'updated_at',
+] as const
+
+export const shownPage = (row: Row): BookingPage => ({
+  ...row,
+  availability: JSON.parse(row.availability),
+  date_overrides: JSON.parse(row.date_overrides),
+  active: row.active === 1,
+})
+
+const live = prepare((db, p: { workspace_id: number; id: number }) =>
+  db
+    .selectFrom('booking_pages')
+    .select(page_columns)
+    .where('workspace_id', '=', p.workspace_id)
+    .where('id', '=', p.id)
+    .where('deleted_at', 'is', null),
+)
+
+/** A live booking page, or null. */
+export async function findBookingPage(db: Db, workspace_id: number, id: number): Promise<BookingPage | null> {
+  const [row] = await live(db, { workspace_id, id })
+  return row ? shownPage(row) : null
+}
+
+const bySlug = prepare((db, p: { slug: string }) =>
+  db
+    .selectFrom('booking_pages')
+    .select(['workspace_id', ...page_columns])
+    .where('slug', '=', p.slug)
+    .where('deleted_at', 'is', null),
+)
+
+/** The page that visitors see at an address, of whichever workspace: live and active, or null. */
+export async function findPublicPage(
+  db: Db,
+  slug: string,
+): Promise<{ workspace_id: number; page: BookingPage } | null> {
+  const [row] = await bySlug(db, { slug })
+  if (!row) return null
+  const { workspace_id, ...rest } = row
+  const page = shownPage(rest)
+  return page.active ? { workspace_id, page } : null
+}
+
+/** Whether another live page of the installation has this slug. */
+export async function slugTaken(db: Db, slug: string, except_id: number | null): Promise<boolean> {
+  const [row] = await bySlug(db, { slug })
+  return row !== undefined && row.id !== except_id
+}
+
+/** Adds a booking page; returns its id. The database refuses a slug that a live page has (booking_pages_slug). */
+export async function insertBookingPage(
+  tx: Db,
+  { workspace_id, now }: { workspace_id: number; now: string },
+  { availability, date_overrides, active, ...fields }: PageFields,
+): Promise<number> {
+  const { id } = await tx
+    .insertInto('booking_pages')
+    .values({
+      ...fields,
+      availability: JSON.stringify(availability),
+      date_overrides: JSON.stringify(date_overrides),
+      active: active ? 1 : 0,
+      workspace_id,
+      created_at: now,
+      updated_at: now,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await recount(tx, workspace_id, 'booking_pages', [], null, fields)
+  return id
+}
+
+/** Changes the given fields of a live booking page. The database refuses a slug that another one has. */
+export async function updateBookingPage(
+  tx: Db,
+  { workspace_id, now }: { workspace_id: number; now: string },
+  id: number,
+  { availability, date_overrides, active, ...fields }: Partial<PageFields>,
+): Promise<void> {
+  await tx
+    .updateTable('booking_pages')
+    .set({
+      ...fields,
+      ...(availability && { availability: JSON.stringify(availability) }),
+      ...(date_overrides && { date_overrides: JSON.stringify(date_overrides) }),
+      ...(active !== undefined && { active: active ? 1 : 0 }),
+      updated_at: now,
+    })
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .execute()
+}
+
+type Range = { workspace_id: number; page_id: number; from: string; to: string }
+
+const taken = (db: Db, p: Range) =>
+  db
+    .selectFrom('appointments')
+    .select(['id', 'start_at', 'end_at'])
+    .where('workspace_id', '=', p.workspace_id)
+    .where('booking_page_id', '=', p.page_id)
+    // In the text, so that the planners see which index holds exactly these.
+    .where('status', '=', sql.lit('scheduled' as const))
+    .where('deleted_at', 'is', null)
+const takenWithin = prepare((db, p: Range) =>
+  taken(db, p).where('start_at', '>=', p.from).where('start_at', '<', p.to),
+)
+const takenBefore = prepare((db, p: Range) =>
+  taken(db, p).where('start_at', '<', p.from).orderBy('start_at', 'desc').limit(1),
+)
+
+/** The live scheduled appointments of a page that overlap [from, to), but for one of them where one is moved. */
+export async function busyTimes(
+  db: Db,
+  workspace_id: number,
+  page_id: number,
+  from: string,
+  to: string,
+  except_id?: number,
+): Promise<{ start_ms: number; end_ms: number }[]> {
+  const range = { workspace_id, page_id, from, to }
+  // No two of them overlap, so only the latest that began before can reach into the range.
+  const [before, within] = await Promise.all([takenBefore(db, range), takenWithin(db, range)])
+  return [...before.filter(({ end_at }) => end_at > from), ...within]
+    .filter(({ id }) => id !== except_id)
+    .map(({ start_at, end_at }) => ({ start_ms: Date.parse(start_at), end_ms: Date.parse(end_at) }))
+}

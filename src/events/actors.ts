@@ -1,0 +1,46 @@
+import { type Static, Type } from 'typebox'
+import type { Db } from '../db/db.ts'
+import type { Actor } from './context.ts'
+
+const kinds = ['key', 'person', 'visitor', 'command_line', 'service'] as const
+
+/** Who made a change, as answers show it. */
+export const NamedActor = Type.Object(
+  {
+    kind: Type.Unsafe<Actor['kind']>({ type: 'string', enum: kinds }),
+    id: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Of a key or a person.',
+      examples: ['key_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'],
+    }),
+    name: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['Website form'] }),
+  },
+  { title: 'Actor' },
+)
+export type NamedActor = Static<typeof NamedActor>
+
+/** The actor of a column that holds an id, or a kind where there is none. */
+export function actorOf(text: string): Actor {
+  const kind = kinds.find((one) => one === text)
+  if (kind) return { kind, id: null }
+  return { kind: text.startsWith('key_') ? 'key' : 'person', id: text }
+}
+
+/** The same actors, in their order, with the names of those who have one in this workspace. */
+export async function namedActors(
+  db: Db,
+  workspace_id: number,
+  actors: readonly Actor[],
+): Promise<NamedActor[]> {
+  const ids = [...new Set(actors.flatMap(({ id }) => id ?? []))]
+  const keys = ids.length
+    ? await db
+        .selectFrom('api_keys')
+        .select(['id', 'name'])
+        .where('workspace_id', '=', workspace_id)
+        .where('id', 'in', ids)
+        .execute()
+    : []
+  const names = new Map(keys.map(({ id, name }) => [id, name]))
+  return actors.map(({ kind, id }) => ({ kind, id, name: (id && names.get(id)) ?? null }))
+}

@@ -1,0 +1,231 @@
+import type { ServerResponse } from 'node:http'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../db/db.ts'
+import { settledEvents } from '../db/places.ts'
+import type { Access, FindKey } from '../http/auth.ts'
+import { ApiError, unavailable } from '../http/errors.ts'
+import { activeWorkspaces, type Part, readEvents } from './queries.ts'
+
+export type StreamsOptions = {
+  database: Pick<Database, 'db' | 'onCommit'>
+  clock: Clock
+  findKey: FindKey
+  /** False from when the service stops: then every stream ends, and whoever follows goes on elsewhere. */
+  serving: () => boolean
+  onError: (error: unknown) => void
+  heartbeat_ms?: number
+  poll_ms?: number
+}
+
+/** Who follows: a live key, known by its hash, with the scope that it needs. */
+export type Follower = { access: Access; key_hash: string; scope: string }
+
+type Stream = Follower & {
+  raw: ServerResponse
+  event: string | null
+  /** Everything up to this seq was written, or was not asked for. */
+  cursor: number
+  /** Set while the client does not read: nothing more is written until it does. */
+  blocked: boolean
+  wrote_at: number
+}
+
+const most_of_a_key = 100
+const retry_ms = 2000
+// Commits wake the streams; looking by the clock is the net below them, for what other processes' commits do not tell.
+const usual_poll_ms = 1000
+const usual_heartbeat_ms = 15_000
+// Many commits a second are looked at together.
+const shortest_ms = 20
+const recheck_ms = 1000
+const events_at_once = 50
+const readers_at_once = 4
+
+/** Follows the events for the open streams of this process, all together: what they have in common is read once. */
+export function createStreams(options: StreamsOptions) {
+  const { database, clock, findKey, serving, onError } = options
+  const { heartbeat_ms = usual_heartbeat_ms, poll_ms = usual_poll_ms } = options
+  const { db } = database
+  const streams = new Set<Stream>()
+  let subscribed = false
+  let closed = false
+  let following: Promise<void> | null = null
+  let woken = false
+  let resume = () => {}
+  let checked_at = 0
+  // Up to here the last look has read for all streams that were not behind; -1 before the first one.
+  let head = -1
+
+  function wake() {
+    woken = true
+    resume()
+  }
+
+  function end(stream: Stream) {
+    streams.delete(stream)
+    // What a client does not take would keep the connection open.
+    if (stream.raw.writableLength > 0) stream.raw.destroy()
+    else stream.raw.end()
+  }
+
+  function write(stream: Stream, text: string) {
+    stream.wrote_at = performance.now()
+    if (stream.raw.write(text)) return
+    stream.blocked = true
+    stream.raw.once('drain', () => {
+      stream.blocked = false
+      wake()
+    })
+  }
+
+  function deliver(stream: Stream, { events, reached }: Part) {
+    for (const { seq, event, payload } of events) {
+      if (stream.blocked || !streams.has(stream)) return
+      write(stream, `id: ${seq}\nevent: ${event}\ndata: ${payload}\n\n`)
+      stream.cursor = seq
+    }
+    stream.cursor = Math.max(stream.cursor, reached)
+  }
+
+  // A key may be revoked, expire or lose its scope while its streams are open.
+  async function checkKeys() {
+    if (performance.now() - checked_at < recheck_ms) return
+    checked_at = performance.now()
+    const hashes = new Set([...streams].map(({ key_hash }) => key_hash))
+    const found = new Map<string, Access | null>()
+    for (const hash of hashes) found.set(hash, await findKey(hash))
+    for (const stream of streams) {
+      const access = found.get(stream.key_hash)
+      // Opened meanwhile: its key has just been looked at.
+      if (access !== undefined && !mayFollow(stream, access)) end(stream)
+    }
+  }
+
+  function mayFollow({ scope, access: { workspace_id } }: Stream, now: Access | null): boolean {
+    if (!now || now.workspace_id !== workspace_id) return false
+    if (now.expires_at !== null && Date.parse(now.expires_at) <= clock.now()) return false
+    return now.scopes === null || now.scopes.includes(scope)
+  }
+
+  /** Those that can take more and are behind, by what they have to read; the ones of one list read the same. */
+  function groupsBehind(settled: number): Stream[][] {
+    const groups = new Map<string, Stream[]>()
+    for (const stream of streams) {
+      const { blocked, cursor, event, access } = stream
+      if (blocked || cursor >= settled) continue
+      const name = `${access.workspace_id} ${cursor} ${event}`
+      const group = groups.get(name)
+      if (group) group.push(stream)
+      else groups.set(name, [stream])
+    }
+    return [...groups.values()]
+  }
+
+  /** Writes what is new; true when there is more to read at once. */
+  async function look(): Promise<boolean> {
+    await checkKeys()
+    const { settled } = await settledEvents(db)
+    const groups = groupsBehind(settled)
+    if (!groups.length) return false
+    const up_to_date = groups.some(([stream]) => stream?.cursor === head)
+    const active = up_to_date ? await activeWorkspaces(db, head, settled) : null
+    let more = false
+    async function read(group: Stream[]) {
+      const [{ access, event, cursor }] = group as [Stream]
+      const idle = cursor === head && !active?.has(access.workspace_id)
+      const stretch = { workspace_id: access.workspace_id, event, after: cursor, up_to: settled }
+      const part = idle
+        ? { events: [], reached: settled, whole: true }
+        : await readEvents(db, stretch, events_at_once)
+      more ||= !part.whole
+      for (const stream of group) deliver(stream, part)
+    }
+    const waiting = groups.values()
+    const readOn = async () => {
+      for (const group of waiting) await read(group)
+    }
+    await Promise.all(Array.from({ length: readers_at_once }, readOn))
+    head = Math.max(head, settled)
+    return more
+  }
+
+  function beat() {
+    const before = performance.now() - heartbeat_ms
+    for (const stream of streams) if (!stream.blocked && stream.wrote_at <= before) write(stream, ':\n\n')
+  }
+
+  async function follow() {
+    let failing = false
+    head = -1
+    while (streams.size) {
+      if (!serving() || closed) for (const stream of streams) end(stream)
+      woken = false
+      const started = performance.now()
+      const more = await look().then(
+        (more) => {
+          failing = false
+          return more
+        },
+        (error) => {
+          // The database is away: told once, and the streams wait for it.
+          if (!failing) onError(error)
+          failing = true
+          return false
+        },
+      )
+      beat()
+      if (more) {
+        // SQLite answers in the same turn of the loop, in which nobody else gets his.
+        await nextTurn()
+        continue
+      }
+      if (!woken || failing) await rest(Math.min(poll_ms, heartbeat_ms))
+      await pause(Math.max(0, shortest_ms - (performance.now() - started)))
+    }
+    following = null
+  }
+
+  const rest = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      resume = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  return {
+    /** Throws 429 when the key has as many streams in this process as it may. */
+    admit(key_id: string): void {
+      const own = [...streams].filter(({ access }) => access.key_id === key_id).length
+      if (own >= most_of_a_key)
+        throw new ApiError('rate_limited', `A key may have ${most_of_a_key} streams open at once.`, {
+          headers: { 'retry-after': '5' },
+        })
+      if (closed || !serving()) throw unavailable('The service is stopping.', 1)
+    },
+    /** Writes a workspace's events after a seq to an answer whose headers are written, until one of both ends it. */
+    open(follower: Follower, raw: ServerResponse, event: string | null, cursor: number): void {
+      const stream = { ...follower, raw, event, cursor, blocked: false, wrote_at: 0 }
+      if (!subscribed) database.onCommit('events', wake)
+      subscribed = true
+      streams.add(stream)
+      raw.on('error', () => {})
+      raw.on('close', () => streams.delete(stream))
+      // The id comes first, so that whoever is cut off before the first event goes on here and not later.
+      write(stream, `retry: ${retry_ms}\nid: ${cursor}\n\n`)
+      following ??= follow()
+      wake()
+    },
+    count: () => streams.size,
+    /** Ends all streams; resolves when nothing is read for them any more. */
+    async close(): Promise<void> {
+      closed = true
+      for (const stream of streams) end(stream)
+      wake()
+      await following
+    },
+  }
+}
+export type Streams = ReturnType<typeof createStreams>

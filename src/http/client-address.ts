@@ -1,0 +1,34 @@
+import { BlockList, isIPv6 } from 'node:net'
+
+// An IPv4 client of a socket that takes both kinds.
+const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
+
+/** Whether an address is in one of the networks (CIDRs): a proxy that is believed. */
+export function trustedBy(networks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4')
+  }
+  return (address) => {
+    const one = plain(address)
+    return list.check(one, isIPv6(one) ? 'ipv6' : 'ipv4')
+  }
+}
+
+/**
+ * Whom a limit by address counts as one: an IPv4 address, or the /64 network of an IPv6 one, all of whose addresses one
+ * subscriber may use.
+ */
+export function subscriberOf(address: string): string {
+  const one = plain(address).replace(/%.*$/, '')
+  if (!isIPv6(one)) return one
+  const [head = '', tail] = one.split('::')
+  const parts = (text: string) => text.split(':').filter(Boolean)
+  const behind = parts(tail ?? '')
+  // An address that ends as an IPv4 one has two parts in its last.
+  const known = parts(head).length + behind.length + (one.includes('.') ? 1 : 0)
+  const zeros = tail === undefined ? [] : Array.from({ length: 8 - known }, () => '0')
+  const prefix = [...parts(head), ...zeros, ...behind].slice(0, 4)
+  return `${prefix.map((part) => Number.parseInt(part, 16).toString(16)).join(':')}::/64`
+}

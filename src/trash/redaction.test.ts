@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { erasedPayload, redactedPayload, redactedTexts, redactorOf } from './redaction.ts'
+
+const nobody = { first_name: null, last_name: null, email: null, phone: null, mobile: null }
+const ana = {
+  first_name: 'Ana',
+  last_name: 'Ruiz Gómez',
+  email: 'ana.ruiz@acme.example',
+  phone: '+34 910 55 01 42',
+  mobile: '0600 123',
+}
+const redact = redactorOf([ana])
+
+test('a mention is the full name, a name as a whole word, the e-mail or a number, in any case and spelling', () => {
+  for (const [text, without] of [
+    ['Offer for Ana Ruiz Gómez', 'Offer for [erased]'],
+    ['RUIZ  GÓMEZ, ana: offer', '[erased]: offer'],
+    ["Ana's offer, ana-line, (ANA)", "[erased]'s offer, [erased]-line, ([erased])"],
+    ['write to ANA.Ruiz@acme.example.', 'write to [erased].'],
+    ['call +34 910 55 01 42 or 0034910550142 or 34-910-550-142', 'call [erased] or [erased] or [erased]'],
+    ['0600123, 0600/123', '[erased], [erased]'],
+    ['Ruiz Go\u0301mez', '[erased]'],
+    ['Anastasia, Banana, Ruiz, 1060012345', null],
+    ['', null],
+  ] as const)
+    assert.equal(redact(text), without ?? text)
+})
+
+test('a name is taken as it is written, and where words stand without a space, inside of them', () => {
+  const odd = redactorOf([{ ...nobody, first_name: 'A.*(b', last_name: '$&' }])
+  assert.equal(odd('A.*(b $& and Axxb'), '[erased] and Axxb')
+  const taro = redactorOf([{ ...nobody, first_name: '太郎', last_name: '山田' }])
+  assert.equal(taro('山田太郎さんと山田さん'), '[erased]さんと[erased]さん')
+  const short = redactorOf([{ ...nobody, first_name: 'A', last_name: 'Li' }])
+  assert.equal(short('A Li paid a bill'), '[erased] paid a bill')
+  assert.equal(redactorOf([nobody, { ...nobody, first_name: ' ' }])('as it was'), 'as it was')
+})
+
+test('free texts alone are redacted, and stay within their length', () => {
+  const bo = redactorOf([{ ...nobody, first_name: 'Bo' }])
+  const fields = { name: 'Bo '.repeat(85).trim(), stage: 'Bo', contact_id: 5, subject: null, outcome: 'none' }
+  const changed = redactedTexts(fields, bo)
+  assert.deepEqual(Object.keys(changed), ['name'])
+  assert.equal(changed.name?.length, 255)
+  assert.match(changed.name ?? '', /^\[erased\] \[erased\]/)
+})
+
+const now = '2026-11-21T08:30:00.000Z'
+const event = { id: 'evt_1', event: 'deal.updated', timestamp: '2026-11-20T08:30:00.000Z' }
+const erasure = { contact_id: 42, redact, by_visitor: false }
+
+test('the payload of an erased record tells which one it was, and that it was erased, twice as once', () => {
+  const payload = JSON.stringify({
+    ...event,
+    data: { id: 7, name: 'Ana', custom_fields: { erased_at: 'x' }, tags: ['a'] },
+    changed_fields: ['name'],
+    previous: { name: 'Ana Ruiz' },
+  })
+  const without = erasedPayload(payload, now)
+  assert.deepEqual(JSON.parse(without), {
+    ...event,
+    data: { id: 7, name: null, custom_fields: null, tags: null },
+    erased_at: now,
+  })
+  assert.equal(erasedPayload(without, '2027-01-01T00:00:00.000Z'), without)
+  // The webhook's id is put in before the data.
+  assert.ok(without.indexOf(',"data":') < without.indexOf('erased_at'))
+})
+
+test('a payload that refers to an erased contact loses the person, and what says nothing of the person stays to the byte', () => {
+  const company = { id: 7, name: 'Acme' }
+  const data = { id: 1, name: 'Ana: seats', value: 12500.5, contact_id: 42, company }
+  const contact = { id: 42, first_name: 'Ana', last_name: 'Ruiz Gómez' }
+  const payload = JSON.stringify({ ...event, data: { ...data, contact }, previous: { name: 'For ana' } })
+  const without = redactedPayload(payload, now, erasure)
+  assert.deepEqual(JSON.parse(without), {
+    ...event,
+    data: { ...data, name: '[erased]: seats', contact: null },
+    previous: { name: 'For [erased]' },
+    erased_at: now,
+  })
+  assert.equal(redactedPayload(without, '2027-01-01T00:00:00.000Z', erasure), without)
+  const other = JSON.stringify({
+    ...event,
+    data: { ...data, name: 'Seats', contact: { ...contact, id: 43 } },
+  })
+  assert.equal(redactedPayload(other, now, erasure), other)
+  const visit = JSON.stringify({ ...event, data: { id: 1, title: 'Demo', notes: 'I am 40' } })
+  assert.equal(redactedPayload(visit, now, erasure), visit)
+  assert.equal(JSON.parse(redactedPayload(visit, now, { ...erasure, by_visitor: true })).data.notes, null)
+})
