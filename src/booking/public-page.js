@@ -30,7 +30,7 @@ async function show(url, focus, say) {
 
 async function go(url, focus, say) {
   const number = latest + 1
-  if (await show(url, focus, say)) history.pushState(null, '', url)
+  if (await show(url, focus, say)) history.pushState('swapped', '', url)
   // What cannot be fetched is loaded, so that the answer is seen. A later click has its own.
   else if (number === latest) location.assign(url)
 }
@@ -55,13 +55,19 @@ addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[aria-busy]')) form.removeAttribute('aria-busy')
 })
 
-addEventListener('popstate', () => show(location.href))
+// A link within a page, from a problem to its field, comes here too: that is no other page.
+addEventListener('popstate', ({ state }) => {
+  if (state === 'swapped') show(location.href)
+})
 
 const shown = document.querySelector('main').dataset.zone
-const url = new URL(location.href)
-if (shown && zone && zone !== shown && !url.searchParams.has('zone')) {
-  url.searchParams.set('zone', zone)
-  show(url.href).then((done) => {
-    if (done) history.replaceState(null, '', url.href)
-  })
+if (shown) {
+  history.replaceState('swapped', '', location.href)
+  const url = new URL(location.href)
+  if (zone && zone !== shown && !url.searchParams.has('zone')) {
+    url.searchParams.set('zone', zone)
+    show(url.href).then((done) => {
+      if (done) history.replaceState('swapped', '', url.href)
+    })
+  }
 }

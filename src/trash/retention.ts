@@ -3,6 +3,7 @@ import { type Db, transaction } from '../db/db.ts'
 import { engineOf } from '../db/prepare.ts'
 import { type Deletable, deletable, going } from '../db/records.ts'
 import type { Seal } from '../db/seal.ts'
+import { forgetSearched } from '../db/search.ts'
 import { contextOf } from '../events/context.ts'
 import { eraseRecord } from './erasure.ts'
 import { removeRecords } from './removal.ts'
@@ -22,10 +23,15 @@ export async function emptyTrash({ db, clock, seal, trash_days }: Deps): Promise
   const before = isoTime(clock.now() - trash_days * day_ms)
   const workspaces = await db.selectFrom('workspaces').select('id').orderBy('id').execute()
   const failures: unknown[] = []
+  const gone = Object.fromEntries(deletable.map((kind) => [kind, 0])) as Record<Deletable, number>
   // What cannot be done for one must not keep the others from it.
   for (const { id: workspace_id } of workspaces)
     for (const kind of deletable)
-      await emptyKind({ db, clock, seal }, workspace_id, kind, before).catch((error) => failures.push(error))
+      await emptyKind({ db, clock, seal }, workspace_id, kind, before).then(
+        (count) => (gone[kind] += count),
+        (error) => failures.push(error),
+      )
+  if (gone.contacts) await forgetSearched(db)
   if (failures.length) throw failures[0]
 }
 
@@ -34,7 +40,7 @@ async function emptyKind(
   workspace_id: number,
   kind: Deletable,
   before: string,
-): Promise<void> {
+): Promise<number> {
   const actor = { kind: 'service', id: null } as const
   const context = () => contextOf(clock, { workspace_id, actor, request_id: null })
   const half = await db
@@ -44,11 +50,13 @@ async function emptyKind(
     .where('deleted_at', '=', going.erasing)
     .execute()
   for (const { id } of half) await eraseRecord(db, seal, context(), kind, id)
-  for (let count = batch; count === batch; ) {
+  let removed = 0
+  for (let count = batch; count === batch; removed += count) {
     const ids = await transaction(db, (tx) => takeOld(tx, workspace_id, kind, before))
     await removeRecords(db, context(), kind, ids, 'removed')
     count = ids.length
   }
+  return removed
 }
 
 /** Takes up to 200 records whose days are over: from here on nothing brings them back. */

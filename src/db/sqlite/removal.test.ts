@@ -7,32 +7,6 @@ import { test } from 'node:test'
 import { migrate } from '../migrate.ts'
 import { databaseFile, openSqlite } from './open.ts'
 
-test('nothing of a contact stays in the search index after it is deleted, or of a name after it is changed', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'rapport-forget-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const database = openSqlite(databaseFile(folder))
-  await migrate(database)
-  await database.close()
-  const file = new DatabaseSync(databaseFile(folder))
-  t.after(() => file.close())
-  const columns = 'workspace_id, first_name, last_name, search_text, created_at, updated_at'
-  const add = file.prepare(`INSERT INTO contacts (${columns}) VALUES (1, 'a', 'b', ?, '', '')`)
-  // One transaction each, so that the index has several layers.
-  for (let n = 0; n < 100; n++) add.run(`person ${n}`)
-  add.run('zqx')
-  for (let n = 0; n < 100; n++) add.run(`human ${n}`)
-  const parts = file.prepare(
-    'SELECT count(*) AS n FROM contacts_search_data WHERE instr(block, CAST(? AS blob)) > 0',
-  )
-  const left = () => ['zqx', 'jqv'].map((part) => Number(parts.get(part)?.n) > 0)
-  assert.deepEqual(left(), [true, false])
-  file.exec("UPDATE contacts SET search_text = 'jqv' WHERE search_text = 'zqx'")
-  assert.deepEqual(left(), [false, true])
-  file.exec("UPDATE contacts SET deleted_at = '2026' WHERE search_text = 'jqv'")
-  assert.deepEqual(left(), [false, false])
-  file.exec("INSERT INTO contacts_search (contacts_search) VALUES ('integrity-check')")
-})
-
 test('the row of a record goes without a look through the tables that may refer to it', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-refer-'))
   t.after(() => rmSync(folder, { recursive: true }))
