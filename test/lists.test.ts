@@ -259,7 +259,15 @@ test('a sort without an index is refused with those that have one, a cursor of a
   await ok(call, 'POST', '/api/v1/deals', { name: 'One' })
   await ok(call, 'POST', '/api/v1/deals', { name: 'Two' })
   const { meta } = await ok(call, 'GET', '/api/v1/deals?per_page=1&sort=name&cursor=')
-  for (const cursor of [meta.next_cursor, 'x', 'W10', 'bnVsbA', `${'A'.repeat(1999)}`])
+  const forged = [
+    ['-value,name', 1, 'one', 'x'],
+    ['-value,name', 'x', 'one', 1],
+    ['-value,name', 1, 'one', 1.5],
+    ['-value,name', 1, 'a\u0000', 1],
+    ['-value,name', 1, 'one'],
+  ]
+  const encoded = forged.map((parts) => Buffer.from(JSON.stringify(parts)).toString('base64url'))
+  for (const cursor of [meta.next_cursor, 'x', 'W10', 'bnVsbA', 'A'.repeat(1999), ...encoded])
     assert.equal((await problem(`sort=-value&cursor=${cursor}`)).code, 'invalid_cursor')
   assert.equal((await problem('created_from=yesterday')).field, 'created_from')
   assert.equal((await call('GET', '/api/v1/deals?tag=vip')).status, 400)

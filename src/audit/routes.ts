@@ -1,7 +1,8 @@
 import type { Reading } from '../db/db.ts'
-import { List, list, paging } from '../http/envelope.ts'
+import { cutPage } from '../db/lists.ts'
+import { List } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
-import { decodeCursor, encodeCursor } from '../http/lists.ts'
+import { pageAnswer, pageOf } from '../http/lists.ts'
 import type { App } from '../http/server.ts'
 import { countEntries, listEntries, type Place } from './queries.ts'
 import { AuditEntry, AuditQuery } from './schema.ts'
@@ -24,24 +25,22 @@ export function auditRoutes(app: App, { reading }: { reading: Reading }): void {
     },
     (request) => {
       const { workspace_id } = request.access
-      const { page: _, per_page: __, cursor, ...filters } = request.query
+      const { kind, record_id, action, actor_id, from, to } = request.query
+      const filters = { kind, record_id, action, actor_id, from, to }
       if (filters.record_id !== undefined && filters.kind === undefined)
         throw invalid([{ field: 'kind', code: 'required', message: 'kind is required with record_id.' }])
-      const asked = paging(request.query)
-      const { per_page, offset } = asked
+      const page = pageOf(request.query, order, ['string', 'number'])
       return reading(async (db) => {
-        if (cursor === undefined) {
+        if ('offset' in page) {
           const total = await countEntries(db, workspace_id, filters)
-          const window = { limit: per_page, offset }
-          const entries = offset < total ? await listEntries(db, workspace_id, filters, window) : []
-          return list(entries, total, asked)
+          const window = { limit: page.per_page, offset: page.offset }
+          const entries = page.offset < total ? await listEntries(db, workspace_id, filters, window) : []
+          return pageAnswer(entries, { total, next: null }, order, page)
         }
-        const after = decodeCursor(order, cursor, ['string', 'number']) as Place | null
-        const entries = await listEntries(db, workspace_id, filters, { limit: per_page + 1, after })
-        const data = entries.slice(0, per_page)
-        const last = entries.length > per_page ? data.at(-1) : undefined
-        const next_cursor = last ? encodeCursor(order, [last.occurred_at, last.id]) : null
-        return { success: true as const, data, meta: { per_page, next_cursor } }
+        const window = { limit: page.per_page + 1, after: page.after as Place | null }
+        const { shown, last } = cutPage(await listEntries(db, workspace_id, filters, window), page.per_page)
+        const next = last ? [last.occurred_at, last.id] : null
+        return pageAnswer(shown, { total: null, next }, order, page)
       })
     },
   )

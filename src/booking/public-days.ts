@@ -31,8 +31,7 @@ export const timeOf = (ms: number, reader: Reader) => formatted(ms, reader, { ti
 /** Wednesday 25 November 2026. */
 export const dateOf = (ms: number, reader: Reader) =>
   formatted(ms, reader, { ...weekday_and_day, year: 'numeric' })
-/** Wednesday 25 November. */
-export const shortDateOf = (ms: number, reader: Reader) => formatted(ms, reader, weekday_and_day)
+const shortDateOf = (ms: number, reader: Reader) => formatted(ms, reader, weekday_and_day)
 /** GMT+1: the zone's difference at that time. */
 export const offsetOf = (ms: number, reader: Reader) =>
   formatterOf(reader, { timeZoneName: 'shortOffset' })
@@ -48,15 +47,19 @@ export function spanOf({ start_at, end_at }: Slot, reader: Reader): string {
   return `${timeOf(start, reader)}–${timeOf(end, reader)} (${shortDateOf(end, reader)})`
 }
 
-/** A time with its button's label: one that comes twice on a day, as the clock goes back, also tells its offset. */
-export function labelled(slots: readonly Slot[], reader: Reader): { start_at: string; label: string }[] {
-  const times = slots.map(({ start_at }) => timeOf(Date.parse(start_at), reader))
+/** Times with their labels: one that comes twice on a day, as the clock goes back, also tells its offset. */
+export function labelled(slots: readonly Slot[], reader: Reader, labelOf = timeOf) {
+  const labels = slots.map(({ start_at }) => labelOf(Date.parse(start_at), reader))
   return slots.map(({ start_at }, i) => {
-    const label = times[i] as string
-    const twice = times.indexOf(label) !== times.lastIndexOf(label)
+    const label = labels[i] as string
+    const twice = labels.indexOf(label) !== labels.lastIndexOf(label)
     return { start_at, label: twice ? `${label} ${offsetOf(Date.parse(start_at), reader)}` : label }
   })
 }
+
+/** Wednesday 25 November, 09:30. */
+export const dayAndTimeOf = (ms: number, reader: Reader) =>
+  `${shortDateOf(ms, reader)}, ${timeOf(ms, reader)}`
 
 /** A month, YYYY-MM, as it is in a zone. */
 export type Month = { month: string; name: string; from_ms: number; to_ms: number }

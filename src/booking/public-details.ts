@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../http/errors.ts'
 import type { Slot } from './availability.ts'
-import { dateOf, offsetOf, type Reader, shortDateOf, spanOf, zoneName } from './public-days.ts'
+import { dateOf, dayAndTimeOf, labelled, offsetOf, type Reader, spanOf, zoneName } from './public-days.ts'
 import { type Html, html } from './public-html.ts'
 
 /** What a form sends, as it was typed. */
@@ -57,10 +57,10 @@ export function whenOf(slot: Slot, reader: Reader, own_zone: string): Html {
 /** Free times to choose one of, inside a form. */
 export const slotOptions = (slots: readonly Slot[], reader: Reader): Html =>
   html`<fieldset class="options"><legend>Choose a time</legend>
-${slots.map(({ start_at, end_at }, i) => {
-  const start_ms = Date.parse(start_at)
-  return html`<label><input type="radio" name="slot" value="${start_at}"${i === 0 && html` id="slot-first"`}> <span>${shortDateOf(start_ms, reader)}, ${spanOf({ start_at, end_at }, reader)}</span></label>`
-})}
+${labelled(slots, reader, dayAndTimeOf).map(
+  ({ start_at, label }, i) =>
+    html`<label><input type="radio" name="slot" value="${start_at}"${i === 0 && html` id="slot-first"`}> <span>${label}</span></label>`,
+)}
 </fieldset><p class="muted">Times are in ${zoneName(reader.zone)}.</p>`
 
 type Field = { name: string; type?: string; autocomplete: string; required?: boolean; max: number }

@@ -145,9 +145,14 @@ export async function findRecords(db: Db, asked: Asked): Promise<Found> {
     rows.push(...(await read(db, asked, filters, lead, range, wanted - rows.length, 0)))
     if (rows.length === wanted) break
   }
-  const shown = rows.slice(0, page.per_page)
-  const last = rows.length === wanted ? shown.at(-1) : undefined
+  const { shown, last } = cutPage(rows, page.per_page)
   return { ids: shown.map(({ id }) => id), total, next: last ? placeOf(sorting, last) : null }
+}
+
+/** Of one row more than a page has: the page, and its last row when there are more. */
+export function cutPage<R>(rows: readonly R[], per_page: number): { shown: R[]; last: R | undefined } {
+  const shown = rows.slice(0, per_page)
+  return { shown, last: rows.length > per_page ? shown.at(-1) : undefined }
 }
 
 /** Rows in the order of their ids' list; an id without a row is left out. */

@@ -1,10 +1,11 @@
 import { isoTime } from '../clock.ts'
 import type { Db, Reading } from '../db/db.ts'
+import { cutPage } from '../db/lists.ts'
 import { type Deletable, deletable } from '../db/records.ts'
 import type { Seal } from '../db/seal.ts'
-import { Deleted, List, list, paging } from '../http/envelope.ts'
+import { Deleted, List } from '../http/envelope.ts'
 import { notFound } from '../http/errors.ts'
-import { decodeCursor, encodeCursor } from '../http/lists.ts'
+import { pageAnswer, pageOf } from '../http/lists.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { beginErasure, eraseRecord } from './erasure.ts'
@@ -50,24 +51,22 @@ export function trashRoutes(app: App, { db, reading, write, seal, trash_days }: 
     },
     async (request) => {
       const { workspace_id } = request.access
-      const { kind, cursor } = request.query
+      const { kind } = request.query
       const kinds = kind ? [kind] : deletable
-      const { page, per_page, offset } = paging(request.query)
-      if (cursor === undefined) {
-        const [total, records] = await reading(async (db) => [
-          await countTrash(db, workspace_id, kinds),
-          await listTrash(db, workspace_id, kinds, { limit: per_page, offset }),
-        ])
-        return list(records.map(shown), total, { page, per_page })
-      }
-      const after = placeOf(decodeCursor(order, cursor, 3))
-      const records = await reading((db) =>
-        listTrash(db, workspace_id, kinds, { limit: per_page + 1, after }),
-      )
-      const data = records.slice(0, per_page)
-      const last = records.length > per_page ? data.at(-1) : undefined
-      const next_cursor = last ? encodeCursor(order, [last.deleted_at, last.kind, last.id]) : null
-      return { success: true as const, data: data.map(shown), meta: { per_page, next_cursor } }
+      const page = pageOf(request.query, order, ['string', 'string', 'number'])
+      const { per_page } = page
+      return reading(async (db) => {
+        if ('offset' in page) {
+          const total = await countTrash(db, workspace_id, kinds)
+          const records = await listTrash(db, workspace_id, kinds, { limit: per_page, offset: page.offset })
+          return pageAnswer(records.map(shown), { total, next: null }, order, page)
+        }
+        const window = { limit: per_page + 1, after: placeOf(page.after) }
+        const found = cutPage(await listTrash(db, workspace_id, kinds, window), per_page)
+        const { last } = found
+        const next = last ? [last.deleted_at, last.kind, last.id] : null
+        return pageAnswer(found.shown.map(shown), { total: null, next }, order, page)
+      })
     },
   )
 
@@ -103,7 +102,7 @@ export function trashRoutes(app: App, { db, reading, write, seal, trash_days }: 
   )
 }
 
-function placeOf(parts: unknown[] | null): Place | null {
+function placeOf(parts: readonly unknown[] | null): Place | null {
   if (!parts) return null
   const [deleted_at, kind, id] = parts
   return { deleted_at: String(deleted_at), kind: String(kind) as Deletable, id: Number(id) }

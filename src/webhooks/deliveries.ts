@@ -1,6 +1,6 @@
 import { addCounts, countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
-import type { Page } from '../db/lists.ts'
+import { cutPage, type Page } from '../db/lists.ts'
 import { allowLong } from '../db/locks.ts'
 import { announce, engineOf } from '../db/prepare.ts'
 import { bodyFor } from '../events/emit.ts'
@@ -55,10 +55,8 @@ export async function listDeliveries(
   if ('after' in page) {
     const [id] = page.after ?? []
     const rest = id === undefined ? matching : matching.where('id', '<', String(id))
-    const found = await read(rest, page.per_page + 1, 0)
-    const deliveries = found.slice(0, page.per_page)
-    const last = found.length > page.per_page ? deliveries.at(-1) : undefined
-    return { total: null, next: last ? [last.id] : null, deliveries }
+    const { shown, last } = cutPage(await read(rest, page.per_page + 1, 0), page.per_page)
+    return { total: null, next: last ? [last.id] : null, deliveries: shown }
   }
   const [first] = named
   const total =

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import { isoTime } from '../clock.ts'
 import { addCounts } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
-import type { Page } from '../db/lists.ts'
+import { cutPage, type Page } from '../db/lists.ts'
 import { allowLong } from '../db/locks.ts'
 import { announce } from '../db/prepare.ts'
 import { prepareRows } from '../db/recordset.ts'
@@ -48,9 +48,8 @@ export async function listWebhooks(db: Db, workspace_id: number, page: Page) {
       .where('seq', '<', below)
       .limit(page.per_page + 1)
       .execute()
-    const rows = found.slice(0, page.per_page)
-    const last = found.length > page.per_page ? rows.at(-1) : undefined
-    return { total: null, next: last ? [last.seq] : null, webhooks: rows.map(webhook) }
+    const { shown, last } = cutPage(found, page.per_page)
+    return { total: null, next: last ? [last.seq] : null, webhooks: shown.map(webhook) }
   }
   const { n } = await all.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
   const rows = await newest.limit(page.per_page).offset(page.offset).execute()

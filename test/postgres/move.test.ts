@@ -216,7 +216,7 @@ test('a target that has rows is refused, and neither side is changed', async (t)
   assert.equal(code, 1)
   assert.match(
     stderr,
-    /^rapport: The target has rows already \(in workspaces, api_keys\), and nothing was changed\..*\n$/,
+    /^rapport: The target has rows already \(in workspaces, api_keys, audit_log\), and nothing was changed\..*\n$/,
   )
   assert.equal(stdout, '')
   assert.deepEqual(await ask(url, 'SELECT count(*)::int AS n FROM companies'), [{ n: 0 }])
