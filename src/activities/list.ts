@@ -7,14 +7,12 @@ import {
   type Filter,
   type Found,
   findRecords,
-  inOrder,
   type Order,
   type Page,
   type Sorting,
   within,
 } from '../db/lists.ts'
-import { perNumber } from '../db/pages.ts'
-import { prepare } from '../db/prepare.ts'
+import { byIds } from '../db/pages.ts'
 import { isLive } from '../db/references.ts'
 import { activitiesWithReferences, counted, listed_columns } from './queries.ts'
 import type { ActivityStatus, ActivityType, ListedActivity } from './schema.ts'
@@ -81,8 +79,7 @@ export async function activitiesByIds(
   workspace_id: number,
   ids: number[],
 ): Promise<ListedActivity[]> {
-  const rows = ids.length ? await withIds(ids.length)(db, { workspace_id, ...ids }) : []
-  return inOrder(ids, rows).map((row) => ({ ...row, type: row.type as ActivityType }))
+  return (await withIds(db, workspace_id, ids)).map((row) => ({ ...row, type: row.type as ActivityType }))
 }
 
 // The field is that of the order whose index holds only what is open.
@@ -108,16 +105,6 @@ async function completed(db: Db, workspace_id: number): Promise<Filter> {
   return { where, plain: where, total }
 }
 
-type Ids = { workspace_id: number } & Record<number, number>
-const withIds = perNumber((count) =>
-  prepare((db, p: Ids) =>
-    activitiesWithReferences(db)
-      .select(listed_columns)
-      .where('activities.workspace_id', '=', p.workspace_id)
-      .where(
-        'activities.id',
-        'in',
-        Array.from({ length: count }, (_, index) => p[index] as number),
-      ),
-  ),
+const withIds = byIds('activities', (db, those) =>
+  activitiesWithReferences(db).select(listed_columns).where(those),
 )

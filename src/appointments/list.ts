@@ -7,14 +7,12 @@ import {
   type Filter,
   type Found,
   findRecords,
-  inOrder,
   type Order,
   type Page,
   type Sorting,
   within,
 } from '../db/lists.ts'
-import { perNumber } from '../db/pages.ts'
-import { prepare } from '../db/prepare.ts'
+import { byIds } from '../db/pages.ts'
 import { isLive } from '../db/references.ts'
 import { appointmentsWithReferences, counted, shown_columns } from './queries.ts'
 import type { Appointment, AppointmentStatus } from './schema.ts'
@@ -62,21 +60,6 @@ export async function listAppointments(
 }
 
 /** Appointments as the list shows them, in the order of their ids. */
-export async function appointmentsByIds(db: Db, workspace_id: number, ids: number[]): Promise<Appointment[]> {
-  const rows = ids.length ? await withIds(ids.length)(db, { workspace_id, ...ids }) : []
-  return inOrder(ids, rows)
-}
-
-type Ids = { workspace_id: number } & Record<number, number>
-const withIds = perNumber((count) =>
-  prepare((db, p: Ids) =>
-    appointmentsWithReferences(db)
-      .select(shown_columns)
-      .where('appointments.workspace_id', '=', p.workspace_id)
-      .where(
-        'appointments.id',
-        'in',
-        Array.from({ length: count }, (_, index) => p[index] as number),
-      ),
-  ),
+export const appointmentsByIds = byIds('appointments', (db, those) =>
+  appointmentsWithReferences(db).select(shown_columns).where(those),
 )

@@ -168,7 +168,7 @@ export const moveLinked = (deps: Deps, linked: Linked, start_at: string): Promis
   })
 
 /** The page that an appointment is on, while it takes bookings. */
-export async function openPage(
+async function openPage(
   db: Db,
   workspace_id: number,
   { booking_page_id }: Appointment,

@@ -4,13 +4,11 @@ import {
   type Filter,
   type Found,
   findRecords,
-  inOrder,
   type Order,
   type Page,
   type Sorting,
 } from '../db/lists.ts'
-import { perNumber } from '../db/pages.ts'
-import { prepare } from '../db/prepare.ts'
+import { byIds } from '../db/pages.ts'
 import { page_columns, shownPage } from './queries.ts'
 import type { BookingPage } from './schema.ts'
 
@@ -27,21 +25,9 @@ export async function listBookingPages(
 ): Promise<Pick<Found, 'total' | 'next'> & { pages: BookingPage[] }> {
   const found = await findRecords(db, { table: 'booking_pages', workspace_id, filters, sorting, page })
   const { ids, total, next } = found
-  const rows = ids.length ? await withIds(ids.length)(db, { workspace_id, ...ids }) : []
-  return { pages: inOrder(ids, rows).map(shownPage), total, next }
+  return { pages: (await withIds(db, workspace_id, ids)).map(shownPage), total, next }
 }
 
-type Ids = { workspace_id: number } & Record<number, number>
-const withIds = perNumber((count) =>
-  prepare((db, p: Ids) =>
-    db
-      .selectFrom('booking_pages')
-      .select(page_columns)
-      .where('workspace_id', '=', p.workspace_id)
-      .where(
-        'id',
-        'in',
-        Array.from({ length: count }, (_, index) => p[index] as number),
-      ),
-  ),
+const withIds = byIds('booking_pages', (db, those) =>
+  db.selectFrom('booking_pages').select(page_columns).where(those),
 )

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Email, OptionalText, Text } from '../http/fields.ts'
 import type { App } from '../http/server.ts'
 import type { Typed } from './public-details.ts'
@@ -36,7 +36,6 @@ export const BookingForm = Type.Object({
   token: Type.Optional(OptionalText(100)),
   zone: Type.Optional(zone),
 })
-export type BookingForm = Static<typeof BookingForm>
 
 export const MoveForm = Type.Object({ slot: Time, zone: Type.Optional(zone) })
 export const CancelForm = Type.Object({ reason: Type.Optional(OptionalText(255)), zone: Type.Optional(zone) })

@@ -7,13 +7,12 @@ import {
   type Filter,
   type Found,
   findRecords,
-  inOrder,
   newest_first,
   type Order,
   type Page,
   type Sorting,
 } from '../db/lists.ts'
-import { perNumber } from '../db/pages.ts'
+import { byIds } from '../db/pages.ts'
 import { prepare } from '../db/prepare.ts'
 import { sortName } from '../db/sort-names.ts'
 import type { CompaniesTable } from '../db/tables.ts'
@@ -49,20 +48,7 @@ export async function findCompany(db: Db, workspace_id: number, id: number): Pro
   return row ? company(row) : null
 }
 
-type Ids = { workspace_id: number } & Record<number, number>
-const withIds = perNumber((count) =>
-  prepare((db, p: Ids) =>
-    db
-      .selectFrom('companies')
-      .select(columns)
-      .where('workspace_id', '=', p.workspace_id)
-      .where(
-        'id',
-        'in',
-        Array.from({ length: count }, (_, index) => p[index] as number),
-      ),
-  ),
-)
+const withIds = byIds('companies', (db, those) => db.selectFrom('companies').select(columns).where(those))
 
 /** What companies can be sorted by. */
 export const orders: readonly Order[] = [...dated, [{ field: 'name', by: sql.ref('sort_name') }]]
@@ -82,8 +68,7 @@ export async function listCompanies(
     sorting,
     page,
   })
-  const rows = ids.length ? await withIds(ids.length)(db, { workspace_id, ...ids }) : []
-  return { total, next, companies: inOrder(ids, rows).map(company) }
+  return { total, next, companies: (await withIds(db, workspace_id, ids)).map(company) }
 }
 
 type NewCompany = Omit<Company, 'id' | 'created_at' | 'updated_at'>

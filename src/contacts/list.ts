@@ -7,13 +7,12 @@ import {
   type Filter,
   type Found,
   findRecords,
-  inOrder,
   newest_first,
   type Order,
   type Page,
   type Sorting,
 } from '../db/lists.ts'
-import { perNumber } from '../db/pages.ts'
+import { byIds, perNumber } from '../db/pages.ts'
 import { prepare } from '../db/prepare.ts'
 import { isLive } from '../db/references.ts'
 import { searchContacts, searchFilter, searchWords } from '../db/search.ts'
@@ -23,19 +22,7 @@ import type { ListedContact } from './schema.ts'
 /** What contacts can be sorted by; those with one last name by their first. */
 export const orders: readonly Order[] = [...dated, [{ field: 'last_name', by: sql.ref('sort_name') }]]
 
-// One text for each number of ids.
-type Ids = { workspace_id: number } & Record<number, number>
-const withIds = perNumber((count) =>
-  prepare((db, p: Ids) =>
-    withCompany(db)
-      .where('contacts.workspace_id', '=', p.workspace_id)
-      .where(
-        'contacts.id',
-        'in',
-        Array.from({ length: count }, (_, index) => p[index] as number),
-      ),
-  ),
-)
+const withIds = byIds('contacts', (db, those) => withCompany(db).where(those))
 
 // What is asked for most, in one query. The limit is part of the text: PostgreSQL keeps no plan for one that it does not
 // know, and planning costs as much as the page.
@@ -92,8 +79,7 @@ export async function listContacts(
     if (value === undefined) continue
     filters.push(equals(column, value, await countOf(db, workspace_id, `contacts.${column}=${value}`)))
   }
-  const contactsOf = async (ids: number[]) =>
-    ids.length ? inOrder(ids, await withIds(ids.length)(db, { workspace_id, ...ids })).map(listed) : []
+  const contactsOf = async (ids: number[]) => (await withIds(db, workspace_id, ids)).map(listed)
 
   const words = searchWords(search)
   const newest = 'offset' in page && sorting === newest_first

@@ -155,12 +155,6 @@ export function cutPage<R>(rows: readonly R[], per_page: number): { shown: R[]; 
   return { shown, last: rows.length > per_page ? shown.at(-1) : undefined }
 }
 
-/** Rows in the order of their ids' list; an id without a row is left out. */
-export function inOrder<R extends { id: number }>(ids: readonly number[], rows: readonly R[]): R[] {
-  const by_id = new Map(rows.map((row) => [row.id, row]))
-  return ids.flatMap((id) => by_id.get(id) ?? [])
-}
-
 type Row = { id: number } & Record<string, unknown>
 type Measured = Filter & { total: number; more: boolean }
 

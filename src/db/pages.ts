@@ -1,4 +1,4 @@
-import type { Expression, SqlBool } from 'kysely'
+import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from './db.ts'
 import { prepare } from './prepare.ts'
 import { type Deletable, deletable } from './records.ts'
@@ -10,6 +10,30 @@ export function perNumber<Made>(make: (count: number) => Made): (count: number) 
     const made = known.get(count) ?? make(count)
     known.set(count, made)
     return made
+  }
+}
+
+/**
+ * Reads records by their ids, in the order of the ids; one without a row is left out. `build` makes the query from the
+ * condition, once for each number of ids.
+ */
+export function byIds<R extends { id: number }>(
+  table: Deletable,
+  build: (db: Db, those: RawBuilder<SqlBool>) => Compilable<R>,
+) {
+  type Ids = { workspace_id: number } & Record<number, number>
+  const column = (name: string) => sql.ref(`${table}.${name}`)
+  const prepared = perNumber((count) =>
+    prepare((db, p: Ids) => {
+      const ids = sql.join(Array.from({ length: count }, (_, index) => p[index]))
+      return build(db, sql`${column('workspace_id')} = ${p.workspace_id} AND ${column('id')} IN (${ids})`)
+    }),
+  )
+  return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<R[]> => {
+    if (!ids.length) return []
+    const rows = await prepared(ids.length)(db, { workspace_id, ...ids })
+    const by_id = new Map(rows.map((row) => [row.id, row]))
+    return ids.flatMap((id) => by_id.get(id) ?? [])
   }
 }
 
@@ -76,20 +100,4 @@ async function blockOf(db: Db, kind: Deletable, workspace_id: number, offset: nu
     skip -= n
   }
   return undefined
-}
-
-/** The same for those that meet conditions, which are columns of the table; all before the page are skipped one by one. */
-export async function filteredPageIds(
-  db: Db,
-  table: Deletable,
-  workspace_id: number,
-  conditions: Expression<SqlBool>[],
-  { per_page, offset }: Page,
-): Promise<number[]> {
-  const rows = await live(db, table, workspace_id)
-    .where((eb) => eb.and(conditions))
-    .limit(per_page)
-    .offset(offset)
-    .execute()
-  return rows.map(({ id }) => id)
 }

@@ -7,14 +7,12 @@ import {
   type Filter,
   type Found,
   findRecords,
-  inOrder,
   newest_first,
   type Order,
   type Page,
   type Sorting,
 } from '../db/lists.ts'
-import { perNumber } from '../db/pages.ts'
-import { prepare } from '../db/prepare.ts'
+import { byIds } from '../db/pages.ts'
 import { isLive } from '../db/references.ts'
 import { dealsWithReferences } from './queries.ts'
 import type { ListedDeal } from './schema.ts'
@@ -73,11 +71,10 @@ export async function listDeals(
 
 /** Deals as the list shows them, in the order of their ids. */
 export async function dealsByIds(db: Db, workspace_id: number, ids: number[]): Promise<ListedDeal[]> {
-  const rows = ids.length ? await withIds(ids.length)(db, { workspace_id, ...ids }) : []
-  return inOrder(ids, rows).map(listed)
+  return (await withIds(db, workspace_id, ids)).map(listed)
 }
 
-type Row = Awaited<ReturnType<ReturnType<typeof withIds>>>[number]
+type Row = Awaited<ReturnType<typeof withIds>>[number]
 
 function listed({ value_units, own_probability, closed_probability, ...same }: Row): ListedDeal {
   const stage = same.stage as Stage
@@ -85,27 +82,19 @@ function listed({ value_units, own_probability, closed_probability, ...same }: R
   return { ...same, stage, value: fromUnits(value_units), probability: shownProbability(state) }
 }
 
-type Ids = { workspace_id: number } & Record<number, number>
-const withIds = perNumber((count) =>
-  prepare((db, p: Ids) =>
-    dealsWithReferences(db)
-      .select([
-        'deals.id',
-        'deals.name',
-        'deals.value_units',
-        'deals.own_probability',
-        'deals.closed_probability',
-        'deals.stage',
-        'contacts.id as contact_id',
-        'companies.id as company_id',
-        'deals.expected_close_date',
-        'deals.status',
-      ])
-      .where('deals.workspace_id', '=', p.workspace_id)
-      .where(
-        'deals.id',
-        'in',
-        Array.from({ length: count }, (_, index) => p[index] as number),
-      ),
-  ),
+const withIds = byIds('deals', (db, those) =>
+  dealsWithReferences(db)
+    .select([
+      'deals.id',
+      'deals.name',
+      'deals.value_units',
+      'deals.own_probability',
+      'deals.closed_probability',
+      'deals.stage',
+      'contacts.id as contact_id',
+      'companies.id as company_id',
+      'deals.expected_close_date',
+      'deals.status',
+    ])
+    .where(those),
 )
