@@ -166,6 +166,8 @@ export async function insertContact(
   }
 }
 
+const searched = ['first_name', 'last_name', 'email'] as const
+
 /** Changes the given fields of a live contact, of which `before` is the detail view. */
 export async function updateContact(
   tx: Db,
@@ -175,12 +177,12 @@ export async function updateContact(
   changes: Partial<ContactValues>,
 ): Promise<void> {
   const { custom_fields, tags, ...rest } = changes
-  const names = { ...before, ...rest }
-  const set: Updateable<ContactsTable> = {
-    ...rest,
-    sort_name: sortName(names.last_name, names.first_name),
-    search_text: searchText(names),
-    updated_at: now,
+  const set: Updateable<ContactsTable> = { ...rest, updated_at: now }
+  // An index is written anew also for a value that stays.
+  if (searched.some((field) => field in changes)) {
+    const names = { ...before, ...rest }
+    set.sort_name = sortName(names.last_name, names.first_name)
+    set.search_text = searchText(names)
   }
   if (custom_fields) set.custom_fields = JSON.stringify(custom_fields)
   if (tags) set.tags = JSON.stringify(tags)
