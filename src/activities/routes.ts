@@ -56,11 +56,11 @@ export function activityRoutes(app: App, { db, reading, write, now }: Deps): voi
       const links = { contact_id, company_id, deal_id }
       const filters = dateFilters(request.query)
       const asked = { type, status, due_from, due_to, ...links, filters, now: now() }
-      const { page, sorting } = listingOf(request.query, orders)
+      const listing = listingOf(request.query, 'activities', orders)
       const { activities, ...found } = await reading((db) =>
-        listActivities(db, request.access.workspace_id, asked, page, sorting),
+        listActivities(db, request.access.workspace_id, asked, listing.page, listing.sorting),
       )
-      return listAnswer(activities, found, { page, sorting })
+      return listAnswer(activities, found, listing)
     },
   )
 

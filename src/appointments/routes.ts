@@ -65,7 +65,7 @@ export function appointmentRoutes(app: App, { db, reading, write }: Deps): void 
       },
     },
     async ({ access, query }) => {
-      const listing = listingOf(query, orders)
+      const listing = listingOf(query, 'appointments', orders)
       const { status, contact_id, booking_page_id, start_from, start_to } = query
       const type = query.type?.trim() || undefined
       const asked = { status, type, contact_id, booking_page_id, start_from, start_to }
@@ -113,6 +113,7 @@ export function appointmentRoutes(app: App, { db, reading, write }: Deps): void 
     ...writing,
     schema: {
       ...extension,
+      'x-conflict': true,
       summary: 'Change an appointment',
       description:
         'Only the fields that are sent change. 409 when the booking page has another scheduled appointment at the new time; a cancelled one stays cancelled.',

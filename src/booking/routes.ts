@@ -52,7 +52,7 @@ export function bookingPageRoutes(app: App, { db, reading, write, now_ms }: Deps
       },
     },
     async ({ access, query }) => {
-      const listing = listingOf(query, orders)
+      const listing = listingOf(query, 'booking_pages', orders)
       const { pages, ...found } = await reading((handle) =>
         listBookingPages(handle, access.workspace_id, dateFilters(query), listing.page, listing.sorting),
       )
@@ -75,7 +75,11 @@ export function bookingPageRoutes(app: App, { db, reading, write, now_ms }: Deps
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id } = context
         const body = tidied(request.body)
-        const wrong = [...problems, ...ruleProblems(body), ...(await slugProblems(tx, body.slug, null))]
+        const wrong = [
+          ...problems,
+          ...ruleProblems(body),
+          ...(await slugProblems(tx, body.slug, null, problems)),
+        ]
         if (wrong.length) throw invalid(wrong)
         const fields = { ...page_defaults, ...body } as PageFields
         const id = await blaming('booking_pages_slug', taken, () => insertBookingPage(tx, context, fields))
@@ -109,7 +113,11 @@ export function bookingPageRoutes(app: App, { db, reading, write, now_ms }: Deps
         const before = await existing(tx, workspace_id, id)
         checkMatch(request, before)
         const changes = changesOf(tidied(request.body), before, page_fields)
-        const wrong = [...problems, ...ruleProblems(changes), ...(await slugProblems(tx, changes.slug, id))]
+        const wrong = [
+          ...problems,
+          ...ruleProblems(changes),
+          ...(await slugProblems(tx, changes.slug, id, problems)),
+        ]
         if (wrong.length) throw invalid(wrong)
         if (!Object.keys(changes).length) return { record: before }
         await blaming('booking_pages_slug', taken, () => updateBookingPage(tx, context, id, changes))
@@ -160,7 +168,9 @@ type Sent = { [Name in keyof PageFields]?: PageFields[Name] | null }
 
 /** A body as it will be stored: null as the default, the zone in its usual capitals. */
 function tidied(body: Sent): Partial<PageFields> {
-  const fields: Sent = { ...body }
+  // Read-only fields of the body are not among them.
+  const fields: Sent = Object.fromEntries(page_fields.map((name) => [name, body[name]]))
+  for (const name of page_fields) if (fields[name] === undefined) delete fields[name]
   for (const [name, value] of Object.entries(page_defaults))
     if (fields[name as keyof typeof page_defaults] === null) Object.assign(fields, { [name]: value })
   const time_zone = canonicalTimeZone(body.time_zone)
@@ -170,8 +180,15 @@ function tidied(body: Sent): Partial<PageFields> {
 const taken = { field: 'slug', code: 'taken', message: 'slug is taken by another booking page.' }
 
 // Told with every other problem; of two that want one slug at the same moment, the database refuses the second.
-async function slugProblems(tx: Db, slug: unknown, except_id: number | null): Promise<FieldProblem[]> {
-  return typeof slug === 'string' && (await slugTaken(tx, slug, except_id)) ? [taken] : []
+async function slugProblems(
+  tx: Db,
+  slug: unknown,
+  except_id: number | null,
+  problems: readonly FieldProblem[],
+): Promise<FieldProblem[]> {
+  // The database cannot even be asked for some texts that the schema refuses.
+  if (typeof slug !== 'string' || problems.some(({ field }) => field === 'slug')) return []
+  return (await slugTaken(tx, slug, except_id)) ? [taken] : []
 }
 
 /** The range of time of which the slots are asked for, in milliseconds since 1970; 422 when it is none or too long. */

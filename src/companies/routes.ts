@@ -32,7 +32,7 @@ export function companyRoutes(app: App, { db, reading, write }: Deps): void {
     },
     async (request) => {
       const { workspace_id } = request.access
-      const listing = listingOf(request.query, orders)
+      const listing = listingOf(request.query, 'companies', orders)
       const filters = [
         ...dateFilters(request.query),
         ...valueFilters('companies', workspace_id, request.query),

@@ -82,7 +82,7 @@ export async function listContacts(
   const contactsOf = async (ids: number[]) => (await withIds(db, workspace_id, ids)).map(listed)
 
   const words = searchWords(search)
-  const newest = 'offset' in page && sorting === newest_first
+  const newest = 'offset' in page && sorting.name === newest_first.name
   if (words.length && newest) {
     const conditions = leading(filters)
     const { ids, total } = await searchContacts(db, {

@@ -41,7 +41,7 @@ export function contactRoutes(app: App, { db, reading, write }: Deps): void {
     },
     async (request) => {
       const { workspace_id } = request.access
-      const listing = listingOf(request.query, orders)
+      const listing = listingOf(request.query, 'contacts', orders)
       const { search, company_id, stage } = request.query
       const filters = [
         ...dateFilters(request.query),

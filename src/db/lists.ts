@@ -103,7 +103,7 @@ export function hasValue(kind: Valued, workspace_id: number, field: string, valu
     ? sql``
     : sql` AND replace(custom_fields, ${written}, '') <> custom_fields`
   return {
-    where: sql`id IN (${matching})${whole}`,
+    where: sql`${sql.ref(kind)}.id IN (${matching})${whole}`,
     plain: sql`EXISTS (${matching} AND record_id = ${sql.ref(kind)}.id)${whole}`,
   }
 }
@@ -133,7 +133,7 @@ export async function findRecords(db: Db, asked: Asked): Promise<Found> {
   if (filters.some(({ total }) => total === 0)) return { ...none, total: total && 0 }
   if ('offset' in page) {
     if (page.offset >= (total ?? 0)) return none
-    if (!filters.length && sorting.name === '-id')
+    if (!filters.length && sorting.name === newest_first.name)
       return { ids: await pageIds(db, table, workspace_id, page), total, next: null }
     const rows = await read(db, asked, filters, lead, everything, page.per_page, page.offset)
     return { ids: rows.map(({ id }) => id), total, next: null }

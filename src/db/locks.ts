@@ -24,6 +24,24 @@ export async function lockRow(
   )
 }
 
+// So that a text of one use waits for none of another.
+const uses = { contact_email: 1 } as const
+
+/**
+ * Keeps a text of a workspace for this transaction, for a rule that no index enforces: another transaction with the same
+ * one waits here, and then finds what was made of it. SQLite has one writer, and needs nothing.
+ */
+export async function lockText(
+  tx: Db,
+  use: keyof typeof uses,
+  workspace_id: number,
+  text: string,
+): Promise<void> {
+  if (engineOf(tx) === 'sqlite') return
+  const name = `${workspace_id} ${text}`
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, ${uses[use]}))`.execute(tx)
+}
+
 /** Lets this transaction take as long as it needs, for work of a size that nothing limits. */
 export async function allowLong(tx: Db): Promise<void> {
   if (engineOf(tx) === 'sqlite') return

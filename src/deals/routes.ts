@@ -50,7 +50,7 @@ export function dealRoutes(app: App, { db, reading, write }: Deps): void {
     },
     async (request) => {
       const { stage, contact_id, company_id, status } = request.query
-      const listing = listingOf(request.query, orders)
+      const listing = listingOf(request.query, 'deals', orders)
       const asked = { stage, contact_id, company_id, status, filters: dateFilters(request.query) }
       const { deals, ...found } = await reading((db) =>
         listDeals(db, request.access.workspace_id, asked, listing.page, listing.sorting),

@@ -1,7 +1,12 @@
-import { BlockList, isIPv6 } from 'node:net'
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-// An IPv4 client of a socket that takes both kinds.
-const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
+// As a proxy may write it: with a port, in brackets; and an IPv4 client of a socket that takes both kinds.
+const plain = (address: string) =>
+  address
+    .trim()
+    .replace(/^\[([^\]]*)\](:\d*)?$/, '$1')
+    .replace(/^([\d.]+):\d*$/, '$1')
+    .replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
 
 /** Whether an address is in one of the networks (CIDRs): a proxy that is believed. */
 export function trustedBy(networks: readonly string[]): (address: string) => boolean {
@@ -17,18 +22,20 @@ export function trustedBy(networks: readonly string[]): (address: string) => boo
 }
 
 /**
- * Whom a limit by address counts as one: an IPv4 address, or the /64 network of an IPv6 one, all of whose addresses one
- * subscriber may use.
+ * Whom a limit by address counts as one: an IPv4 address, or the /56 network of an IPv6 one, which is what a subscriber
+ * commonly has to choose addresses from. What is no address, whoever sent it, counts as the peer that the connection is of.
  */
-export function subscriberOf(address: string): string {
+export function subscriberOf(address: string, peer = ''): string {
   const one = plain(address).replace(/%.*$/, '')
-  if (!isIPv6(one)) return one
+  if (isIPv4(one)) return one
+  if (!isIPv6(one)) return peer === '' ? 'unknown' : subscriberOf(peer)
   const [head = '', tail] = one.split('::')
   const parts = (text: string) => text.split(':').filter(Boolean)
   const behind = parts(tail ?? '')
   // An address that ends as an IPv4 one has two parts in its last.
   const known = parts(head).length + behind.length + (one.includes('.') ? 1 : 0)
   const zeros = tail === undefined ? [] : Array.from({ length: 8 - known }, () => '0')
-  const prefix = [...parts(head), ...zeros, ...behind].slice(0, 4)
-  return `${prefix.map((part) => Number.parseInt(part, 16).toString(16)).join(':')}::/64`
+  const prefix = [...parts(head), ...zeros, ...behind].slice(0, 4).map((part) => Number.parseInt(part, 16))
+  const bits_56 = prefix.map((part, i) => (i === 3 ? part & 0xff00 : part))
+  return `${bits_56.map((part) => part.toString(16)).join(':')}::/56`
 }

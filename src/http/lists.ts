@@ -105,12 +105,18 @@ type Query = {
 }
 
 /** What a list was asked for: how many, from where, in which order. */
-export type Listing = { sorting: Sorting; page: Page & { page: number } }
+export type Listing = {
+  sorting: Sorting
+  /** Its name in cursors. */
+  order: string
+  page: Page & { page: number }
+}
 
-/** Reads paging, cursor and order of a query; per_page is limited to 100. */
-export function listingOf(query: Query, orders: readonly Order[]): Listing {
+/** Reads paging, cursor and order of a query of a list; per_page is limited to 100. */
+export function listingOf(query: Query, list_name: string, orders: readonly Order[]): Listing {
   const sorting = (query.sort !== undefined && findSorting(orders, query.sort)) || newest_first
-  return { sorting, page: pageOf(query, sorting.name, [...sorting.keys.map(kindOf), 'number']) }
+  const order = `${sorting.name} of ${list_name}`
+  return { sorting, order, page: pageOf(query, order, [...sorting.keys.map(kindOf), 'number']) }
 }
 
 const kindOf = ({ numeric }: SortKey): Part => (numeric ? 'number' : 'string')
@@ -145,8 +151,8 @@ export function valueFilters(kind: Valued, workspace_id: number, query: object):
 }
 
 /** A list's answer: the records of one page with the pagination, or by cursor with the place to go on from. */
-export const listAnswer = <T>(data: T[], found: Pick<Found, 'total' | 'next'>, { sorting, page }: Listing) =>
-  pageAnswer(data, found, sorting.name, page)
+export const listAnswer = <T>(data: T[], found: Pick<Found, 'total' | 'next'>, { order, page }: Listing) =>
+  pageAnswer(data, found, order, page)
 
 /** The same for a list of one order. */
 export function pageAnswer<T>(

@@ -14,6 +14,8 @@ export type Operation = {
   responses: Record<string, { description?: string }>
   'x-extension'?: boolean
   'x-scope'?: string
+  /** Whether another record may be in its way. */
+  'x-conflict'?: boolean
   /** Whether its list can be filtered by custom fields. */
   'x-custom-fields'?: boolean
   'x-badges'?: { name: string }[]
@@ -29,7 +31,7 @@ const successes: Record<string, string> = { 200: 'Success.', 201: 'Created. `Loc
 
 /** Adds what the rules of the service give to every operation: its errors, the headers it understands, its marks. */
 export function completeOperation(method: string, path: string, given: Operation): Operation {
-  const { 'x-custom-fields': by_custom_fields, ...described } = given
+  const { 'x-custom-fields': by_custom_fields, 'x-conflict': meets_others, ...described } = given
   const operation = method === 'patch' ? asPatch(path, described) : described
   const record = path.includes('{')
   const scope = operation['x-scope']
@@ -58,7 +60,7 @@ export function completeOperation(method: string, path: string, given: Operation
     ['unauthorized', true],
     ['forbidden', true],
     ['not_found', record],
-    ['conflict', method === 'post'],
+    ['conflict', method === 'post' || meets_others],
     ['precondition_failed', replaces],
     ['payload_too_large', takes],
     ['unsupported_media_type', takes],
@@ -96,6 +98,7 @@ function headers(method: string, path: string, operation: Operation): Parameter[
   if (method === 'post') names.push('idempotency_key')
   if (guarded(method, path, operation)) names.push('if_match')
   if (readsOne(method, path)) names.push('if_none_match')
+  if (path.endsWith('/stream')) names.push('last_event_id')
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
 }
 

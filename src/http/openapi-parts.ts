@@ -130,6 +130,7 @@ export const parameters: Record<string, object> = {
     explode: true,
     schema: { type: 'object', additionalProperties: { type: 'string', maxLength: 4096 } },
   },
+  last_event_id: header('Last-Event-ID', 'Goes on after this event; without it, from now on.'),
   if_none_match: header('If-None-Match', 'The `ETag` that is known: 304 when the record is still the same.'),
 }
 

@@ -10,6 +10,8 @@ export type Allowance = {
 /** Counts a request of a key. Without a promise where it can be: every request passes here. */
 export type Limiter = (key: string) => Allowance | Promise<Allowance>
 
+const most_kept = 10_000
+
 /** A full bucket is what comes back in this time. */
 export const burst_seconds = 2
 
@@ -21,14 +23,18 @@ export function createLimiter(per_second: number, clock: Clock): ((key: string) 
   if (per_second === 0) return null
   const limit = per_second * burst_seconds
   const buckets = new Map<string, { tokens: number; at: number }>()
+  let cleaned_at = 0
 
   return (key) => {
     const now = clock.now()
     let bucket = buckets.get(key)
     if (!bucket) {
-      // Full buckets are as good as none: forget them before the map grows large.
-      if (buckets.size > 10_000)
+      // Full buckets are as good as none: forget them before the map grows large. As often as there can be new ones: a
+      // look at all of them for each new key would cost most when most keys come.
+      if (buckets.size > most_kept && Math.abs(now - cleaned_at) > burst_seconds * 1000) {
         for (const [name, { at }] of buckets) if (now - at > burst_seconds * 1000) buckets.delete(name)
+        cleaned_at = now
+      }
       bucket = { tokens: limit, at: now }
       buckets.set(key, bucket)
     }

@@ -118,6 +118,8 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
         if (problems.length) throw invalid(problems)
         const moved = await moveRecord(tx, table, counted, workspace_id, id, null)
         const record = await existing(tx, workspace_id, id)
+        // What comes back is what was read before it went.
+        checkMatch(request, record)
         const changes = { changed_fields: ['deleted_at'], previous: { deleted_at } }
         if (!moved) return { record }
         if (resource.restored) await emit(tx, context, resource.restored, record, changes)

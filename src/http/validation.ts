@@ -178,6 +178,8 @@ function queryValidator(validate: ValidateFunction, schema: Properties) {
     for (const name of integers)
       if (/^-?\d+$/.test(String(values[name])))
         values[name] = Math.min(Number(values[name]), Number.MAX_VALUE)
+    const [odd] = Object.keys(values).filter((name) => textProblems({ [name]: '' }).length)
+    if (odd !== undefined) return { error: unknownParameter(odd.toWellFormed().replaceAll('\0', '')) }
     const unsafe = textProblems(query as Body)
     if (unsafe.length) return { error: invalid(unsafe) }
     if (validate(query)) {
@@ -221,8 +223,8 @@ function normaliseTimes(values: Record<string, unknown>, names: string[]): Field
     if (typeof value !== 'string') return []
     const text = new Date(value).toISOString()
     values[field] = text
-    if (/^\d/.test(text)) return []
-    return [{ field, code: 'out_of_range', message: `${field} must be in the years 0 to 9999, in UTC.` }]
+    if (/^\d/.test(text) && !text.startsWith('0000')) return []
+    return [{ field, code: 'out_of_range', message: `${field} must be in the years 1 to 9999, in UTC.` }]
   })
 }
 

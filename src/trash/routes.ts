@@ -5,6 +5,7 @@ import { type Deletable, deletable } from '../db/records.ts'
 import type { Seal } from '../db/seal.ts'
 import { Deleted, List } from '../http/envelope.ts'
 import { notFound } from '../http/errors.ts'
+import { refuseMatch } from '../http/etag.ts'
 import { pageAnswer, pageOf } from '../http/lists.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
@@ -89,6 +90,7 @@ export function trashRoutes(app: App, { db, reading, write, seal, trash_days }: 
       if (!kind) throw notFound('This record')
       return write.inSteps(request, reply, {
         async before(tx, context) {
+          refuseMatch(request)
           if (!(await beginErasure(tx, context.workspace_id, kind, id))) throw notFound(`This ${nouns[kind]}`)
           return context
         },

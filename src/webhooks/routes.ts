@@ -48,7 +48,8 @@ export function webhookRoutes(
     // Trimmed like every text, but of spaces only: a tab or line break is a mistake that must be told.
     if (typeof body.url === 'string') body.url = body.url.replace(/^ +| +$/g, '')
     const { url } = body
-    if (typeof url !== 'string' || url === '') return []
+    if (typeof url !== 'string') return []
+    if (url === '') return [{ field: 'url', code: 'required', message: 'url is required.' }]
     const checked = await checkUrl(url, policy)
     return 'code' in checked ? [{ field: 'url', code: checked.code, message: checked.message }] : []
   }
