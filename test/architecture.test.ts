@@ -56,7 +56,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   {
     files: `${resource}/(((notes|history)-)?routes|changes)`,
-    may: 'OWN/.*|http/.*|events/.*|db/(db|references|locks|lists)',
+    may: 'OWN/.*|http/.*|events/.*|db/(db|references|locks|lists|orders|filters)',
     packages: 'typebox',
   },
 

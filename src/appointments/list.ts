@@ -1,17 +1,9 @@
 import { sql } from 'kysely'
 import { countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
-import {
-  dated,
-  equals,
-  type Filter,
-  type Found,
-  findRecords,
-  type Order,
-  type Page,
-  type Sorting,
-  within,
-} from '../db/lists.ts'
+import { equals, type Filter, within } from '../db/filters.ts'
+import { type Found, findRecords, type Page } from '../db/lists.ts'
+import { dated, type Order, type Sorting } from '../db/orders.ts'
 import { byIds } from '../db/pages.ts'
 import { isLive } from '../db/references.ts'
 import { appointmentsWithReferences, counted, shown_columns } from './queries.ts'

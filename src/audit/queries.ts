@@ -18,17 +18,11 @@ export type Place = readonly [string, number]
 
 type Window = { limit: number; offset?: number; after?: Place | null }
 
-function matching(
-  db: Db,
-  workspace_id: number,
-  { from, to, ...equal }: AuditFilters,
-  form: 'count' | 'list',
-) {
+function matching(db: Db, workspace_id: number, { from, to, ...equal }: AuditFilters, common_kind = false) {
   let query = db.selectFrom('audit_log').where('workspace_id', '=', workspace_id)
   for (const [name, value] of Object.entries(equal)) {
     if (value === undefined) continue
-    // A kind alone is found in the order of the list: its own index would have to be sorted.
-    const plain = form === 'list' && name === 'kind' && equal.record_id === undefined
+    const plain = common_kind && name === 'kind'
     const column = plain ? sql<string>`coalesce(kind, null)` : sql.ref<string>(name)
     query = query.where(column, '=', value)
   }
@@ -37,9 +31,25 @@ function matching(
   return query
 }
 
+// Up to so many entries of a kind are read by the index of its records, and sorted.
+const few = 2000
+
+/** Whether a kind alone is better found in the order of the list than by its records. */
+async function isCommon(db: Db, workspace_id: number, { kind, record_id }: AuditFilters): Promise<boolean> {
+  if (kind === undefined || record_id !== undefined) return false
+  const some = matching(db, workspace_id, { kind })
+    .select('id')
+    .limit(few + 1)
+  const { n } = await db
+    .selectFrom(some.as('some'))
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  return n > few
+}
+
 /** How many entries match; counted, by an index. */
 export async function countEntries(db: Db, workspace_id: number, filters: AuditFilters): Promise<number> {
-  const { n } = await matching(db, workspace_id, filters, 'count')
+  const { n } = await matching(db, workspace_id, filters)
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   return n
@@ -52,7 +62,7 @@ export async function listEntries(
   filters: AuditFilters,
   { limit, offset = 0, after }: Window,
 ): Promise<AuditEntry[]> {
-  let query = matching(db, workspace_id, filters, 'list')
+  let query = matching(db, workspace_id, filters, await isCommon(db, workspace_id, filters))
   if (after) query = query.where(sql<boolean>`(occurred_at, id) < (${after[0]}, ${after[1]})`)
   const rows = await query
     .selectAll()

@@ -1,13 +1,7 @@
 import type { Db } from '../db/db.ts'
-import {
-  dated,
-  type Filter,
-  type Found,
-  findRecords,
-  type Order,
-  type Page,
-  type Sorting,
-} from '../db/lists.ts'
+import type { Filter } from '../db/filters.ts'
+import { type Found, findRecords, type Page } from '../db/lists.ts'
+import { dated, type Order, type Sorting } from '../db/orders.ts'
 import { byIds } from '../db/pages.ts'
 import { page_columns, shownPage } from './queries.ts'
 import type { BookingPage } from './schema.ts'

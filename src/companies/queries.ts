@@ -1,17 +1,10 @@
 import { type Selectable, sql, type Updateable } from 'kysely'
 import { recount } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
-import { indexValues } from '../db/field-values.ts'
-import {
-  dated,
-  type Filter,
-  type Found,
-  findRecords,
-  newest_first,
-  type Order,
-  type Page,
-  type Sorting,
-} from '../db/lists.ts'
+import { addValues, indexValues } from '../db/field-values.ts'
+import type { Filter } from '../db/filters.ts'
+import { type Found, findRecords, type Page } from '../db/lists.ts'
+import { dated, newest_first, type Order, type Sorting } from '../db/orders.ts'
 import { byIds } from '../db/pages.ts'
 import { prepare } from '../db/prepare.ts'
 import { sortName } from '../db/sort-names.ts'
@@ -93,7 +86,7 @@ export async function insertCompany(
     .returning('id')
     .executeTakeFirstOrThrow()
   await recount(tx, workspace_id, 'companies', [], null, values)
-  await indexValues(tx, 'companies', workspace_id, id, {}, values)
+  await addValues(tx, 'companies', [{ workspace_id, id, ...values }])
   return id
 }
 

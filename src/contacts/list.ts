@@ -1,17 +1,9 @@
 import { sql } from 'kysely'
 import { countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
-import {
-  dated,
-  equals,
-  type Filter,
-  type Found,
-  findRecords,
-  newest_first,
-  type Order,
-  type Page,
-  type Sorting,
-} from '../db/lists.ts'
+import { equals, type Filter } from '../db/filters.ts'
+import { type Found, findRecords, type Page } from '../db/lists.ts'
+import { dated, newest_first, type Order, type Sorting } from '../db/orders.ts'
 import { byIds, perNumber } from '../db/pages.ts'
 import { prepare } from '../db/prepare.ts'
 import { isLive } from '../db/references.ts'

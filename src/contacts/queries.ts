@@ -1,7 +1,7 @@
 import type { Updateable } from 'kysely'
 import { recount } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
-import { indexValues } from '../db/field-values.ts'
+import { addValues, indexValues } from '../db/field-values.ts'
 import { lowerCase, lowerCased } from '../db/letter-case.ts'
 import { prepare } from '../db/prepare.ts'
 import { searchText } from '../db/search.ts'
@@ -144,7 +144,7 @@ export async function insertContact(
     recount(tx, workspace_id, 'contacts', counted, null, values),
   ])
   const { id } = row as { id: number }
-  await indexValues(tx, 'contacts', workspace_id, id, {}, values)
+  await addValues(tx, 'contacts', [{ workspace_id, id, ...values }])
   if (values.company_id !== null) return (await findContact(tx, workspace_id, id)) as Contact
   // Without a company everything is known; reading it would be one more way to the database and back.
   return {

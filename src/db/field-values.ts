@@ -41,7 +41,9 @@ const add = prepareRows(columns, (db, { row, values }) =>
   db
     .insertInto('field_values')
     .columns(names)
-    .expression(values(names.map((name) => row[name]))),
+    .expression(values(names.map((name) => row[name])))
+    // A value that is there already is as good as added.
+    .onConflict((conflict) => conflict.doNothing()),
 )
 const remove = prepareRows(columns, (db, { row, rows }) => ({
   compile: () =>
@@ -50,6 +52,18 @@ const remove = prepareRows(columns, (db, { row, rows }) => ({
       sql` AND `,
     )}`.compile(db),
 }))
+
+/** Adds the values of records that have none in the index. */
+export async function addValues(
+  tx: Db,
+  kind: Valued,
+  records: readonly (Values & { workspace_id: number; id: number })[],
+): Promise<void> {
+  const rows = records.flatMap(({ workspace_id, id, ...values }) =>
+    [...pairsOf(values).values()].map((pair) => ({ workspace_id, kind, record_id: id, ...pair })),
+  )
+  await add(tx, rows, {})
+}
 
 /** Brings the index from a record's values before to its values after; nothing costs nothing. */
 export async function indexValues(

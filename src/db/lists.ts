@@ -1,112 +1,10 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { countOf } from './counts.ts'
 import type { Db } from './db.ts'
-import { indexedValue, indexedWhole, type Valued } from './field-values.ts'
+import type { Filter } from './filters.ts'
+import { newest_first, type Sorting, type SortKey } from './orders.ts'
 import { pageIds } from './pages.ts'
 import type { Deletable } from './records.ts'
-
-/** A part of an order: the field that a client names, and the expression that the order's index has for it, never null. */
-export type SortKey = {
-  field: string
-  by: RawBuilder<unknown>
-  /** Its values are numbers, not texts. */
-  numeric?: boolean
-  descending?: boolean
-}
-
-/** An order that an index holds, ended by the id. Backwards it is one too. */
-export type Order = readonly SortKey[]
-
-/** An order as it is read: its name in a cursor, its parts with their directions, and the id's. */
-export type Sorting = { name: string; keys: Order; descending: boolean }
-
-/** Newest first, by id: how lists are sorted when nothing else is asked for. */
-export const newest_first: Sorting = { name: '-id', keys: [], descending: true }
-
-/** The orders that every list of records has. */
-export const dated: readonly Order[] = ['created_at', 'updated_at'].map((field) => [
-  { field, by: sql.ref(field) },
-])
-
-const signed = ({ field, descending }: SortKey) => (descending ? `-${field}` : field)
-const turned = (order: Order): Order => order.map((key) => ({ ...key, descending: !key.descending }))
-const sortings = (orders: readonly Order[]): Sorting[] =>
-  [[], ...orders].flatMap((order) =>
-    [order, turned(order)].map((keys, backwards) => ({
-      name: keys.length ? keys.map(signed).join() : backwards ? '-id' : 'id',
-      keys,
-      descending: backwards === 1,
-    })),
-  )
-
-/** Every text that `sort` takes: the orders, backwards too, and each of their beginnings. */
-export const sortNames = (orders: readonly Order[]): string[] => [
-  ...new Set(
-    sortings(orders).flatMap(({ name }) => {
-      const parts = name.split(',')
-      return parts.map((_, index) => parts.slice(0, index + 1).join())
-    }),
-  ),
-]
-
-/** The order of a `sort` text such as `-value,name`; null when no index has it. */
-export const findSorting = (orders: readonly Order[], text: string): Sorting | null =>
-  sortings(orders).find(({ name }) => name === text || name.startsWith(`${text},`)) ?? null
-
-/** A condition of a list. */
-export type Filter = {
-  /** The field, where an order may begin with the same one. */
-  field?: string
-  /** In the form that an index answers. */
-  where: RawBuilder<SqlBool>
-  /** The same in a form that no index offers itself for: a planner without statistics takes any. */
-  plain: RawBuilder<SqlBool>
-  /** The index that answers it goes on with the id. */
-  by_id?: boolean
-  /** How many records meet it, where that is kept. */
-  total?: number
-}
-
-/** Records whose column has this value; `total` as it is kept. */
-export const equals = (column: string, value: string | number, total?: number): Filter => ({
-  field: column,
-  where: sql`${sql.ref(column)} = ${value}`,
-  plain: sql`coalesce(${sql.ref(column)}, null) = ${value}`,
-  by_id: true,
-  ...(total !== undefined && { total }),
-})
-
-/** Records whose value lies in a range, both ends included; none when neither is given. */
-export function within(
-  field: string,
-  from: unknown,
-  to: unknown,
-  by: RawBuilder<unknown> = sql.ref(field),
-): Filter[] {
-  const ends = (value: RawBuilder<unknown>) => [
-    ...(from === undefined ? [] : [sql<SqlBool>`${value} >= ${from}`]),
-    ...(to === undefined ? [] : [sql<SqlBool>`${value} <= ${to}`]),
-  ]
-  if (!ends(by).length) return []
-  const all = (value: RawBuilder<unknown>) => sql<SqlBool>`${sql.join(ends(value), sql` AND `)}`
-  return [{ field, where: all(by), plain: all(sql`coalesce(${by}, null)`) }]
-}
-
-/** Records with a tag or a custom field's value (db/field-values.ts); `values` are the forms that it may be kept in. */
-export function hasValue(kind: Valued, workspace_id: number, field: string, values: string[]): Filter {
-  const matching = sql`SELECT record_id FROM field_values WHERE workspace_id = ${workspace_id} AND kind = ${kind}
-    AND field = ${field} AND value IN (${sql.join(values.map(indexedValue))})`
-  // What is too long for the index is decided by the record's own text, which JSON.stringify wrote.
-  const [value = ''] = values
-  const written = `${JSON.stringify(field.slice('custom_fields.'.length))}:${JSON.stringify(value)}`
-  const whole = indexedWhole(value)
-    ? sql``
-    : sql` AND replace(custom_fields, ${written}, '') <> custom_fields`
-  return {
-    where: sql`${sql.ref(kind)}.id IN (${matching})${whole}`,
-    plain: sql`EXISTS (${matching} AND record_id = ${sql.ref(kind)}.id)${whole}`,
-  }
-}
 
 export type Page = { per_page: number } & ({ offset: number } | { after: readonly unknown[] | null })
 
@@ -161,12 +59,19 @@ type Measured = Filter & { total: number; more: boolean }
 // A filter whose total is not kept is counted by its index, as far as it matters.
 async function measured(db: Db, { table, workspace_id }: Asked, filter: Filter): Promise<Measured> {
   if (filter.total !== undefined) return { ...filter, total: filter.total, more: false }
-  const { rows } = await sql<{ n: number }>`
-    SELECT count(*) AS n FROM (
-      SELECT 1 FROM ${sql.table(table)} WHERE ${live(workspace_id)} AND ${filter.where} LIMIT ${few + 1}
-    ) AS counted`.execute(db)
-  const total = Number(rows[0]?.n)
+  const limit = sql`LIMIT ${few + 1}`
+  if (filter.probe && (await countOfRows(db, sql`${filter.probe} ${limit}`)) > few)
+    return { ...filter, total: few + 1, more: true }
+  const total = await countOfRows(
+    db,
+    sql`SELECT 1 FROM ${sql.table(table)} WHERE ${live(workspace_id)} AND ${filter.where} ${limit}`,
+  )
   return { ...filter, total, more: total > few }
+}
+
+async function countOfRows(db: Db, query: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (${query}) AS counted`.execute(db)
+  return Number(rows[0]?.n)
 }
 
 /** The filter whose index leads, if one does. */
@@ -189,6 +94,7 @@ async function totalOf(db: Db, { table, workspace_id }: Asked, filters: Measured
   const [only, ...others] = [...filters].sort((a, b) => a.total - b.total)
   if (!only) return all
   if (!others.length && !only.more) return only.total
+  if (!others.length && only.count) return Number((await only.count.execute(db)).rows[0]?.n)
   const where = both([live(workspace_id), only.where, ...others.map(({ plain }) => plain)])
   const { rows } = await sql<{
     n: number

@@ -1,6 +1,6 @@
 import type { Expression, SqlBool } from 'kysely'
 import type { Db } from './db.ts'
-import type { Filter } from './lists.ts'
+import type { Filter } from './filters.ts'
 import { likeAll, searchByLike } from './postgres/search.ts'
 import { engineOf } from './prepare.ts'
 import { forgetRemoved, searchByTrigrams, trigramCondition } from './sqlite/search.ts'

@@ -37,9 +37,12 @@ export async function createDeal(
 ): Promise<Deal> {
   const id = await insertDeal(tx, context, fields, state)
   const { shown } = await existingDeal(tx, context.workspace_id, id)
-  await emit(tx, context, dealCreated, shown)
-  if (entered) await emit(tx, context, entries[entered], shown)
-  await recordChange(tx, context, { action: 'created', kind: 'deals', record_id: id, after: factsOf(shown) })
+  const tell = async () => {
+    await emit(tx, context, dealCreated, shown)
+    if (entered) await emit(tx, context, entries[entered], shown)
+  }
+  const created = { action: 'created', kind: 'deals', record_id: id, after: factsOf(shown) }
+  await Promise.all([tell(), recordChange(tx, context, created)])
   return shown
 }
 

@@ -207,6 +207,8 @@ export function createStreams(options: StreamsOptions) {
     },
     /** Writes a workspace's events after a seq to an answer whose headers are written, until one of both ends it. */
     open(follower: Follower, raw: ServerResponse, event: string | null, cursor: number): void {
+      // Whoever has left already tells nothing more.
+      if (raw.destroyed) return
       const stream = { ...follower, raw, event, cursor, blocked: false, wrote_at: 0 }
       if (!subscribed) database.onCommit('events', wake)
       subscribed = true

@@ -1,18 +1,8 @@
 import { type TSchema, Type } from 'typebox'
 import { type Valued, valueText } from '../db/field-values.ts'
-import {
-  type Filter,
-  type Found,
-  findSorting,
-  hasValue,
-  newest_first,
-  type Order,
-  type Page,
-  type Sorting,
-  type SortKey,
-  sortNames,
-  within,
-} from '../db/lists.ts'
+import { type Filter, hasValue, within } from '../db/filters.ts'
+import type { Found, Page } from '../db/lists.ts'
+import { findSorting, newest_first, type Order, type Sorting, type SortKey, sortNames } from '../db/orders.ts'
 import { list, paging } from './envelope.ts'
 import { invalid } from './errors.ts'
 import { ListQuery } from './fields.ts'

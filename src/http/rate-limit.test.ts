@@ -50,3 +50,22 @@ test('a clock that is turned back neither locks a key out nor gives it more', ()
   now += 1000
   assert.deepEqual([allowed(), allowed()], [true, false])
 })
+
+test('however many keys come at once, each costs about the same, and those that are full again are forgotten', () => {
+  let now = 1e12
+  let reads = 0
+  const limiter = createLimiter(5, {
+    now: () => {
+      reads++
+      return now
+    },
+  })
+  const start = performance.now()
+  for (let i = 0; i < 60_000; i++) limiter?.(`key ${i}`)
+  // A look at all of them for each of them would take minutes.
+  assert.ok(performance.now() - start < 5000)
+  assert.equal(reads, 60_000)
+  now += 3_600_000
+  for (let i = 0; i < 10; i++) assert.equal(limiter?.('key 1').retry_after_seconds, 0)
+  assert.equal(limiter?.('key 1').retry_after_seconds, 1)
+})

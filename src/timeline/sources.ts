@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/db.ts'
-import { prepare } from '../db/prepare.ts'
+import { engineOf, prepare } from '../db/prepare.ts'
 import type { EntryType } from './schema.ts'
 
 /** The resources that have a timeline. */
@@ -10,7 +10,7 @@ export type Owner = 'contacts' | 'companies' | 'deals'
 export type Mark = { at: string; id: number }
 
 type Asked = { workspace_id: number; owner_id: number; at: string; below: number; limit: number }
-type Rows = (p: Asked) => RawBuilder<unknown>
+type Rows = (p: Asked, db: Db) => RawBuilder<unknown>
 
 /**
  * The newest of an owner's rows that come before a mark. They are found by the owner first, and sorted then: without the
@@ -19,7 +19,7 @@ type Rows = (p: Asked) => RawBuilder<unknown>
 const newest = (rows: Rows) =>
   prepare((db, p: Asked) => ({
     compile: () =>
-      sql<Mark>`WITH own AS MATERIALIZED (${rows(p)})
+      sql<Mark>`WITH own AS MATERIALIZED (${rows(p, db)})
         SELECT at, id FROM own WHERE (at, id) < (${p.at}, ${p.below})
         ORDER BY at DESC, id DESC LIMIT ${p.limit}`.compile(db),
   }))
@@ -35,12 +35,16 @@ const live = (table: string, link: string) =>
 
 // What belongs to the people of a company who are there now.
 const ofPeople = (table: string) =>
-  newest(
-    (p) => sql`
-      SELECT t.created_at AS at, t.id FROM contacts CROSS JOIN ${sql.table(table)} AS t
-      WHERE t.workspace_id = contacts.workspace_id AND t.contact_id = contacts.id AND contacts.workspace_id = ${p.workspace_id} AND contacts.company_id = ${p.owner_id}
-        AND contacts.deleted_at IS NULL AND t.deleted_at IS NULL`,
-  )
+  newest((p, db) => {
+    const theirs = sql`t.workspace_id = contacts.workspace_id AND t.contact_id = contacts.id AND t.deleted_at IS NULL`
+    const people = sql`contacts.workspace_id = ${p.workspace_id} AND contacts.company_id = ${p.owner_id}
+        AND contacts.deleted_at IS NULL`
+    // PostgreSQL without statistics would go through the whole workspace once for each person. OFFSET is a fence.
+    return engineOf(db) === 'postgres'
+      ? sql`SELECT t.created_at AS at, t.id FROM contacts CROSS JOIN LATERAL (
+            SELECT created_at, id FROM ${sql.table(table)} AS t WHERE ${theirs} OFFSET 0) AS t WHERE ${people}`
+      : sql`SELECT t.created_at AS at, t.id FROM contacts CROSS JOIN ${sql.table(table)} AS t WHERE ${theirs} AND ${people}`
+  })
 
 // The first line of a deal's history is its creation, which has an entry of its own.
 const stagesOfDeals = (link: string) =>

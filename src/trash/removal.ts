@@ -26,9 +26,10 @@ const batch = 500
 
 const idsOf = (ids: readonly (number | string)[]) => sql.join(ids)
 
-/** Does a step again and again, each time in a transaction of its own, until it finds less than a batch to do. */
+/** Does a step again and again, each time in a transaction of its own, until it finds nothing to do. */
 async function inBatches(db: Db, step: (tx: Db) => Promise<number>): Promise<void> {
-  while ((await transaction(db, step)) === batch);
+  // Not until it finds less than a batch: of a whole one, others may have done some.
+  while ((await transaction(db, step)) > 0);
 }
 
 /**
@@ -47,13 +48,13 @@ export async function removeRecords(
   const { workspace_id } = context
   for (const [table, column] of referrers[kind] ?? [])
     await inBatches(db, async (tx) => {
+      // Asked twice: one that got another reference while this waited for it keeps that.
       const { numAffectedRows } = await sql`
         UPDATE ${sql.table(table)} SET ${sql.ref(column)} = NULL
         WHERE workspace_id = ${workspace_id} AND id IN (
           SELECT id FROM ${sql.table(table)}
-          WHERE workspace_id = ${workspace_id} AND ${sql.ref(column)} IN (${idsOf(ids)}) ORDER BY id LIMIT ${batch})`.execute(
-        tx,
-      )
+          WHERE workspace_id = ${workspace_id} AND ${sql.ref(column)} IN (${idsOf(ids)}) ORDER BY id LIMIT ${batch})
+          AND ${sql.ref(column)} IN (${idsOf(ids)})`.execute(tx)
       return Number(numAffectedRows)
     })
   if (kind === 'contacts') await inBatches(db, (tx) => removeNotes(tx, workspace_id, ids))

@@ -49,13 +49,16 @@ async function emptyKind(
     .where('workspace_id', '=', workspace_id)
     .where('deleted_at', '=', going.erasing)
     .execute()
-  for (const { id } of half) await eraseRecord(db, seal, context(), kind, id)
+  const failures: unknown[] = []
+  for (const { id } of half)
+    await eraseRecord(db, seal, context(), kind, id).catch((error) => failures.push(error))
   let removed = 0
   for (let count = batch; count === batch; removed += count) {
     const ids = await transaction(db, (tx) => takeOld(tx, workspace_id, kind, before))
     await removeRecords(db, context(), kind, ids, 'removed')
     count = ids.length
   }
+  if (failures.length) throw failures[0]
   return removed
 }
 

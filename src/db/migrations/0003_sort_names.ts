@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { indexValues } from '../field-values.ts'
+import { addValues } from '../field-values.ts'
 import type { Migration } from '../migrate.ts'
 import { engineOf } from '../prepare.ts'
 import { prepareRows } from '../recordset.ts'
@@ -29,11 +29,11 @@ export const sortNames: Migration = {
     for (const table of tables)
       for await (const rows of pagesOf(tx, table)) {
         await setNames[table](tx, rows.map(namedRow[table]), {})
-        for (const { workspace_id, id, tags = '[]', custom_fields = '{}' } of rows) {
-          if (table === 'deals' || (tags === '[]' && custom_fields === '{}')) continue
-          const values = { tags: JSON.parse(tags), custom_fields: JSON.parse(custom_fields) }
-          await indexValues(tx, table, workspace_id, id, {}, values)
-        }
+        if (table === 'deals') continue
+        const valued = rows.map(({ workspace_id, id, tags = '[]', custom_fields = '{}' }) => ({
+          ...{ workspace_id, id, tags: JSON.parse(tags), custom_fields: JSON.parse(custom_fields) },
+        }))
+        await addValues(tx, table, valued)
       }
   },
 }

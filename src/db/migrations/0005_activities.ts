@@ -35,6 +35,7 @@ export const activities: Migration = {
     liveIndex('activities', 'by_due', "coalesce(due_at, 'z')"),
     // What is still to be done is few among many, and is asked for every morning.
     liveIndex('activities', 'open_by_due', "coalesce(due_at, 'z')", ' AND completed_at IS NULL'),
+    liveIndex('activities', 'by_completion', 'completed_at', ' AND completed_at IS NOT NULL'),
     trashIndex('activities'),
     ...blockTriggers(engine, 'activities'),
   ],

@@ -10,8 +10,10 @@ export const auditLog: Migration = {
       kind text NOT NULL, record_id text NOT NULL, before text, after text, request_id text
       ${engine === 'sqlite' ? '' : ', PRIMARY KEY (workspace_id, id)'}
     )`,
-    // Every change pays for these, so there is one for the list and one for a record's own entries.
-    'CREATE INDEX audit_log_time ON audit_log (workspace_id, occurred_at, id)',
-    'CREATE INDEX audit_log_record ON audit_log (workspace_id, kind, record_id, occurred_at, id)',
+    // Each goes on with the order of the list. A kind is found by that of its records where it is rare.
+    ...['', 'kind, record_id', 'action', 'actor_id'].map(
+      (columns) =>
+        `CREATE INDEX audit_log_${columns.replace(', ', '_') || 'time'} ON audit_log (workspace_id, ${columns && `${columns}, `}occurred_at, id)`,
+    ),
   ],
 }
