@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
+import { visitor } from '../../test/booking.ts'
 import { newWorkspace, readStored } from '../../test/database.ts'
 import { engine } from '../../test/engine.ts'
 import { type Rapport, startRapport, turnableClock } from '../../test/harness.ts'
@@ -53,7 +54,11 @@ const traces = [
   'a private word',
   'xylotag',
   'fieldsecret',
+  'xylostage',
 ]
+// A visitor who wrote with the person's e-mail, and gave another name and number.
+const typed = { first_name: 'Wilhelmina', last_name: 'Trasketh', phone: '+49 170 4433 221' }
+traces.push(...Object.values(typed))
 const times = (hour: number) => ({
   start_at: `2026-12-01T${hour}:00:00.000Z`,
   end_at: `2026-12-01T${hour}:30:00.000Z`,
@@ -78,7 +83,7 @@ async function makePerson() {
       ...person,
       ...former,
       company_id: company.id,
-      tags: ['xylotag'],
+      ...{ tags: ['xylotag'], stage: 'xylostage' },
       custom_fields: { note: 'fieldsecret' },
     },
     named,
@@ -118,16 +123,72 @@ async function makePerson() {
     ),
   )
   await ok('PUT', `/appointments/${visit.id}`, { location: 'Room 1' })
+  const visits = await makeVisits(id)
   // It was about the person once.
   const moved = await ok('POST', '/deals', { name: `Was ${person.last_name}`, contact_id: id })
   await ok('PUT', `/deals/${moved.id}`, { name: 'Moved', contact_id: null })
-  return { id, company, note, deal, activity, meeting, visit, moved, page }
+  const source = `via ${person.email}`
+  const older = await ok('POST', '/deals', {
+    name: 'Old',
+    source,
+    priority: person.last_name,
+    contact_id: id,
+  })
+  await ok('PUT', `/deals/${older.id}`, { contact_id: null })
+  // As of before there was an audit log: the events alone tell it.
+  await beside(rapport.data_dir, (db) =>
+    transaction(db, (tx) =>
+      tx
+        .deleteFrom('audit_log')
+        .where('kind', '=', 'deals')
+        .where('record_id', '=', String(older.id))
+        .execute(),
+    ),
+  )
+  return { id, company, note, deal, activity, meeting, visit, moved, older, page, visits }
+}
+
+/** What the person booked, and staff made of it: by now, nothing of it refers to the contact. */
+async function makeVisits(id: number) {
+  const { get, post } = visitor(rapport.url)
+  const book = async (hour: number) => {
+    const slot = `2026-11-24T${hour}:00:00.000Z`
+    const wish = { ...typed, email: person.email, message: 'a private word from the form', slot }
+    const { status, location } = await post('/book/demo', wish)
+    assert.equal(status, 303)
+    const [booked] = await ok('GET', `/appointments?contact_id=${id}&sort=-created_at`)
+    assert.match(booked.notes, /from the form\n\nName: Wilhelmina Trasketh\nPhone: \+49 170 4433 221$/)
+    return { path: location.split('?')[0] as string, id: booked.id as number }
+  }
+  const moved = await book(10)
+  const other = await ok('POST', '/contacts', { first_name: 'Otto', last_name: 'Other' })
+  const told = { title: `Demo: ${typed.last_name}`, location: `At ${person.first_name}'s`, type: 'Zébuline!' }
+  await ok('PUT', `/appointments/${moved.id}`, { ...told, contact_id: other.id })
+  const cancelled = await book(11)
+  await post(`${cancelled.path}/cancel`, { reason: 'a private word about why' })
+  await ok('PUT', `/appointments/${cancelled.id}`, { contact_id: null })
+  const deleted = await book(12)
+  await ok('PUT', `/appointments/${deleted.id}`, { contact_id: other.id, notes: 'a private word of staff' })
+  await ok('DELETE', `/appointments/${deleted.id}`)
+  // Its days in the trash are over: events and entries without their sides are left.
+  await beside(rapport.data_dir, (db) =>
+    transaction(db, async (tx) => {
+      await tx.deleteFrom('appointments').where('id', '=', deleted.id).execute()
+      const entries = tx.updateTable('audit_log').where('kind', '=', 'appointments')
+      await entries.set({ before: null, after: null }).where('record_id', '=', String(deleted.id)).execute()
+    }),
+  )
+  // Without an event that tells whose it was: the audit log alone does.
+  const told_of = { subject: 'Ring Wilhelmina', body: `at ${typed.phone}` }
+  const call = await ok('POST', '/activities', { type: 'call', ...told_of })
+  for (const contact_id of [id, other.id]) await ok('PUT', `/activities/${call.id}`, { contact_id })
+  return { moved, cancelled, call, other, get }
 }
 
 test('after an erasure no byte of the database tells the name, e-mail, phones or notes of the person', async (t) => {
   const hook = { url: receiver.url, events: catalogue.map(({ name }) => name) }
   await register(call, hook)
-  const { id, company, deal, activity, meeting, visit, moved } = await makePerson()
+  const { id, company, deal, activity, meeting, visit, moved, older, visits } = await makePerson()
   const namesake = await ok('POST', '/contacts', { first_name: 'Zebulon', last_name: 'Quorn', tags: ['vip'] })
   const about = await ok('POST', '/deals', { name: 'Zebulon Quorn: 3 seats', contact_id: namesake.id })
   await settled()
@@ -168,6 +229,7 @@ test('after an erasure no byte of the database tells the name, e-mail, phones or
   assert.equal((await ok('GET', `/appointments/${visit.id}`)).notes, null)
   assert.equal((await ok('GET', `/deals/${moved.id}`)).name, 'Moved')
   assert.equal((await ok('GET', `/deals?contact_id=${id}`)).length, 0)
+  await seeFormer(older.id, visits)
 
   // The log says that it was erased, and receivers still learn what happened, of what is left.
   const first = deliveries.at(-1)
@@ -217,6 +279,31 @@ test('after an erasure no byte of the database tells the name, e-mail, phones or
   assert.deepEqual(left, [])
   assert.deepEqual(await stored.rows('SELECT id FROM notes'), [])
 })
+
+type Made = Awaited<ReturnType<typeof makePerson>>
+
+/** What referred to the person once tells nothing of the person any more, on the visitor's own page too. */
+async function seeFormer(older_id: number, { moved, cancelled, call, other, get }: Made['visits']) {
+  const { source, priority } = await ok('GET', `/deals/${older_id}`)
+  assert.deepEqual([source, priority], ['via [erased]', '[erased]'])
+  const { subject, body, contact_id } = await ok('GET', `/activities/${call.id}`)
+  assert.deepEqual([subject, body, contact_id], ['Ring [erased]', 'at [erased]', other.id])
+  const booked = await ok('GET', `/appointments/${moved.id}`)
+  assert.deepEqual(
+    [booked.title, booked.location, booked.type, booked.notes, booked.contact_id],
+    ['Demo: [erased]', "At [erased]'s", '[erased]!', null, other.id],
+  )
+  assert.equal(await call_total('/appointments?type=%5Berased%5D!'), 1)
+  const { notes, cancel_reason } = await ok('GET', `/appointments/${cancelled.id}`)
+  assert.deepEqual([notes, cancel_reason], [null, null])
+  for (const path of [moved.path, `${moved.path}/calendar.ics`, cancelled.path, `${moved.path}/cancel`]) {
+    const { status, text } = await get(path)
+    assert.equal(status, 200)
+    for (const trace of traces) assert.ok(!text.includes(trace), `${path} has ${trace}`)
+  }
+  assert.match((await get(moved.path)).text, /Demo: \[erased\]/)
+}
+const call_total = async (path: string) => (await call('GET', api + path)).body.meta.total
 
 test('every kind can be erased: its row, what the audit log tells of it, and its own events, and nothing else', async () => {
   const secret = 'a private word'
@@ -327,7 +414,7 @@ test('an erasure that a crash cut short anywhere cannot be undone, and is done t
     await stored.rows('SELECT payload FROM events'),
     await stored.rows('SELECT before, after FROM audit_log'),
     await stored.rows('SELECT subject, body, outcome FROM activities'),
-    await stored.rows('SELECT title, notes, cancel_reason FROM appointments'),
+    await stored.rows('SELECT title, type, location, notes, cancel_reason FROM appointments'),
   ]
   await stored.close()
   for (const trace of traces) assert.ok(!JSON.stringify(rows).includes(trace), trace)
@@ -358,7 +445,12 @@ test('many records and events that refer to the person are all done, and stored 
   for (let n = 0; n < 450; n++)
     await ok('POST', '/deals', { name: `${n} for ${person.first_name}`, contact_id: id })
   await ok('POST', '/deals', { name: 'One', contact_id: id }, { 'idempotency-key': 'c' })
+  const about = { name: person.first_name, contact_id: id }
+  const deal = await ok('POST', '/deals', about, { 'idempotency-key': 'd' })
   await ok('DELETE', `/contacts/${id}`)
+  // Without the contact, which is in the trash, and still about it; and a key that is somebody's address.
+  await ok('POST', `/deals/${deal.id}/change-stage`, { stage: 'won' }, { 'idempotency-key': 'e' })
+  await ok('POST', '/companies', { name: 'Acme' }, { 'idempotency-key': `for ${person.email}` })
   await ok('DELETE', `/trash/contacts/${id}`)
   const stored = await readStored(rapport.data_dir)
   const contents = (await stored.rows('SELECT name FROM deals'))
@@ -370,5 +462,5 @@ test('many records and events that refer to the person are all done, and stored 
   assert.ok(!JSON.stringify(contents).includes(person.first_name))
   assert.deepEqual([keys, linked], [[{ idempotency_key: 'b' }], { n: 0 }])
   assert.equal((await ok('GET', `/contacts/${other.id}`)).first_name, 'Bo')
-  assert.equal((await call('GET', `${api}/deals`)).body.meta.total, 451)
+  assert.equal((await call('GET', `${api}/deals`)).body.meta.total, 452)
 })

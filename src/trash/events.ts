@@ -14,8 +14,8 @@ const kinds: Record<string, Deletable> = {
 /** The kind of the record that an event such as `deal.won` is about. */
 export const kindOf = (event: string): Deletable | undefined => kinds[event.split('.')[0] ?? '']
 
-/** An event as it is judged: which record it is of, and whether its text may name a contact by its id. */
-export type SeenEvent = { seq: number; event: string; record_id: number | null; names_contact: boolean }
+/** An event as it is judged: which record it is of. */
+export type SeenEvent = { seq: number; event: string; record_id: number | null }
 
 // So many are read in about three milliseconds.
 const slice = 1000
@@ -28,22 +28,12 @@ const batch = 100
 export async function findEvents(
   db: Db,
   workspace_id: number,
-  contact_id: number | null,
   wanted: (event: SeenEvent) => boolean,
 ): Promise<number[]> {
   const found: number[] = []
-  const named =
-    contact_id === null
-      ? sql`1 = 0`
-      : sql.join(
-          ['"contact":{"id":#,', '"contact_id":#,', '"contact_id":#}'].map(
-            (text) => sql`payload LIKE ${`%${text.replace('#', String(contact_id))}%`}`,
-          ),
-          sql` OR `,
-        )
   for (let after = 0; ; ) {
     const { rows } = await sql<SeenEvent>`
-      SELECT seq, event, record_id, (${named}) AS names_contact FROM events
+      SELECT seq, event, record_id FROM events
       WHERE workspace_id = ${workspace_id} AND seq > ${after} ORDER BY seq LIMIT ${slice}`.execute(db)
     found.push(...rows.filter(wanted).map(({ seq }) => seq))
     const last = rows.at(-1)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { visitorsOf } from './persons.ts'
 import { erasedPayload, redactedPayload, redactedTexts, redactorOf } from './redaction.ts'
 
 const nobody = { first_name: null, last_name: null, email: null, phone: null, mobile: null }
@@ -39,16 +40,29 @@ test('a name is taken as it is written, and where words stand without a space, i
 
 test('free texts alone are redacted, and stay within their length', () => {
   const bo = redactorOf([{ ...nobody, first_name: 'Bo' }])
-  const fields = { name: 'Bo '.repeat(85).trim(), stage: 'Bo', contact_id: 5, subject: null, outcome: 'none' }
-  const changed = redactedTexts(fields, bo)
+  const fields = {
+    name: 'Bo '.repeat(85).trim(),
+    stage: 'Bo',
+    contact_id: 5,
+    lost_reason: null,
+    source: 'none',
+  }
+  const changed = redactedTexts(fields, { redact: bo }, deal)
   assert.deepEqual(Object.keys(changed), ['name'])
   assert.equal(changed.name?.length, 255)
   assert.match(changed.name ?? '', /^\[erased\] \[erased\]/)
+  const task = redactorOf([{ ...nobody, last_name: 'Task' }])
+  for (const [kind, without] of [
+    ['activities', {}],
+    ['appointments', { type: '[erased]' }],
+  ] as const)
+    assert.deepEqual(redactedTexts({ type: 'task' }, { redact: task }, { kind, by_visitor: false }), without)
 })
 
 const now = '2026-11-21T08:30:00.000Z'
 const event = { id: 'evt_1', event: 'deal.updated', timestamp: '2026-11-20T08:30:00.000Z' }
-const erasure = { contact_id: 42, redact, by_visitor: false }
+const erasure = { contact_id: 42, redact }
+const deal = { kind: 'deals', by_visitor: false } as const
 
 test('the payload of an erased record tells which one it was, and that it was erased, twice as once', () => {
   const payload = JSON.stringify({
@@ -73,20 +87,39 @@ test('a payload that refers to an erased contact loses the person, and what says
   const data = { id: 1, name: 'Ana: seats', value: 12500.5, contact_id: 42, company }
   const contact = { id: 42, first_name: 'Ana', last_name: 'Ruiz Gómez' }
   const payload = JSON.stringify({ ...event, data: { ...data, contact }, previous: { name: 'For ana' } })
-  const without = redactedPayload(payload, now, erasure)
+  const without = redactedPayload(payload, now, erasure, deal)
   assert.deepEqual(JSON.parse(without), {
     ...event,
     data: { ...data, name: '[erased]: seats', contact: null },
     previous: { name: 'For [erased]' },
     erased_at: now,
   })
-  assert.equal(redactedPayload(without, '2027-01-01T00:00:00.000Z', erasure), without)
+  assert.equal(redactedPayload(without, '2027-01-01T00:00:00.000Z', erasure, deal), without)
   const other = JSON.stringify({
     ...event,
     data: { ...data, name: 'Seats', contact: { ...contact, id: 43 } },
   })
-  assert.equal(redactedPayload(other, now, erasure), other)
-  const visit = JSON.stringify({ ...event, data: { id: 1, title: 'Demo', notes: 'I am 40' } })
-  assert.equal(redactedPayload(visit, now, erasure), visit)
-  assert.equal(JSON.parse(redactedPayload(visit, now, { ...erasure, by_visitor: true })).data.notes, null)
+  assert.equal(redactedPayload(other, now, erasure, deal), other)
+  const said = { notes: 'I am 40', cancel_reason: 'Too late' }
+  const visit = JSON.stringify({ ...event, data: { id: 1, title: 'Demo', ...said }, previous: said })
+  const meeting = { kind: 'appointments', by_visitor: false } as const
+  assert.equal(redactedPayload(visit, now, erasure, meeting), visit)
+  const { data: left, previous } = JSON.parse(
+    redactedPayload(visit, now, erasure, { ...meeting, by_visitor: true }),
+  )
+  const nothing = { notes: null, cancel_reason: null }
+  assert.deepEqual([left, previous], [{ id: 1, title: 'Demo', ...nothing }, nothing])
+})
+
+test('the name and number that a visitor gave are found at the end of the notes, wherever the first name ends', () => {
+  const notes = 'Name: of my ship\n\nI come late\n\nName: Ana de Ruiz\nPhone: 0600 123'
+  const names = visitorsOf(notes).map(({ first_name, last_name }) => [first_name, last_name])
+  assert.deepEqual(names, [
+    ['Ana', 'de Ruiz'],
+    ['Ana de', 'Ruiz'],
+  ])
+  assert.deepEqual(visitorsOf('Phone: 0600 123'), [{ ...nobody, phone: '0600 123' }])
+  assert.deepEqual(visitorsOf('Call me by phone: 0600'), [])
+  const named = redactorOf(visitorsOf(notes))
+  assert.equal(named('Ruiz, ANA de: 0600/123 de Ana'), '[erased]: [erased] de [erased]')
 })

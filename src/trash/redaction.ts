@@ -59,39 +59,51 @@ export function redactorOf(persons: readonly Person[]): (text: string) => string
   return (text) => text.replaceAll(mention, erased)
 }
 
+/** The kinds of records that may be about a contact. */
+export const linked_kinds = ['deals', 'activities', 'appointments'] as const
+export type LinkedKind = (typeof linked_kinds)[number]
+
 // Which fields are a person's own words, and how long they may be (contract: free texts).
-const free_texts: Record<string, number> = {
-  ...{ name: 255, subject: 255, title: 255, body: 65_535, notes: 65_535, outcome: 255, location: 255 },
-  ...{ cancel_reason: 255, lost_reason: 255, source: 255 },
+const free_texts: Record<LinkedKind, Record<string, number>> = {
+  deals: { name: 255, source: 255, priority: 64, lost_reason: 255 },
+  activities: { subject: 255, body: 65_535, outcome: 255 },
+  appointments: { title: 255, type: 64, location: 255, notes: 65_535, cancel_reason: 255 },
 }
+// What a visitor typed is personal as a whole, whoever it names.
+const visitor_texts = ['notes', 'cancel_reason']
 
 type Fields = Record<string, unknown>
-
-/** The free texts of a record's fields that mention the person, as they are without it; empty when none does. */
-export function redactedTexts(fields: Fields, redact: (text: string) => string): Record<string, string> {
-  const changed: Record<string, string> = {}
-  for (const [name, limit] of Object.entries(free_texts)) {
-    const text = fields[name]
-    if (typeof text !== 'string') continue
-    const without = redact(text)
-    if (without !== text) changed[name] = without.slice(0, limit).toWellFormed()
-  }
-  return changed
-}
 
 /** How what refers to an erased contact is told from now on. */
 export type Erasure = {
   contact_id: number
   redact: (text: string) => string
-  /** Whether a visitor wrote the notes of this record (an appointment). */
-  by_visitor: boolean
+}
+/** What is told: a record of which kind, and whether a visitor booked it (an appointment). */
+export type About = { kind: LinkedKind; by_visitor: boolean }
+
+/** The texts of a record's fields that tell of the person, as they are without it; empty when none does. */
+export function redactedTexts(
+  fields: Fields,
+  { redact }: Pick<Erasure, 'redact'>,
+  { kind, by_visitor }: About,
+): Record<string, string | null> {
+  const changed: Record<string, string | null> = {}
+  for (const [name, limit] of Object.entries(free_texts[kind])) {
+    const text = fields[name]
+    if (typeof text !== 'string') continue
+    const whole = by_visitor && visitor_texts.includes(name)
+    const without = whole ? null : redact(text)
+    if (without !== text) changed[name] = without?.slice(0, limit).toWellFormed() ?? null
+  }
+  return changed
 }
 
 /** Fields of a record that refers to the person, as JSON keeps them, without the person. */
-export function redactedFields(fields: Fields, { contact_id, redact, by_visitor }: Erasure): Fields {
-  const without: Fields = { ...fields, ...redactedTexts(fields, redact) }
-  if ((fields.contact as { id?: unknown } | null | undefined)?.id === contact_id) without.contact = null
-  if (by_visitor && fields.notes !== undefined) without.notes = null
+export function redactedFields(fields: Fields, erasure: Erasure, about: About): Fields {
+  const without: Fields = { ...fields, ...redactedTexts(fields, erasure, about) }
+  const { contact } = fields as { contact?: { id?: unknown } | null }
+  if (contact?.id === erasure.contact_id) without.contact = null
   return without
 }
 
@@ -103,11 +115,11 @@ export function erasedPayload(payload: string, now: string): string {
 }
 
 /** A payload of a record that refers to the person; the same text when it does not mention the person. */
-export function redactedPayload(payload: string, now: string, erasure: Erasure): string {
+export function redactedPayload(payload: string, now: string, erasure: Erasure, about: About): string {
   const content = JSON.parse(payload) as Fields & { data: Fields; previous?: Fields }
   const sides = {
-    data: redactedFields(content.data, erasure),
-    ...(content.previous && { previous: redactedFields(content.previous, erasure) }),
+    data: redactedFields(content.data, erasure, about),
+    ...(content.previous && { previous: redactedFields(content.previous, erasure, about) }),
   }
   const changed = JSON.stringify({ ...content, ...sides })
   return changed === payload ? payload : JSON.stringify({ ...content, ...sides, erased_at: now })
