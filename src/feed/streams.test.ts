@@ -134,3 +134,19 @@ test('streams that nobody listens to any more are forgotten, and their successor
     )
   }
 })
+
+test('who has left before the stream was opened leaves none behind', async (t) => {
+  const { url, streams, answers } = await startStreams(t)
+  const controller = new AbortController()
+  const stream = await fetch(url, { signal: controller.signal })
+  assert.equal(streams.count(), 1)
+  controller.abort()
+  await stream.text().catch(() => {})
+  await until(
+    async () => streams.count(),
+    (n) => n === 0,
+  )
+  // Its answer is closed already when it would be opened: 'close' will not come again.
+  streams.open({ access, key_hash: 'hash', scope: 'events:read' }, answers[0] as ServerResponse, null, 0)
+  assert.equal(streams.count(), 0)
+})
