@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { Body, Id, OptionalId, OptionalText, OptionalTimestamp, Text, Timestamp } from '../http/fields.ts'
+import {
+  Body,
+  Id,
+  OptionalId,
+  OptionalText,
+  OptionalTimestamp,
+  Text,
+  Timestamp,
+  time,
+} from '../http/fields.ts'
 
 export const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
 export type ActivityType = (typeof activity_types)[number]
@@ -67,7 +76,6 @@ export const Completion = Body(
   read_only.filter((name) => !(activity_fields as readonly string[]).includes(name)),
 )
 
-const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 export const activity_filters = {
   type: Type.Optional(TypeCode()),
   status: Type.Optional(

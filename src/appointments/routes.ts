@@ -4,7 +4,7 @@ import { referenceProblems } from '../db/references.ts'
 import { List, Single } from '../http/envelope.ts'
 import { type FieldProblem, invalid } from '../http/errors.ts'
 import { checkMatch } from '../http/etag.ts'
-import { Id, IdParams } from '../http/fields.ts'
+import { Id, IdParams, time } from '../http/fields.ts'
 import { dateFilters, listAnswer, listingOf, RecordsQuery } from '../http/lists.ts'
 import { changesOf } from '../http/patch.ts'
 import { recordRoutes } from '../http/records.ts'
@@ -36,7 +36,6 @@ const path = '/api/v1/appointments'
 const extension = { 'x-extension': true }
 const references = { contact_id: 'contacts', booking_page_id: 'booking_pages' } as const
 
-const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 const AppointmentsQuery = RecordsQuery(orders, {
   status: Type.Optional(Status()),
   type: Type.Optional(Type.String({ maxLength: 64 })),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { NamedActor } from '../events/actors.ts'
-import { Id, ListQuery, nullableObject, Timestamp } from '../http/fields.ts'
+import { Id, ListQuery, nullableObject, Timestamp, time } from '../http/fields.ts'
 import { cursor } from '../http/lists.ts'
 
 /** What entries are about, as the log names it. */
@@ -49,7 +49,6 @@ export const AuditEntry = Type.Object(
 export type AuditEntry = Static<typeof AuditEntry>
 
 const text = (max: number, description: string) => Type.Optional(Type.String({ maxLength: max, description }))
-const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 
 export const AuditQuery = ListQuery({
   cursor,

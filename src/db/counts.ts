@@ -35,9 +35,6 @@ export async function addCounts(tx: Db, changes: readonly Change[]): Promise<voi
   await add(tx, all, {})
 }
 
-/** Moves one count by a number, for changes of many records at once. */
-export const addCount = (tx: Db, change: Change): Promise<void> => addCounts(tx, [change])
-
 const sum = prepare((db, p: Key) =>
   db
     .selectFrom('record_counts')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { engine, openScratch, removeScratch } from '../../test/engine.ts'
-import { addCount, countOf, recount } from './counts.ts'
+import { addCounts, countOf, recount } from './counts.ts'
 import { type Database, type Db, transaction } from './db.ts'
 import { newId } from './ids.ts'
 import { migrate } from './migrate.ts'
@@ -105,7 +105,7 @@ describe('counts', () => {
         workspace_id++
         const works = changes.map(({ name, by, undone }) =>
           transaction(db, async (tx) => {
-            await addCount(tx, { workspace_id, name, by })
+            await addCounts(tx, [{ workspace_id, name, by }])
             if (undone) throw new Error('undone')
           }),
         )

@@ -75,6 +75,9 @@ export function Body<T extends Record<string, TSchema>>(
   })
 }
 
+/** A parameter that is a time; it arrives as UTC with milliseconds. */
+export const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
+
 /** Query of every list; `filters` are added to the paging. Unknown parameters are refused. */
 export const ListQuery = <T extends Record<string, TSchema>>(filters: T, options: object = {}) =>
   Type.Object(

@@ -5,7 +5,7 @@ import type { Found, Page } from '../db/lists.ts'
 import { findSorting, newest_first, type Order, type Sorting, type SortKey, sortNames } from '../db/orders.ts'
 import { list, paging } from './envelope.ts'
 import { invalid } from './errors.ts'
-import { ListQuery } from './fields.ts'
+import { ListQuery, time } from './fields.ts'
 import { textProblems } from './texts.ts'
 
 /** A cursor: the place to go on from, opaque to whoever gets it. `order` keeps it from being used with another one. */
@@ -39,9 +39,6 @@ export function decodeCursor(order: string, cursor: string, parts: readonly Part
   ])
 }
 
-const time = (what: string) =>
-  Type.Optional(Type.String({ format: 'date-time', description: `${what} this time.` }))
-
 /** What `cursor` does, for the query of every list that has it. */
 export const cursor = Type.Optional(
   Type.String({
@@ -73,10 +70,10 @@ export const RecordsQuery = <T extends Record<string, TSchema>>(
         }),
       ),
       ...filters,
-      created_from: time('Created at or after'),
-      created_to: time('Created at or before'),
-      updated_from: time('Changed at or after'),
-      updated_to: time('Changed at or before'),
+      created_from: time('Created at or after this time.'),
+      created_to: time('Created at or before this time.'),
+      updated_from: time('Changed at or after this time.'),
+      updated_to: time('Changed at or before this time.'),
     },
     custom_fields
       ? { patternProperties: { [custom_field.source]: { type: 'string', maxLength: 4096 } } }

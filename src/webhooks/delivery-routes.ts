@@ -5,7 +5,7 @@ import { recordChange } from '../events/audit.ts'
 import { List, Single } from '../http/envelope.ts'
 import { conflict, invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
-import { ListQuery } from '../http/fields.ts'
+import { ListQuery, time } from '../http/fields.ts'
 import { cursor, pageAnswer, pageOf } from '../http/lists.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
@@ -21,7 +21,6 @@ type Deps = { db: Db; reading: Reading; write: Writer; event_names: readonly str
 
 /** The delivery log: every request that was sent to a webhook, and what came back. */
 export function deliveryRoutes(app: App, { db, reading, write, event_names }: Deps): void {
-  const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
   const querystring = ListQuery({
     cursor,
     webhook_id: Type.Optional(Type.String()),
