@@ -5,7 +5,7 @@ import { equals, type Filter, within } from '../db/filters.ts'
 import { type Found, findRecords, type Page } from '../db/lists.ts'
 import { dated, type Order, type Sorting } from '../db/orders.ts'
 import { byIds } from '../db/pages.ts'
-import { isLive } from '../db/references.ts'
+import { isLive, links } from '../db/references.ts'
 import { activitiesWithReferences, counted, listed_columns } from './queries.ts'
 import type { ActivityStatus, ActivityType, ListedActivity } from './schema.ts'
 
@@ -16,7 +16,7 @@ const last_time = '9999-12-31T23:59:59.999Z'
 /** What activities can be sorted by. */
 export const orders: readonly Order[] = [...dated, [{ field: 'due_at', by: due }]]
 
-const references = { contact_id: 'contacts', company_id: 'companies', deal_id: 'deals' } as const
+const references = links.activities
 
 type Asked = {
   type?: ActivityType | undefined

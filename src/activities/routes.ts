@@ -1,5 +1,5 @@
 import type { Db, Reading } from '../db/db.ts'
-import { referenceProblems } from '../db/references.ts'
+import { links, referenceProblems } from '../db/references.ts'
 import { List, Single } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
 import { checkMatch } from '../http/etag.ts'
@@ -25,7 +25,7 @@ import {
 
 const path = '/api/v1/activities'
 const extension = { 'x-extension': true }
-const references = { contact_id: 'contacts', company_id: 'companies', deal_id: 'deals' } as const
+const references = links.activities
 
 type Deps = {
   db: Db

@@ -5,14 +5,14 @@ import { equals, type Filter, within } from '../db/filters.ts'
 import { type Found, findRecords, type Page } from '../db/lists.ts'
 import { dated, type Order, type Sorting } from '../db/orders.ts'
 import { byIds } from '../db/pages.ts'
-import { isLive } from '../db/references.ts'
+import { isLive, links } from '../db/references.ts'
 import { appointmentsWithReferences, counted, shown_columns } from './queries.ts'
 import type { Appointment, AppointmentStatus } from './schema.ts'
 
 /** What appointments can be sorted by. */
 export const orders: readonly Order[] = [...dated, [{ field: 'start_at', by: sql.ref('start_at') }]]
 
-const references = { contact_id: 'contacts', booking_page_id: 'booking_pages' } as const
+const references = links.appointments
 
 type Asked = {
   status?: AppointmentStatus | undefined

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Db, Reading } from '../db/db.ts'
-import { referenceProblems } from '../db/references.ts'
+import { links, referenceProblems } from '../db/references.ts'
 import { List, Single } from '../http/envelope.ts'
 import { type FieldProblem, invalid } from '../http/errors.ts'
 import { checkMatch } from '../http/etag.ts'
@@ -34,7 +34,7 @@ import {
 
 const path = '/api/v1/appointments'
 const extension = { 'x-extension': true }
-const references = { contact_id: 'contacts', booking_page_id: 'booking_pages' } as const
+const references = links.appointments
 
 const AppointmentsQuery = RecordsQuery(orders, {
   status: Type.Optional(Status()),

@@ -93,8 +93,12 @@ export async function findContactByEmail(
   workspace_id: number,
   email: string,
 ): Promise<Contact | null> {
-  const [row] = await byEmail(db, { workspace_id, email: lowerCased(email) })
-  return row ? findContact(db, workspace_id, row.id) : null
+  for (;;) {
+    const [row] = await byEmail(db, { workspace_id, email: lowerCased(email) })
+    const contact = row ? await findContact(db, workspace_id, row.id) : null
+    // Between the two reads one may go to the trash: then the next one is the first.
+    if (contact || !row) return contact
+  }
 }
 
 // Values as the columns hold them.

@@ -1,5 +1,5 @@
 import type { Db, Reading } from '../db/db.ts'
-import { referenceProblems } from '../db/references.ts'
+import { links, referenceProblems } from '../db/references.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
 import { emit } from '../events/emit.ts'
 import { List, Single } from '../http/envelope.ts'
@@ -23,7 +23,7 @@ import {
 } from './schema.ts'
 
 const path = '/api/v1/contacts'
-const references = { company_id: 'companies' } as const
+const references = links.contacts
 
 type Deps = { db: Db; reading: Reading; write: Writer }
 

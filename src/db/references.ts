@@ -3,6 +3,20 @@ import { engineOf, prepare } from './prepare.ts'
 
 export type Referable = 'companies' | 'contacts' | 'deals' | 'booking_pages'
 
+/** What the records of a table refer to, by their columns. */
+export const links = {
+  contacts: { company_id: 'companies' },
+  deals: { contact_id: 'contacts', company_id: 'companies' },
+  activities: { contact_id: 'contacts', company_id: 'companies', deal_id: 'deals' },
+  appointments: { contact_id: 'contacts', booking_page_id: 'booking_pages' },
+} as const
+
+/** The tables and columns that refer to records of a table. */
+export const referrersOf = (target: string) =>
+  Object.entries(links).flatMap(([table, columns]) =>
+    Object.entries(columns).flatMap(([column, of]) => (of === target ? [{ table, column }] : [])),
+  )
+
 // The tables have these columns in common; the type of one stands for all.
 const live = (table: Referable, locked: boolean) =>
   prepare((db, p: { workspace_id: number; id: number }) => {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Db, Reading } from '../db/db.ts'
-import { referenceProblems } from '../db/references.ts'
+import { links, referenceProblems } from '../db/references.ts'
 import { List, Single } from '../http/envelope.ts'
 import { type FieldProblem, invalid } from '../http/errors.ts'
 import { checkMatch } from '../http/etag.ts'
@@ -29,7 +29,7 @@ import { type DealInput, type DealState, type Decision, decide, type Operation }
 import { isExact } from './value.ts'
 
 const path = '/api/v1/deals'
-const references = { contact_id: 'contacts', company_id: 'companies' } as const
+const references = links.deals
 
 const DealsQuery = RecordsQuery(orders, {
   stage: Type.Optional(StageCode()),

@@ -2,24 +2,9 @@ import { sql } from 'kysely'
 import { type Db, transaction } from '../db/db.ts'
 import { indexValues } from '../db/field-values.ts'
 import type { Deletable } from '../db/records.ts'
+import { referrersOf } from '../db/references.ts'
 import { recordChange } from '../events/audit.ts'
 import type { Context } from '../events/context.ts'
-
-/** The columns that refer to records of a kind. A note belongs to its contact, and goes with it. */
-const referrers: Partial<Record<Deletable, readonly (readonly [Deletable, string])[]>> = {
-  companies: [
-    ['contacts', 'company_id'],
-    ['deals', 'company_id'],
-    ['activities', 'company_id'],
-  ],
-  contacts: [
-    ['deals', 'contact_id'],
-    ['activities', 'contact_id'],
-    ['appointments', 'contact_id'],
-  ],
-  deals: [['activities', 'deal_id']],
-  booking_pages: [['appointments', 'booking_page_id']],
-}
 
 // Small enough that no request waits noticeably for its transaction.
 const batch = 500
@@ -46,7 +31,8 @@ export async function removeRecords(
 ): Promise<number> {
   if (!ids.length) return 0
   const { workspace_id } = context
-  for (const [table, column] of referrers[kind] ?? [])
+  // A note belongs to its contact, and goes with it.
+  for (const { table, column } of referrersOf(kind))
     await inBatches(db, async (tx) => {
       // Asked twice: one that got another reference while this waited for it keeps that.
       const { numAffectedRows } = await sql`
@@ -102,9 +88,7 @@ async function removeRows(
     await sql`DELETE FROM deal_stages WHERE ${mine} AND deal_id IN (${idsOf(ids)})`.execute(tx)
   await forgetSides(tx, workspace_id, kind, ids)
   // What was counted by the reference: the filters by this id.
-  const counts = (referrers[kind] ?? []).flatMap(([table, column]) =>
-    ids.map((id) => `${table}.${column}=${id}`),
-  )
+  const counts = referrersOf(kind).flatMap(({ table, column }) => ids.map((id) => `${table}.${column}=${id}`))
   if (counts.length)
     await sql`DELETE FROM record_counts WHERE ${mine} AND name IN (${idsOf(counts)})`.execute(tx)
   const { rows } = await sql<{ id: number }>`
