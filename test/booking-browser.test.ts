@@ -246,10 +246,12 @@ test("with a script the times are in the visitor's own zone, also while one zone
   )
   assert.equal(await shown(), '9:00 AM 9:30 AM')
   await page.selectOption('#zone', 'Europe/Berlin')
+  await page.click('#change')
   await page.waitForURL(/zone=Europe%2FBerlin/)
-  assert.equal(await focused(page), 'zone')
+  assert.equal(await focused(page), 'change')
   assert.equal(await shown(), '2:00 PM 2:30 PM')
   await page.selectOption('#zone', 'America/New_York')
+  await page.click('#change')
   await page.waitForURL(/zone=America%2FNew_York/)
   await page.click('.slots button')
   for (const [name, value] of Object.entries(ana)) await page.fill(`#${name}`, value)
@@ -258,6 +260,70 @@ test("with a script the times are in the visitor's own zone, also while one zone
   assert.match(await page.innerText('main'), /March 15, 2027\s+9:00\s–\s9:30\sAM America\/New York \(GMT-4\)/)
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Add to calendar')])
   assert.match(readFileSync(await download.path(), 'utf8'), /DTSTART:20270315T130000Z/)
+})
+
+test('the zone is chosen by keyboard on the closed list, key by key, and changed once, by the button', async (t) => {
+  await makePage(rapport, { slug: 'list' })
+  const page = await open(t)
+  await page.goto(`${rapport.url}/book/list`)
+  const entries = () => page.evaluate(() => (globalThis as unknown as Made).history.length)
+  const before = await entries()
+  await page.focus('#zone')
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key)
+  await page.keyboard.type('Pacific/Auck', { delay: 20 })
+  assert.deepEqual(
+    [await page.inputValue('#zone'), await focused(page), await entries()],
+    ['Pacific/Auckland', 'zone', before],
+  )
+  assert.match(page.url(), /\/book\/list$/)
+  await tabTo(page, 'change')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/zone=Pacific%2FAuckland/)
+  assert.deepEqual([await focused(page), await entries()], ['change', before + 1])
+  assert.equal(await page.inputValue('#zone'), 'Pacific/Auckland')
+  assert.equal((await page.innerText('.slots button >> nth=0')).trim(), '21:00')
+})
+
+test('what has the focus keeps it while the page becomes that of the zone, and on the way back and forth', async (t) => {
+  await makePage(rapport, { slug: 'focus' })
+  const page = await open(t, { timezoneId: 'America/New_York' })
+  let go = () => {}
+  const allowed = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  await page.route('**/book/focus?*', async (route) => {
+    await allowed
+    await route.continue()
+  })
+  await page.goto(`${rapport.url}/book/focus`)
+  await tabTo(page, 'd24')
+  go()
+  await page.waitForURL(/zone=America%2FNew_York/)
+  assert.equal(await focused(page), 'd24')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/day=2026-11-24/)
+  assert.equal(await focused(page), 'day')
+  await page.focus('#next')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/month=2026-12/)
+  assert.equal(await focused(page), 'next')
+  const turn = async (way: 'goBack' | 'goForward', words: string, focus: string) => {
+    await page[way]()
+    await page.waitForFunction(
+      ({ words, focus }) => {
+        const { document } = globalThis as unknown as Made
+        return (
+          document.getElementById('day').textContent.includes(words) && document.activeElement.id === focus
+        )
+      },
+      { words, focus },
+      { timeout: 5000 },
+    )
+  }
+  await turn('goBack', 'Tuesday 24 November', 'next')
+  await turn('goBack', 'Monday 23 November', 'd24')
+  await turn('goForward', 'Tuesday 24 November', 'next')
+  await turn('goForward', 'Tuesday 1 December', 'next')
 })
 
 test('on a wide screen, without a zone, with long words and without free times, axe finds nothing either', async (t) => {

@@ -30,10 +30,18 @@ test('an address may ask so often and no more, a page says when to come back, an
   assert.deepEqual(await statuses('203.0.113.2', 1), [200])
   // One subscriber's network is one; the next one is another.
   assert.deepEqual(await statuses('2001:db8:1:2::1', 6), Array(6).fill(200))
-  assert.deepEqual(await statuses('2001:db8:1:2:ffff::9', 1), [429])
-  assert.deepEqual(await statuses('2001:db8:1:3::1', 1), [200])
+  assert.deepEqual(await statuses('2001:db8:1:ff:ffff::9', 1), [429])
+  assert.deepEqual(await statuses('[2001:db8:1:2::7]:443', 1), [429])
+  assert.deepEqual(await statuses('2001:db8:1:100::1', 1), [200])
   // Of several addresses the last that no trusted proxy has counts: a visitor may have sent the ones before.
   assert.deepEqual(await statuses('198.51.100.9, 203.0.113.1, 127.0.0.5', 1), [429])
+  // Some proxies add the port, which is another one each time; and what is no address is nobody's own.
+  const ports = await Promise.all([1, 2, 3, 4, 5, 6, 7].map((i) => statuses(`203.0.113.9:${4000 + i}`, 1)))
+  assert.equal(ports.flat().filter((status) => status === 429).length, 1)
+  assert.deepEqual(await statuses('203.0.113.1, 127.0.0.5:99', 1), [429])
+  const words = ['unknown', 'garbage', '"><b>', '_secret', ',', '1.2.3.4.5', '::g']
+  const nobodys = await Promise.all(words.map((word) => statuses(word, 1)))
+  assert.equal(nobodys.flat().filter((status) => status === 429).length, 1)
   assert.equal((await rapport.call('GET', '/api/v1/contacts')).status, 200)
   clock.advance(1000)
   assert.deepEqual(await statuses('203.0.113.1', 4), [200, 200, 200, 429])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ana, type Made, makePage, timesOf, visitor } from './booking.ts'
+import { ana, fieldOf, type Made, makePage, timesOf, visitor } from './booking.ts'
 import { client, type Rapport, startRapport, turnableClock } from './harness.ts'
 import { scratchFolder, serveProcess } from './process.ts'
 import { startReceiver } from './receiver.ts'
@@ -94,16 +94,20 @@ test('the calendar file is read back as the appointment; a move and a cancellati
   assert.deepEqual([first.DTSTART, first.STATUS, first.SEQUENCE], [utc(slot), 'CONFIRMED', '0'])
   assert.equal(first.URL, rapport.url + link)
   assert.equal(first.DESCRIPTION, `Cancel or move: ${rapport.url}${link}`)
-  clock.advance(1)
-  const other = inHours(30)
-  await post(`${link}/move`, { slot: other })
-  const second = await load()
-  assert.deepEqual([second.UID, second.DTSTART], [first.UID, utc(other)])
+  // Several within a second too.
+  let sequence = 0
+  for (const other of [inHours(30), inHours(31), inHours(30)]) {
+    await post(`${link}/move`, { slot: other })
+    const moved = await load()
+    assert.deepEqual([moved.UID, moved.DTSTART], [first.UID, utc(other)])
+    assert.ok(Number(moved.SEQUENCE) > sequence)
+    sequence = Number(moved.SEQUENCE)
+  }
   clock.advance(5000)
   await post(`${link}/cancel`, {})
-  const third = await load()
-  assert.deepEqual([third.UID, third.STATUS], [first.UID, 'CANCELLED'])
-  assert.ok(Number(second.SEQUENCE) > 0 && Number(third.SEQUENCE) > Number(second.SEQUENCE))
+  const last = await load()
+  assert.deepEqual([last.UID, last.STATUS], [first.UID, 'CANCELLED'])
+  assert.ok(Number(last.SEQUENCE) > sequence)
 })
 
 test('moving keeps the appointment and frees its old time; the event tells both; sent twice it is one move', async (t) => {
@@ -135,10 +139,18 @@ test('moving to a time that is taken, or to none, says so and offers the next on
   const { link, post, slot, page, read } = await booked()
   const taken = inHours(28)
   await post(`/book/${page.slug}`, { ...ana, slot: taken })
-  for (const wanted of [taken, '', 'soon', '2020-01-01T00:00:00.000Z']) {
+  for (const [wanted, status, words] of [
+    [taken, 409, /Somebody else has just taken it/],
+    ['', 422, /<h2>Choose a time<\/h2>/],
+    ['soon', 422, /<h2>Choose a time<\/h2>/],
+    ['2020-01-01T00:00:00.000Z', 409, /This time is no longer offered/],
+  ] as const) {
     const answer = await post(`${link}/move`, { slot: wanted })
-    assert.equal(answer.status, 409, wanted)
+    assert.equal(answer.status, status, wanted)
+    assert.match(answer.text, words)
+    assert.equal(/Somebody/.test(answer.text), wanted === taken)
     assert.equal(timesOf(answer.text).length, 6)
+    assert.ok(!timesOf(answer.text).includes(slot))
   }
   const starts = (await rapport.call('GET', `/api/v1/appointments?booking_page_id=${page.id}`)).body.data
   assert.deepEqual(starts.map(({ start_at }: Made) => start_at).sort(), [slot, taken])
@@ -179,20 +191,92 @@ test('cancelling frees the time and tells the reason once; a cancelled one is ne
   )
 })
 
-test('what has begun is over: it is neither moved nor cancelled', async () => {
-  const { link, get, post, read } = await booked()
-  clock.advance(25 * hour)
-  assert.match((await get(link)).text, /This appointment is over/)
-  for (const answer of [
-    await get(`${link}/cancel`),
-    await get(`${link}/move`),
-    await post(`${link}/cancel`, {}),
-    await post(`${link}/move`, { slot: inHours(3) }),
-  ]) {
-    assert.equal(answer.status, 409)
-    assert.match(answer.text, /has begun/)
+test('what has begun is neither moved nor cancelled, and until its end its calendar file stays', async () => {
+  const { link, get, post, read } = await booked({ duration_minutes: 60 })
+  clock.advance(24 * hour + hour / 2)
+  for (const [heading, words, file] of [
+    [/<h1>This appointment has begun<\/h1>/, /has begun: it can/, true],
+    [/<h1>This appointment is over<\/h1>/, /is over: it can/, false],
+  ] as const) {
+    const shown = await get(link)
+    assert.match(shown.text, heading)
+    assert.equal(shown.text.includes(`${link}/calendar.ics`), file)
+    for (const answer of [
+      await get(`${link}/cancel`),
+      await get(`${link}/move`),
+      await post(`${link}/cancel`, {}),
+      await post(`${link}/move`, { slot: inHours(3) }),
+      await post(`${link}/move`, {}),
+    ]) {
+      assert.equal(answer.status, 409)
+      assert.match(answer.text, words)
+    }
+    clock.advance(hour)
   }
   assert.equal((await read()).status, 'scheduled')
+})
+
+test('of the address of a private link only a slug is taken, and what leads on has the slug of its page', async () => {
+  const { link, get, post, page, read } = await booked()
+  const token = link.split('/').at(-1)
+  for (const slug of [
+    ...['%E2%80%8Bdemo', 'a%3Fb', '..%2F..%2Fapi', '%2F%2Fevil.example', '%E6%97%A5', 'x'.repeat(65), 'Demo'],
+    'x%0D%0AEND:VEVENT%0D%0ABEGIN:VEVENT',
+  ])
+    for (const part of ['', '/calendar.ics', '/cancel', '/move']) {
+      const address = `/book/${slug}/a/${token}${part}`
+      const answers = [await get(address), ...(/cancel|move/.test(part) ? [await post(address, {})] : [])]
+      for (const { status, text } of answers) {
+        assert.equal(status, 404, address)
+        assert.match(text, /<h1>There is nothing here<\/h1>/, address)
+      }
+    }
+  assert.equal((await read()).status, 'scheduled')
+  const other = `/book/another/a/${token}`
+  assert.match(
+    (await get(`${other}/calendar.ics`)).text.replaceAll('\r\n ', ''),
+    new RegExp(`\r\nURL:.*${link}\r\n`),
+  )
+  assert.ok((await get(other)).text.includes(`href="${link}/calendar.ics"`))
+  const cancelled = await post(`${other}/cancel`, {})
+  assert.equal(cancelled.location, `/book/${page.slug}/a/${token}?zone=UTC`)
+})
+
+test('a form whose appointment went to the trash books another one with another link, also when the first comes back', async () => {
+  const { page, get, post } = await booked()
+  const form = { ...ana, email: 'again@acme.example', slot: inHours(26), token: 'A'.repeat(43) }
+  const ids: number[] = []
+  const links: string[] = []
+  const list = async (): Promise<Made[]> =>
+    (await rapport.call('GET', `/api/v1/appointments?booking_page_id=${page.id}&sort=-id`)).body.data
+  for (let i = 0; i < 3; i++) {
+    const { location } = await post(`/book/${page.slug}`, form)
+    assert.equal((await post(`/book/${page.slug}`, form)).location, location)
+    links.push(location.split('?')[0] as string)
+    const made = (await list()).find(({ id, start_at }) => start_at === form.slot && !ids.includes(id))
+    ids.push(made.id)
+    await rapport.call('DELETE', `/api/v1/appointments/${made.id}`)
+  }
+  assert.equal(new Set(links).size, 3)
+  await rapport.call('POST', `/api/v1/appointments/${ids[1]}/restore`, {})
+  assert.deepEqual(await Promise.all(links.map(async (link) => (await get(link)).status)), [404, 200, 404])
+})
+
+test('a move to a time of another length than was shown is told first, and done when it is confirmed', async () => {
+  const { link, get, post, page, read } = await booked()
+  const to = inHours(40)
+  const form = await get(`${link}/move?slot=${to}`)
+  await rapport.call('PUT', `/api/v1/booking-pages/${page.id}`, { duration_minutes: 120 })
+  const sent = { slot: to, duration: fieldOf(form.text, 'duration') }
+  assert.equal(sent.duration, '30')
+  const told = await post(`${link}/move`, sent)
+  assert.equal(told.status, 409)
+  assert.match(told.text, /<h2>The length has changed<\/h2>\s*<p>It takes 2 hours now/)
+  assert.notEqual((await read()).start_at, to)
+  const again = { slot: fieldOf(told.text, 'slot'), duration: fieldOf(told.text, 'duration') }
+  assert.equal((await post(`${link}/move`, again)).status, 303)
+  const { start_at, end_at } = await read()
+  assert.deepEqual([start_at, Date.parse(end_at) - Date.parse(start_at)], [to, 2 * hour])
 })
 
 test('while a page takes no bookings, or under another address, its links still work: cancelling yes, moving no', async () => {
@@ -230,8 +314,21 @@ test('the log of requests has no address of a private link, also when every requ
   const link = location.split('?')[0] as string
   for (const part of ['', '/calendar.ics', '/cancel', '/move'])
     assert.equal((await get(link + part)).status, 200)
+  const token = link.split('/').at(-1) as string
+  for (const [method, path] of [
+    ...['OPTIONS', 'DELETE', 'PUT'].map((method) => [method, link]),
+    ...['/', '.', '/calendar', '/%zz', '/%ff', '?a=%ff'].map((end) => ['GET', link + end]),
+    ['PUT', `${link}/cancel`],
+    ['GET', `/x?next=${link}&more=1`],
+    ['GET', `/x?next=${encodeURIComponent(link)}`],
+    ['GET', `/book/demo/%61/${token}/x`],
+    ['GET', `/BOOK/demo/A/${token}`],
+  ] as [string, string][])
+    await fetch(url + path, { method })
   assert.equal((await post(`${link}/cancel`, {})).status, 303)
   await stop()
+  assert.match(output(), /"method":"OPTIONS","url":"\/book\/demo\/a\/…"/)
+  assert.match(output(), /"url":"\/x\?next=\/book\/demo\/a\/…&more=1"/)
   assert.match(output(), /\/book\/demo"/)
-  assert.ok(!output().includes(link.split('/').at(-1) as string))
+  assert.ok(!output().includes(token))
 })

@@ -29,7 +29,7 @@ test('a page shows the free times of its first free day in its own zone, says so
   assert.equal(page.status, 200)
   assert.match(page.text, /^<!doctype html>\n<html lang="en">/)
   assert.match(page.text, /<title>Product demo<\/title>/)
-  assert.match(page.text, /<p class="text">First.<\/p><p class="text">Second.<\/p>/)
+  assert.match(page.text, /<p class="text" dir="auto">First.<\/p><p class="text" dir="auto">Second.<\/p>/)
   assert.match(
     page.text,
     /Times are shown in<\/label>\n<select[^>]*><option value="Europe\/Berlin" selected>Europe\/Berlin \(GMT\+1\)/,
@@ -187,6 +187,36 @@ test('a taken time answers 409 with the next free ones and what was typed; one o
   )
 })
 
+test('what the page offers no more is not said to be taken, and another length than was shown is told first', async () => {
+  const { path, post, get, page } = await openPage()
+  const change = (fields: object) => rapport.call('PUT', `/api/v1/booking-pages/${page.id}`, fields)
+  const form = await get(`${path}?slot=${monday}`)
+  const sent = {
+    ...ana,
+    slot: monday,
+    duration: fieldOf(form.text, 'duration'),
+    token: fieldOf(form.text, 'token'),
+  }
+  assert.equal(sent.duration, '30')
+  await change({ minimum_notice_minutes: 60 * 24 * 7 })
+  const late = await post(path, sent)
+  assert.equal(late.status, 409)
+  assert.match(late.text, /<h2>This time is no longer offered<\/h2>/)
+  assert.doesNotMatch(late.text, /Somebody/)
+  assert.equal(timesOf(late.text).length, 6)
+
+  await change({ minimum_notice_minutes: 0, duration_minutes: 120 })
+  const told = await post(path, sent)
+  assert.equal(told.status, 409)
+  assert.match(told.text, /<h2>The length has changed<\/h2>\s*<p>It takes 2 hours now/)
+  assert.match(told.text, /09:00–11:00/)
+  assert.equal(fieldOf(told.text, 'first_name'), 'Ana')
+  assert.equal((await appointmentsOf(page)).length, 0)
+  const again = { ...sent, duration: fieldOf(told.text, 'duration'), slot: fieldOf(told.text, 'slot') }
+  assert.equal((await post(path, again)).status, 303)
+  assert.equal((await appointmentsOf(page))[0].end_at, '2026-11-23T10:00:00.000Z')
+})
+
 test('what is wrong with a form is told all at once, at the fields, and nothing is booked', async () => {
   const { path, post, page } = await openPage()
   const typed = {
@@ -222,6 +252,25 @@ test('what is wrong with a form is told all at once, at the fields, and nothing 
   const bot = await post(path, { ...ana, slot: monday, fax: 'buy' })
   assert.equal(bot.status, 422)
   assert.equal((await post(path, { ...ana, slot: monday, first_name: 'a\0b' })).status, 422)
+  // Whatever a field is called.
+  const odd = await post(path, { ...ana, slot: monday, constructor: 'a\0b', ['__proto__']: 'a\0b' })
+  assert.equal(odd.status, 422)
+  assert.doesNotMatch(odd.text, /native code/)
+  const type = 'application/x-www-form-urlencoded'
+  const form = String(new URLSearchParams({ ...ana, slot: monday }))
+  for (const bytes of [
+    form.replace('Ana', '%FF'),
+    form.replace('Ana', '%ED%A0%80'),
+    Buffer.from(form.replace('Ana', 'é'), 'latin1'),
+  ]) {
+    const answer = await fetch(rapport.url + path, {
+      method: 'POST',
+      body: bytes,
+      headers: { 'content-type': type },
+    })
+    assert.equal(answer.status, 400)
+    assert.match(await answer.text(), /<h1>This request is not valid<\/h1>/)
+  }
   assert.equal((await appointmentsOf(page)).length, 0)
 })
 
@@ -305,6 +354,8 @@ test('what is not there answers a page that says so, and the envelope to a progr
     `${path}/a/${'x'.repeat(43)}`,
     `${path}/a/x/move`,
     '/book/%00',
+    `/book/${'x'.repeat(65)}`,
+    `/book/${'x'.repeat(600)}`,
     '/book/a/b/c/d',
   ]
   for (const address of not_there) {
@@ -314,6 +365,13 @@ test('what is not there answers a page that says so, and the envelope to a progr
     const program = await get(address, { accept: 'application/json' })
     assert.equal(JSON.parse(program.text).error.code, 'not_found', address)
   }
+  const no_url = await get('/book/%zz')
+  assert.equal(no_url.status, 400)
+  assert.match(no_url.text, /<h1>This request is not valid<\/h1>/)
+  assert.match(no_url.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+  const no_url_json = await get('/book/%zz', { accept: 'application/json' })
+  assert.equal(JSON.parse(no_url_json.text).error.code, 'bad_request')
+  assert.equal(JSON.parse((await get('/api/%zz')).text).error.code, 'bad_request')
   assert.equal((await post(path, { ...ana, slot: monday })).status, 404)
   assert.equal(JSON.parse((await get(`${path}/slots`)).text).error.code, 'not_found')
   const open = await openPage()

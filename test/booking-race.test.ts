@@ -54,6 +54,49 @@ test('neighbouring times that are booked at once never come nearer than the buff
       assert.ok(Date.parse(start_at) - Date.parse(appointments[i - 1].end_at) >= 45 * minute, start_at)
 })
 
+test('two who book on two pages at once with one new e-mail are one contact', async () => {
+  const { post } = visitor(rapport.url)
+  await makePage(rapport, { slug: 'one' })
+  await makePage(rapport, { slug: 'two' })
+  const { get } = visitor(rapport.url)
+  const slots = timesOf((await get('/book/one')).text).slice(0, 8)
+  for (const [i, slot] of slots.entries()) {
+    const email = `same-${i}@acme.example`
+    const other_case = { ...ana, email: email.toUpperCase() }
+    const answers = await Promise.all([
+      post('/book/one', { ...ana, email, slot }),
+      post('/book/two', { ...other_case, slot }),
+    ])
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [303, 303],
+    )
+    assert.equal((await rapport.call('GET', `/api/v1/contacts?search=${email}`)).body.meta.total, 1, email)
+  }
+})
+
+test('a contact that goes to the trash while its owner books is not booked for: the next live one is, or a new one', async () => {
+  const page = await makePage(rapport, { slug: 'leaving' })
+  const { get, post } = visitor(rapport.url)
+  const slots = timesOf((await get('/book/leaving')).text).slice(0, 8)
+  for (const [i, slot] of slots.entries()) {
+    const email = `leaving-${i}@acme.example`
+    const make = async () =>
+      (await rapport.call('POST', '/api/v1/contacts', { first_name: 'Ana', last_name: 'Ruiz', email })).body
+        .data.id
+    const [first, second] = [await make(), await make()]
+    const [booked] = await Promise.all([
+      post('/book/leaving', { ...ana, email, slot }),
+      rapport.call('DELETE', `/api/v1/contacts/${first}`),
+    ])
+    assert.equal(booked.status, 303)
+    const appointment = (await scheduled(page)).find(({ start_at }) => start_at === slot)
+    // Deleted after the booking, it reads null.
+    assert.ok([null, second].includes(appointment.contact_id), `${appointment.contact_id}`)
+    assert.equal((await rapport.call('GET', `/api/v1/contacts?search=${email}`)).body.meta.total, 1)
+  }
+})
+
 test('many that move to one time at once: one is there, the others stay where they were', async () => {
   const page = await makePage(rapport, { slug: 'moves' })
   const { get, post } = visitor(rapport.url)

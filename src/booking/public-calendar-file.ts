@@ -29,11 +29,15 @@ function folded(line: string): string {
   return [...lines, current].join('\r\n')
 }
 
-/** The appointment as a calendar file. Loaded again after a change, it replaces what it was, by its UID and SEQUENCE. */
-export function calendarFile(appointment: Appointment, link: string, token: string): string {
+/**
+ * The appointment as a calendar file. Loaded again after a change, it replaces what it was, by its UID and by SEQUENCE,
+ * which grows with every change.
+ */
+export function calendarFile(
+  appointment: Appointment,
+  { link, token, sequence }: { link: string; token: string; sequence: number },
+): string {
   const { title, location, start_at, end_at, status, created_at, updated_at } = appointment
-  // In seconds, it grows with every change and fits into the 31 bits that it has.
-  const sequence = Math.ceil((Date.parse(updated_at) - Date.parse(created_at)) / 1000)
   const lines = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',

@@ -4,6 +4,7 @@ import {
   dayOf,
   daysBefore,
   daysOf,
+  endOfDay,
   labelled,
   type Month,
   monthOf,
@@ -13,9 +14,16 @@ import {
   zoneName,
 } from './public-days.ts'
 import { type Html, html } from './public-html.ts'
+import type { BookingPage } from './schema.ts'
+import type { Search } from './slots.ts'
 
-/** The slots that start in a window of time, at most `limit`. */
-export type Offered = (window: { from_ms: number; to_ms: number; limit?: number }) => Promise<Slot[]>
+/** Where the free times come from. */
+export type Offers = {
+  /** Those that start in a window of time. */
+  within(window: { from_ms: number; to_ms: number }): Promise<Slot[]>
+  /** The first one from a time on. */
+  first(from_ms: number): Promise<Search>
+}
 
 /** What the address of a chooser says, as it was sent. */
 export type Asked = { month?: string | undefined; day?: string | undefined }
@@ -29,43 +37,46 @@ export type Choices = {
   selected: Day | null
   previous: string | null
   next: string | null
-  /** The first free time elsewhere, when the month has none. */
-  elsewhere: Slot | null
+  /** Where free times are when the month has none; `known` is false when there has been no look that far yet. */
+  elsewhere: { month: string; known: boolean } | null
 }
-
-const day_ms = 86_400_000
 
 /** Reads what can be chosen: by default the first day with a free time; null when there is none on any day. */
 export async function readChoices(
-  offered: Offered,
+  offers: Offers,
   reader: Reader,
   asked: Asked,
-  { now_ms, horizon_days }: { now_ms: number; horizon_days: number },
+  { now_ms, page }: { now_ms: number; page: Pick<BookingPage, 'horizon_days' | 'time_zone'> },
 ): Promise<Choices | null> {
-  const end_ms = now_ms + (horizon_days + 2) * day_ms
-  const [first] = await offered({ from_ms: now_ms, to_ms: end_ms, limit: 1 })
-  if (!first) return null
   const wanted = asked.day?.slice(0, 7) ?? asked.month ?? ''
   const earliest = monthOf(now_ms, reader)
-  const latest = monthOf(end_ms - 2 * day_ms, reader)
-  const of_first = monthOf(Date.parse(first.start_at), reader)
+  // The last day is the page's, and ends in the reader's zone perhaps a month later.
+  const latest = monthOf(endOfDay(now_ms, page.time_zone, page.horizon_days) - 1, reader)
   const known = /^\d{4}-(0[1-9]|1[0-2])$/.test(wanted) && wanted >= earliest && wanted <= latest
-  const month = readMonth(known ? wanted : of_first, reader)
-  const slots = await offered(month)
+  // A month that is asked for needs no other: with many appointments ahead each costs its time.
+  const first = known ? null : await monthWithTimes(now_ms)
+  if (!known && !first) return null
+  const month = readMonth(first?.month ?? wanted, reader)
+  const slots = await offers.within(month)
+  const elsewhere = slots.length ? null : ((await monthWithTimes(month.to_ms)) ?? (await before(month.month)))
+  if (!slots.length && !elsewhere) return null
   const days = daysOf(month.month, slots, reader)
   const free = days.find((day) => day.slots.length > 0) ?? null
   const selected = days.find(({ date }) => date === asked.day) ?? free
-  const later = slots.length ? [] : await offered({ from_ms: month.to_ms, to_ms: end_ms, limit: 1 })
   return {
-    ...{
-      month,
-      days,
-      today: dayOf(now_ms, reader),
-      selected,
-      elsewhere: slots.length ? null : (later[0] ?? first),
-    },
+    ...{ month, days, today: dayOf(now_ms, reader), selected, elsewhere },
     previous: month.month > earliest ? monthOf(month.from_ms, reader, -1) : null,
     next: month.month < latest ? monthOf(month.from_ms, reader, 1) : null,
+  }
+
+  async function before(month: string) {
+    const found = await monthWithTimes(now_ms)
+    return found && found.month < month ? found : null
+  }
+  async function monthWithTimes(from_ms: number) {
+    const { slots, looked_until_ms } = await offers.first(from_ms)
+    const at_ms = slots[0] ? Date.parse(slots[0].start_at) : looked_until_ms
+    return at_ms === null ? null : { month: monthOf(at_ms, reader), known: slots.length > 0 }
   }
 }
 
@@ -134,13 +145,10 @@ ${
 
   function nothing() {
     const { elsewhere } = choices as Choices
-    const next = elsewhere && daysLink(elsewhere)
-    return html`<h2 id="day" tabindex="-1">No free times in ${month.name}</h2>${next}`
-  }
-
-  function daysLink({ start_at }: Slot) {
-    const there = monthOf(Date.parse(start_at), reader)
-    return html`<p><a class="button" data-swap="day" href="${link({ month: there })}">Show the next free times</a></p>`
+    return html`<h2 id="day" tabindex="-1">No free times in ${month.name}</h2>${
+      elsewhere &&
+      html`<p><a class="button" data-swap="day" href="${link({ month: elsewhere.month })}">${elsewhere.known ? 'Show the next free times' : 'Look further ahead'}</a></p>`
+    }`
   }
 }
 
@@ -153,7 +161,7 @@ const allZones = (): Html => {
   return all_zones
 }
 
-// Works without a script by its button; the script needs none.
+// A change alone does nothing: by keyboard a closed list changes with every key. The button is for all.
 function zoneForm(path: string, { selected, month }: Choices, reader: Reader, own_zone: string): Html {
   const at = Date.parse(selected?.slots[0]?.start_at ?? new Date(month.from_ms).toISOString())
   const choice = (zone: string) =>
@@ -162,6 +170,6 @@ function zoneForm(path: string, { selected, month }: Choices, reader: Reader, ow
 <label for="zone">Times are shown in</label>
 <select id="zone" name="zone">${[...new Set([reader.zone, own_zone])].map(choice)}<optgroup label="All zones">${allZones()}</optgroup></select>
 ${selected ? html`<input type="hidden" name="day" value="${selected.date}">` : html`<input type="hidden" name="month" value="${month.month}">`}
-<button class="quiet">Change</button>
+<button id="change">Change</button>
 </form>`
 }

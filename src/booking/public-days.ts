@@ -22,9 +22,24 @@ const formatted = (ms: number, reader: Reader, options: Intl.DateTimeFormatOptio
 
 const weekday_and_day = { weekday: 'long', day: 'numeric', month: 'long' } as const
 
-/** The English in which a visitor reads dates, by Accept-Language; the day comes first where nothing is said. */
-export const localeOf = (accepted: string | undefined): string =>
-  /(?:^|,)\s*(en-[a-z]{2})\b/i.exec(accepted ?? '')?.[1] ?? 'en-GB'
+/**
+ * The English in which a visitor reads dates, by the language that Accept-Language prefers. Where that is none of a
+ * country with English, the day comes first and the hours are 24: a browser in German has American English in its list too.
+ */
+export function localeOf(accepted = ''): string {
+  const [first = ''] = accepted
+    .split(',')
+    .map((part) => {
+      const [language = '', ...parameters] = part.split(';').map((text) => text.trim())
+      const [, quality = '1'] = /^q=([\d.]+)$/i.exec(parameters[0] ?? '') ?? []
+      return { language, quality: Number(quality) }
+    })
+    .filter(({ quality }) => quality > 0)
+    // Equal ones stay in their order.
+    .sort((a, b) => b.quality - a.quality)
+    .map(({ language }) => language)
+  return /^en-[a-z]{2}$/i.test(first) ? first : 'en-GB'
+}
 
 /** 09:30 or 9:30 AM. */
 export const timeOf = (ms: number, reader: Reader) => formatted(ms, reader, { timeStyle: 'short' })
@@ -39,23 +54,47 @@ export const offsetOf = (ms: number, reader: Reader) =>
     .find(({ type }) => type === 'timeZoneName')?.value ?? ''
 export const zoneName = (zone: string) => zone.replaceAll('_', ' ')
 
-/** 09:30–10:00, with the later day where it ends on one. */
-export function spanOf({ start_at, end_at }: Slot, reader: Reader): string {
-  const [start, end] = [Date.parse(start_at), Date.parse(end_at)]
-  if (dateOf(start, reader) === dateOf(end, reader))
-    return formatterOf(reader, { timeStyle: 'short' }).formatRange(start, end)
-  return `${timeOf(start, reader)}–${timeOf(end, reader)} (${shortDateOf(end, reader)})`
+/** Whether the clock of the zone shows this time twice, as it goes back over it. */
+function comesTwice(ms: number, { zone }: Reader): boolean {
+  const wall = zoned(ms, zone).toPlainDateTime()
+  const [earlier, later] = (['earlier', 'later'] as const).map(
+    (disambiguation) => wall.toZonedDateTime(zone, { disambiguation }).epochMilliseconds,
+  )
+  return earlier !== later
 }
 
-/** Times with their labels: one that comes twice on a day, as the clock goes back, also tells its offset. */
-export function labelled(slots: readonly Slot[], reader: Reader, labelOf = timeOf) {
-  const labels = slots.map(({ start_at }) => labelOf(Date.parse(start_at), reader))
-  return slots.map(({ start_at }, i) => {
-    const label = labels[i] as string
-    const twice = labels.indexOf(label) !== labels.lastIndexOf(label)
-    return { start_at, label: twice ? `${label} ${offsetOf(Date.parse(start_at), reader)}` : label }
-  })
+/** 09:30–10:00, with the later day where it ends on one, and with both offsets where the clock changes meanwhile. */
+export function spanOf(slot: Slot, reader: Reader): string {
+  const [start, end] = [Date.parse(slot.start_at), Date.parse(slot.end_at)]
+  const day = dateOf(start, reader) === dateOf(end, reader) ? '' : ` (${shortDateOf(end, reader)})`
+  if (changesIn(slot, reader)) {
+    const [from, to] = [start, end].map((ms) => `${timeOf(ms, reader)} ${offsetOf(ms, reader)}`)
+    return `${from} – ${to}${day}`
+  }
+  return day
+    ? `${timeOf(start, reader)}–${timeOf(end, reader)}${day}`
+    : formatterOf(reader, { timeStyle: 'short' }).formatRange(start, end)
 }
+
+/** The zone, and the offset where it is asked for or needed: where the clock shows the beginning or the end twice. */
+export function behindSpan(slot: Slot, reader: Reader, with_offset = false): string {
+  const [start, end] = [Date.parse(slot.start_at), Date.parse(slot.end_at)]
+  const zone = zoneName(reader.zone)
+  if (changesIn(slot, reader)) return zone
+  const needed = with_offset || comesTwice(start, reader) || comesTwice(end, reader)
+  return needed ? `${zone} (${offsetOf(start, reader)})` : zone
+}
+
+const changesIn = ({ start_at, end_at }: Slot, reader: Reader) =>
+  offsetOf(Date.parse(start_at), reader) !== offsetOf(Date.parse(end_at), reader)
+
+/** Times with their labels: one that the clock shows twice, as it goes back, also tells its offset. */
+export const labelled = (slots: readonly Slot[], reader: Reader, labelOf = timeOf) =>
+  slots.map(({ start_at }) => {
+    const ms = Date.parse(start_at)
+    const label = labelOf(ms, reader)
+    return { start_at, label: comesTwice(ms, reader) ? `${label} ${offsetOf(ms, reader)}` : label }
+  })
 
 /** Wednesday 25 November, 09:30. */
 export const dayAndTimeOf = (ms: number, reader: Reader) =>
@@ -65,9 +104,12 @@ export const dayAndTimeOf = (ms: number, reader: Reader) =>
 export type Month = { month: string; name: string; from_ms: number; to_ms: number }
 export type Day = { date: string; number: number; name: string; slots: Slot[] }
 
+// A steady clock tells fractions of a millisecond, which Temporal refuses.
+const zoned = (ms: number, zone: string) =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(zone)
+
 /** The day that a time is on, YYYY-MM-DD. */
-export const dayOf = (ms: number, { zone }: Reader): string =>
-  Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(zone).toPlainDate().toString()
+export const dayOf = (ms: number, { zone }: Reader): string => zoned(ms, zone).toPlainDate().toString()
 
 const startOf = (date: Temporal.PlainDate, zone: string) => date.toZonedDateTime(zone).epochMilliseconds
 const isoStart = (date: Temporal.PlainDate, zone: string) => new Date(startOf(date, zone)).toISOString()
@@ -75,6 +117,15 @@ const isoStart = (date: Temporal.PlainDate, zone: string) => new Date(startOf(da
 /** The month that a time is in; `by` months later or earlier. */
 export const monthOf = (ms: number, reader: Reader, by = 0): string =>
   Temporal.PlainDate.from(dayOf(ms, reader)).toPlainYearMonth().add({ months: by }).toString()
+
+/** When the day ends that is so many days after today in a zone. */
+export const endOfDay = (now_ms: number, zone: string, days: number): number =>
+  startOf(
+    zoned(now_ms, zone)
+      .toPlainDate()
+      .add({ days: days + 1 }),
+    zone,
+  )
 
 /** Its name and its bounds. */
 export function readMonth(month: string, { locale, zone }: Reader): Month {

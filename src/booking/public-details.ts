@@ -1,6 +1,16 @@
 import type { FieldProblem } from '../http/errors.ts'
 import type { Slot } from './availability.ts'
-import { dateOf, dayAndTimeOf, labelled, offsetOf, type Reader, spanOf, zoneName } from './public-days.ts'
+import type { Unfit } from './book.ts'
+import {
+  behindSpan,
+  dateOf,
+  dayAndTimeOf,
+  labelled,
+  offsetOf,
+  type Reader,
+  spanOf,
+  zoneName,
+} from './public-days.ts'
 import { type Html, html } from './public-html.ts'
 
 /** What a form sends, as it was typed. */
@@ -13,7 +23,8 @@ const labels: Record<string, string> = {
 
 /** A problem in the words of a form. */
 function told({ field, code, message }: FieldProblem): string {
-  const label = labels[field]
+  // Its name may be anything, such as one that every object has.
+  const label = Object.hasOwn(labels, field) ? labels[field] : undefined
   if (field === 'slot') return 'Choose a time.'
   if (field === 'fax') return 'Leave the last field empty: it is there for programs that fill in everything.'
   if (!label) return message
@@ -33,12 +44,31 @@ export const problemSummary = (problems: readonly FieldProblem[]): Html | null =
 <ul>${problems.map((problem) => html`<li><a href="#${problem.field === 'slot' ? 'slot-first' : problem.field}">${told(problem)}</a></li>`)}</ul>
 </div>`
 
-/** The words above a form when the chosen time went to somebody else. */
-export const takenNote = (has_others: boolean): Html =>
-  html`<div class="problems" role="alert" tabindex="-1" autofocus>
-<h2>This time is no longer free</h2>
-<p>Somebody else has just taken it. ${has_others ? 'Choose one of the next free times: what you typed is still here.' : 'No other time is free at the moment.'}</p>
+/** Why a form was not done although nothing in it is wrong; or no time was chosen. */
+export type Hitch = Unfit | 'none'
+
+/** The words above a form that was not done. `length` is what an appointment takes, in words. */
+export function hitchNote(
+  hitch: Hitch,
+  { has_others, length, typed = false }: { has_others: boolean; length: string; typed?: boolean },
+): Html {
+  const others = has_others
+    ? `Choose one of the next free times${typed ? ': what you typed is still here' : ''}.`
+    : 'Look among all free times for another one.'
+  const [heading, text] = {
+    taken: ['This time is no longer free', `Somebody else has just taken it. ${others}`],
+    gone: ['This time is no longer offered', others],
+    changed: ['The length has changed', `It takes ${length} now. If that suits you, confirm it.`],
+    none: [
+      'Choose a time',
+      has_others ? 'These are the next free ones.' : 'Look among all free times for one.',
+    ],
+  }[hitch]
+  return html`<div class="problems" role="alert" tabindex="-1" autofocus>
+<h2>${heading}</h2>
+<p>${text}</p>
 </div>`
+}
 
 /** The day and time of a slot, in the reader's zone and, where it is another one, in the page's. */
 export function whenOf(slot: Slot, reader: Reader, own_zone: string): Html {
@@ -47,10 +77,10 @@ export function whenOf(slot: Slot, reader: Reader, own_zone: string): Html {
   const same = offsetOf(start_ms, reader) === offsetOf(start_ms, own)
   const [day, own_day] = [dateOf(start_ms, reader), dateOf(start_ms, own)]
   return html`<strong>${day}</strong><br>
-<strong>${spanOf(slot, reader)}</strong> ${zoneName(reader.zone)} (${offsetOf(start_ms, reader)})${
+<strong>${spanOf(slot, reader)}</strong> ${behindSpan(slot, reader, true)}${
     !same &&
     html`<br>
-<span class="muted">${spanOf(slot, own)} ${zoneName(own_zone)}${own_day !== day && `, ${own_day}`}</span>`
+<span class="muted">${spanOf(slot, own)} ${behindSpan(slot, own)}${own_day !== day && `, ${own_day}`}</span>`
   }`
 }
 
@@ -78,12 +108,12 @@ export function visitorFields(typed: Typed, problems: readonly FieldProblem[]): 
     const value = typed[name] ?? ''
     return html`<div class="field">
 <label for="${name}">${labels[name]}${!required && optional}</label>
-${problemOf(name)}<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${max}" value="${value}"${required && html` required`}${marks(name)}>
+${problemOf(name)}<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${max}" dir="auto" value="${value}"${required && html` required`}${marks(name)}>
 </div>`
   })}
 <div class="field">
 <label for="message">${labels.message}${optional}</label>
-${problemOf('message')}<textarea id="message" name="message" rows="4" maxlength="2000"${marks('message')}>
+${problemOf('message')}<textarea id="message" name="message" rows="4" maxlength="2000" dir="auto"${marks('message')}>
 ${typed.message ?? ''}</textarea>
 </div>
 <div class="unseen" aria-hidden="true"><label for="fax">Leave this empty</label><input id="fax" name="fax" tabindex="-1" autocomplete="off"></div>`

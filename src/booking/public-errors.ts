@@ -8,7 +8,7 @@ import type { Screen } from './public-html.ts'
 import { wordsScreen } from './public-screens.ts'
 
 /** Whether the answer is for a program: the free times as JSON, and whatever asks for JSON alone. */
-const wantsJson = ({ url, headers: { accept = '' } }: FastifyRequest) =>
+export const wantsJson = ({ url, headers: { accept = '' } }: FastifyRequest) =>
   /\/slots(\?|$)/.test(url) || (accept.includes('application/json') && !accept.includes('text/html'))
 
 const words: Record<number, [title: string, text: string]> = {
@@ -54,9 +54,9 @@ export function answerErrors(app: App, show: (reply: FastifyReply, screen: Scree
 export function limitAddresses(app: App, per_second: number, clock: Clock): void {
   const limiter = createLimiter(per_second, clock)
   if (!limiter) return
-  app.addHook('onRequest', async ({ ip, routeOptions }) => {
+  app.addHook('onRequest', async ({ ip, socket, routeOptions }) => {
     if (routeOptions.url === '/book/_/:file') return
-    const { retry_after_seconds } = limiter(subscriberOf(ip))
+    const { retry_after_seconds } = limiter(subscriberOf(ip, socket.remoteAddress))
     if (retry_after_seconds)
       throw new ApiError('rate_limited', `An address may send ${per_second} requests a second here.`, {
         headers: { 'retry-after': String(retry_after_seconds) },

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
+import { badRequest } from '../http/errors.ts'
 import { Email, OptionalText, Text } from '../http/fields.ts'
-import type { App } from '../http/server.ts'
+import { type App, invalidUtf8 } from '../http/server.ts'
 import type { Typed } from './public-details.ts'
 
 /** A form never holds more; longer ones are 413. */
@@ -12,16 +13,33 @@ export function parseForms(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: most_bytes },
-    async (_request: unknown, text: string | Buffer) => {
-      const fields = [...new URLSearchParams(String(text))]
+    { parseAs: 'buffer', bodyLimit: most_bytes },
+    async (_request: unknown, bytes: string | Buffer) => {
+      const fields = [...new URLSearchParams(textOf(bytes as Buffer))]
       return Object.fromEntries(fields.map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
     },
   )
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+// What is no UTF-8 would be stored with a sign for what nobody could read.
+function textOf(bytes: Buffer): string {
+  const wrong = () => badRequest('The form is not valid UTF-8.')
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+  } catch {
+    throw wrong()
+  }
+  if (invalidUtf8(text)) throw wrong()
+  return text
+}
+
 const Time = Type.Unsafe<string>({ type: 'string', format: 'date-time', minLength: 1, maxLength: 64 })
 const zone = OptionalText(64)
+// The length, in minutes, that was shown with the form.
+const duration = Type.Optional(OptionalText(16))
 
 // Fields that are not known are let through: what a browser or its add-ons add is no visitor's mistake.
 export const BookingForm = Type.Object({
@@ -35,9 +53,10 @@ export const BookingForm = Type.Object({
   fax: Type.Optional(OptionalText(0)),
   token: Type.Optional(OptionalText(100)),
   zone: Type.Optional(zone),
+  duration,
 })
 
-export const MoveForm = Type.Object({ slot: Time, zone: Type.Optional(zone) })
+export const MoveForm = Type.Object({ slot: Time, zone: Type.Optional(zone), duration })
 export const CancelForm = Type.Object({ reason: Type.Optional(OptionalText(255)), zone: Type.Optional(zone) })
 
 const token_pattern = /^[\w-]{43}$/

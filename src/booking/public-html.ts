@@ -28,7 +28,7 @@ export const paragraphs = (text: string): Html[] =>
   text
     .split(/\n{2,}/)
     .filter((part) => part.trim())
-    .map((part) => html`<p class="text">${part.trim()}</p>`)
+    .map((part) => html`<p class="text" dir="auto">${part.trim()}</p>`)
 
 export type Screen = {
   status?: number

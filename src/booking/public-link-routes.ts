@@ -4,21 +4,25 @@ import { notFound } from '../http/errors.ts'
 import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
 import {
+  type Closed,
   cancelLinked,
   closedBecause,
+  isUnfit,
   type Linked,
   linkedAppointment,
   linkHash,
   moveLinked,
-  type Refusal,
 } from './book.ts'
 import { calendarFile } from './public-calendar-file.ts'
-import { type Offered, readChoices } from './public-choose.ts'
+import { readChoices } from './public-choose.ts'
 import { CancelForm, isToken, MoveForm, typedOf } from './public-form.ts'
 import { page_headers } from './public-html.ts'
 import {
   askedOf,
-  nextSlots,
+  lengthSeen,
+  linkPath,
+  offersOf,
+  otherSlots,
   type PublicDeps,
   placeOf,
   type Show,
@@ -26,9 +30,9 @@ import {
   timeOfAddress,
 } from './public-place.ts'
 import { cancelScreen, linkScreen, moveScreen, movingScreen } from './public-screens.ts'
-import { findBookingPage } from './queries.ts'
-import type { BookingPage } from './schema.ts'
-import { isOffered, offeredSlots } from './slots.ts'
+import { changesOfAppointment, findBookingPage } from './queries.ts'
+import { type BookingPage, isSlug } from './schema.ts'
+import { isOffered } from './slots.ts'
 
 const params = Type.Object({ slug: Type.String(), token: Type.String() })
 type Params = { slug: string; token: string }
@@ -39,8 +43,9 @@ const path = '/:slug/a/:token'
 // The log of requests holds their addresses, and whoever has such an address may use it.
 const unlogged = { logLevel: 'warn' } as const
 
-const refusals: Record<Exclude<Refusal, 'taken'>, string> = {
-  past: 'This appointment has begun: it can no longer be moved or cancelled here.',
+const refusals: Record<Closed, string> = {
+  begun: 'This appointment has begun: it can no longer be moved or cancelled here.',
+  past: 'This appointment is over: it can no longer be moved or cancelled here.',
   cancelled: 'It was cancelled before, so it can no longer be moved or cancelled.',
   closed: 'No bookings are taken at the moment, so this appointment cannot be moved. It can be cancelled.',
 }
@@ -51,23 +56,23 @@ export function linkRoutes(app: App, deps: PublicDeps, show: Show): void {
 
   const linkOf = ({ slug, token }: Params): Promise<Link> =>
     reading(async (handle) => {
-      const linked = isToken(token) ? await linkedAppointment(handle, linkHash(token)) : null
+      const linked = isSlug(slug) && isToken(token) ? await linkedAppointment(handle, linkHash(token)) : null
       if (!linked) throw notFound('This appointment')
       const { workspace_id, appointment } = linked
       const { booking_page_id } = appointment
       const page =
         booking_page_id === null ? null : await findBookingPage(handle, workspace_id, booking_page_id)
-      return { ...linked, page, path: `/book/${slug}/a/${token}` }
+      return { ...linked, page, path: linkPath(page?.slug ?? slug, token) }
     })
   const place = (request: FastifyRequest, { path, page }: Link, zone: unknown) =>
     placeOf(request, path, page?.time_zone ?? 'UTC', zone)
   const privately = (reply: FastifyReply) => reply.header('x-robots-tag', 'noindex')
 
   /** The appointment's page, with the reason why something was not done. */
-  function explain(request: FastifyRequest, reply: FastifyReply, link: Link, refused?: Refusal) {
+  function explain(request: FastifyRequest, reply: FastifyReply, link: Link, refused?: Closed) {
     const { appointment, page } = link
     const zone = askedOf(request).zone ?? typedOf(request.body).zone
-    const text = refused && refused !== 'taken' ? refusals[refused] : null
+    const text = refused ? refusals[refused] : null
     const view = { open_slug: page?.active ? page.slug : null, now_ms: clock.now(), text }
     const screen = linkScreen(appointment, place(request, link, zone), view)
     return show(privately(reply), { ...screen, ...(refused && { status: 409 }) })
@@ -82,12 +87,13 @@ export function linkRoutes(app: App, deps: PublicDeps, show: Show): void {
   )
 
   app.get(`${path}/calendar.ics`, { ...unlogged, schema: { params } }, async (request, reply) => {
-    const { appointment, path } = await linkOf(request.params)
+    const { workspace_id, appointment, path } = await linkOf(request.params)
+    const sequence = await reading((handle) => changesOfAppointment(handle, workspace_id, appointment.id))
     const link = `${request.protocol}://${request.host}${path}`
     return privately(reply)
       .headers({ ...page_headers, 'content-disposition': 'attachment; filename="appointment.ics"' })
       .type('text/calendar; charset=utf-8')
-      .send(calendarFile(appointment, link, request.params.token))
+      .send(calendarFile(appointment, { link, token: request.params.token, sequence }))
   })
 
   app.get(`${path}/cancel`, { ...unlogged, schema: { params } }, async (request, reply) => {
@@ -128,14 +134,12 @@ export function linkRoutes(app: App, deps: PublicDeps, show: Show): void {
       const start_at = timeOfAddress(asked.slot)
       const { id } = appointment
       if (start_at && (await isOffered(handle, workspace_id, page, Date.parse(start_at), now_ms, id)))
-        return show(privately(reply), movingScreen(appointment, where, { slot: slotAt(start_at, page) }))
-      // Its own time is free for it, but there it is already.
-      const offered: Offered = async ({ limit = Infinity, ...window }) =>
-        (await offeredSlots(handle, workspace_id, page, { ...window, limit: limit + 1, now_ms }, id))
-          .filter((slot) => slot.start_at !== appointment.start_at)
-          .slice(0, limit)
-      const { horizon_days } = page
-      const choices = await readChoices(offered, where.reader, asked, { now_ms, horizon_days })
+        return show(
+          privately(reply),
+          movingScreen(appointment, page, where, { slot: slotAt(start_at, page) }),
+        )
+      const offers = offersOf(handle, { workspace_id, page }, now_ms, appointment)
+      const choices = await readChoices(offers, where.reader, asked, { now_ms, page })
       const gone = asked.slot === undefined ? null : 'This time is no longer free. Choose another one.'
       return show(privately(reply), moveScreen(appointment, where, choices, gone))
     })
@@ -147,11 +151,25 @@ export function linkRoutes(app: App, deps: PublicDeps, show: Show): void {
     const where = place(request, link, typedOf(body).zone)
     const chosen = bodyProblems(body).length ? null : body.slot
     const by = { ...deps, request_id: request.id }
-    const outcome = chosen === null ? { refused: 'taken' as const } : await moveLinked(by, link, chosen)
+    const outcome =
+      chosen === null
+        ? notChosen(link)
+        : await moveLinked(by, link, { start_at: chosen, minutes: lengthSeen(typedOf(body).duration) })
     if ('done' in outcome) return after(reply, link, where.reader.zone)
-    const { workspace_id, page, appointment } = link
-    if (outcome.refused !== 'taken' || !page) return explain(request, reply, link, outcome.refused)
-    const others = await nextSlots(deps, { workspace_id, page }, chosen)
-    return show(privately(reply), movingScreen(appointment, where, { slot: null, others }))
+    const { refused } = outcome
+    const again = refused === 'none' ? link : await linkOf(request.params)
+    const { workspace_id, page, appointment } = again
+    if (refused !== 'none' && !isUnfit(refused)) return explain(request, reply, again, refused)
+    if (!page) return explain(request, reply, again, 'closed')
+    const refusal =
+      refused === 'changed' && chosen !== null
+        ? { slot: slotAt(chosen, page) }
+        : { slot: null, others: await otherSlots(deps, { workspace_id, page }, chosen, appointment) }
+    return show(privately(reply), movingScreen(appointment, page, where, { ...refusal, hitch: refused }))
   })
+
+  function notChosen({ appointment, page }: Link) {
+    const refused = closedBecause(appointment, clock.now()) ?? (page?.active ? ('none' as const) : 'closed')
+    return { refused }
+  }
 }

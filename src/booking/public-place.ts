@@ -2,11 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Db, Reading } from '../db/db.ts'
 import { canonicalTimeZone, type Slot } from './availability.ts'
+import type { Offers } from './public-choose.ts'
 import { localeOf } from './public-days.ts'
 import type { Screen } from './public-html.ts'
 import type { Place } from './public-screens.ts'
 import type { BookingPage } from './schema.ts'
-import { offeredSlots } from './slots.ts'
+import { nextSlots, offeredSlots } from './slots.ts'
 
 // What the routes of visitors share: what a request asks for, and what is offered next.
 
@@ -15,6 +16,8 @@ export type PublicDeps = { db: Db; reading: Reading; clock: Clock }
 export type Show = (reply: FastifyReply, screen: Screen) => FastifyReply
 /** A booking page of whichever workspace. */
 export type Found = { workspace_id: number; page: BookingPage }
+
+const most_offered = 6
 
 type Query = Record<string, unknown>
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -35,13 +38,40 @@ export const placeOf = (request: FastifyRequest, path: string, own_zone: string,
   },
 })
 
-/** The next free times after one, or from now on when there is none. */
-export async function nextSlots(deps: PublicDeps, page: Found, after: string | null): Promise<Slot[]> {
+/** What a chooser offers of a page. For an appointment that is to be moved its own time is free, but there it is already. */
+export function offersOf(
+  handle: Db,
+  { workspace_id, page }: Found,
+  now_ms: number,
+  moving?: { id: number; start_at: string },
+): Offers {
+  const elsewhere = ({ start_at }: Slot) => start_at !== moving?.start_at
+  return {
+    within: async (window) =>
+      (await offeredSlots(handle, workspace_id, page, { ...window, now_ms }, moving?.id)).filter(elsewhere),
+    async first(from_ms) {
+      const window = { from_ms, to_ms: Infinity, now_ms, limit: moving ? 2 : 1 }
+      const found = await nextSlots(handle, workspace_id, page, window, moving?.id)
+      return { ...found, slots: found.slots.filter(elsewhere) }
+    },
+  }
+}
+
+/** A few free times after one, or from now on when there is none; without the one of an appointment that is to be moved. */
+export async function otherSlots(
+  deps: PublicDeps,
+  { workspace_id, page }: Found,
+  after: string | null,
+  moving?: { id: number; start_at: string },
+): Promise<Slot[]> {
   const now_ms = deps.clock.now()
-  const from = (from_ms: number) =>
-    deps.reading((handle) =>
-      offeredSlots(handle, page.workspace_id, page.page, { from_ms, to_ms: Infinity, now_ms, limit: 6 }),
+  const from = async (from_ms: number) => {
+    const window = { from_ms, to_ms: Infinity, now_ms, limit: most_offered + (moving ? 1 : 0) }
+    const { slots } = await deps.reading((handle) =>
+      nextSlots(handle, workspace_id, page, window, moving?.id),
     )
+    return slots.filter(({ start_at }) => start_at !== moving?.start_at).slice(0, most_offered)
+  }
   const later = after === null ? [] : await from(Date.parse(after))
   return later.length ? later : from(now_ms)
 }
@@ -57,3 +87,12 @@ export function timeOfAddress(value: string | undefined): string | null {
   const ms = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value ?? '') ? Date.parse(value as string) : Number.NaN
   return Number.isNaN(ms) ? null : new Date(ms).toISOString()
 }
+
+/** The length that a form was shown with, in minutes; null where it says none. */
+export const lengthSeen = (value: unknown): number | null =>
+  typeof value === 'string' && /^\d{1,4}$/.test(value) ? Number(value) : null
+
+/** The path of a page's visitors, and of one's private link. */
+export const pagePath = (slug: string): string => `/book/${encodeURIComponent(slug)}`
+export const linkPath = (slug: string, token: string): string =>
+  `${pagePath(slug)}/a/${encodeURIComponent(token)}`

@@ -1,20 +1,24 @@
 import { Type } from 'typebox'
 import { List, list } from '../http/envelope.ts'
 import { type FieldProblem, notFound } from '../http/errors.ts'
-import type { App } from '../http/server.ts'
+import { type App, answerBadPaths } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
-import { book, linkToken } from './book.ts'
+import { book } from './book.ts'
 import { assetRoute } from './public-assets.ts'
 import { readChoices } from './public-choose.ts'
-import { answerErrors, limitAddresses } from './public-errors.ts'
+import { answerErrors, errorScreen, limitAddresses, wantsJson } from './public-errors.ts'
 import { BookingForm, formToken, parseForms, typedOf } from './public-form.ts'
 import { documentOf, page_headers } from './public-html.ts'
 import { linkRoutes } from './public-link-routes.ts'
 import {
   askedOf,
   type Found,
-  nextSlots,
+  lengthSeen,
+  linkPath,
+  offersOf,
+  otherSlots,
   type PublicDeps,
+  pagePath,
   placeOf,
   type Show,
   slotAt,
@@ -23,7 +27,7 @@ import {
 import { chooseScreen, detailsScreen } from './public-screens.ts'
 import { findPublicPage } from './queries.ts'
 import { rangeOf } from './routes.ts'
-import { SlotsQuery, Slot as SlotView } from './schema.ts'
+import { isSlug, SlotsQuery, Slot as SlotView } from './schema.ts'
 import { isOffered, offeredSlots } from './slots.ts'
 
 /** The pages below /book, open to everybody: visitors choose a free time, book it, and cancel or move it by their link. */
@@ -38,6 +42,11 @@ export async function publicBooking(root: App, deps: PublicDeps & { per_second: 
           .headers(page_headers)
           .type('text/html; charset=utf-8')
           .send(documentOf(screen, assets))
+      answerBadPaths(root, (error, request, reply) => {
+        if (!request.url.startsWith('/book/') || wantsJson(request)) return false
+        show(reply, errorScreen(error.statusCode))
+        return true
+      })
       parseForms(app)
       answerErrors(app, show)
       limitAddresses(app, deps.per_second, deps.clock)
@@ -57,7 +66,7 @@ const SlugParams = Type.Object({ slug: Type.String() })
 function pageRoutes(app: App, deps: PublicDeps, show: Show): void {
   const { reading, clock } = deps
   const openPage = async (slug: string): Promise<Found> => {
-    const found = await reading((handle) => findPublicPage(handle, slug))
+    const found = isSlug(slug) ? await reading((handle) => findPublicPage(handle, slug)) : null
     if (!found) throw notFound('This booking page')
     return found
   }
@@ -67,7 +76,7 @@ function pageRoutes(app: App, deps: PublicDeps, show: Show): void {
     const found = await openPage(slug)
     const { workspace_id, page } = found
     const asked = askedOf(request)
-    const place = placeOf(request, `/book/${slug}`, page.time_zone, asked.zone)
+    const place = placeOf(request, pagePath(slug), page.time_zone, asked.zone)
     const now_ms = clock.now()
     return reading(async (handle) => {
       const start_at = timeOfAddress(asked.slot)
@@ -76,12 +85,8 @@ function pageRoutes(app: App, deps: PublicDeps, show: Show): void {
           reply,
           detailsScreen(page, place, { token: formToken(), typed: {}, slot: slotAt(start_at, page) }),
         )
-      const choices = await readChoices(
-        (window) => offeredSlots(handle, workspace_id, page, { ...window, now_ms }),
-        place.reader,
-        asked,
-        { now_ms, horizon_days: page.horizon_days },
-      )
+      const offers = offersOf(handle, found, now_ms)
+      const choices = await readChoices(offers, place.reader, asked, { now_ms, page })
       const gone = asked.slot === undefined ? null : 'This time is no longer free. Choose another one.'
       return show(reply, chooseScreen(page, place, choices, gone))
     })
@@ -94,26 +99,34 @@ function pageRoutes(app: App, deps: PublicDeps, show: Show): void {
     const { body } = request
     const typed = typedOf(body)
     const form_token = formToken(body.token)
-    const place = placeOf(request, `/book/${slug}`, page.time_zone, typed.zone)
+    const place = placeOf(request, pagePath(slug), page.time_zone, typed.zone)
     const details = { token: form_token, typed }
     const problems = bodyProblems(body).map(oneTime)
     if (problems.length) {
       const chosen = !problems.some(({ field }) => field === 'slot')
-      const others = chosen ? [] : await nextSlots(deps, found, null)
+      const others = chosen ? [] : await otherSlots(deps, found, null)
       const slot = chosen ? slotAt(body.slot, page) : null
       return show(reply, detailsScreen(page, place, { ...details, problems, slot, others }))
     }
     const { slot, first_name, last_name, email, phone = null, message = null } = body
-    const token = linkToken(form_token, slug, slot, email)
-    const visitor = { first_name, last_name, email, phone, message }
-    const outcome = await book({ ...deps, request_id: request.id }, slug, { start_at: slot, token, visitor })
-    if ('done' in outcome) {
-      const query = new URLSearchParams({ zone: place.reader.zone })
-      return reply.headers(page_headers).redirect(`/book/${slug}/a/${token}?${query}`, 303)
+    const form = {
+      ...{ start_at: slot, minutes: lengthSeen(typed.duration), token: form_token },
+      visitor: { first_name, last_name, email, phone, message },
     }
-    if (outcome.refused === 'closed') throw notFound('This booking page')
-    const others = await nextSlots(deps, found, slot)
-    return show(reply, detailsScreen(page, place, { ...details, slot: null, others, taken: true }))
+    const outcome = await book({ ...deps, request_id: request.id }, slug, form)
+    if ('token' in outcome) {
+      const query = new URLSearchParams({ zone: place.reader.zone })
+      return reply.headers(page_headers).redirect(`${linkPath(slug, outcome.token)}?${query}`, 303)
+    }
+    const { refused } = outcome
+    if (refused === 'closed') throw notFound('This booking page')
+    // As it is now.
+    const now = await openPage(slug)
+    const refusal =
+      refused === 'changed'
+        ? { slot: slotAt(slot, now.page) }
+        : { slot: null, others: await otherSlots(deps, now, slot) }
+    return show(reply, detailsScreen(now.page, place, { ...details, ...refusal, hitch: refused }))
   })
 
   app.get(

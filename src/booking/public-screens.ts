@@ -6,10 +6,11 @@ import { type Choices, chooser } from './public-choose.ts'
 import type { Reader } from './public-days.ts'
 import { zoneName } from './public-days.ts'
 import {
+  type Hitch,
+  hitchNote,
   problemSummary,
   slotOptions,
   type Typed,
-  takenNote,
   visitorFields,
   whenOf,
 } from './public-details.ts'
@@ -23,6 +24,7 @@ const withZone = (path: string, { zone }: Reader) => `${path}?${new URLSearchPar
 const notice = (text: string | null | undefined) =>
   text ? html`<p class="notice" role="status">${text}</p>` : null
 
+/** 1 hour 30 minutes. */
 function lengthOf(minutes: number): string {
   const hours = Math.floor(minutes / 60)
   const parts = [
@@ -45,7 +47,7 @@ export const chooseScreen = (
   title: page.title,
   zone: reader.zone,
   body: html`<header>
-<h1>${page.title}</h1>
+<h1 dir="auto">${page.title}</h1>
 ${about(page)}
 ${paragraphs(page.description ?? '')}
 </header>
@@ -60,24 +62,24 @@ export type Details = {
   /** The chosen time; null when one of the others is to be chosen. */
   slot: Slot | null
   others?: readonly Slot[]
-  taken?: boolean
+  hitch?: Hitch
 }
 
 /** The form for who books, at a chosen time or with others to choose from. */
 export function detailsScreen(page: BookingPage, place: Place, details: Details): Screen {
   const { path, own_zone, reader } = place
-  const { token, typed, problems = [], slot, others = [], taken = false } = details
-  const wrong = taken || problems.length > 0
+  const { token, typed, problems = [], slot, others = [], hitch } = details
+  const wrong = hitch !== undefined || problems.length > 0
   return {
-    status: taken ? 409 : wrong ? 422 : 200,
+    status: hitch ? 409 : wrong ? 422 : 200,
     title: `${wrong ? 'Not booked yet: ' : ''}${page.title}`,
     body: html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">‹ </span>All free times</a></p>
-<h1>${page.title}</h1>
+<h1 dir="auto">${page.title}</h1>
 ${about(page)}
-${taken ? takenNote(others.length > 0) : problemSummary(problems)}
+${hitch ? hitchNote(hitch, { has_others: others.length > 0, length: lengthOf(page.duration_minutes), typed: true }) : problemSummary(problems)}
 <form method="post" action="${path}" novalidate>
 <input type="hidden" name="token" value="${token}">
-<input type="hidden" name="zone" value="${reader.zone}">
+${shownWith(page, reader)}
 ${slot ? html`<input type="hidden" name="slot" value="${slot.start_at}"><p class="when">${whenOf(slot, reader, own_zone)}</p>` : others.length > 0 && slotOptions(others, reader)}
 <h2>Your details</h2>
 ${visitorFields(typed, problems)}
@@ -85,6 +87,10 @@ ${visitorFields(typed, problems)}
 </form>`,
   }
 }
+
+// What a visitor agreed to: a length that is another one since is told first.
+const shownWith = ({ duration_minutes }: BookingPage, { zone }: Reader) =>
+  html`<input type="hidden" name="duration" value="${duration_minutes}"><input type="hidden" name="zone" value="${zone}">`
 
 /** The private page of an appointment. `open_slug` is its booking page's, null while that takes no bookings and the appointment can't be moved. */
 export function linkScreen(
@@ -96,25 +102,28 @@ export function linkScreen(
   const heading =
     closed === 'cancelled'
       ? 'This appointment is cancelled'
-      : closed
+      : closed === 'past'
         ? 'This appointment is over'
-        : 'You are booked'
+        : closed === 'begun'
+          ? 'This appointment has begun'
+          : 'You are booked'
   const { title, location } = appointment
+  const to_calendar = html`<a class="button primary" href="${path}/calendar.ics">Add to calendar</a>`
   return {
     title: `${heading}: ${title}`,
     zone: reader.zone,
     body: html`<h1>${heading}</h1>
 ${notice(text)}
 <dl>
-<div><dt>What</dt><dd>${title}</dd></div>
+<div><dt>What</dt><dd dir="auto">${title}</dd></div>
 <div><dt>When</dt><dd${closed === 'cancelled' && html` class="gone"`}>${whenOf(appointment, reader, own_zone)}</dd></div>
-${location && html`<div><dt>Where</dt><dd>${location}</dd></div>`}
+${location && html`<div><dt>Where</dt><dd dir="auto">${location}</dd></div>`}
 </dl>
 ${
   closed
-    ? html`<p class="muted">It can no longer be changed here.</p>
+    ? html`${closed === 'begun' && html`<p class="actions">${to_calendar}</p>`}<p class="muted">It can no longer be changed here.</p>
 ${open_slug !== null && html`<p class="actions"><a class="button" href="${withZone(`/book/${open_slug}`, reader)}">Book another time</a></p>`}`
-    : html`<p class="actions"><a class="button primary" href="${path}/calendar.ics">Add to calendar</a>
+    : html`<p class="actions">${to_calendar}
 ${open_slug !== null && html`<a class="button" href="${withZone(`${path}/move`, reader)}">Move</a>`}
 <a class="button" href="${withZone(`${path}/cancel`, reader)}">Cancel appointment</a></p>
 <p class="muted">Keep the address of this page to yourself: whoever has it can move or cancel the appointment.</p>`
@@ -136,13 +145,13 @@ export const cancelScreen = (
   title: `Cancel: ${appointment.title}`,
   body: html`${back(path, reader)}
 <h1>Cancel this appointment?</h1>
-<p>${appointment.title}</p>
+<p dir="auto">${appointment.title}</p>
 <p class="when">${whenOf(appointment, reader, own_zone)}</p>
 ${problemSummary(problems)}
 <form method="post" action="${path}/cancel" novalidate>
 <input type="hidden" name="zone" value="${reader.zone}">
 <div class="field"><label for="reason">Reason <span class="muted">(optional)</span></label>
-<input id="reason" name="reason" maxlength="255" autocomplete="off" value="${typed.reason ?? ''}"></div>
+<input id="reason" name="reason" maxlength="255" dir="auto" autocomplete="off" value="${typed.reason ?? ''}"></div>
 <button class="danger">Cancel appointment</button>
 </form>`,
 })
@@ -158,17 +167,25 @@ export const moveScreen = (
   zone: reader.zone,
   body: html`${back(path, reader)}
 <h1>Choose a new time</h1>
-<p>${appointment.title} is now on:</p>
+<p><bdi>${appointment.title}</bdi> is now on:</p>
 <p class="when">${whenOf(appointment, reader, own_zone)}</p>
 ${notice(text)}
 ${chooser(`${path}/move`, choices, reader, own_zone)}`,
 })
 
-/** Asks whether to move to the chosen time, or, when it has been taken, to which of the next ones. */
+export type Moving = {
+  /** The chosen time; null when one of the others is to be chosen. */
+  slot: Slot | null
+  others?: readonly Slot[]
+  hitch?: Hitch
+}
+
+/** Asks whether to move to the chosen time, or, when that cannot be, to which of the next ones. */
 export function movingScreen(
   appointment: Appointment,
+  page: BookingPage,
   { path, own_zone, reader }: Place,
-  { slot, others = [] }: { slot: Slot | null; others?: readonly Slot[] },
+  { slot, others = [], hitch }: Moving,
 ): Screen {
   const to: Html | null = slot
     ? html`<input type="hidden" name="slot" value="${slot.start_at}"><h2>To</h2><p class="when">${whenOf(slot, reader, own_zone)}</p>`
@@ -176,15 +193,15 @@ export function movingScreen(
       ? slotOptions(others, reader)
       : null
   return {
-    status: slot ? 200 : 409,
-    title: `${slot ? '' : 'Not moved yet: '}${appointment.title}`,
+    status: hitch === undefined ? 200 : hitch === 'none' ? 422 : 409,
+    title: `${hitch ? 'Not moved yet: ' : ''}${appointment.title}`,
     body: html`<p><a class="back" href="${withZone(`${path}/move`, reader)}"><span aria-hidden="true">‹ </span>All free times</a></p>
 <h1>Move this appointment?</h1>
-<p>${appointment.title}</p>
-${!slot && takenNote(others.length > 0)}
+<p dir="auto">${appointment.title}</p>
+${hitch && hitchNote(hitch, { has_others: others.length > 0, length: lengthOf(page.duration_minutes) })}
 <h2>From</h2><p class="when">${whenOf(appointment, reader, own_zone)}</p>
 <form method="post" action="${path}/move" novalidate>
-<input type="hidden" name="zone" value="${reader.zone}">
+${shownWith(page, reader)}
 ${to}
 ${to && html`<button class="primary">Move to this time</button>`}
 </form>`,

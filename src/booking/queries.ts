@@ -149,3 +149,31 @@ export async function busyTimes(
     .filter(({ id }) => id !== except_id)
     .map(({ start_at, end_at }) => ({ start_ms: Date.parse(start_at), end_ms: Date.parse(end_at) }))
 }
+
+const trashedLink = prepare((db, p: { link_hash: string }) =>
+  db
+    .selectFrom('appointments')
+    .select('id')
+    .where('link_hash', '=', p.link_hash)
+    .where('deleted_at', 'is not', null)
+    .limit(1),
+)
+
+/** Whether an appointment in the trash has a private link, by the SHA-256 of its token. */
+export const isTrashedLink = async (db: Db, link_hash: string): Promise<boolean> =>
+  (await trashedLink(db, { link_hash })).length > 0
+
+const changes = prepare((db, p: { workspace_id: number; record_id: string }) =>
+  db
+    .selectFrom('audit_log')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', p.workspace_id)
+    .where('kind', '=', sql.lit('appointments' as const))
+    .where('record_id', '=', p.record_id),
+)
+
+/** How often an appointment was changed since it was made. */
+export async function changesOfAppointment(db: Db, workspace_id: number, id: number): Promise<number> {
+  const [row] = await changes(db, { workspace_id, record_id: String(id) })
+  return Math.max(0, (row?.count ?? 0) - 1)
+}

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, Id, OptionalInteger, OptionalText, Text, Timestamp } from '../http/fields.ts'
+import { Body, Id, OptionalInteger, OptionalText, Text, Timestamp, time } from '../http/fields.ts'
 import { type Availability, type DateOverrides, weekdays } from './availability.ts'
 
 const span = (from: string, to: string) => ({ from, to })
@@ -77,8 +77,14 @@ const sent_numbers = Object.fromEntries(
   ]),
 ) as Record<Numbers, ReturnType<typeof OptionalInteger>>
 
-const slug = Text(64, {
-  pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$',
+const slug_pattern = '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'
+const most_in_slug = 64
+const slug_form = new RegExp(slug_pattern)
+/** Whether a text of an address can be a page's slug. */
+export const isSlug = (text: string): boolean => text.length <= most_in_slug && slug_form.test(text)
+
+const slug = Text(most_in_slug, {
+  pattern: slug_pattern,
   description: 'The public address is /book/{slug}. Lower-case letters, digits and hyphens inside.',
   examples: ['product-demo'],
 })
@@ -139,7 +145,6 @@ export const BookingPageUpdate = Body(sent, read_only)
 /** A time that can be booked. */
 export const Slot = Type.Object({ start_at: Timestamp(), end_at: Timestamp() }, { title: 'Slot' })
 
-const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 export const SlotsQuery = Type.Object(
   {
     from: time('Slots that start at this time or later; default now.'),

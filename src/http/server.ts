@@ -59,6 +59,8 @@ export function createServer(
     frameworkErrors: (error, request, reply) => {
       const known = publicError(error) ?? badRequest('The request is not valid.')
       reply.header('x-request-id', request.id)
+      for (const answer of answers.get(app) ?? [])
+        if (answer(known, request as FastifyRequest, reply as FastifyReply)) return
       sendError(reply as never, known, request.id)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -94,11 +96,19 @@ export function createServer(
   return app
 }
 
+type PathAnswer = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => boolean
+const answers = new WeakMap<App, PathAnswer[]>()
+
+/** Lets a room answer in its own way what no route can have, such as a path that is no URL; true when it did. */
+export function answerBadPaths(app: App, answer: PathAnswer): void {
+  answers.set(app, [...(answers.get(app) ?? []), answer])
+}
+
 // Whoever has the address of a visitor's private link may use it. Their routes are not logged; other methods, other paths
 // with the same token in them, however it is written, and redirections are, and stand here without it.
 const loggedRequest = ({ method, url, host, ip, socket }: FastifyRequest) => ({
   method,
-  url: url.replaceAll(/(\/|%2f)a(\/|%2f)[^/?]{43,}/gi, '$1a$2…'),
+  url: url.replaceAll(/((?:\/|%2f)(?:a|%61)(?:\/|%2f))[^/?&]{43,}/gi, '$1…'),
   ...{ host, remoteAddress: ip, remotePort: socket?.remotePort },
 })
 
