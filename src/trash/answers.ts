@@ -1,35 +1,42 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../db/db.ts'
+import type { Deletable } from '../db/records.ts'
 import type { Seal } from '../db/seal.ts'
 import type { StoredAnswer } from '../http/idempotency.ts'
-import type { Erasure, LinkedKind } from './redaction.ts'
+import type { LinkedKind } from './redaction.ts'
 import type { Linked } from './references.ts'
 
 type Row = { key_id: string; path: string; idempotency_key: string; answer: string | null }
 
+/** What is erased: a record, what refers to it, and the mentions of a person. */
+type Erased = { kind: Deletable; id: number; linked: Linked; redact: (text: string) => string }
+
 const slice = 200
 
+// Whose payloads they show cannot be seen: it stands in a text in a text.
+const showsDeliveries = /^\/api\/v1\/(?:deliveries\/[^/]+\/resend|webhooks\/[^/]+\/test)$/
+
 /**
- * Removes the kept answers of idempotency keys that tell of a contact: of itself, its notes, what refers to it or did
- * once, and keys that name the person themselves. They are encrypted and live for a day, so there are few; a request that
- * repeats such a key is done anew.
+ * Removes the kept answers of idempotency keys that tell of an erased record: of itself and, of a contact, its notes, what
+ * refers to it or did once, and keys that name the person themselves; also all that show a delivery. They are encrypted
+ * and live for a day, so there are few; a request that repeats such a key is done anew.
  */
 export async function forgetAnswersOf(
   db: Db,
   seal: Seal,
   workspace_id: number,
-  linked: Linked,
-  { contact_id, redact }: Erasure,
+  { kind, id, linked, redact }: Erased,
 ): Promise<void> {
-  const embedded = new RegExp(String.raw`"contact_id":${contact_id}[,}]|"contact":\{"id":${contact_id},`)
-  const tells = (kind: string, id: number) =>
-    kind === 'contacts' ? id === contact_id : (linked[kind as LinkedKind]?.has(id) ?? false)
+  const refers = new RegExp(String.raw`"contact_id":${id}[,}]|"contact":\{"id":${id},`)
+  const embeds = (body: string) => kind === 'contacts' && refers.test(body)
+  const tells = (of: string, number: number) =>
+    of === kind ? number === id : (linked[of as LinkedKind]?.has(number) ?? false)
   const shows = ({ path, idempotency_key, answer }: Row) => {
     if (redact(idempotency_key) !== idempotency_key) return true
     const { body } = answer === null ? { body: '' } : (JSON.parse(seal.open(answer)) as StoredAnswer)
-    const [, kind = '', of] = /^\/api\/v1\/([a-z-]+)(?:\/(\d+)\/|$)/.exec(path) ?? []
-    const id = of ?? /^\{"success":true,"data":\{"id":(\d+),/.exec(body)?.[1]
-    return tells(kind, Number(id)) || embedded.test(body)
+    const asked = decodeURI(path)
+    if (body && showsDeliveries.test(asked)) return true
+    return recordsOf(asked, body).some((one) => tells(...one)) || embeds(body)
   }
   let last: Pick<Row, 'key_id' | 'path' | 'idempotency_key'> = { key_id: '', path: '', idempotency_key: '' }
   for (;;) {
@@ -51,4 +58,13 @@ export async function forgetAnswersOf(
     if (!end || rows.length < slice) return
     last = end
   }
+}
+
+/** The records that a path names, such as /api/v1/contacts/1/notes; what has no id there is the record of the answer. */
+function recordsOf(path: string, body: string): [kind: string, id: number][] {
+  const parts = path.split('/').slice(3)
+  const answered = /^\{"success":true,"data":\{"id":(\d+),/.exec(body)?.[1]
+  return parts.flatMap((kind, i): [string, number][] =>
+    i % 2 ? [] : [[kind.replaceAll('-', '_'), Number(parts[i + 1] ?? answered)]],
+  )
 }

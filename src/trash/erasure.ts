@@ -13,21 +13,27 @@ import { findLinked, noneLinked } from './references.ts'
 import { removeRecords } from './removal.ts'
 import { forgetEmptyTotals } from './totals.ts'
 
+export type ErasureDeps = {
+  db: Db
+  seal: Seal
+  /** Ends it, by throwing, before the next step; the cleaning of another time begins again. */
+  stopping?: AbortSignal
+}
+
 /**
  * Erases a record that is on its way out (`going.erasing`): its row and what the audit log tells of it, and its data in
  * the events, so in the delivery log and the feed. Of a contact also what names the person in records, events and
  * entries that refer to it. The row goes last, so what was interrupted is found and done again from the beginning.
  */
 export async function eraseRecord(
-  db: Db,
-  seal: Seal,
+  { db, seal, stopping }: ErasureDeps,
   context: Context,
   kind: Deletable,
   id: number,
 ): Promise<void> {
   const { workspace_id } = context
   const of_contact = kind === 'contacts'
-  const linked = of_contact ? await findLinked(db, workspace_id, id) : noneLinked()
+  const linked = of_contact ? await findLinked(db, workspace_id, id, stopping) : noneLinked()
   const persons = of_contact ? await personsOf(db, workspace_id, id, linked) : []
   const erasure = { contact_id: id, redact: redactorOf(persons) }
   // The records first: an event that comes later is made of what they are by then.
@@ -39,22 +45,24 @@ export async function eraseRecord(
     const by_visitor = of_kind && record_id !== null ? linked[of_kind].get(record_id) : undefined
     return of_kind && by_visitor !== undefined ? { kind: of_kind, by_visitor } : null
   }
-  const seqs = await findEvents(db, workspace_id, (event) => own(event) || about(event) !== null)
+  const concerned = (event: EventOf) => own(event) || about(event) !== null
+  const seqs = await findEvents(db, workspace_id, concerned, stopping)
   const now = isoTime(context.now_ms)
   await rewriteEvents(db, workspace_id, seqs, (event) => {
     const told = about(event)
     if (own(event)) return erasedPayload(event.payload, now)
     return told ? redactedPayload(event.payload, now, erasure, told) : event.payload
   })
+  // After the events: a delivery shows what they are by then.
+  await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, redact: erasure.redact })
   if (of_contact) {
-    await forgetAnswersOf(db, seal, workspace_id, linked, erasure)
     await forgetEmptyTotals(db, workspace_id)
     // Last of all that is about the contact: by the audit log it is known what else the person was called.
     await redactAudit(db, workspace_id, linked, erasure)
     // Before the row goes: while it is there, what was interrupted is done again.
     await forgetSearched(db)
   }
-  await removeRecords(db, context, kind, [id], 'erased')
+  await removeRecords(db, context, kind, [id], 'erased', stopping)
 }
 
 type EventOf = { event: string; record_id: number | null }

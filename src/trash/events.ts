@@ -1,6 +1,8 @@
 import { setImmediate as others } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Db, transaction } from '../db/db.ts'
+import { newId } from '../db/ids.ts'
+import { engineOf } from '../db/prepare.ts'
 import type { Deletable } from '../db/records.ts'
 
 const kinds: Record<string, Deletable> = {
@@ -29,9 +31,11 @@ export async function findEvents(
   db: Db,
   workspace_id: number,
   wanted: (event: SeenEvent) => boolean,
+  stopping?: AbortSignal,
 ): Promise<number[]> {
   const found: number[] = []
   for (let after = 0; ; ) {
+    stopping?.throwIfAborted()
     const { rows } = await sql<SeenEvent>`
       SELECT seq, event, record_id FROM events
       WHERE workspace_id = ${workspace_id} AND seq > ${after} ORDER BY seq LIMIT ${slice}`.execute(db)
@@ -48,8 +52,8 @@ export async function findEvents(
 export type StoredEvent = { id: string; event: string; record_id: number | null; payload: string }
 
 /**
- * Writes the texts of events anew: what is still to be delivered goes out as it is now. Of deliveries that were made,
- * what the receiver answered goes too: it may hold what it was sent.
+ * Writes the texts of events anew: what is still to be delivered goes out as it is now. Of deliveries that were made or
+ * are on their way, what the receiver answers goes too: it may hold what it was sent.
  */
 export async function rewriteEvents(
   db: Db,
@@ -57,8 +61,8 @@ export async function rewriteEvents(
   seqs: readonly number[],
   rewrite: (event: StoredEvent) => string,
 ): Promise<void> {
-  for (let from = 0; from < seqs.length; from += batch)
-    await transaction(db, async (tx) => {
+  for (let from = 0; from < seqs.length; from += batch) {
+    const event_ids = await transaction(db, async (tx) => {
       const events = await tx
         .selectFrom('events')
         .select(['seq', 'id', 'event', 'record_id', 'payload'])
@@ -76,18 +80,26 @@ export async function rewriteEvents(
           .where('workspace_id', '=', workspace_id)
           .where('id', '=', id)
           .execute()
-      // Those whose text was erased by an attempt before, too: it may have ended in between.
-      const ids = events.map(({ id }) => id)
-      if (ids.length) await forgetAnswers(tx, workspace_id, ids)
+      return events.map(({ id }) => id)
     })
+    // Those whose text was erased by an attempt before, too: it may have ended in between. And not in the same
+    // transaction: whoever read a text of before holds its rows by now, and whoever takes them later reads the new one.
+    if (event_ids.length) await transaction(db, (tx) => forgetAnswers(tx, workspace_id, event_ids))
+  }
 }
 
-async function forgetAnswers(tx: Db, workspace_id: number, event_ids: readonly string[]): Promise<void> {
-  const deliveries = tx
+const deliveriesOf = (tx: Db, workspace_id: number, event_ids: readonly string[]) =>
+  tx
     .selectFrom('webhook_deliveries')
     .select('id')
     .where('workspace_id', '=', workspace_id)
     .where('event_id', 'in', event_ids)
+
+async function forgetAnswers(tx: Db, workspace_id: number, event_ids: readonly string[]): Promise<void> {
+  const deliveries = deliveriesOf(tx, workspace_id, event_ids)
+  await takeLeases(tx, workspace_id, event_ids)
+  // A resend that shows a text of before, and an attempt whose webhook was deleted, are written down by then.
+  if (engineOf(tx) === 'postgres') await deliveries.orderBy('id').forNoKeyUpdate().execute()
   await tx
     .updateTable('webhook_attempts')
     .set((eb) => ({
@@ -102,5 +114,31 @@ async function forgetAnswers(tx: Db, workspace_id: number, event_ids: readonly s
     }))
     .where('workspace_id', '=', workspace_id)
     .where('delivery_id', 'in', deliveries)
+    .execute()
+}
+
+/**
+ * Takes the leases of attempts that are on their way: their owners write nothing down any more. Each delivery is due
+ * again at the end of its lease, as after a crash, and then goes out as it is by now.
+ */
+async function takeLeases(tx: Db, workspace_id: number, event_ids: readonly string[]): Promise<void> {
+  const deliveries = deliveriesOf(tx, workspace_id, event_ids)
+  // A claim that is just being made cannot be seen, but its row can be waited for. In the order of whoever writes down
+  // outcomes: the queue before the log, by ids.
+  if (engineOf(tx) === 'postgres')
+    await tx
+      .selectFrom('webhook_queue')
+      .select('delivery_id')
+      .where('workspace_id', '=', workspace_id)
+      .where('delivery_id', 'in', deliveries)
+      .orderBy('delivery_id')
+      .forUpdate()
+      .execute()
+  await tx
+    .updateTable('webhook_queue')
+    .set({ claim_id: newId('clm') })
+    .where('workspace_id', '=', workspace_id)
+    .where('delivery_id', 'in', deliveries)
+    .where('claim_id', 'is not', null)
     .execute()
 }

@@ -28,6 +28,26 @@ test('a mention is the full name, a name as a whole word, the e-mail or a number
     assert.equal(redact(text), without ?? text)
 })
 
+test('a number is found as it was typed, with what is no digit in it, and between digits any space or dash', () => {
+  const extended = redactorOf([
+    { ...nobody, phone: '+49 171 5550-981 x77', mobile: 'privat: 0160 77 881 234' },
+  ])
+  for (const [text, without] of [
+    ['Ring +49 171 5550-981 x77!', 'Ring [erased]!'],
+    ['+49 171 5550-981 X77 or 00491715550981X77', '[erased] or [erased]'],
+    ['+49171 5550981, then 77', '[erased], then 77'],
+    ['+49\u00a0171\u20095550\u2013981\u202fx77', '[erased]'],
+    [
+      '\u202a+49\u2011171\u20115550\u2212981\u202c, PRIVAT: 0160 77 881 234',
+      '\u202a[erased]\u202c, [erased]',
+    ],
+    ['0160/77.881.234; 0160 77 881 2345 x77', '[erased]; 0160 77 881 2345 x77'],
+  ] as const)
+    assert.equal(extended(text), without)
+  const short = redactorOf([{ ...nobody, phone: 'ext. 77' }])
+  assert.equal(short('EXT.  77, next. 77, ext. 778'), '[erased], next. 77, ext. 778')
+})
+
 test('a name is taken as it is written, and where words stand without a space, inside of them', () => {
   const odd = redactorOf([{ ...nobody, first_name: 'A.*(b', last_name: '$&' }])
   assert.equal(odd('A.*(b $& and Axxb'), '[erased] and Axxb')

@@ -34,11 +34,20 @@ function namePatterns({ first_name, last_name }: Person): string[] {
   ]
 }
 
-/** The same number, however its digits are grouped. */
+// What stands between digits: also dashes and spaces of other alphabets, and marks that nobody sees.
+const between = String.raw`[\s\p{Pd}\u2212\p{Cf}().\/\u2044\u00b7]*`
+const grouped = (signs: string) =>
+  String.raw`(?<!\d)(?:(?:\+|00)${between})?${[...signs].join(between)}(?!\d)`
+
+/** The same number, however its digits are grouped; with letters in it, such as an extension, with them or without. */
 function numberPattern(number: string): string {
-  const digits = number.replaceAll(/\D/g, '')
-  if (digits.length < 5) return whole(literal(number.trim()), number)
-  return String.raw`(?<!\d)(?:\+\s*|00\s*)?${[...digits].join(String.raw`[\s().\/-]*`)}(?!\d)`
+  const typed = whole(`(?:${literal(number.trim())})`, number)
+  const digits = (text: string) => text.replaceAll(/\D/g, '')
+  if (digits(number).length < 5) return typed
+  const runs = number.split(/\p{L}+/u).map(digits)
+  const signs = number.replaceAll(/[^\p{L}\d]/gu, '')
+  // In this order: with all that belongs to it first.
+  return `(?:${[typed, ...[signs, ...runs.filter((run) => run.length >= 5)].map(grouped)].join('|')})`
 }
 
 /**

@@ -19,7 +19,12 @@ const isLinked = (kind: string | undefined): kind is LinkedKind => linked_kinds.
  * Finds what refers to a contact in the trash, and what did before somebody made it refer to another one, or to none: the
  * audit log knows it and, of the time before there was one, the events. Nothing can come to refer to it any more.
  */
-export async function findLinked(db: Db, workspace_id: number, contact_id: number): Promise<Linked> {
+export async function findLinked(
+  db: Db,
+  workspace_id: number,
+  contact_id: number,
+  stopping?: AbortSignal,
+): Promise<Linked> {
   const linked = noneLinked()
   // The rows first: what is made to refer to something else meanwhile is among them, or in an entry.
   for (const kind of linked_kinds) {
@@ -28,9 +33,9 @@ export async function findLinked(db: Db, workspace_id: number, contact_id: numbe
       WHERE workspace_id = ${workspace_id} AND contact_id = ${contact_id}`.execute(db)
     for (const { id } of rows) linked[kind].set(id, false)
   }
-  for await (const { kind, record_id } of entriesNaming(db, workspace_id, contact_id))
+  for await (const { kind, record_id } of entriesNaming(db, workspace_id, contact_id, stopping))
     if (isLinked(kind)) linked[kind].set(Number(record_id), false)
-  for await (const { event, record_id } of eventsNaming(db, workspace_id, contact_id)) {
+  for await (const { event, record_id } of eventsNaming(db, workspace_id, contact_id, stopping)) {
     const kind = kindOf(event)
     if (isLinked(kind) && record_id !== null) linked[kind].set(record_id, false)
   }
@@ -38,18 +43,18 @@ export async function findLinked(db: Db, workspace_id: number, contact_id: numbe
   return linked
 }
 
-const entriesNaming = (db: Db, workspace_id: number, contact_id: number) =>
+const entriesNaming = (db: Db, workspace_id: number, contact_id: number, stopping?: AbortSignal) =>
   slices<{ kind: string; record_id: string }>(
     db,
-    { workspace_id, table: 'audit_log', number: 'id' },
+    { workspace_id, table: 'audit_log', number: 'id', stopping },
     sql`SELECT kind, record_id`,
     sql`kind IN (${sql.join(linked_kinds)}) AND (${has(db, 'before', id_texts, contact_id)} OR ${has(db, 'after', id_texts, contact_id)})`,
   )
 
-const eventsNaming = (db: Db, workspace_id: number, contact_id: number) =>
+const eventsNaming = (db: Db, workspace_id: number, contact_id: number, stopping?: AbortSignal) =>
   slices<{ event: string; record_id: number | null }>(
     db,
-    { workspace_id, table: 'events', number: 'seq' },
+    { workspace_id, table: 'events', number: 'seq', stopping },
     sql`SELECT event, record_id`,
     has(db, 'payload', [...id_texts, '"contact":{"id":#,'], contact_id),
   )
@@ -66,7 +71,12 @@ function has(db: Db, column: string, texts: readonly string[], contact_id: numbe
   )
 }
 
-type Numbered = { workspace_id: number; table: 'audit_log' | 'events'; number: 'id' | 'seq' }
+type Numbered = {
+  workspace_id: number
+  table: 'audit_log' | 'events'
+  number: 'id' | 'seq'
+  stopping: AbortSignal | undefined
+}
 
 /**
  * What of a workspace's rows meets a condition. No index tells it, so all are looked at, a slice after the other, so that
@@ -74,7 +84,7 @@ type Numbered = { workspace_id: number; table: 'audit_log' | 'events'; number: '
  */
 async function* slices<T>(
   db: Db,
-  { workspace_id, table, number }: Numbered,
+  { workspace_id, table, number, stopping }: Numbered,
   select: ReturnType<typeof sql>,
   condition: ReturnType<typeof sql>,
 ): AsyncGenerator<T> {
@@ -85,6 +95,7 @@ async function* slices<T>(
     db,
   )
   for (let after = 0, last = rows[0]?.last ?? 0; after < last; after += slice) {
+    stopping?.throwIfAborted()
     const found = await sql<T>`${select} ${from}
       AND ${sql.ref(number)} > ${after} AND ${sql.ref(number)} <= ${after + slice} AND (${condition})`.execute(
       db,

@@ -12,9 +12,13 @@ const batch = 500
 const idsOf = (ids: readonly (number | string)[]) => sql.join(ids)
 
 /** Does a step again and again, each time in a transaction of its own, until it finds nothing to do. */
-async function inBatches(db: Db, step: (tx: Db) => Promise<number>): Promise<void> {
+async function inBatches(
+  db: Db,
+  stopping: AbortSignal | undefined,
+  step: (tx: Db) => Promise<number>,
+): Promise<void> {
   // Not until it finds less than a batch: of a whole one, others may have done some.
-  while ((await transaction(db, step)) > 0);
+  while ((await transaction(db, step)) > 0) stopping?.throwIfAborted()
 }
 
 /**
@@ -28,12 +32,13 @@ export async function removeRecords(
   kind: Deletable,
   ids: readonly number[],
   action: 'removed' | 'erased',
+  stopping?: AbortSignal,
 ): Promise<number> {
   if (!ids.length) return 0
   const { workspace_id } = context
   // A note belongs to its contact, and goes with it.
   for (const { table, column } of referrersOf(kind))
-    await inBatches(db, async (tx) => {
+    await inBatches(db, stopping, async (tx) => {
       // Asked twice: one that got another reference while this waited for it keeps that.
       const { numAffectedRows } = await sql`
         UPDATE ${sql.table(table)} SET ${sql.ref(column)} = NULL
@@ -43,7 +48,7 @@ export async function removeRecords(
           AND ${sql.ref(column)} IN (${idsOf(ids)})`.execute(tx)
       return Number(numAffectedRows)
     })
-  if (kind === 'contacts') await inBatches(db, (tx) => removeNotes(tx, workspace_id, ids))
+  if (kind === 'contacts') await inBatches(db, stopping, (tx) => removeNotes(tx, workspace_id, ids))
   return transaction(db, (tx) => removeRows(tx, context, kind, ids, action))
 }
 

@@ -6,7 +6,8 @@ import { openScratch } from '../../test/engine.ts'
 import { type Rapport, startRapport, turnableClock } from '../../test/harness.ts'
 import { until } from '../../test/webhooks.ts'
 import { readConfig } from '../config.ts'
-import type { Database } from '../db/db.ts'
+import { type Database, type Db, transaction } from '../db/db.ts'
+import { going } from '../db/records.ts'
 import { createSeal } from '../db/seal.ts'
 import { emptying, emptyTrash, startEmptying } from './retention.ts'
 
@@ -149,10 +150,93 @@ test('the trash is emptied soon after a start and every hour, until the stop', a
   await remove()
   clock.advance(2 * day_ms)
   await until(inTrash, (n) => n === 0)
-  stop()
+  await stop()
   await remove()
   clock.advance(2 * day_ms)
   await pause(150)
   assert.equal(await inTrash(), 1)
   assert.deepEqual(errors, [])
+})
+
+/** A database whose transactions each wait for something before they begin. */
+function heldDb(db: Db, wait: () => Promise<unknown>): Db {
+  return new Proxy(db, {
+    get(target, name) {
+      if (name === 'transaction')
+        return () => ({
+          execute: async (work: (tx: never) => Promise<unknown>) => {
+            await wait()
+            return target.transaction().execute(work as never)
+          },
+        })
+      const value = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+test('a stop ends the emptying after the transaction under way, and is over before the database is closed', async () => {
+  const contact_id = await make('/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
+  const page = await make('/booking-pages', { slug: 'demo', title: 'Demo', time_zone: 'UTC' })
+  for (const path of [`/contacts/${contact_id}`, `/booking-pages/${page}`]) await ok('DELETE', path)
+  clock.advance(2 * day_ms)
+  let begun = 0
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
+  const db = heldDb(database.db, () => {
+    begun++
+    return held
+  })
+  const errors: unknown[] = []
+  // Again and again while the first one is not done: there is only one at a time.
+  const soon = { first_ms: 1, every_ms: 5 }
+  const stop = startEmptying({ ...deps(1), db }, (error) => errors.push(error), soon)
+  await until(
+    async () => begun,
+    (n) => n > 0,
+  )
+  await pause(50)
+  assert.equal(begun, 1)
+  let over = false
+  const stopped = stop().then(() => {
+    over = true
+  })
+  await pause(20)
+  assert.equal(over, false)
+  goOn()
+  await stopped
+  await database.close()
+  await pause(50)
+  assert.deepEqual([begun, errors], [1, []])
+  database = await openScratch(rapport.data_dir)
+  assert.equal(await inTrash(), 2)
+  await emptyTrash(deps(1))
+  assert.equal(await inTrash(), 0)
+})
+
+test('an erasure that fails keeps no other of its kind from being done, nor what is old from being removed', async () => {
+  const ids: number[] = []
+  for (const last_name of ['Broken', 'Half', 'Old'])
+    ids.push(await make('/contacts', { first_name: 'Ana', last_name }))
+  const [broken = 0, half = 0, old = 0] = ids
+  for (const id of ids) await ok('DELETE', `/contacts/${id}`)
+  await transaction(database.db, async (tx) => {
+    const erasing = tx.updateTable('contacts').set({ deleted_at: going.erasing })
+    await erasing.where('id', 'in', [broken, half]).execute()
+    const entry = tx.updateTable('audit_log').set({ after: '{' }).where('kind', '=', 'contacts')
+    await entry.where('record_id', '=', String(broken)).where('action', '=', 'created').execute()
+  })
+  clock.advance(2 * day_ms)
+  await assert.rejects(emptyTrash(deps(1)), SyntaxError)
+  const left = await database.db.selectFrom('contacts').select('id').execute()
+  assert.deepEqual(
+    left.map(({ id }) => id),
+    [broken],
+  )
+  const lastOf = async (id: number) =>
+    (await ok('GET', `/audit-log?kind=contacts&record_id=${id}`)).data[0] as { action: string; actor: object }
+  // Nobody's key: who had asked for it stands nowhere.
+  assert.deepEqual(
+    [await lastOf(half), await lastOf(old)].map(({ action, actor }) => [action, actor]),
+    ['erased', 'removed'].map((action) => [action, { kind: 'service', id: null, name: null }]),
+  )
 })

@@ -2,10 +2,9 @@ import { type Clock, isoTime } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { engineOf } from '../db/prepare.ts'
 import { type Deletable, deletable, going } from '../db/records.ts'
-import type { Seal } from '../db/seal.ts'
 import { forgetSearched } from '../db/search.ts'
 import { contextOf } from '../events/context.ts'
-import { eraseRecord } from './erasure.ts'
+import { type ErasureDeps, eraseRecord } from './erasure.ts'
 import { removeRecords } from './removal.ts'
 
 export const day_ms = 24 * 3600 * 1000
@@ -13,34 +12,44 @@ export const day_ms = 24 * 3600 * 1000
 export const emptying = { first_ms: 15_000, every_ms: 3600 * 1000 }
 const batch = 200
 
-type Deps = { db: Db; clock: Clock; seal: Seal; trash_days: number }
+type Deps = ErasureDeps & { clock: Clock; trash_days: number }
 
 /**
  * Removes for good what has been in the trash for its days, and does to the end what a crash left half done. Several
- * processes may do it at once: each takes other records, and what two have taken is removed once.
+ * processes may do it at once: each takes other records, and what two have taken is removed once. May be stopped between
+ * two batches.
  */
-export async function emptyTrash({ db, clock, seal, trash_days }: Deps): Promise<void> {
+export async function emptyTrash({ trash_days, ...deps }: Deps): Promise<void> {
+  const { db, clock, stopping } = deps
   const before = isoTime(clock.now() - trash_days * day_ms)
   const workspaces = await db.selectFrom('workspaces').select('id').orderBy('id').execute()
   const failures: unknown[] = []
-  const gone = Object.fromEntries(deletable.map((kind) => [kind, 0])) as Record<Deletable, number>
-  // What cannot be done for one must not keep the others from it.
+  let forgotten = false
+  const forget = async () => {
+    if (!forgotten) await forgetSearched(db)
+    forgotten = true
+  }
   for (const { id: workspace_id } of workspaces)
-    for (const kind of deletable)
-      await emptyKind({ db, clock, seal }, workspace_id, kind, before).then(
-        (count) => (gone[kind] += count),
-        (error) => failures.push(error),
-      )
-  if (gone.contacts) await forgetSearched(db)
+    for (const kind of deletable) {
+      stopping?.throwIfAborted()
+      // What cannot be done for one must not keep the others from it.
+      await emptyKind({ ...deps, before, forget }, workspace_id, kind).catch((error) => failures.push(error))
+    }
   if (failures.length) throw failures[0]
 }
 
+type Run = Omit<Deps, 'trash_days'> & {
+  before: string
+  /** Lets the search forget what was deleted before now; does so once. */
+  forget: () => Promise<void>
+}
+
 async function emptyKind(
-  { db, clock, seal }: Omit<Deps, 'trash_days'>,
+  { clock, before, forget, ...deps }: Run,
   workspace_id: number,
   kind: Deletable,
-  before: string,
-): Promise<number> {
+): Promise<void> {
+  const { db, stopping } = deps
   const actor = { kind: 'service', id: null } as const
   const context = () => contextOf(clock, { workspace_id, actor, request_id: null })
   const half = await db
@@ -50,16 +59,19 @@ async function emptyKind(
     .where('deleted_at', '=', going.erasing)
     .execute()
   const failures: unknown[] = []
-  for (const { id } of half)
-    await eraseRecord(db, seal, context(), kind, id).catch((error) => failures.push(error))
-  let removed = 0
-  for (let count = batch; count === batch; removed += count) {
+  for (const { id } of half) {
+    stopping?.throwIfAborted()
+    await eraseRecord(deps, context(), kind, id).catch((error) => failures.push(error))
+  }
+  for (let count = batch; count === batch; ) {
+    stopping?.throwIfAborted()
     const ids = await transaction(db, (tx) => takeOld(tx, workspace_id, kind, before))
-    await removeRecords(db, context(), kind, ids, 'removed')
+    // Before the rows go: while they are there, what was interrupted is done again.
+    if (kind === 'contacts' && ids.length) await forget()
+    await removeRecords(db, context(), kind, ids, 'removed', stopping)
     count = ids.length
   }
   if (failures.length) throw failures[0]
-  return removed
 }
 
 /** Takes up to 200 records whose days are over: from here on nothing brings them back. */
@@ -84,18 +96,34 @@ async function takeOld(tx: Db, workspace_id: number, kind: Deletable, before: st
   return ids
 }
 
-/** Empties the trash soon and every hour; returns the function that stops it. */
+/**
+ * Empties the trash soon and every hour, unless it is still at it; returns the function that stops it, which resolves when
+ * no more will be asked of the database.
+ */
 export function startEmptying(
   deps: Deps,
   onError: (error: unknown) => void,
   { first_ms, every_ms } = emptying,
-): () => void {
-  const run = () => void emptyTrash(deps).catch(onError)
+): () => Promise<void> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let running: Promise<void> | null = null
+  const run = () => {
+    running ??= emptyTrash({ ...deps, stopping: signal })
+      .catch((error) => {
+        if (!signal.aborted) onError(error)
+      })
+      .finally(() => {
+        running = null
+      })
+  }
   const first = setTimeout(run, first_ms)
   const timer = setInterval(run, every_ms)
   for (const one of [first, timer]) one.unref()
-  return () => {
+  return async () => {
     clearTimeout(first)
     clearInterval(timer)
+    stopping.abort()
+    await running
   }
 }

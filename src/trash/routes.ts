@@ -95,7 +95,7 @@ export function trashRoutes(app: App, { db, reading, write, seal, trash_days }: 
           return context
         },
         // More than one transaction should hold at once: what is interrupted, the cleaning does to the end.
-        meanwhile: (context) => eraseRecord(db, seal, context, kind, id),
+        meanwhile: (context) => eraseRecord({ db, seal }, context, kind, id),
         after: async () => ({
           body: { success: true as const, message: `The ${nouns[kind]} was erased.` },
         }),

@@ -198,6 +198,28 @@ const countIfCancelled = prepare((db, p: { workspace_id: number; delivery_id: st
     .returning('id'),
 )
 
+const payloadOf = prepare((db, p: { workspace_id: number; delivery_id: string }) =>
+  db
+    .selectFrom('webhook_deliveries as d')
+    .innerJoin('events as e', (join) =>
+      join.onRef('e.workspace_id', '=', 'd.workspace_id').onRef('e.id', '=', 'd.event_id'),
+    )
+    .select('e.payload')
+    .where('d.workspace_id', '=', p.workspace_id)
+    .where('d.id', '=', p.delivery_id),
+)
+
 async function logIfCancelled(tx: Db, lost: Ended): Promise<void> {
-  if ((await countIfCancelled(tx, lost.claim)).length) await insertAttempts(tx, [logged(lost)])
+  if (!(await countIfCancelled(tx, lost.claim)).length) return
+  // An erasure writes the payload before it waits for this delivery's row: what it cannot see here, it finds itself.
+  const [event] = await payloadOf(tx, lost.claim)
+  const erased = event && 'erased_at' in JSON.parse(event.payload)
+  await insertAttempts(tx, [logged(erased ? { ...lost, outcome: withoutAnswer(lost.outcome) } : lost)])
 }
+
+// What a receiver answers may hold what it was sent before the record was erased.
+const withoutAnswer = ({ response, error, ...outcome }: AttemptOutcome): AttemptOutcome => ({
+  ...outcome,
+  response: response && { status: response.status, headers: {}, body: '' },
+  error: error && { ...error, message: 'The details were erased.' },
+})
