@@ -1,4 +1,4 @@
-import { type Clock, isoTime } from '../clock.ts'
+import { type Clock, isoTime, repeat } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { engineOf } from '../db/prepare.ts'
 import { type Deletable, deletable, going } from '../db/records.ts'
@@ -96,34 +96,6 @@ async function takeOld(tx: Db, workspace_id: number, kind: Deletable, before: st
   return ids
 }
 
-/**
- * Empties the trash soon and every hour, unless it is still at it; returns the function that stops it, which resolves when
- * no more will be asked of the database.
- */
-export function startEmptying(
-  deps: Deps,
-  onError: (error: unknown) => void,
-  { first_ms, every_ms } = emptying,
-): () => Promise<void> {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  let running: Promise<void> | null = null
-  const run = () => {
-    running ??= emptyTrash({ ...deps, stopping: signal })
-      .catch((error) => {
-        if (!signal.aborted) onError(error)
-      })
-      .finally(() => {
-        running = null
-      })
-  }
-  const first = setTimeout(run, first_ms)
-  const timer = setInterval(run, every_ms)
-  for (const one of [first, timer]) one.unref()
-  return async () => {
-    clearTimeout(first)
-    clearInterval(timer)
-    stopping.abort()
-    await running
-  }
-}
+/** Empties the trash soon and every hour; returns the function that stops it. */
+export const startEmptying = (deps: Deps, onError: (error: unknown) => void, timing = emptying) =>
+  repeat((stopping) => emptyTrash({ ...deps, stopping }), timing, onError)

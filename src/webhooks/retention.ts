@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Clock, isoTime } from '../clock.ts'
+import { type Clock, isoTime, repeat } from '../clock.ts'
 import { addCounts, countChanges } from '../db/counts.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { engineOf } from '../db/prepare.ts'
@@ -14,36 +14,31 @@ const batch = 200
 
 /**
  * Removes what is older than the log is kept: finished deliveries with their attempts, and events nobody needs; and the
- * answers of idempotency keys after their day.
+ * answers of idempotency keys after their day. May be stopped between two batches.
  */
-export async function removeOld(db: Db, clock: Clock, days: number): Promise<void> {
+export async function removeOld(db: Db, clock: Clock, days: number, stopping?: AbortSignal): Promise<void> {
   const before = isoTime(clock.now() - days * day_ms)
-  while ((await transaction(db, (tx) => removeOldDeliveries(tx, before, batch))) === batch);
+  const inOne = <T>(work: (tx: Db) => Promise<T>): Promise<T> => {
+    stopping?.throwIfAborted()
+    return transaction(db, work)
+  }
+  while ((await inOne((tx) => removeOldDeliveries(tx, before, batch))) === batch);
   let seq: number | null = 0
   while (seq !== null) {
     const after: number = seq
-    seq = await transaction(db, (tx) => removeOldEvents(tx, before, after, batch))
+    seq = await inOne((tx) => removeOldEvents(tx, before, after, batch))
   }
-  while ((await transaction(db, (tx) => removeOldAnswers(tx, clock.now(), batch))) === batch);
+  while ((await inOne((tx) => removeOldAnswers(tx, clock.now(), batch))) === batch);
 }
 
 /** Removes old entries soon and every hour; returns the function that stops it. */
-export function startRetention(
+export const startRetention = (
   db: Db,
   clock: Clock,
   days: number,
   onError: (error: unknown) => void,
-  { first_ms, every_ms } = cleaning,
-): () => void {
-  const run = () => void removeOld(db, clock, days).catch(onError)
-  const first = setTimeout(run, first_ms)
-  const timer = setInterval(run, every_ms)
-  for (const one of [first, timer]) one.unref()
-  return () => {
-    clearTimeout(first)
-    clearInterval(timer)
-  }
-}
+  timing = cleaning,
+) => repeat((stopping) => removeOld(db, clock, days, stopping), timing, onError)
 
 const delivery_columns = { workspace_id: 'bigint!', id: 'text!' } as const
 const removal = (table: string, id: string) =>
