@@ -35,7 +35,7 @@ export function companyRoutes(app: App, { db, reading, write }: Deps): void {
       const listing = listingOf(request.query, 'companies', orders)
       const filters = [
         ...dateFilters(request.query),
-        ...valueFilters('companies', workspace_id, request.query),
+        ...valueFilters(db, 'companies', workspace_id, request.query),
       ]
       const { companies, ...found } = await reading((db) =>
         listCompanies(db, workspace_id, filters, listing.page, listing.sorting),

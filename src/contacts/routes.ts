@@ -45,7 +45,7 @@ export function contactRoutes(app: App, { db, reading, write }: Deps): void {
       const { search, company_id, stage } = request.query
       const filters = [
         ...dateFilters(request.query),
-        ...valueFilters('contacts', workspace_id, request.query),
+        ...valueFilters(db, 'contacts', workspace_id, request.query),
       ]
       const { contacts, ...found } = await reading((db) =>
         listContacts(db, workspace_id, { search, company_id, stage, filters }, listing.page, listing.sorting),

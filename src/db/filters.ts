@@ -1,5 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Db } from './db.ts'
 import { indexedValue, indexedWhole, type Valued } from './field-values.ts'
+import { engineOf } from './prepare.ts'
 
 /** A condition of a list. */
 export type Filter = {
@@ -45,7 +47,13 @@ export function within(
 }
 
 /** Records with a tag or a custom field's value (db/field-values.ts); `values` are the forms that it may be kept in. */
-export function hasValue(kind: Valued, workspace_id: number, field: string, values: string[]): Filter {
+export function hasValue(
+  db: Db,
+  kind: Valued,
+  workspace_id: number,
+  field: string,
+  values: string[],
+): Filter {
   const matching = sql`SELECT record_id FROM field_values WHERE workspace_id = ${workspace_id} AND kind = ${kind}
     AND field = ${field} AND value IN (${sql.join(values.map(indexedValue))})`
   // What is too long for the index is decided by the record's own text, which JSON.stringify wrote.
@@ -58,11 +66,14 @@ export function hasValue(kind: Valued, workspace_id: number, field: string, valu
   const all = sql`(SELECT count(*) FROM (${matching}) AS of_value)`
   const trashed = sql`(SELECT count(*) FROM ${sql.table(kind)} WHERE workspace_id = ${workspace_id}
     AND deleted_at IS NOT NULL AND EXISTS (${matching} AND record_id = ${sql.ref(kind)}.id))`
+  // Neither form is a join: PostgreSQL without statistics would compare each record with each value.
+  const of_value = engineOf(db) === 'postgres' ? sql`= ANY (ARRAY(${matching}))` : sql`IN (${matching})`
+  const own = sql`${matching} AND record_id = ${sql.ref(kind)}.id LIMIT 1`
   const exact = values.length === 1 && indexedWhole(value)
   return {
     probe: matching,
     ...(exact && { count: sql<{ n: number }>`SELECT ${all} - ${trashed} AS n` }),
-    where: sql`${sql.ref(kind)}.id IN (${matching})${whole}`,
-    plain: sql`EXISTS (${matching} AND record_id = ${sql.ref(kind)}.id)${whole}`,
+    where: sql`${sql.ref(kind)}.id ${of_value}${whole}`,
+    plain: sql`(${own}) IS NOT NULL${whole}`,
   }
 }

@@ -113,8 +113,9 @@ async function read(
 ): Promise<Row[]> {
   const { keys, descending } = sorting
   // An index that leads an order also answers a filter of the same field.
+  const [key] = keys
   const formOf = (filter: Measured) =>
-    filter === lead || (!lead && filter.field === keys[0]?.field) ? filter.where : filter.plain
+    filter === lead || (!lead && key && filter.field === key.field) ? filter.where : filter.plain
   const where = both([live(workspace_id), ...filters.map(formOf), range.where])
   const columns = sql.join([sql.ref('id'), ...keys.map(({ by }, n) => sql`${by} AS ${sql.ref(`key_${n}`)}`)])
   const found = sql`SELECT ${columns} FROM ${sql.table(table)} WHERE ${where}`

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox'
+import type { Db } from '../db/db.ts'
 import { type Valued, valueText } from '../db/field-values.ts'
 import { type Filter, hasValue, within } from '../db/filters.ts'
 import type { Found, Page } from '../db/lists.ts'
@@ -126,14 +127,14 @@ export const dateFilters = (query: Query): Filter[] => [
 ]
 
 /** The filters of `tag` and `custom_fields[key]`. A custom field is compared as text: 5 is found by 5. */
-export function valueFilters(kind: Valued, workspace_id: number, query: object): Filter[] {
+export function valueFilters(db: Db, kind: Valued, workspace_id: number, query: object): Filter[] {
   return Object.entries(query).flatMap(([name, text]) => {
-    if (name === 'tag') return [hasValue(kind, workspace_id, 'tags', [text.trim()])]
+    if (name === 'tag') return [hasValue(db, kind, workspace_id, 'tags', [text.trim()])]
     const [, key] = custom_field.exec(name) ?? []
     if (key === undefined) return []
     const number = text.trim() === '' ? Number.NaN : Number(text)
     const forms = Number.isFinite(number) ? [text, valueText(number)] : [text]
-    return [hasValue(kind, workspace_id, `custom_fields.${key}`, [...new Set<string>(forms)])]
+    return [hasValue(db, kind, workspace_id, `custom_fields.${key}`, [...new Set<string>(forms)])]
   })
 }
 

@@ -180,15 +180,16 @@ function queryValidator(validate: ValidateFunction, schema: Properties) {
         values[name] = Math.min(Number(values[name]), Number.MAX_VALUE)
     const [odd] = Object.keys(values).filter((name) => textProblems({ [name]: '' }).length)
     if (odd !== undefined) return { error: unknownParameter(odd.toWellFormed().replaceAll('\0', '')) }
+    const valid = validate(query)
+    const errors = (validate.errors ?? []) as ErrorObject[]
+    const unknown = errors.find((error) => error.keyword === 'additionalProperties')
+    if (unknown) return { error: unknownParameter(unknown.params.additionalProperty) }
     const unsafe = textProblems(query as Body)
     if (unsafe.length) return { error: invalid(unsafe) }
-    if (validate(query)) {
+    if (valid) {
       const wrong = normaliseTimes(values, times)
       return wrong.length ? { error: invalid(wrong) } : { value: query }
     }
-    const errors = validate.errors as ErrorObject[]
-    const unknown = errors.find((error) => error.keyword === 'additionalProperties')
-    if (unknown) return { error: unknownParameter(unknown.params.additionalProperty) }
     return { error: invalid(problemsOf(errors)) }
   }
 }
