@@ -10,9 +10,9 @@ import {
   time,
 } from '../http/fields.ts'
 
-export const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
+const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
 export type ActivityType = (typeof activity_types)[number]
-export const activity_statuses = ['open', 'completed', 'overdue'] as const
+const activity_statuses = ['open', 'completed', 'overdue'] as const
 export type ActivityStatus = (typeof activity_statuses)[number]
 
 const TypeCode = (options: object = {}) =>

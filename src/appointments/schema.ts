@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, Id, OptionalId, OptionalText, Text, Timestamp } from '../http/fields.ts'
 
-export const appointment_statuses = ['scheduled', 'cancelled'] as const
+const appointment_statuses = ['scheduled', 'cancelled'] as const
 export type AppointmentStatus = (typeof appointment_statuses)[number]
 export const Status = (options: object = {}) =>
   Type.Unsafe<AppointmentStatus>({ type: 'string', enum: appointment_statuses, ...options })

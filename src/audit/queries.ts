@@ -4,7 +4,7 @@ import type { AuditLogTable } from '../db/tables.ts'
 import { namedActors } from '../events/actors.ts'
 import type { AuditEntry } from './schema.ts'
 
-export type AuditFilters = {
+type AuditFilters = {
   kind?: string | undefined
   record_id?: string | undefined
   action?: string | undefined

@@ -4,7 +4,7 @@ import { Id, ListQuery, nullableObject, Timestamp, time } from '../http/fields.t
 import { cursor } from '../http/lists.ts'
 
 /** What entries are about, as the log names it. */
-export const audited_kinds = [
+const audited_kinds = [
   'contacts',
   'notes',
   'companies',
@@ -20,7 +20,7 @@ export const audited_kinds = [
 type Kind = (typeof audited_kinds)[number]
 
 /** Fields of a record on one side of a change; null where there is nothing to tell. */
-export const Side = (description: string) =>
+const Side = (description: string) =>
   nullableObject(
     Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description }),
   )

@@ -50,7 +50,7 @@ export async function insertEvent(tx: Db, event: NewEvent): Promise<void> {
 }
 
 /** `last` is the last seq that was given to an event, `settled` the one up to which no other will appear any more. */
-export type Settled = { last: number; settled: number }
+type Settled = { last: number; settled: number }
 
 // The last seq before the locks: whoever took a seq up to it had its lock by then, and is found or has ended. A lock above
 // it is of somebody who came later. Both numbers are read before the events, which are another statement's.

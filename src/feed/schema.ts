@@ -3,7 +3,7 @@ import { invalid } from '../http/errors.ts'
 import { Timestamp } from '../http/fields.ts'
 
 /** An event as webhooks get it, without webhook_id: the same text. */
-export const FeedEvent = Type.Object(
+const FeedEvent = Type.Object(
   {
     id: Type.String({ description: 'Of the event; the same wherever it is told.' }),
     event: Type.String({ description: 'Its name in the catalogue.', examples: ['deal.won'] }),

@@ -17,7 +17,7 @@ const kinds: Record<string, Deletable> = {
 export const kindOf = (event: string): Deletable | undefined => kinds[event.split('.')[0] ?? '']
 
 /** An event as it is judged: which record it is of. */
-export type SeenEvent = { seq: number; event: string; record_id: number | null }
+type SeenEvent = { seq: number; event: string; record_id: number | null }
 
 // So many are read in about three milliseconds.
 const slice = 1000
