@@ -24,7 +24,7 @@ import { dealRoutes } from './deals/routes.ts'
 import type { EventDefinition } from './events/define.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { createStreams } from './feed/streams.ts'
-import { createGate, guardRoutes } from './http/auth.ts'
+import { createGate, type FindAccess, guardRoutes } from './http/auth.ts'
 import { docsPage } from './http/docs.ts'
 import { healthRoutes, type Phase } from './http/health.ts'
 import { createMetrics, type Peers } from './http/metrics.ts'
@@ -101,8 +101,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   healthRoutes(app, { db, phase, metrics })
   if (roles && !roles.includes('api')) return app
   const { rate_limit_per_second, trash_days } = config
-  const findKey = (hash: string) => findAccess(db, hash)
-  guardRoutes(app, createGate(findKey, clock, rate_limit_per_second, createUsage(db, clock), limiter))
+  const find: FindAccess = ({ hash }) => findAccess(db, hash)
+  guardRoutes(app, createGate(find, clock, rate_limit_per_second, createUsage(db, clock), limiter))
   await describeApi(app, catalogue, version)
 
   // Every resource, one line each.
@@ -127,7 +127,13 @@ export async function buildApp(deps: Deps): Promise<App> {
   webhookOperationRoutes(app, { db, write, seal, dispatcher })
   deliveryRoutes(app, { db, reading, write, event_names })
   const onError = (err: unknown) => app.log.error({ err }, 'following the events failed')
-  const streams = createStreams({ database, clock, findKey, serving: () => phase() === 'ready', onError })
+  const streams = createStreams({
+    database,
+    clock,
+    findAccess: find,
+    serving: () => phase() === 'ready',
+    onError,
+  })
   feedRoutes(app, { db, reading, streams, event_names })
 
   await publicBooking(app, { db, reading, clock, per_second: config.booking_rate_per_second })

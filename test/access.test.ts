@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { scopes } from '../src/app.ts'
 import { systemClock } from '../src/clock.ts'
 import { command_line } from '../src/events/context.ts'
-import { hashKey } from '../src/http/auth.ts'
+import { hashToken } from '../src/http/auth.ts'
 import { revokeKey } from '../src/keys/keys.ts'
 import { readStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
@@ -121,7 +121,7 @@ describe('keys', () => {
     const stored = await readStored(rapport.data_dir)
     const bytes = await stored.contents()
     await stored.close()
-    assert.ok(bytes.includes(hashKey(token)))
+    assert.ok(bytes.includes(hashToken(token)))
     for (const text of [token, token.slice(4), rapport.key]) assert.ok(!bytes.includes(text))
   })
 

@@ -8,7 +8,7 @@ let in_this_ms = 0
  * 48 bits of milliseconds and 16 of a counter that keeps this process's ids in order, then 64 random bits. The same idea
  * as UUID version 7, at a tenth of the price: a change makes three of them.
  */
-export function newId(prefix: 'key' | 'wh' | 'evt' | 'dlv' | 'clm'): string {
+export function newId(prefix: 'key' | 'wh' | 'evt' | 'dlv' | 'clm' | 'usr' | 'ses' | 'inv' | 'view'): string {
   // Never back, even when the machine's clock is set back; a full counter borrows from the next millisecond.
   const now = Math.max(Date.now(), last_ms)
   in_this_ms = now === last_ms ? in_this_ms + 1 : 0

@@ -143,7 +143,54 @@ export interface AuditLogTable extends Owned {
 }
 
 export interface Tables {
-  workspaces: { id: Generated<number>; name: string; created_at: string }
+  /** The currency is that of all values of deals: ISO 4217. */
+  workspaces: { id: Generated<number>; name: string; created_at: string; currency: Generated<string> }
+  /** People who sign in, of any workspace. */
+  users: {
+    id: string
+    name: string
+    email: string
+    email_key: string
+    password_hash: string
+    time_zone: string | null
+    language: string | null
+    created_at: string
+    updated_at: string
+  }
+  memberships: { workspace_id: number; user_id: string; role: string; created_at: string }
+  sessions: {
+    id: string
+    hash: string
+    user_id: string
+    workspace_id: number
+    created_at: string
+    last_used_at: string
+    expires_at: string
+    user_agent: string | null
+    address: string | null
+  }
+  invitations: {
+    id: string
+    workspace_id: number
+    email: string
+    role: string
+    hash: string
+    invited_by: string
+    created_at: string
+    expires_at: string
+    accepted_at: string | null
+    revoked_at: string | null
+  }
+  sign_in_failures: { name: string; failures: number; last_at_ms: number; blocked_until_ms: number }
+  saved_views: {
+    id: string
+    workspace_id: number
+    list: string
+    name: string
+    query: string
+    created_at: string
+    updated_at: string
+  }
   api_keys: {
     id: string
     workspace_id: number

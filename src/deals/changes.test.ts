@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readStored, type Stored } from '../../test/database.ts'
 import { type Rapport, type Reply, startRapport, turnableClock } from '../../test/harness.ts'
-import { hashKey } from '../http/auth.ts'
+import { hashToken } from '../http/auth.ts'
 
 const clock = turnableClock()
 let rapport: Rapport
@@ -202,7 +202,7 @@ describe('change-stage', () => {
     await put(id, { stage: 'won' })
     await refused('PUT', `${path}/${id}`, { stage: 'lost' }, ['lost_reason required'])
     const changed_at = new Date(clock.now()).toISOString()
-    const [key] = await stored.rows('SELECT id FROM api_keys WHERE hash = ?', hashKey(rapport.key))
+    const [key] = await stored.rows('SELECT id FROM api_keys WHERE hash = ?', hashToken(rapport.key))
     const rows = await stored.rows(
       'SELECT from_stage, to_stage, changed_at, changed_by FROM deal_stages WHERE deal_id = ? ORDER BY id',
       id,

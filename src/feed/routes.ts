@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db, Reading } from '../db/db.ts'
 import { settledEvents } from '../db/places.ts'
-import { hashKey } from '../http/auth.ts'
 import type { App } from '../http/server.ts'
 import { newestSeq, readEvents, type StoredEvent } from './queries.ts'
 import { EventList, EventsQuery, StreamQuery, seqOf } from './schema.ts'
@@ -61,17 +60,17 @@ export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps
     },
     async (request, reply) => {
       const { event = null, cursor } = request.query
-      const { access } = request
+      const { access, credential } = request
       const { last, settled } = await settledEvents(db)
       const place = seqOf(lastEventId(request) || cursor, last) ?? settled
-      streams.admit(access.key_id)
+      streams.admit(access.id)
       reply
         .header('content-type', 'text/event-stream')
         .header('cache-control', 'no-store')
         .header('x-accel-buffering', 'no')
       if (request.method === 'HEAD') return reply.send('') as never
       begin(reply)
-      streams.open({ access, key_hash: hashKey(tokenOf(request)), scope }, reply.raw, event, place)
+      streams.open({ access, credential, scope }, reply.raw, event, place)
       return reply as never
     },
   )
@@ -114,7 +113,6 @@ function answer({ events, next_cursor, has_more }: Page, per_page: number): stri
 }
 
 const lastEventId = ({ headers }: FastifyRequest) => headers['last-event-id'] as string | undefined
-const tokenOf = ({ headers }: FastifyRequest) => String(headers.authorization).split(/ +/)[1] ?? ''
 
 // From here on the answer is not Fastify's any more: it would wait for a whole body.
 function begin(reply: FastifyReply): void {

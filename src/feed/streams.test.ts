@@ -12,7 +12,13 @@ import { transaction } from '../db/db.ts'
 import { emit } from '../events/emit.ts'
 import { createStreams, type StreamsOptions } from './streams.ts'
 
-const access = { key_id: 'key_test', workspace_id: 1, scopes: ['events:read'], expires_at: null }
+const access = {
+  id: 'key_test',
+  actor: { kind: 'key' as const, id: 'key_test' },
+  workspace_id: 1,
+  scopes: ['events:read'],
+  expires_at: null,
+}
 
 /** The streams alone behind a bare server: what they do by the clock, and how they write. */
 async function startStreams(t: TestContext, wishes: Partial<StreamsOptions> = {}) {
@@ -21,7 +27,7 @@ async function startStreams(t: TestContext, wishes: Partial<StreamsOptions> = {}
   const streams = createStreams({
     database: outbox.database,
     clock: outbox.clock,
-    findKey: async () => access,
+    findAccess: async () => access,
     serving: () => true,
     onError: (error) => errors.push(error),
     ...wishes,
@@ -30,7 +36,7 @@ async function startStreams(t: TestContext, wishes: Partial<StreamsOptions> = {}
   const server = createServer((_, answer) => {
     answers.push(answer)
     answer.writeHead(200)
-    streams.open({ access, key_hash: 'hash', scope: 'events:read' }, answer, null, 0)
+    streams.open({ access, credential: { kind: 'key', hash: 'hash' }, scope: 'events:read' }, answer, null, 0)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -93,7 +99,7 @@ test('while the database is away streams stay open, and it is told once', async 
   let away = false
   const { url, outbox, errors } = await startStreams(t, {
     poll_ms: 20,
-    async findKey() {
+    async findAccess() {
       if (away) throw new Error('The database is away.')
       return access
     },
@@ -114,7 +120,7 @@ test('while the database is away streams stay open, and it is told once', async 
 
 test('a key that has lost its scope, or is of another workspace now, follows no more', async (t) => {
   for (const now of [null, { ...access, scopes: ['contacts:read'] }, { ...access, workspace_id: 2 }]) {
-    const { url, streams } = await startStreams(t, { findKey: async () => now })
+    const { url, streams } = await startStreams(t, { findAccess: async () => now })
     const stream = await follow(url, '')
     await stream.ended
     assert.equal(streams.count(), 0)
@@ -147,6 +153,11 @@ test('who has left before the stream was opened leaves none behind', async (t) =
     (n) => n === 0,
   )
   // Its answer is closed already when it would be opened: 'close' will not come again.
-  streams.open({ access, key_hash: 'hash', scope: 'events:read' }, answers[0] as ServerResponse, null, 0)
+  streams.open(
+    { access, credential: { kind: 'key', hash: 'hash' }, scope: 'events:read' },
+    answers[0] as ServerResponse,
+    null,
+    0,
+  )
   assert.equal(streams.count(), 0)
 })

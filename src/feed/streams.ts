@@ -3,14 +3,14 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/db.ts'
 import { settledEvents } from '../db/places.ts'
-import type { Access, FindKey } from '../http/auth.ts'
+import type { Access, Credential, FindAccess } from '../http/auth.ts'
 import { ApiError, unavailable } from '../http/errors.ts'
 import { activeWorkspaces, type Part, readEvents } from './queries.ts'
 
 export type StreamsOptions = {
   database: Pick<Database, 'db' | 'onCommit'>
   clock: Clock
-  findKey: FindKey
+  findAccess: FindAccess
   /** False from when the service stops: then every stream ends, and whoever follows goes on elsewhere. */
   serving: () => boolean
   onError: (error: unknown) => void
@@ -18,8 +18,8 @@ export type StreamsOptions = {
   poll_ms?: number
 }
 
-/** Who follows: a live key, known by its hash, with the scope that it needs. */
-export type Follower = { access: Access; key_hash: string; scope: string }
+/** Who follows: a live key or session with the scope that it needs. */
+export type Follower = { access: Access; credential: Credential; scope: string }
 
 type Stream = Follower & {
   raw: ServerResponse
@@ -44,7 +44,7 @@ const readers_at_once = 4
 
 /** Follows the events for the open streams of this process, all together: what they have in common is read once. */
 export function createStreams(options: StreamsOptions) {
-  const { database, clock, findKey, serving, onError } = options
+  const { database, clock, findAccess, serving, onError } = options
   const { heartbeat_ms = usual_heartbeat_ms, poll_ms = usual_poll_ms } = options
   const { db } = database
   const streams = new Set<Stream>()
@@ -88,15 +88,15 @@ export function createStreams(options: StreamsOptions) {
     stream.cursor = Math.max(stream.cursor, reached)
   }
 
-  // A key may be revoked, expire or lose its scope while its streams are open.
-  async function checkKeys() {
+  // A key or a session may end, or lose the scope, while its streams are open.
+  async function checkAccess() {
     if (performance.now() - checked_at < recheck_ms) return
     checked_at = performance.now()
-    const hashes = new Set([...streams].map(({ key_hash }) => key_hash))
+    const credentials = new Map([...streams].map(({ credential }) => [credential.hash, credential]))
     const found = new Map<string, Access | null>()
-    for (const hash of hashes) found.set(hash, await findKey(hash))
+    for (const [hash, credential] of credentials) found.set(hash, await findAccess(credential))
     for (const stream of streams) {
-      const access = found.get(stream.key_hash)
+      const access = found.get(stream.credential.hash)
       // Opened meanwhile: its key has just been looked at.
       if (access !== undefined && !mayFollow(stream, access)) end(stream)
     }
@@ -124,7 +124,7 @@ export function createStreams(options: StreamsOptions) {
 
   /** Writes what is new; true when there is more to read at once. */
   async function look(): Promise<boolean> {
-    await checkKeys()
+    await checkAccess()
     const { settled } = await settledEvents(db)
     const groups = groupsBehind(settled)
     if (!groups.length) return false
@@ -197,8 +197,8 @@ export function createStreams(options: StreamsOptions) {
 
   return {
     /** Throws 429 when the key has as many streams in this process as it may. */
-    admit(key_id: string): void {
-      const own = [...streams].filter(({ access }) => access.key_id === key_id).length
+    admit(access_id: string): void {
+      const own = [...streams].filter(({ access }) => access.id === access_id).length
       if (own >= most_of_a_key)
         throw new ApiError('rate_limited', `A key may have ${most_of_a_key} streams open at once.`, {
           headers: { 'retry-after': '5' },

@@ -1,24 +1,31 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
+import type { Actor } from '../events/context.ts'
 import { ApiError, forbidden, unauthorized } from './errors.ts'
 import { type Allowance, createLimiter, type Limiter } from './rate-limit.ts'
 import type { App } from './server.ts'
 
-/** Who calls: one key of one workspace. `scopes` null: all of them. */
+/** Who calls: a key of a workspace, or a person by a session in one. `scopes` null: all of them. */
 export type Access = {
-  key_id: string
+  /** Of the key or the session: what rate limits and idempotency keys count by. */
+  id: string
+  actor: Actor
   workspace_id: number
   scopes: string[] | null
   expires_at: string | null
 }
 
-/** Finds a live (not revoked) key by the SHA-256 of its text, in lower-case hex. */
-export type FindKey = (hash: string) => Promise<Access | null>
+/** What a caller shows, by the SHA-256 of its text in lower-case hex: an API key, or a session's cookie. */
+export type Credential = { kind: 'key' | 'session'; hash: string }
+
+/** Finds whom a credential lets in; null when it is unknown or was taken back. */
+export type FindAccess = (credential: Credential) => Promise<Access | null>
 
 declare module 'fastify' {
   interface FastifyRequest {
     access: Access
+    credential: Credential
   }
   interface FastifyContextConfig {
     /** What a key needs for this route, such as contacts:read; none: the route is open to all. */
@@ -26,39 +33,69 @@ declare module 'fastify' {
   }
 }
 
-export const hashKey = (token: string): string => createHash('sha256').update(token).digest('hex')
+/** In place of a scope: a route for a signed-in person alone, whatever the role. */
+export const any_session = 'session'
+
+export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
+
+const cookie = /(?:^|; ?)(?:__Host-)?rapport_session=([\w-]+)/
+
+/** The credential's text: the key of the Authorization header, or, when there is none, the session's cookie. */
+function shown({ headers }: FastifyRequest): { kind: Credential['kind']; token: string } | null {
+  const { authorization } = headers
+  const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
+  if (key) return { kind: 'key', token: key }
+  const [, session] = (authorization === undefined && cookie.exec(headers.cookie ?? '')) || []
+  return session ? { kind: 'session', token: session } : null
+}
+
+/**
+ * Refuses what a page of another origin makes a browser send. Browsers name the origin of every request that changes
+ * something, in one header or the other; what has neither comes from no page.
+ */
+export function refuseForeign({ method, headers, host }: FastifyRequest): void {
+  if (method === 'GET' || method === 'HEAD') return
+  const site = headers['sec-fetch-site']
+  const foreign =
+    site !== undefined
+      ? site !== 'same-origin' && site !== 'none'
+      : headers.origin !== undefined && URL.parse(headers.origin)?.host !== host
+  if (foreign) throw forbidden('A page of another origin may not do this.')
+}
 
 // A revocation counts within a second in every process, so an answer is remembered for half of one.
 const remembered_ms = 500
 const most_remembered = 10_000
 
 /**
- * What lets a request in: the key, then the rate limit, then the scope. Returns the hook for routes that need a scope. A
- * key that was just found costs no promise, since every request passes here; a limit that processes share costs one.
+ * What lets a request in: the key or the session, then the rate limit, then the scope. Returns the hook for routes that
+ * need a scope. A key that was just found costs no promise, since every request passes here; a limit that processes share costs one.
  */
 export function createGate(
-  findKey: FindKey,
+  findAccess: FindAccess,
   clock: Clock,
   rate_limit_per_second: number,
-  touched: (key_id: string) => void,
+  touched: (access: Access) => void,
   shared_limiter: Limiter | null = null,
 ) {
-  const keys = new Map<string, { access: Access; until: number }>()
+  const remembered = new Map<string, { access: Access; credential: Credential; until: number }>()
   const limiter: Limiter | null = shared_limiter ?? createLimiter(rate_limit_per_second, clock)
 
-  async function lookUp(token: string): Promise<Access> {
-    const access = await findKey(hashKey(token))
+  async function lookUp(kind: Credential['kind'], token: string) {
+    const credential = { kind, hash: hashToken(token) }
+    const access = await findAccess(credential)
     if (!access) {
-      keys.delete(token)
+      remembered.delete(token)
       throw unauthorized()
     }
-    if (keys.size >= most_remembered) keys.clear()
+    if (remembered.size >= most_remembered) remembered.clear()
     // Monotonic, because the clock of a test or of a machine may be turned.
-    keys.set(token, { access, until: performance.now() + remembered_ms })
-    return access
+    const found = { access, credential, until: performance.now() + remembered_ms }
+    remembered.set(token, found)
+    return found
   }
 
-  function pass(reply: FastifyReply, { scopes }: Access, scope: string, allowance?: Allowance): void {
+  function pass(reply: FastifyReply, { actor, scopes }: Access, scope: string, allowance?: Allowance): void {
     if (allowance) {
       const { limit, remaining, reset_seconds, retry_after_seconds } = allowance
       reply
@@ -70,24 +107,36 @@ export function createGate(
           headers: { 'retry-after': String(retry_after_seconds) },
         })
     }
-    if (scopes && !scopes.includes(scope)) throw forbidden(`This key lacks the scope ${scope}.`)
+    if (scope === any_session) {
+      if (actor.kind !== 'person') throw forbidden('This is for people who are signed in, not for keys.')
+    } else if (scopes && !scopes.includes(scope))
+      throw forbidden(
+        actor.kind === 'person' ? `Your role lacks ${scope}.` : `This key lacks the scope ${scope}.`,
+      )
   }
 
   // A promise only when the limit is shared and has to be asked for.
   function admit(request: FastifyRequest, reply: FastifyReply, access: Access, scope: string) {
     if (access.expires_at && Date.parse(access.expires_at) <= clock.now()) throw unauthorized()
     request.access = access
-    touched(access.key_id)
-    const allowance = limiter?.(access.key_id)
+    touched(access)
+    const allowance = limiter?.(access.id)
     if (allowance instanceof Promise) return allowance.then((told) => pass(reply, access, scope, told))
     pass(reply, access, scope, allowance)
   }
 
   return (scope: string) =>
     function gate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
-      const [, token] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
-      const enter = (access: Access) => {
+      const offered = shown(request)
+      if (!offered) {
+        done(unauthorized())
+        return
+      }
+      const { kind, token } = offered
+      const enter = ({ access, credential }: { access: Access; credential: Credential }) => {
         try {
+          if (kind === 'session') refuseForeign(request)
+          request.credential = credential
           const admitted = admit(request, reply, access, scope)
           if (admitted) admitted.then(() => done(), done)
           else done()
@@ -95,10 +144,10 @@ export function createGate(
           done(error as Error)
         }
       }
-      const known = token && keys.get(token)
-      if (!token) done(unauthorized())
-      else if (known && known.until > performance.now()) enter(known.access)
-      else lookUp(token).then(enter, done)
+      const known = remembered.get(token)
+      // A session's text is no key, nor the other way round.
+      if (known && known.until > performance.now() && known.credential.kind === kind) enter(known)
+      else lookUp(kind, token).then(enter, done)
     }
 }
 

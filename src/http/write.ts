@@ -40,7 +40,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
   const contextOfRequest = ({ access, id }: FastifyRequest): Context =>
     contextOf(clock, {
       workspace_id: access.workspace_id,
-      actor: { kind: 'key', id: access.key_id },
+      actor: access.actor,
       request_id: id,
     })
 
@@ -114,7 +114,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
 }
 
 function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | null {
-  const { workspace_id, key_id } = request.access
+  const { workspace_id, id: key_id } = request.access
   const key = request.method === 'POST' ? request.headers['idempotency-key'] : undefined
   if (key === undefined) return null
   return {

@@ -5,7 +5,7 @@ import { newId } from '../db/ids.ts'
 import { prepare } from '../db/prepare.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
 import { type Actor, type Context, contextOf } from '../events/context.ts'
-import { type Access, hashKey } from '../http/auth.ts'
+import { type Access, hashToken } from '../http/auth.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -36,7 +36,7 @@ export async function insertKey(
       ...key,
       id,
       workspace_id: context.workspace_id,
-      hash: hashKey(token),
+      hash: hashToken(token),
       scopes: key.scopes && JSON.stringify(key.scopes),
       created_at: context.now,
       last_used_at: null,
@@ -102,7 +102,8 @@ export async function findAccess(db: Db, hash: string): Promise<Access | null> {
   const [key] = await liveKey(db, { hash })
   if (!key) return null
   return {
-    key_id: key.id,
+    id: key.id,
+    actor: { kind: 'key', id: key.id },
     workspace_id: key.workspace_id,
     scopes: key.scopes === null ? null : JSON.parse(key.scopes),
     expires_at: key.expires_at,
@@ -110,18 +111,19 @@ export async function findAccess(db: Db, hash: string): Promise<Access | null> {
 }
 
 /** Notes when keys are used, once a minute for each at most, so that reading does not cost a write. */
-export function createUsage(db: Db, clock: Clock): (key_id: string) => void {
+export function createUsage(db: Db, clock: Clock): (access: Access) => void {
   const noted = new Map<string, number>()
-  return (key_id) => {
+  return ({ id, actor }) => {
+    if (actor.kind !== 'key') return
     const now = clock.now()
-    if (now - (noted.get(key_id) ?? 0) < 60_000) return
-    noted.set(key_id, now)
+    if (now - (noted.get(id) ?? 0) < 60_000) return
+    noted.set(id, now)
     transaction(db, (tx) =>
       tx
         .updateTable('api_keys')
         .set({ last_used_at: isoTime(now) })
-        .where('id', '=', key_id)
+        .where('id', '=', id)
         .execute(),
-    ).catch(() => noted.delete(key_id))
+    ).catch(() => noted.delete(id))
   }
 }

@@ -8,6 +8,7 @@ import { appointments } from './0006_appointments.ts'
 import { auditLog } from './0007_audit_log.ts'
 import { finalRemoval } from './0008_final_removal.ts'
 import { timelines } from './0009_timelines.ts'
+import { people } from './0010_people.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: Migration[] = [
   auditLog,
   finalRemoval,
   timelines,
+  people,
 ]

@@ -1,0 +1,48 @@
+import type { Migration } from '../migrate.ts'
+
+/** Who signs in: people, their place in workspaces, their sessions; and what a workspace keeps for its lists. */
+export const people: Migration = {
+  name: '0010_people',
+  statements: (engine) => {
+    const int = engine === 'sqlite' ? 'INTEGER' : 'bigint'
+    const workspace = `workspace_id ${int} NOT NULL REFERENCES workspaces (id)`
+    const user = 'user_id text NOT NULL REFERENCES users (id)'
+    return [
+      "ALTER TABLE workspaces ADD COLUMN currency text NOT NULL DEFAULT 'EUR'",
+      // email_key is the address without case: one person for each.
+      `CREATE TABLE users (
+        id text PRIMARY KEY, name text NOT NULL, email text NOT NULL, email_key text NOT NULL,
+        password_hash text NOT NULL, time_zone text, language text,
+        created_at text NOT NULL, updated_at text NOT NULL,
+        CONSTRAINT users_email UNIQUE (email_key)
+      )`,
+      `CREATE TABLE memberships (
+        ${workspace}, ${user}, role text NOT NULL, created_at text NOT NULL,
+        PRIMARY KEY (workspace_id, user_id)
+      )`,
+      'CREATE INDEX memberships_user ON memberships (user_id, workspace_id)',
+      `CREATE TABLE sessions (
+        id text PRIMARY KEY, hash text NOT NULL UNIQUE, ${user}, ${workspace},
+        created_at text NOT NULL, last_used_at text NOT NULL, expires_at text NOT NULL,
+        user_agent text, address text
+      )`,
+      'CREATE INDEX sessions_user ON sessions (user_id, id)',
+      'CREATE INDEX sessions_expiry ON sessions (expires_at)',
+      `CREATE TABLE invitations (
+        id text PRIMARY KEY, ${workspace}, email text NOT NULL, role text NOT NULL, hash text NOT NULL UNIQUE,
+        invited_by text NOT NULL, created_at text NOT NULL, expires_at text NOT NULL,
+        accepted_at text, revoked_at text
+      )`,
+      'CREATE INDEX invitations_workspace ON invitations (workspace_id, id)',
+      // By address and by name, so that neither many names nor many addresses get more tries.
+      `CREATE TABLE sign_in_failures (
+        name text PRIMARY KEY, failures ${int} NOT NULL, last_at_ms ${int} NOT NULL, blocked_until_ms ${int} NOT NULL
+      )`,
+      `CREATE TABLE saved_views (
+        id text PRIMARY KEY, ${workspace}, list text NOT NULL, name text NOT NULL, query text NOT NULL,
+        created_at text NOT NULL, updated_at text NOT NULL
+      )`,
+      'CREATE INDEX saved_views_list ON saved_views (workspace_id, list, id)',
+    ]
+  },
+}
