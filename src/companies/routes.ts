@@ -1,9 +1,10 @@
 import type { Db, Reading } from '../db/db.ts'
+import { nameFilter } from '../db/search.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
 import { emit } from '../events/emit.ts'
 import { List, Single } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
-import { dateFilters, listAnswer, listingOf, RecordsQuery, valueFilters } from '../http/lists.ts'
+import { dateFilters, listAnswer, listingOf, name_search, RecordsQuery, valueFilters } from '../http/lists.ts'
 import { mergeCustomFields } from '../http/patch.ts'
 import { changeRoute, orNotFound, recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
@@ -26,7 +27,7 @@ export function companyRoutes(app: App, { db, reading, write }: Deps): void {
       schema: {
         ...extension,
         summary: 'List companies',
-        querystring: RecordsQuery(orders, {}, { custom_fields: true }),
+        querystring: RecordsQuery(orders, name_search, { custom_fields: true }),
         response: { 200: List(Company) },
       },
     },
@@ -34,6 +35,7 @@ export function companyRoutes(app: App, { db, reading, write }: Deps): void {
       const { workspace_id } = request.access
       const listing = listingOf(request.query, 'companies', orders)
       const filters = [
+        ...nameFilter(request.query.search),
         ...dateFilters(request.query),
         ...valueFilters(db, 'companies', workspace_id, request.query),
       ]

@@ -1,7 +1,7 @@
-import type { Expression, SqlBool } from 'kysely'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Db } from './db.ts'
 import type { Filter } from './filters.ts'
-import { likeAll, searchByLike } from './postgres/search.ts'
+import { anywhere, likeAll, searchByLike } from './postgres/search.ts'
 import { engineOf } from './prepare.ts'
 import { forgetRemoved, searchByTrigrams, trigramCondition } from './sqlite/search.ts'
 
@@ -67,6 +67,19 @@ export const forgetSearched = async (db: Db): Promise<void> => {
 export async function searchFilter(db: Db, words: string[]): Promise<Filter> {
   const where = engineOf(db) === 'postgres' ? likeAll(words) : await trigramCondition(db, words)
   return { where, plain: where }
+}
+
+/**
+ * The condition that a name has all the words of a text, for what is found by its name alone: companies and deals. Their
+ * sort_name holds the first hundred characters, in an index that has the order by name too. No word, no condition.
+ */
+export function nameFilter(text: string | undefined): Filter[] {
+  const words = searchWords(text ?? '')
+  if (!words.length) return []
+  // SQLite's LIKE has no escape character of its own.
+  const has = words.map((word) => sql<SqlBool>`sort_name LIKE ${anywhere(word)} ESCAPE '\\'`)
+  const where = sql<SqlBool>`(${sql.join(has, sql` AND `)})`
+  return [{ field: 'name', where, plain: where }]
 }
 
 /** The live contacts of a workspace that have all the words and meet the conditions. */

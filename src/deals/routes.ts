@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
 import type { Db, Reading } from '../db/db.ts'
 import { links, referenceProblems } from '../db/references.ts'
+import { nameFilter } from '../db/search.ts'
 import { List, Single } from '../http/envelope.ts'
 import { type FieldProblem, invalid } from '../http/errors.ts'
 import { checkMatch } from '../http/etag.ts'
 import { Id, IdParams } from '../http/fields.ts'
-import { dateFilters, listAnswer, listingOf, RecordsQuery } from '../http/lists.ts'
+import { dateFilters, listAnswer, listingOf, name_search, RecordsQuery } from '../http/lists.ts'
 import { changesOf } from '../http/patch.ts'
 import { recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
@@ -32,6 +33,7 @@ const path = '/api/v1/deals'
 const references = links.deals
 
 const DealsQuery = RecordsQuery(orders, {
+  ...name_search,
   stage: Type.Optional(StageCode()),
   contact_id: Type.Optional(Id()),
   company_id: Type.Optional(Id()),
@@ -51,7 +53,8 @@ export function dealRoutes(app: App, { db, reading, write }: Deps): void {
     async (request) => {
       const { stage, contact_id, company_id, status } = request.query
       const listing = listingOf(request.query, 'deals', orders)
-      const asked = { stage, contact_id, company_id, status, filters: dateFilters(request.query) }
+      const filters = [...nameFilter(request.query.search), ...dateFilters(request.query)]
+      const asked = { stage, contact_id, company_id, status, filters }
       const { deals, ...found } = await reading((db) =>
         listDeals(db, request.access.workspace_id, asked, listing.page, listing.sorting),
       )

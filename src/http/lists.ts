@@ -100,6 +100,17 @@ export type Listing = {
   page: Page & { page: number }
 }
 
+/** The search of a list whose records are found by their name alone. */
+export const name_search = {
+  search: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      description:
+        'Every word must occur in the first hundred characters of the name, anywhere inside, whatever its case and accents.',
+    }),
+  ),
+}
+
 /** Reads paging, cursor and order of a query of a list; per_page is limited to 100. */
 export function listingOf(query: Query, list_name: string, orders: readonly Order[]): Listing {
   const sorting = (query.sort !== undefined && findSorting(orders, query.sort)) || newest_first

@@ -3,7 +3,7 @@ import type { Db } from '../db.ts'
 import type { Found, Sought } from '../search.ts'
 
 // `%`, `_` and `\\` are plain characters of a word.
-const anywhere = (word: string) => `%${word.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+export const anywhere = (word: string) => `%${word.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`)}%`
 
 /** That a contact's text has all the words. */
 export const likeAll = (words: string[]) =>
