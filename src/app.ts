@@ -24,7 +24,7 @@ import { dealRoutes } from './deals/routes.ts'
 import type { EventDefinition } from './events/define.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { createStreams } from './feed/streams.ts'
-import { createGate, type FindAccess, guardRoutes } from './http/auth.ts'
+import { type Access, createGate, type FindAccess, guardRoutes } from './http/auth.ts'
 import { docsPage } from './http/docs.ts'
 import { healthRoutes, type Phase } from './http/health.ts'
 import { createMetrics, type Peers } from './http/metrics.ts'
@@ -33,9 +33,15 @@ import type { Limiter } from './http/rate-limit.ts'
 import { type App, createServer } from './http/server.ts'
 import { createWriter } from './http/write.ts'
 import { createUsage, findAccess } from './keys/keys.ts'
+import { keyRoutes } from './keys/routes.ts'
+import { peopleRoutes } from './people/people.ts'
+import { createSessionUse, findSession } from './people/sessions.ts'
+import { reportRoutes } from './reports/routes.ts'
 import { timelineRoutes } from './timeline/routes.ts'
 import { trashRoutes } from './trash/routes.ts'
 import { version } from './version.ts'
+import { viewRoutes } from './views/routes.ts'
+import { isBuilt, webApp } from './web/routes.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import type { Dispatcher } from './webhooks/dispatcher.ts'
 import { webhookOperationRoutes } from './webhooks/operation-routes.ts'
@@ -67,8 +73,9 @@ export const catalogue: readonly EventDefinition[] = [
 /** What a key may be allowed: every resource to read and to write. */
 export const scopes = [
   ...['contacts', 'companies', 'deals', 'activities', 'appointments', 'booking_pages', 'webhooks', 'trash'],
+  ...['views', 'keys', 'members', 'workspace'],
 ].flatMap((name) => [`${name}:read`, `${name}:write`])
-scopes.push('events:read', 'audit_log:read')
+scopes.push('events:read', 'audit_log:read', 'reports:read')
 
 export type Deps = {
   config: Pick<Config, 'rate_limit_per_second' | 'trash_days' | 'booking_rate_per_second' | 'trusted_proxies'>
@@ -85,12 +92,27 @@ export type Deps = {
   phase: () => Phase
   /** In place of this process's own rate limits. */
   limiter?: Limiter | null | undefined
+  /** Where the built web app is; without one, / leads to the API's documentation. */
+  web_folder?: string | null | undefined
   logger?: FastifyBaseLogger
 }
 
 /** Builds the whole service over an open, migrated database. Listens to nothing by itself. */
 export async function buildApp(deps: Deps): Promise<App> {
-  const { config, database, clock, seal, dispatcher, policy, phase, roles, peers, limiter, logger } = deps
+  const {
+    config,
+    database,
+    clock,
+    seal,
+    dispatcher,
+    policy,
+    phase,
+    roles,
+    peers,
+    limiter,
+    web_folder,
+    logger,
+  } = deps
   const { db, reading } = database
   const app = createServer(logger, { trusted_proxies: config.trusted_proxies })
   const write = createWriter(db, clock, seal)
@@ -101,8 +123,10 @@ export async function buildApp(deps: Deps): Promise<App> {
   healthRoutes(app, { db, phase, metrics })
   if (roles && !roles.includes('api')) return app
   const { rate_limit_per_second, trash_days } = config
-  const find: FindAccess = ({ hash }) => findAccess(db, hash)
-  guardRoutes(app, createGate(find, clock, rate_limit_per_second, createUsage(db, clock), limiter))
+  const find: FindAccess = ({ kind, hash }) => (kind === 'key' ? findAccess(db, hash) : findSession(db, hash))
+  const uses = { key: createUsage(db, clock), session: createSessionUse(db, clock) }
+  const touched = (access: Access) => uses[access.actor.kind === 'person' ? 'session' : 'key'](access)
+  guardRoutes(app, createGate(find, clock, rate_limit_per_second, touched, limiter))
   await describeApi(app, catalogue, version)
 
   // Every resource, one line each.
@@ -122,6 +146,10 @@ export async function buildApp(deps: Deps): Promise<App> {
   timelineRoutes(app, { reading, views })
   auditRoutes(app, { reading })
   trashRoutes(app, { db, reading, write, seal, trash_days })
+  reportRoutes(app, { reading, now_ms: () => clock.now() })
+  viewRoutes(app, { db, write })
+  peopleRoutes(app, { db, clock, write, scopes })
+  keyRoutes(app, { db, reading, write, scopes })
   const event_names = catalogue.map((event) => event.name)
   webhookRoutes(app, { db, reading, write, seal, policy, event_names, dispatcher })
   webhookOperationRoutes(app, { db, write, seal, dispatcher })
@@ -138,5 +166,7 @@ export async function buildApp(deps: Deps): Promise<App> {
 
   await publicBooking(app, { db, reading, clock, per_second: config.booking_rate_per_second })
   await docsPage(app)
+  if (web_folder && isBuilt(web_folder)) await webApp(app, web_folder)
+  else app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/', 302))
   return app
 }

@@ -16,8 +16,11 @@ import type { Peers } from './http/metrics.ts'
 import type { App } from './http/server.ts'
 import { openSharedLimiter } from './http/shared-rate-limit.ts'
 import { insertKey } from './keys/keys.ts'
+import { startCleaning } from './people/cleaning.ts'
+import { makeSetupToken } from './people/setup.ts'
 import { startEmptying } from './trash/retention.ts'
 import { version } from './version.ts'
+import { web_folder } from './web/build.ts'
 import { createSender } from './webhooks/deliver.ts'
 import { createDispatcher } from './webhooks/dispatcher.ts'
 import { reclaimAll } from './webhooks/queue.ts'
@@ -29,6 +32,8 @@ export type Running = {
   url: string
   /** The first API key, when this start made it: shown once. */
   first_key: string | null
+  /** Where the first account can be made, while there is none: shown once, and each start makes a new one. */
+  setup_url: string | null
   /** Looks for due deliveries at once: for a clock that was turned. */
   wake(): void
   /** Lets requests and attempts in flight finish within 15 s, releases the rest, closes everything. */
@@ -107,6 +112,7 @@ export async function startServer(
       roles: mine,
       peers,
       limiter: shared_limiter?.limit,
+      web_folder,
       logger: logger as never,
     })
     closing.push(() => app.close())
@@ -116,8 +122,13 @@ export async function startServer(
     if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaimAll(tx, clock.now()))
     // As late as can be: a start that fails must not make a key that nobody sees.
     const first_key = mine.includes('api') ? await patiently(() => firstKey(db, clock), onWait) : null
+    // By one of the processes of a start, and anew by each start: an older link is worth nothing any more.
+    const offers = mine.includes('api') && folder !== 'shared'
+    const token = offers ? await patiently(() => transaction(db, makeSetupToken), onWait) : null
+    const setup_url = token && `${url}/setup#${token}`
     if (mine.includes('dispatcher')) {
       closing.push(startRetention(db, clock, config.delivery_log_days, onError))
+      closing.push(startCleaning(db, clock, onError))
       closing.push(startEmptying({ db, clock, seal, trash_days: config.trash_days }, onError))
       dispatcher.start()
     }
@@ -142,7 +153,7 @@ export async function startServer(
       stopping ??= stopNow()
       return stopping
     }
-    return { url, first_key, wake: dispatcher.wake, stop }
+    return { url, first_key, setup_url, wake: dispatcher.wake, stop }
   } catch (error) {
     await close()
     throw error

@@ -15,7 +15,12 @@ const audited_kinds = [
   'webhooks',
   'deliveries',
   'api_keys',
+  'views',
   'workspaces',
+  'users',
+  'members',
+  'invitations',
+  'sessions',
 ] as const
 type Kind = (typeof audited_kinds)[number]
 

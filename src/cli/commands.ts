@@ -45,6 +45,20 @@ export const commands: Record<string, Entry> = {
       list: { about: 'List the workspaces', load: async () => (await import('./workspaces.ts')).list },
     },
   },
+  'setup-link': {
+    about: 'Make a new link for the first account, while nobody has one',
+    load: async () => (await import('./people.ts')).setupLink,
+  },
+  people: {
+    about: 'The people who sign in',
+    commands: {
+      list: { about: 'List them', load: async () => (await import('./people.ts')).list },
+      'reset-password': {
+        about: 'Make a link by which somebody sets a new password',
+        load: async () => (await import('./people.ts')).resetPassword,
+      },
+    },
+  },
   backup: {
     about: 'Write a consistent copy of the database, also while the server runs',
     load: async () => (await import('./backup.ts')).backup,

@@ -1,6 +1,7 @@
 import module from 'node:module'
 import type { Config } from '../config.ts'
 import { type Role, type Running, roles, startServer } from '../server.ts'
+import { buildWebApp } from '../web/build.ts'
 import { type Command, type Io, UsageError } from './command.ts'
 import { joinWorkers, startWorkers, tellStarted, worker_variable } from './workers.ts'
 
@@ -23,6 +24,8 @@ export const serve: Command = {
       const peers = joinWorkers(settings.web_concurrency - 1)
       return startServer(settings, { roles: mine, peers, folder: worker === 'first' ? 'given' : 'shared' })
     }
+    // A worker's parent has done it. Where only deliveries are attempted, nobody opens it.
+    if (!worker && mine.includes('api')) await buildWebApp(io.out)
     const signals = followSignals(io)
     const running = await start().catch((error) => {
       throw listenError(error, settings) ?? error
@@ -43,11 +46,13 @@ function rolesOf(list: string = roles.join()): Role[] {
   return names as Role[]
 }
 
-function greet({ url, first_key }: Running, io: Io) {
+function greet({ url, first_key, setup_url }: Running, io: Io) {
   // Everything on this machine: an address that can be opened must be a certain one.
-  const address = url.replace('//[::]:', '//[::1]:')
+  const openable = (url: string) => url.replace('//[::]:', '//[::1]:')
+  const address = openable(url)
   const lines = [`Rapport serves ${address}`]
   if (first_key) lines.push(firstSteps(address, first_key))
+  if (setup_url) lines.push('', `Open ${openable(setup_url)} to create your account`)
   io.out(lines.join('\n'))
 }
 

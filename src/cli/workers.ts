@@ -6,7 +6,7 @@ import type { Peers } from '../http/metrics.ts'
 import type { Running } from '../server.ts'
 import type { Io } from './command.ts'
 
-type Started = { started: Pick<Running, 'url' | 'first_key'> }
+type Started = { started: Pick<Running, 'url' | 'first_key' | 'setup_url'> }
 // Between workers, through the first process, which only passes them on: to one worker, or without `to`, to all others.
 type Question = { question: number; from?: number; to?: undefined }
 type Answer = { answer: string; question: number; to: number }
@@ -79,8 +79,8 @@ function passOn(from: Worker, message: Question | Answer) {
 }
 
 /** Tells the first process that this worker answers. */
-export const tellStarted = ({ url, first_key }: Running) =>
-  process.send?.({ started: { url, first_key } } satisfies Started)
+export const tellStarted = ({ url, first_key, setup_url }: Running) =>
+  process.send?.({ started: { url, first_key, setup_url } } satisfies Started)
 
 /** This worker's line to the others, of which there are `count`. */
 export function joinWorkers(count: number): Peers {

@@ -5,7 +5,7 @@ import type { Deletable } from './records.ts'
 import type { Tables } from './tables.ts'
 
 /** The tables whose rows are read, judged and then written. */
-export type Lockable = Extract<keyof Tables, Deletable | 'webhooks' | 'webhook_deliveries'>
+export type Lockable = Extract<keyof Tables, Deletable | 'webhooks' | 'webhook_deliveries' | 'saved_views'>
 
 /**
  * Keeps a row for this transaction, whether or not it is in the trash: another one that wants to change it waits here,
@@ -24,8 +24,18 @@ export async function lockRow(
   )
 }
 
+/** The same for a row that belongs to no workspace, or is one. */
+export async function lockEntry(
+  tx: Db,
+  table: 'workspaces' | 'users' | 'sessions' | 'invitations',
+  id: number | string,
+): Promise<void> {
+  if (engineOf(tx) === 'sqlite') return
+  await sql`SELECT 1 FROM ${sql.table(table)} WHERE id = ${id} FOR NO KEY UPDATE`.execute(tx)
+}
+
 // So that a text of one use waits for none of another.
-const uses = { contact_email: 1 } as const
+const uses = { contact_email: 1, saved_views: 2 } as const
 
 /**
  * Keeps a text of a workspace for this transaction, for a rule that no index enforces: another transaction with the same

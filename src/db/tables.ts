@@ -156,6 +156,9 @@ export interface Tables {
     language: string | null
     created_at: string
     updated_at: string
+    /** Of a link by which a new password can be set once. */
+    reset_hash: string | null
+    reset_expires_at: string | null
   }
   memberships: { workspace_id: number; user_id: string; role: string; created_at: string }
   sessions: {

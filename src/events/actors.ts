@@ -41,6 +41,11 @@ export async function namedActors(
         .where('id', 'in', ids)
         .execute()
     : []
-  const names = new Map(keys.map(({ id, name }) => [id, name]))
+  const persons = ids.filter((id) => id.startsWith('usr_'))
+  // Of whichever workspace they are members now: it is here that they did something.
+  const users = persons.length
+    ? await db.selectFrom('users').select(['id', 'name']).where('id', 'in', persons).execute()
+    : []
+  const names = new Map([...keys, ...users].map(({ id, name }) => [id, name]))
   return actors.map(({ kind, id }) => ({ kind, id, name: (id && names.get(id)) ?? null }))
 }

@@ -30,6 +30,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What a key needs for this route, such as contacts:read; none: the route is open to all. */
     scope?: string
+    /** Of a POST whose body holds a password: nothing of it is kept, so it takes no Idempotency-Key. */
+    secret_body?: boolean
   }
 }
 
@@ -38,14 +40,27 @@ export const any_session = 'session'
 
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-const cookie = /(?:^|; ?)(?:__Host-)?rapport_session=([\w-]+)/
+/** The cookie's name: over https one that no other host, and no page over http, can set. */
+export const cookieName = (protocol: string): string =>
+  protocol === 'https' ? '__Host-rapport_session' : 'rapport_session'
+
+const cookies = {
+  http: /(?:^|; ?)rapport_session=([\w-]+)/,
+  https: /(?:^|; ?)__Host-rapport_session=([\w-]+)/,
+}
+
+/** The text of the session's cookie, whatever it is worth; null when there is none. */
+export function sessionToken({ headers, protocol }: FastifyRequest): string | null {
+  if (headers.cookie === undefined) return null
+  return cookies[protocol === 'https' ? 'https' : 'http'].exec(headers.cookie)?.[1] ?? null
+}
 
 /** The credential's text: the key of the Authorization header, or, when there is none, the session's cookie. */
-function shown({ headers }: FastifyRequest): { kind: Credential['kind']; token: string } | null {
-  const { authorization } = headers
+function shown(request: FastifyRequest): { kind: Credential['kind']; token: string } | null {
+  const { authorization } = request.headers
   const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
   if (key) return { kind: 'key', token: key }
-  const [, session] = (authorization === undefined && cookie.exec(headers.cookie ?? '')) || []
+  const session = authorization === undefined ? sessionToken(request) : null
   return session ? { kind: 'session', token: session } : null
 }
 
@@ -135,7 +150,11 @@ export function createGate(
       const { kind, token } = offered
       const enter = ({ access, credential }: { access: Access; credential: Credential }) => {
         try {
-          if (kind === 'session') refuseForeign(request)
+          if (kind === 'session') {
+            refuseForeign(request)
+            // What one person is shown is in no cache for the next one at the same browser.
+            reply.header('cache-control', 'no-store')
+          }
           request.credential = credential
           const admitted = admit(request, reply, access, scope)
           if (admitted) admitted.then(() => done(), done)

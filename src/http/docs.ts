@@ -51,7 +51,7 @@ const start = `Scalar.createApiReference('#docs', ${JSON.stringify({
 type File = { type: string; text: string; etag: string }
 const file = (type: string, text: string): File => ({ type, text, etag: `"${hash('sha256', text)}"` })
 
-/** The API document, the page that shows it (offline, nothing but this server is asked), and the way there from /. */
+/** The API document, and the page that shows it (offline, nothing but this server is asked). */
 export async function docsPage(app: App): Promise<void> {
   const hidden = { schema: { hide: true } }
   let document: string | undefined
@@ -59,7 +59,6 @@ export async function docsPage(app: App): Promise<void> {
     document ??= JSON.stringify(app.swagger())
     return reply.type('application/json; charset=utf-8').send(document)
   })
-  app.get('/', hidden, async (_request, reply) => reply.redirect('/docs/', 302))
 
   let scalar: Promise<File> | undefined
   const files: Record<string, () => File | Promise<File>> = {

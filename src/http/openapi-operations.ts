@@ -18,6 +18,11 @@ export type Operation = {
   'x-conflict'?: boolean
   /** Whether its list can be filtered by custom fields. */
   'x-custom-fields'?: boolean
+  /** Whether it takes an Idempotency-Key. */
+  'x-repeatable'?: boolean
+  /** Open to all, and lets in whoever shows a right password. */
+  'x-signs-in'?: boolean
+  security?: { session?: unknown }[]
   'x-badges'?: { name: string }[]
 }
 
@@ -31,14 +36,22 @@ const successes: Record<string, string> = { 200: 'Success.', 201: 'Created. `Loc
 
 /** Adds what the rules of the service give to every operation: its errors, the headers it understands, its marks. */
 export function completeOperation(method: string, path: string, given: Operation): Operation {
-  const { 'x-custom-fields': by_custom_fields, 'x-conflict': meets_others, ...described } = given
+  const {
+    'x-custom-fields': by_custom_fields,
+    'x-conflict': meets_others,
+    'x-repeatable': repeatable,
+    'x-signs-in': signs_in,
+    ...described
+  } = given
   const operation = method === 'patch' ? asPatch(path, described) : described
   const record = path.includes('{')
   const scope = operation['x-scope']
+  const open = operation.security?.length === 0
   const marks = [
     operation.description,
     operation['x-extension'] && 'An extension of the base interface.',
     scope && `Scope: \`${scope}\`.`,
+    operation.security && (open ? 'Open to all.' : 'For people who are signed in, whatever their role.'),
   ]
   const completed = {
     ...operation,
@@ -46,7 +59,7 @@ export function completeOperation(method: string, path: string, given: Operation
     parameters: [
       ...(operation.parameters ?? []).map(optionalWithDefault),
       ...(by_custom_fields ? [{ $ref: '#/components/parameters/custom_fields' }] : []),
-      ...headers(method, path, operation),
+      ...headers(method, path, operation, repeatable),
     ],
     responses: {} as Record<string, object>,
   }
@@ -57,10 +70,10 @@ export function completeOperation(method: string, path: string, given: Operation
   const replaces = guarded(method, path, operation)
   const errors: [ErrorCode, boolean | undefined][] = [
     ['bad_request', true],
-    ['unauthorized', true],
+    ['unauthorized', !open || signs_in],
     ['forbidden', true],
     ['not_found', record],
-    ['conflict', method === 'post' || meets_others],
+    ['conflict', repeatable || meets_others],
     ['precondition_failed', replaces],
     ['payload_too_large', takes],
     ['unsupported_media_type', takes],
@@ -91,11 +104,12 @@ const readsOne = (method: string, path: string) => method === 'get' && path.ends
 
 // Whether the operation changes an existing record, and so obeys If-Match.
 const guarded = (method: string, path: string, operation: Operation) =>
-  method !== 'get' && path.includes('{') && !('201' in operation.responses)
+  (path.includes('{') ? method !== 'get' : ['put', 'patch', 'delete'].includes(method)) &&
+  !('201' in operation.responses)
 
-function headers(method: string, path: string, operation: Operation): Parameter[] {
+function headers(method: string, path: string, operation: Operation, repeatable = false): Parameter[] {
   const names = []
-  if (method === 'post') names.push('idempotency_key')
+  if (repeatable) names.push('idempotency_key')
   if (guarded(method, path, operation)) names.push('if_match')
   if (readsOne(method, path)) names.push('if_none_match')
   if (path.endsWith('/stream')) names.push('last_event_id')

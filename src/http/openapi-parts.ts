@@ -46,11 +46,14 @@ const retry_after = { 'Retry-After': { description: 'Seconds to wait.', schema: 
 const answers: Record<Exclude<ErrorCode, 'method_not_allowed'>, [string, string, object?]> = {
   bad_request: ['Not valid JSON, or an unknown query parameter.', 'The body is not valid JSON.'],
   unauthorized: [
-    'No key, or an unknown, revoked or expired one.',
+    'No key or session, or an unknown, revoked or expired one. At sign-in: the e-mail or the password is wrong.',
     'Send a valid API key as "Authorization: Bearer <API_KEY>".',
     { 'WWW-Authenticate': { schema: { type: 'string', const: 'Bearer' } } },
   ],
-  forbidden: ["The key lacks the operation's scope.", 'This key lacks the scope deals:write.'],
+  forbidden: [
+    "The key or the role lacks the operation's scope, or a page of another origin sends this.",
+    'This key lacks the scope deals:write.',
+  ],
   not_found: ['No such record in this workspace.', 'This contact does not exist.'],
   conflict: [
     'The Idempotency-Key was used with another body or is still in flight, or the record is not in a state for this.',

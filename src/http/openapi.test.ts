@@ -68,13 +68,17 @@ test('every operation has its own id, a summary, a declared tag and the scope th
   const tags = document.tags.map((tag: any) => tag.name)
   for (const { name, operation } of operations) {
     assert.ok(operation.summary, name)
-    assert.match(operation['x-scope'], /^\w+:(read|write)$/, name)
+    // Either a scope, or it says itself that it is open to all or to everybody who is signed in.
+    if (operation.security) {
+      assert.equal(operation['x-scope'], undefined, name)
+      assert.ok(['[]', '[{"session":[]}]'].includes(JSON.stringify(operation.security)), name)
+    } else assert.match(operation['x-scope'], /^\w+:(read|write)$/, name)
     for (const tag of operation.tags) assert.ok(tags.includes(tag), `${name}: ${tag}`)
   }
 })
 
 test('every operation says how it succeeds and how it can fail', () => {
-  const always = ['401', '403', '429', '500', '503']
+  const always = ['403', '429', '500', '503']
   for (const { name, method, path, operation } of operations) {
     const statuses = Object.keys(operation.responses)
     const success = Object.entries<any>(operation.responses).filter(([status]) => status.startsWith('2'))
@@ -90,18 +94,25 @@ test('every operation says how it succeeds and how it can fail', () => {
     if (operation.requestBody) expected.push('400', '413', '415', '422')
     if (['put', 'patch', 'delete'].includes(method)) expected.push('412')
     if (method === 'get' && path.endsWith('}')) expected.push('304')
-    if (method === 'post') expected.push('409')
+    const open = operation.security?.length === 0
+    if (!open || name === 'post /api/v1/session') expected.push('401')
+    else assert.ok(!statuses.includes('401'), name)
+    if (takesIdempotencyKey(name, method, operation)) expected.push('409')
     for (const status of expected) assert.ok(statuses.includes(status), `${name}: ${status}`)
   }
 })
 
-test('parameters with a default may be left out, and POST takes an Idempotency-Key', () => {
+// What is kept for it is the caller's, and of a body with a password nothing is kept.
+const takesIdempotencyKey = (name: string, method: string, operation: any) =>
+  method === 'post' && operation.security?.length !== 0 && name !== 'post /api/v1/profile/password'
+
+test('parameters with a default may be left out, and POST takes an Idempotency-Key, except where it must not', () => {
   for (const { name, method, operation } of operations) {
     const parameters = operation.parameters.map((one: any) => (one.$ref ? resolve(one.$ref) : one))
     for (const parameter of parameters)
       if (parameter.schema.default !== undefined) assert.equal(parameter.required, false, name)
     const names = parameters.map((parameter: any) => parameter.name)
-    assert.equal(names.includes('Idempotency-Key'), method === 'post', name)
+    assert.equal(names.includes('Idempotency-Key'), takesIdempotencyKey(name, method, operation), name)
   }
 })
 

@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger'
 import type { EventDefinition } from '../events/define.ts'
+import { any_session, cookieName } from './auth.ts'
 import { describeEvent } from './openapi-events.ts'
 import { completeOperation, type Operation, operationId } from './openapi-operations.ts'
 import { ErrorSchema, parameters, responses, shareSchemas } from './openapi-parts.ts'
@@ -28,7 +29,19 @@ const tags = {
   appointments: 'What is in the calendar, with a contact or not.',
   'booking-pages': 'When visitors can book an appointment themselves, and what is still free.',
   'audit-log': 'Who changed what, and when.',
+  setup: 'The first account of an installation.',
+  session: 'Signing in and out, and the workspace that is worked in.',
+  sessions: 'Where one is signed in.',
+  profile: 'The own account.',
+  'password-reset': 'A new password for who has forgotten the old one.',
+  members: 'The people of the workspace, and what they may do.',
+  invitations: 'How people come to a workspace.',
+  workspace: 'The workspace of a key or a session.',
+  workspaces: 'Making another one.',
   trash: 'What was deleted: it can be restored for some days, or erased at once.',
+  reports: 'What deals and activities add up to.',
+  views: 'Lists with their filters, kept under a name for everybody in the workspace.',
+  keys: 'API keys: made, listed, taken back.',
   webhooks: 'Addresses that are told of events.',
   deliveries: 'The log of what was sent to webhooks, with every attempt.',
   events:
@@ -54,12 +67,20 @@ export async function describeApi(
       servers: [{ url: '/' }],
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
       components: {
-        securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key, crm_…' } },
+        securitySchemes: {
+          key: { type: 'http', scheme: 'bearer', description: 'An API key, crm_…' },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: cookieName('http'),
+            description: `Of a person who has signed in; over https its name is ${cookieName('https')}.`,
+          },
+        },
         schemas: { Error: ErrorSchema as never },
         parameters: parameters as never,
         responses: responses as never,
       },
-      security: [{ key: [] }],
+      security: [{ key: [] }, { session: [] }],
       webhooks: Object.fromEntries(events.map((event) => [event.name, describeEvent(event)])) as never,
     },
     transform: ({ schema, url, route }) => ({
@@ -72,7 +93,7 @@ export async function describeApi(
 }
 
 type RouteSchema = Record<string, unknown> & { hide?: boolean }
-type Route = { method: string | string[]; config?: { scope?: string } }
+type Route = { method: string | string[]; config?: { scope?: string; secret_body?: boolean } }
 
 // Only the API itself is described: health, metrics and this document's own page are not part of it.
 function describeRoute(schema: RouteSchema | undefined, url: string, route: Route): RouteSchema {
@@ -82,9 +103,16 @@ function describeRoute(schema: RouteSchema | undefined, url: string, route: Rout
     tags: [url.split('/')[3]],
     operationId: operationId(method, url),
     ...schema,
-    'x-scope': route.config?.scope,
+    ...securityOf(route),
+    'x-repeatable': method === 'POST' && route.config?.scope !== undefined && !route.config.secret_body,
     'x-custom-fields': 'patternProperties' in ((schema.querystring ?? {}) as object),
   }
+}
+
+// Most routes are as the document says for all: for keys and sessions with the scope.
+function securityOf({ config: { scope } = {} }: Route): object {
+  if (scope === undefined) return { security: [] }
+  return scope === any_session ? { security: [{ session: [] }] } : { 'x-scope': scope }
 }
 
 type Document = {

@@ -134,7 +134,9 @@ const sendError = (reply: FastifyReply, error: ApiError, request_id: string) =>
 function unknownPaths(app: App) {
   const known = new Map<string, { path: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
-    const path = new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`)
+    const path = new RegExp(
+      `^${url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+').replaceAll('*', '.*')}$`,
+    )
     const entry = known.get(url) ?? { path, methods: new Set() }
     for (const one of [method].flat()) entry.methods.add(one)
     known.set(url, entry)

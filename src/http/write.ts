@@ -14,7 +14,10 @@ import { bodyProblems } from './validation.ts'
  * What a write answers: a record (with its ETag), or another body. `location` makes it a 201; `shown` is sent in place of
  * the record when the answer has more than GET will show, such as a secret.
  */
-export type Answer = { record: object; shown?: object; location?: string } | { body: object }
+export type Answer = ({ record: object; shown?: object; location?: string } | { body: object }) & {
+  /** Sent, but not kept for a repeated request. */
+  set_cookie?: string
+}
 
 type Sent = { status: number; headers: Record<string, string>; body: object | string }
 type Work = (tx: Db, context: Context, problems: readonly FieldProblem[]) => Promise<Answer>
@@ -56,11 +59,12 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
     if ('location' in answer && answer.location) headers.location = answer.location
     const status = headers.location ? 201 : 200
     const body = 'record' in answer ? single(answer.shown ?? answer.record) : answer.body
-    if (!idempotency) return { status, headers, body }
+    const unkept: Record<string, string> = answer.set_cookie ? { 'set-cookie': answer.set_cookie } : {}
+    if (!idempotency) return { status, headers: { ...headers, ...unkept }, body }
     reply.code(status)
     const kept = { status, headers, body: reply.serialize(body) as string }
     await keepAnswer(tx, idempotency, kept, seal)
-    return kept
+    return { ...kept, headers: { ...headers, ...unkept } }
   }
 
   function send(reply: FastifyReply, { status, headers, body }: Sent): never {
@@ -116,7 +120,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
 function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | null {
   const { workspace_id, id: key_id } = request.access
   const key = request.method === 'POST' ? request.headers['idempotency-key'] : undefined
-  if (key === undefined) return null
+  if (key === undefined || request.routeOptions.config.secret_body) return null
   return {
     workspace_id,
     key_id,

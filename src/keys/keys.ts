@@ -6,6 +6,7 @@ import { prepare } from '../db/prepare.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
 import { type Actor, type Context, contextOf } from '../events/context.ts'
 import { type Access, hashToken } from '../http/auth.ts'
+import { takeBack } from './queries.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -47,44 +48,11 @@ export async function insertKey(
   return { id, token }
 }
 
-/** All keys of the installation, oldest first, without their hashes. */
-export const listKeys = (db: Db) =>
-  db
-    .selectFrom('api_keys')
-    .select([
-      'id',
-      'workspace_id',
-      'name',
-      'scopes',
-      'created_at',
-      'expires_at',
-      'last_used_at',
-      'revoked_at',
-    ])
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
-
-/** Takes a key back; false when there is none with this id. A second time changes nothing. */
+/** Takes a key of any workspace back; false when there is none with this id. A second time changes nothing. */
 export async function revokeKey(db: Db, clock: Clock, actor: Actor, id: string): Promise<boolean> {
   return transaction(db, async (tx) => {
-    const revoked_at = isoTime(clock.now())
-    const revoked = await tx
-      .updateTable('api_keys')
-      .set({ revoked_at })
-      .where('id', '=', id)
-      .where('revoked_at', 'is', null)
-      .returning('workspace_id')
-      .executeTakeFirst()
-    if (revoked) {
-      const context = contextOf(clock, { ...revoked, actor, request_id: null })
-      await recordChange(tx, context, {
-        ...{ action: 'revoked', kind: 'api_keys', record_id: id },
-        ...{ before: { revoked_at: null }, after: { revoked_at } },
-      })
-      return true
-    }
-    const key = await tx.selectFrom('api_keys').select('id').where('id', '=', id).executeTakeFirst()
+    const key = await tx.selectFrom('api_keys').select('workspace_id').where('id', '=', id).executeTakeFirst()
+    if (key) await takeBack(tx, contextOf(clock, { ...key, actor, request_id: null }), id)
     return key !== undefined
   })
 }

@@ -2,18 +2,27 @@ import { type Clock, isoTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import { lockInstallation } from '../db/locks.ts'
 import { recordChange } from '../events/audit.ts'
-import { type Actor, contextOf } from '../events/context.ts'
+import { type Actor, type Context, contextOf } from '../events/context.ts'
+
+type More = { currency?: string | undefined; request_id?: string | null }
 
 /** Makes a workspace and returns its id. */
-export async function insertWorkspace(tx: Db, clock: Clock, actor: Actor, name: string): Promise<number> {
+export async function insertWorkspace(
+  tx: Db,
+  clock: Clock,
+  actor: Actor,
+  name: string,
+  { currency, request_id = null }: More = {},
+): Promise<number> {
+  const fields = { name, ...(currency !== undefined && { currency }) }
   const { id } = await tx
     .insertInto('workspaces')
-    .values({ name, created_at: isoTime(clock.now()) })
+    .values({ ...fields, created_at: isoTime(clock.now()) })
     .returning('id')
     .executeTakeFirstOrThrow()
-  await recordChange(tx, contextOf(clock, { workspace_id: id, actor, request_id: null }), {
+  await recordChange(tx, contextOf(clock, { workspace_id: id, actor, request_id }), {
     ...{ action: 'created', kind: 'workspaces', record_id: id },
-    after: { name },
+    after: fields,
   })
   return id
 }
@@ -27,3 +36,31 @@ export async function firstWorkspace(tx: Db, clock: Clock, actor: Actor): Promis
 
 /** All workspaces, oldest first. */
 export const listWorkspaces = (db: Db) => db.selectFrom('workspaces').selectAll().orderBy('id').execute()
+
+/** A workspace as it shows itself. */
+export const findWorkspace = (db: Db, id: number) =>
+  db
+    .selectFrom('workspaces')
+    .select(['id', 'name', 'currency', 'created_at'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+
+/** Changes the context's workspace; what is as it was already is not told. */
+export async function changeWorkspace(
+  tx: Db,
+  context: Context,
+  sent: { name?: string | undefined; currency?: string | undefined },
+): Promise<void> {
+  const { workspace_id } = context
+  const before = await findWorkspace(tx, workspace_id)
+  const fields = (['name', 'currency'] as const).filter(
+    (field) => sent[field] !== undefined && sent[field] !== before[field],
+  )
+  if (!fields.length) return
+  const sideOf = (from: typeof sent) => Object.fromEntries(fields.map((field) => [field, from[field]]))
+  await tx.updateTable('workspaces').set(sideOf(sent)).where('id', '=', workspace_id).execute()
+  await recordChange(tx, context, {
+    ...{ action: 'updated', kind: 'workspaces', record_id: workspace_id },
+    ...{ before: sideOf(before), after: sideOf(sent) },
+  })
+}

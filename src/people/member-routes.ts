@@ -1,0 +1,122 @@
+import type { Db } from '../db/db.ts'
+import { lockEntry } from '../db/locks.ts'
+import { recordChange } from '../events/audit.ts'
+import { Deleted, deleted, List, list, paging, Single } from '../http/envelope.ts'
+import { conflict, forbidden, invalid } from '../http/errors.ts'
+import { checkMatch } from '../http/etag.ts'
+import { ListQuery } from '../http/fields.ts'
+import { orNotFound } from '../http/records.ts'
+import type { App } from '../http/server.ts'
+import type { Writer } from '../http/write.ts'
+import { revokeInvitationsBy } from './invitations.ts'
+import { findMember, grantorOf, isLastOwner, listMembers } from './members.ts'
+import { mayChange, mayGive, type Role } from './roles.ts'
+import { Member, MemberBody, MemberParams } from './schema.ts'
+import { endSessions } from './sessions.ts'
+
+const path = '/api/v1/members'
+
+const beyond = (role: Role) => forbidden(`You may not give or take the role ${role}.`)
+const last = () => conflict('A workspace keeps at least one owner: make somebody else an owner first.')
+
+type Deps = { db: Db; write: Writer }
+
+/** The people of the workspace and what they may do. */
+export function memberRoutes(app: App, { db, write }: Deps): void {
+  app.get(
+    path,
+    {
+      config: { scope: 'members:read' },
+      schema: {
+        'x-extension': true,
+        summary: 'List the members of the workspace, the newest first',
+        querystring: ListQuery({}),
+        response: { 200: List(Member) },
+      },
+    },
+    async (request) => {
+      const page = paging(request.query)
+      const { members, total } = await listMembers(db, request.access.workspace_id, page)
+      return list(members, total, page)
+    },
+  )
+
+  app.put(
+    `${path}/:user_id`,
+    {
+      config: { scope: 'members:write' },
+      schema: {
+        ...{ 'x-extension': true, 'x-conflict': true },
+        summary: 'Change the role of a member',
+        params: MemberParams,
+        body: MemberBody,
+        response: { 200: Single(Member) },
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const { workspace_id } = context
+        const { user_id } = request.params
+        // One after the other: of two owners who step down at once, the second one is the last.
+        await lockEntry(tx, 'workspaces', workspace_id)
+        const before = orNotFound('member', await findMember(tx, workspace_id, user_id))
+        checkMatch(request, before)
+        if (problems.length) throw invalid(problems)
+        const { role = before.role } = request.body
+        if (role === before.role) return { record: before }
+        const grantor = await grantorOf(tx, request)
+        if (!mayChange(grantor, before.role)) throw beyond(before.role)
+        if (!mayGive(grantor, role)) throw beyond(role)
+        if (await isLastOwner(tx, workspace_id, before)) throw last()
+        await tx
+          .updateTable('memberships')
+          .set({ role })
+          .where('workspace_id', '=', workspace_id)
+          .where('user_id', '=', user_id)
+          .execute()
+        await revokeInvitationsBy(tx, context, user_id, role)
+        await recordChange(tx, context, {
+          ...{ action: 'updated', kind: 'members', record_id: user_id },
+          ...{ before: { role: before.role }, after: { role } },
+        })
+        return { record: { ...before, role } }
+      }),
+  )
+
+  app.delete(
+    `${path}/:user_id`,
+    {
+      config: { scope: 'members:write' },
+      schema: {
+        ...{ 'x-extension': true, 'x-conflict': true },
+        summary: 'Remove a member from the workspace; the sessions there end',
+        params: MemberParams,
+        response: { 200: Deleted },
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context) => {
+        const { workspace_id } = context
+        const { user_id } = request.params
+        await lockEntry(tx, 'workspaces', workspace_id)
+        const before = orNotFound('member', await findMember(tx, workspace_id, user_id))
+        checkMatch(request, before)
+        const grantor = await grantorOf(tx, request)
+        if (!mayChange(grantor, before.role)) throw beyond(before.role)
+        if (await isLastOwner(tx, workspace_id, before)) throw last()
+        await tx
+          .deleteFrom('memberships')
+          .where('workspace_id', '=', workspace_id)
+          .where('user_id', '=', user_id)
+          .execute()
+        await endSessions(tx, user_id, { workspace_id })
+        await revokeInvitationsBy(tx, context, user_id, null)
+        const { name, email, role } = before
+        await recordChange(tx, context, {
+          ...{ action: 'deleted', kind: 'members', record_id: user_id },
+          before: { name, email, role },
+        })
+        return { body: deleted('The member') }
+      }),
+  )
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { Buffer } from 'node:buffer'
+import { test } from 'node:test'
+import {
+  byLibrary,
+  byNode,
+  checkPassword,
+  hashPassword,
+  most_at_once,
+  passwordProblems,
+  running,
+} from './passwords.ts'
+
+const password = 'correct horse battery'
+
+test('a hash is argon2id in PHC string format, with a salt of its own each time', async () => {
+  const hashes = await Promise.all([hashPassword(password), hashPassword(password)])
+  for (const hash of hashes)
+    assert.match(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+  assert.notEqual(hashes[0], hashes[1])
+  for (const hash of hashes) assert.equal(await checkPassword(password, hash), true)
+})
+
+test('Node and the library agree, on what RFC 9106 calls argon2id', { timeout: 60_000 }, async () => {
+  const salt = Buffer.from('0123456789abcdef')
+  const found = Buffer.from(await byLibrary(Buffer.from(password), salt)).toString('hex')
+  assert.ok(byNode, 'this Node has no argon2')
+  assert.equal(Buffer.from(await byNode(Buffer.from(password), salt)).toString('hex'), found)
+})
+
+test('a wrong password is refused, and so is anything for somebody unknown', async () => {
+  const hash = await hashPassword(password)
+  for (const wrong of ['', 'correct horse', `${password} `, password.toUpperCase()])
+    assert.equal(await checkPassword(wrong, hash), false, wrong)
+  assert.equal(await checkPassword(password, null), false)
+})
+
+test('somebody unknown costs the same as a wrong password', async () => {
+  const hash = await hashPassword(password)
+  const timed = async (kept: string | null) => {
+    const times: number[] = []
+    for (let n = 0; n < 5; n++) {
+      const start = performance.now()
+      await checkPassword('wrong password', kept)
+      times.push(performance.now() - start)
+    }
+    return Math.min(...times)
+  }
+  const [known, unknown] = [await timed(hash), await timed(null)]
+  assert.ok(unknown > known / 3 && known > unknown / 3, `${known} ms known, ${unknown} ms unknown`)
+})
+
+test('a password is the same in both compositions of its letters', async () => {
+  const hash = await hashPassword('Gr\u00fc\u00dfe aus K\u00f6ln')
+  assert.equal(await checkPassword('Gru\u0308\u00dfe aus Ko\u0308ln', hash), true)
+})
+
+test('a few hashes are made at once, and the rest wait', async () => {
+  let most = 0
+  const watch = setInterval(() => {
+    most = Math.max(most, running())
+  }, 1)
+  await Promise.all(Array.from({ length: 12 }, () => checkPassword(password, null)))
+  clearInterval(watch)
+  assert.ok(most >= 1 && most <= most_at_once, String(most))
+  assert.equal(running(), 0)
+})
+
+test('so many that they would wait for minutes are refused with 503', async () => {
+  const tries = Array.from({ length: 300 }, () =>
+    checkPassword(password, null).then(String, (error) => error.code),
+  )
+  const ends = await Promise.all(tries)
+  assert.equal(ends.filter((end) => end === 'unavailable').length, 300 - 200 - most_at_once)
+  assert.equal(ends.filter((end) => end === 'false').length, 200 + most_at_once)
+})
+
+test('a password that is set has 10 characters at least and is not the e-mail; no other rules', () => {
+  const codes = (text: unknown) =>
+    passwordProblems('password', text, 'ada@example.com').map(({ code }) => code)
+  assert.deepEqual(codes('123456789'), ['too_short'])
+  // Characters, not code units.
+  assert.deepEqual(codes('😀😀😀😀😀😀😀😀😀'), ['too_short'])
+  assert.deepEqual(codes('Ada@Example.com'), ['too_easy'])
+  assert.deepEqual(codes('          '), [])
+  assert.deepEqual(codes('aaaaaaaaaa'), [])
+  // The schema tells what is no text.
+  assert.deepEqual(codes(7), [])
+})

@@ -1,0 +1,96 @@
+import { argon2 as nodeArgon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { promisify } from 'node:util'
+import { type FieldProblem, unavailable } from '../http/errors.ts'
+
+// OWASP's and RFC 9106's second choice: 19 MiB, two passes, one lane.
+const memory = 19_456
+const passes = 2
+const parallelism = 1
+const tag_length = 32
+const salt_length = 16
+
+export type Argon2 = (password: Buffer, salt: Buffer) => Promise<Uint8Array>
+
+/** By Node itself, on its thread pool; null where this Node has none. */
+export const byNode: Argon2 | null =
+  typeof nodeArgon2 === 'function'
+    ? (message, nonce) =>
+        promisify(nodeArgon2)('argon2id', {
+          ...{ message, nonce, memory, passes, parallelism },
+          tagLength: tag_length,
+        })
+    : null
+
+/** By a library, on this thread, which others get a turn on every few milliseconds. */
+export const byLibrary: Argon2 = async (password, salt) => {
+  const { argon2idAsync } = await import('@noble/hashes/argon2.js')
+  return argon2idAsync(password, salt, {
+    m: memory,
+    t: passes,
+    p: parallelism,
+    dkLen: tag_length,
+    asyncTick: 5,
+  })
+}
+
+const argon2 = byNode ?? byLibrary
+
+// Each takes 19 MiB and a core: beyond these the next ones wait, and beyond those they are refused.
+export const most_at_once = Math.max(2, Math.min(4, availableParallelism()))
+const most_waiting = 200
+let busy = 0
+/** How many are made now. */
+export const running = (): number => busy
+const waiting: (() => void)[] = []
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (waiting.length >= most_waiting) throw unavailable('Too many people sign in at once. Try again.')
+  if (busy >= most_at_once) await new Promise<void>((resolve) => waiting.push(resolve))
+  else busy++
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    // The next one takes over the place of this one.
+    if (next) next()
+    else busy--
+  }
+}
+
+// The same password typed on two machines may be composed in two ways.
+const bytesOf = (password: string) => Buffer.from(password.normalize('NFKC'))
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replaceAll('=', '')
+const head = `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$`
+
+/** A password's argon2id hash in PHC string format. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(salt_length)
+  const hash = await inTurn(() => argon2(bytesOf(password), salt))
+  return `${head}${base64(salt)}$${base64(hash)}`
+}
+
+// What no password has: a check against it costs what any other check does.
+const nobody = `${head}${base64(randomBytes(salt_length))}$${base64(randomBytes(tag_length))}`
+
+/** Whether a password is the one of a hash; null in place of a hash, for somebody unknown, costs the same and is false. */
+export async function checkPassword(password: string, kept: string | null): Promise<boolean> {
+  const text = kept ?? nobody
+  if (!text.startsWith(head)) throw new Error('A stored password has another form.')
+  const [salt = '', hash = ''] = text.slice(head.length).split('$')
+  const found = await inTurn(() => argon2(bytesOf(password), Buffer.from(salt, 'base64')))
+  return timingSafeEqual(found, Buffer.from(hash, 'base64')) && kept !== null
+}
+
+const shortest = 10
+
+/** What is wrong with a password that is to be set: its length counts, and that it is not the e-mail; no other rules (NIST SP 800-63B). */
+export function passwordProblems(field: string, password: unknown, email: unknown): FieldProblem[] {
+  if (typeof password !== 'string') return []
+  const problem = (code: string, text: string) => [{ field, code, message: `${field} ${text}.` }]
+  if ([...password].length < shortest)
+    return problem('too_short', `must have at least ${shortest} characters`)
+  if (typeof email === 'string' && password.trim().toLowerCase() === email.trim().toLowerCase())
+    return problem('too_easy', 'must not be the e-mail')
+  return []
+}

@@ -1,0 +1,33 @@
+import type { Clock } from '../clock.ts'
+import type { Db } from '../db/db.ts'
+import type { App } from '../http/server.ts'
+import type { Writer } from '../http/write.ts'
+import { invitationAnswerRoutes } from './invitation-answer-routes.ts'
+import { invitationRoutes } from './invitation-routes.ts'
+import { memberRoutes } from './member-routes.ts'
+import { createSignIn } from './open.ts'
+import { profileRoutes } from './profile-routes.ts'
+import { resetRoutes } from './reset-routes.ts'
+import { sessionRoutes } from './session-routes.ts'
+import { sessionsRoutes } from './sessions-routes.ts'
+import { setupRoutes } from './setup-routes.ts'
+import { createThrottle } from './throttle.ts'
+import { workspaceRoutes } from './workspace-routes.ts'
+
+type Deps = { db: Db; clock: Clock; write: Writer; scopes: readonly string[] }
+
+/** Everything about people: the first account, signing in, profiles, members and invitations, workspaces. */
+export function peopleRoutes(app: App, { db, clock, write, scopes }: Deps): void {
+  const throttle = createThrottle(db, clock)
+  const signIn = createSignIn(db, clock, scopes)
+  const deps = { db, clock, write, scopes, throttle, signIn }
+  setupRoutes(app, deps)
+  sessionRoutes(app, deps)
+  sessionsRoutes(app, deps)
+  profileRoutes(app, deps)
+  resetRoutes(app, deps)
+  memberRoutes(app, deps)
+  invitationRoutes(app, deps)
+  invitationAnswerRoutes(app, deps)
+  workspaceRoutes(app, deps)
+}

@@ -1,0 +1,149 @@
+import type { Db } from '../db/db.ts'
+import { lockEntry } from '../db/locks.ts'
+import { recordChange, sidesOf } from '../events/audit.ts'
+import { changesBetween } from '../events/changes.ts'
+import { any_session } from '../http/auth.ts'
+import { Single, single } from '../http/envelope.ts'
+import { blaming, type FieldProblem, invalid } from '../http/errors.ts'
+import { checkMatch, sendRecord } from '../http/etag.ts'
+import { changesOf } from '../http/patch.ts'
+import type { App } from '../http/server.ts'
+import type { Writer } from '../http/write.ts'
+import { addressOf } from './cookie.ts'
+import { placeProblems } from './fields.ts'
+import { checkPassword, hashPassword, passwordProblems } from './passwords.ts'
+import { PasswordBody, Profile, ProfileBody } from './schema.ts'
+import { endSessions } from './sessions.ts'
+import { placeOf, profileOf } from './signed-in.ts'
+import type { Throttle } from './throttle.ts'
+import { emailKey, findUser, setPassword } from './users.ts'
+
+const path = '/api/v1/profile'
+const fields = ['name', 'email', 'time_zone', 'language'] as const
+const taken: FieldProblem = {
+  field: 'email',
+  code: 'taken',
+  message: 'email is that of somebody else.',
+}
+const wrong: FieldProblem = {
+  ...{ field: 'current_password', code: 'wrong' },
+  message: 'current_password is not your password.',
+}
+
+type Deps = { db: Db; write: Writer; throttle: Throttle }
+
+/** What a person may change of the own account. */
+export function profileRoutes(app: App, { db, write, throttle }: Deps): void {
+  app.get(
+    path,
+    {
+      config: { scope: any_session },
+      schema: { 'x-extension': true, summary: 'Read the own profile', response: { 200: Single(Profile) } },
+    },
+    async (request, reply) => sendRecord(request, reply, await profileOf(db, placeOf(request).user_id)),
+  )
+
+  /** Checks the own password, counted like a try to sign in. Returns its hash, or null. */
+  async function proven(request: Parameters<typeof addressOf>[0], user_id: string, password: string) {
+    const user = await findUser(db, user_id)
+    const right = await throttle.admit({ address: addressOf(request), email: user?.email })
+    if (!(await checkPassword(password, user?.password_hash ?? null))) return null
+    return { right, hash: user?.password_hash }
+  }
+
+  app.put(
+    path,
+    {
+      config: { scope: any_session },
+      schema: {
+        'x-extension': true,
+        summary: 'Change the own profile',
+        body: ProfileBody,
+        response: { 200: Single(Profile) },
+      },
+    },
+    async (request, reply) => {
+      const { user_id } = placeOf(request)
+      const { current_password } = request.body
+      const { email } = await profileOf(db, user_id)
+      const moves = request.body.email !== undefined && request.body.email !== email
+      const proof =
+        moves && typeof current_password === 'string'
+          ? await proven(request, user_id, current_password)
+          : null
+      return write(request, reply, async (tx, context, problems) => {
+        await lockEntry(tx, 'users', user_id)
+        const before = await profileOf(tx, user_id)
+        checkMatch(request, before)
+        const changes = changesOf(request.body, before, fields)
+        const all = [...problems, ...placeProblems(changes)]
+        if (changes.email !== undefined && !proof) {
+          const field = 'current_password'
+          all.push(
+            current_password === undefined
+              ? { field, code: 'required', message: 'current_password is needed to change the e-mail.' }
+              : wrong,
+          )
+        }
+        if (all.length) throw invalid(all)
+        if (proof) await proof.right(tx)
+        if (!Object.keys(changes).length) return { record: before }
+        const { name, email, time_zone, language } = { ...before, ...changes }
+        const values = {
+          name,
+          email,
+          time_zone,
+          language,
+          email_key: emailKey(email),
+          updated_at: context.now,
+        }
+        await blaming('users_email_key', taken, () =>
+          tx.updateTable('users').set(values).where('id', '=', user_id).execute(),
+        )
+        const after = await profileOf(tx, user_id)
+        const told = changesBetween(before, after, fields)
+        if (told)
+          await recordChange(tx, context, {
+            ...{ action: 'updated', kind: 'users', record_id: user_id },
+            ...sidesOf(told, after),
+          })
+        return { record: after }
+      })
+    },
+  )
+
+  app.post(
+    `${path}/password`,
+    {
+      config: { scope: any_session, secret_body: true },
+      schema: {
+        'x-extension': true,
+        summary: 'Change the own password; all other sessions end',
+        body: PasswordBody,
+        response: { 200: Single(Profile) },
+      },
+    },
+    async (request, reply) => {
+      const { session_id, user_id } = placeOf(request)
+      const { current_password, new_password } = request.body
+      const profile = await profileOf(db, user_id)
+      const bad = passwordProblems('new_password', new_password, profile.email)
+      const sound = typeof current_password === 'string' && typeof new_password === 'string' && !bad.length
+      const proof = sound ? await proven(request, user_id, current_password) : null
+      const password_hash = proof ? await hashPassword(String(new_password)) : ''
+      return write(request, reply, async (tx, context, problems) => {
+        const all = [...problems, ...bad]
+        await lockEntry(tx, 'users', user_id)
+        // Changed while it was checked: then it is not the current one any more.
+        const current = (await findUser(tx, user_id))?.password_hash
+        if (!all.length && (!proof || proof.hash !== current)) all.push(wrong)
+        if (all.length) throw invalid(all)
+        await proof?.right(tx)
+        await setPassword(tx, context.now, user_id, password_hash)
+        await endSessions(tx, user_id, { but: session_id })
+        await recordChange(tx, context, { action: 'password_changed', kind: 'users', record_id: user_id })
+        return { body: single(await profileOf(tx, user_id)) }
+      })
+    },
+  )
+}

@@ -1,0 +1,67 @@
+import { type Clock, isoTime } from '../clock.ts'
+import { type Db, transaction } from '../db/db.ts'
+import { lockEntry } from '../db/locks.ts'
+import { recordChange } from '../events/audit.ts'
+import { hashToken } from '../http/auth.ts'
+import { Single } from '../http/envelope.ts'
+import { forbidden, invalid } from '../http/errors.ts'
+import type { App } from '../http/server.ts'
+import { bodyProblems } from '../http/validation.ts'
+import { addressOf, atOpenDoor } from './cookie.ts'
+import { workspacesOf } from './memberships.ts'
+import { personContext, type SignIn } from './open.ts'
+import { hashPassword, passwordProblems } from './passwords.ts'
+import { userOfReset } from './resets.ts'
+import { ResetBody, SignedIn } from './schema.ts'
+import { endSessions } from './sessions.ts'
+import type { Throttle } from './throttle.ts'
+import { badToken } from './tokens.ts'
+import { setPassword } from './users.ts'
+
+type Deps = { db: Db; clock: Clock; throttle: Throttle; signIn: SignIn }
+
+/** A new password by a link, for who has forgotten the old one. */
+export function resetRoutes(app: App, { db, clock, throttle, signIn }: Deps): void {
+  app.post(
+    '/api/v1/password-reset',
+    {
+      onRequest: atOpenDoor,
+      schema: {
+        'x-extension': true,
+        summary: 'Set a new password with a link that an administrator made; all sessions end',
+        body: ResetBody,
+        response: { 200: Single(SignedIn) },
+      },
+    },
+    async (request, reply) => {
+      const { token = '', password = '' } = request.body
+      const hash = hashToken(token)
+      const right = await throttle.admit({ address: addressOf(request) })
+      const user = await userOfReset(db, clock, hash)
+      if (!user) throw badToken()
+      const problems = [
+        ...bodyProblems(request.body),
+        ...passwordProblems('password', request.body.password, user.email),
+      ]
+      if (problems.length) {
+        await transaction(db, right)
+        throw invalid(problems)
+      }
+      const password_hash = await hashPassword(password)
+      return signIn(request, reply, async (tx) => {
+        await lockEntry(tx, 'users', user.id)
+        if (!(await userOfReset(tx, clock, hash))) throw badToken()
+        const [first] = await workspacesOf(tx, user.id)
+        if (!first) throw forbidden('You are a member of no workspace. Ask for an invitation.')
+        const entering = { workspace_id: first.id, user_id: user.id }
+        await setPassword(tx, isoTime(clock.now()), user.id, password_hash)
+        await endSessions(tx, user.id)
+        await recordChange(tx, personContext(clock, entering, request.id), {
+          ...{ action: 'password_reset', kind: 'users', record_id: user.id },
+        })
+        await right(tx)
+        return entering
+      })
+    },
+  )
+}

@@ -1,0 +1,150 @@
+import type { Clock } from '../clock.ts'
+import type { Db } from '../db/db.ts'
+import { recordChange } from '../events/audit.ts'
+import { any_session } from '../http/auth.ts'
+import { Deleted, deleted, Single } from '../http/envelope.ts'
+import { ApiError, forbidden, invalid, unauthorized } from '../http/errors.ts'
+import { checkMatch, sendRecord } from '../http/etag.ts'
+import type { App } from '../http/server.ts'
+import { bodyProblems } from '../http/validation.ts'
+import type { Writer } from '../http/write.ts'
+import { addressOf, atOpenDoor, cookieOf, noCookie } from './cookie.ts'
+import { roleOf, workspacesOf } from './memberships.ts'
+import type { SignIn } from './open.ts'
+import { checkPassword } from './passwords.ts'
+import { SignedIn, SignInBody, SwitchBody } from './schema.ts'
+import { moveSession } from './sessions.ts'
+import { placeOf, signedIn } from './signed-in.ts'
+import type { Throttle } from './throttle.ts'
+import { findUser, userByEmail } from './users.ts'
+
+const path = '/api/v1/session'
+
+type Deps = {
+  db: Db
+  clock: Clock
+  write: Writer
+  throttle: Throttle
+  signIn: SignIn
+  /** All that there are, for roles that may do everything. */
+  scopes: readonly string[]
+}
+
+// One answer, whether the e-mail is unknown or the password wrong.
+const refusal = () =>
+  new ApiError('unauthorized', 'The e-mail or the password is wrong.', {
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+
+/** Signing in and out, and the workspace that is worked in. */
+export function sessionRoutes(app: App, { db, write, throttle, signIn, scopes }: Deps): void {
+  app.post(
+    path,
+    {
+      onRequest: atOpenDoor,
+      schema: {
+        ...{ 'x-extension': true, 'x-signs-in': true },
+        summary: 'Sign in',
+        body: SignInBody,
+        response: { 200: Single(SignedIn) },
+      },
+    },
+    async (request, reply) => {
+      const problems = bodyProblems(request.body)
+      if (problems.length) throw invalid(problems)
+      const { email = '', password = '' } = request.body
+      const right = await throttle.admit({ address: addressOf(request), email })
+      const user = await userByEmail(db, email)
+      if (!(await checkPassword(password, user?.password_hash ?? null)) || !user) throw refusal()
+      return signIn(request, reply, async (tx) => {
+        // Changed while it was checked: what was right a moment ago is not any more.
+        if ((await findUser(tx, user.id))?.password_hash !== user.password_hash) throw refusal()
+        await right(tx)
+        const [first] = await workspacesOf(tx, user.id)
+        if (!first) throw forbidden('You are a member of no workspace. Ask for an invitation.')
+        return { workspace_id: first.id, user_id: user.id }
+      })
+    },
+  )
+
+  app.get(
+    path,
+    {
+      config: { scope: any_session },
+      schema: {
+        'x-extension': true,
+        summary: 'Read who is signed in, where, and what that allows',
+        response: { 200: Single(SignedIn) },
+      },
+    },
+    async (request, reply) => {
+      const session = await signedIn(db, placeOf(request), scopes)
+      if (!session) throw unauthorized()
+      return sendRecord(request, reply, session)
+    },
+  )
+
+  app.put(
+    path,
+    {
+      config: { scope: any_session },
+      schema: {
+        'x-extension': true,
+        summary: 'Go to another of the own workspaces',
+        body: SwitchBody,
+        response: { 200: Single(SignedIn) },
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const place = placeOf(request)
+        const before = await signedIn(tx, place, scopes)
+        if (!before) throw unauthorized()
+        checkMatch(request, before)
+        if (problems.length) throw invalid(problems)
+        const { workspace_id = 0 } = request.body
+        if (workspace_id === place.workspace_id) return { record: before }
+        if (!(await roleOf(tx, workspace_id, place.user_id)))
+          throw invalid([
+            {
+              ...{ field: 'workspace_id', code: 'not_found' },
+              message: `workspace_id ${workspace_id} is no workspace of yours.`,
+            },
+          ])
+        const token = await moveSession(tx, place.session_id, workspace_id)
+        await recordChange(
+          tx,
+          { ...context, workspace_id, now: context.now },
+          {
+            ...{ action: 'entered', kind: 'sessions', record_id: place.session_id },
+          },
+        )
+        const after = await signedIn(tx, { ...place, workspace_id }, scopes)
+        if (!after) throw unauthorized()
+        return { record: after, set_cookie: cookieOf(request, token) }
+      }),
+  )
+
+  app.delete(
+    path,
+    {
+      config: { scope: any_session },
+      schema: { 'x-extension': true, summary: 'Sign out', response: { 200: Deleted } },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context) => {
+        const place = placeOf(request)
+        const before = await signedIn(tx, place, scopes)
+        if (before) checkMatch(request, before)
+        const { numDeletedRows } = await tx
+          .deleteFrom('sessions')
+          .where('hash', '=', request.credential.hash)
+          .executeTakeFirst()
+        if (numDeletedRows)
+          await recordChange(tx, context, {
+            ...{ action: 'signed_out', kind: 'sessions', record_id: place.session_id },
+          })
+        return { body: deleted('The session'), set_cookie: noCookie(request) }
+      }),
+  )
+}

@@ -1,0 +1,93 @@
+import { Type } from 'typebox'
+import type { Clock } from '../clock.ts'
+import type { Db } from '../db/db.ts'
+import { lockEntry } from '../db/locks.ts'
+import { any_session } from '../http/auth.ts'
+import { Single } from '../http/envelope.ts'
+import { invalid, unauthorized } from '../http/errors.ts'
+import { checkMatch, sendRecord } from '../http/etag.ts'
+import { Body, Id, Text, Timestamp } from '../http/fields.ts'
+import type { App } from '../http/server.ts'
+import type { Writer } from '../http/write.ts'
+import { changeWorkspace, findWorkspace, insertWorkspace } from '../workspaces/workspaces.ts'
+import { cookieOf } from './cookie.ts'
+import { placeProblems } from './fields.ts'
+import { insertMember } from './memberships.ts'
+import { Currency, SignedIn } from './schema.ts'
+import { moveSession } from './sessions.ts'
+import { placeOf, signedIn } from './signed-in.ts'
+
+const path = '/api/v1/workspace'
+
+const Workspace = Type.Object(
+  { id: Id(), name: Type.String({ examples: ['Acme'] }), currency: Currency(), created_at: Timestamp() },
+  { title: 'Workspace' },
+)
+const name = Text(255)
+const currency = Currency({ description: 'Of the values of all deals, ISO 4217; it converts nothing.' })
+const WorkspaceBody = Body({ name, currency }, ['id', 'created_at'])
+const NewWorkspaceBody = Body({ name, currency }, [], ['name'])
+
+type Deps = { db: Db; clock: Clock; write: Writer; scopes: readonly string[] }
+
+/** The workspace that a key or a session is of, and making another one. */
+export function workspaceRoutes(app: App, { db, clock, write, scopes }: Deps): void {
+  app.get(
+    path,
+    {
+      config: { scope: 'workspace:read' },
+      schema: { 'x-extension': true, summary: 'Read the workspace', response: { 200: Single(Workspace) } },
+    },
+    async (request, reply) =>
+      sendRecord(request, reply, await findWorkspace(db, request.access.workspace_id)),
+  )
+
+  app.put(
+    path,
+    {
+      config: { scope: 'workspace:write' },
+      schema: {
+        'x-extension': true,
+        summary: 'Change the workspace',
+        body: WorkspaceBody,
+        response: { 200: Single(Workspace) },
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        await lockEntry(tx, 'workspaces', context.workspace_id)
+        checkMatch(request, await findWorkspace(tx, context.workspace_id))
+        const all = [...problems, ...placeProblems(request.body)]
+        if (all.length) throw invalid(all)
+        await changeWorkspace(tx, context, request.body)
+        return { record: await findWorkspace(tx, context.workspace_id) }
+      }),
+  )
+
+  app.post(
+    '/api/v1/workspaces',
+    {
+      config: { scope: any_session },
+      schema: {
+        'x-extension': true,
+        summary: 'Make another workspace, as its owner, and go to it',
+        body: NewWorkspaceBody,
+        response: { 201: Single(SignedIn) },
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const { name = '', currency } = request.body
+        const all = [...problems, ...placeProblems(request.body)]
+        if (all.length) throw invalid(all)
+        const place = placeOf(request)
+        const { actor, request_id } = context
+        const workspace_id = await insertWorkspace(tx, clock, actor, name, { currency, request_id })
+        await insertMember(tx, { ...context, workspace_id, now: context.now }, place.user_id, 'owner')
+        const token = await moveSession(tx, place.session_id, workspace_id)
+        const record = await signedIn(tx, { ...place, workspace_id }, scopes)
+        if (!record) throw unauthorized()
+        return { record, location: path, set_cookie: cookieOf(request, token) }
+      }),
+  )
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { App } from '../http/server.ts'
+
+// Everything comes from this server; styles that the program makes carry the page's nonce. The one frame is the preview of
+// a booking page.
+const policyWith = (nonce: string) =>
+  [
+    "default-src 'none'",
+    `script-src 'self' 'nonce-${nonce}'`,
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+// The first parts of the app's addresses; every other address keeps its answer, which is JSON.
+const places = [
+  ...['sign-in', 'setup', 'invitation', 'reset', 'contacts', 'companies', 'deals', 'activities', 'calendar'],
+  ...['booking-pages', 'trash', 'audit-log', 'settings'],
+]
+
+/** Whether there is a built web app to serve. */
+export const isBuilt = (folder: string): boolean => existsSync(join(folder, 'index.html'))
+
+/** The web app at / and at its pages' addresses: one document, and its parts, which never change under their names. */
+export async function webApp(app: App, folder: string): Promise<void> {
+  await app.register(fastifyStatic, {
+    root: join(folder, 'assets'),
+    prefix: '/assets/',
+    wildcard: false,
+    preCompressed: true,
+    immutable: true,
+    maxAge: '365d',
+    decorateReply: false,
+    setHeaders: (reply) => reply.header('x-content-type-options', 'nosniff'),
+  })
+  const parts = readFileSync(join(folder, 'index.html'), 'utf8').split('%NONCE%')
+  for (const path of ['/', ...places.flatMap((place) => [`/${place}`, `/${place}/*`])])
+    app.get(path, { schema: { hide: true } }, async (_request, reply) => {
+      const nonce = randomBytes(16).toString('base64')
+      return reply
+        .headers({
+          'content-security-policy': policyWith(nonce),
+          'cache-control': 'no-store',
+          'referrer-policy': 'no-referrer',
+          'x-content-type-options': 'nosniff',
+          'cross-origin-opener-policy': 'same-origin',
+        })
+        .type('text/html; charset=utf-8')
+        .send(parts.join(nonce))
+    })
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import type { Role } from '../src/people/roles.ts'
+import { client, type Reply } from './harness.ts'
+
+const base = '/api/v1'
+export const password = 'correct horse battery'
+
+/** A caller with a cookie jar, as one browser has it: what is set is shown from then on. */
+export function browser(url: string, headers: Record<string, string> = {}) {
+  const plain = client(url, null)
+  let cookie = ''
+  async function call(method: string, path: string, body?: unknown, more: Record<string, string> = {}) {
+    const reply = await plain(method, base + path, body, {
+      ...(cookie && { cookie }),
+      ...headers,
+      ...more,
+    })
+    const [set = ''] = reply.headers.getSetCookie()
+    if (set) cookie = /Max-Age=0/.test(set) ? '' : String(set.split(';')[0])
+    return reply
+  }
+  return Object.assign(call, {
+    /** The cookie as a header has it; '' for none. */
+    cookie: () => cookie,
+    token: () => cookie.split('=')[1] ?? '',
+    /** Puts a cookie there, as somebody else might. */
+    plant(text: string) {
+      cookie = text
+    },
+  })
+}
+export type Browser = ReturnType<typeof browser>
+
+type Service = { url: string; setup_url: string | null }
+
+export const setupToken = ({ setup_url }: Service): string => String(setup_url?.split('#')[1])
+
+/** Makes the first account, an owner's; the browser is signed in. */
+export async function setUp(rapport: Service, fields: object = {}): Promise<Browser> {
+  const call = browser(rapport.url)
+  const body = { name: 'Ada Lovelace', email: 'ada@example.com', password, workspace_name: 'Acme' }
+  const reply = await call('POST', '/setup', { token: setupToken(rapport), ...body, ...fields })
+  assert.equal(reply.status, 200, reply.text)
+  return call
+}
+
+let people = 0
+/** Invites a new person to the workspace of somebody, who accepts; the browser is signed in. */
+export async function join(by: Browser, url: string, role: Role, email = `person${++people}@example.com`) {
+  const token = await invite(by, role, email)
+  const call = browser(url)
+  const reply = await call('POST', '/invitations/accept', { token, name: 'Grace Hopper', password })
+  assert.equal(reply.status, 200, reply.text)
+  return { call, email, id: String(reply.body.data.user.id), session_id: String(reply.body.data.session_id) }
+}
+
+export async function invite(by: Browser, role: Role, email: string): Promise<string> {
+  const reply = await by('POST', '/invitations', { email, role })
+  assert.equal(reply.status, 201, reply.text)
+  return reply.body.data.url_path.split('#')[1]
+}
+
+export async function signIn(url: string, email: string, given = password) {
+  const call = browser(url)
+  return { call, reply: (await call('POST', '/session', { email, password: given })) as Reply }
+}
+
+/** The operations of people that write: what they leave in the log is tried in people-operations.test.ts. */
+export const people_operations = [
+  'post /setup',
+  'post /session',
+  'put /session',
+  'delete /session',
+  'delete /sessions/{session_id}',
+  'put /profile',
+  'post /profile/password',
+  'post /password-reset',
+  'put /members/{user_id}',
+  'delete /members/{user_id}',
+  'post /invitations',
+  'delete /invitations/{invitation_id}',
+  'post /invitations/look-up',
+  'post /invitations/accept',
+  'put /workspace',
+  'post /workspaces',
+]

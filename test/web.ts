@@ -1,0 +1,137 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: what the page says is only looked at here and in tests
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core'
+import { buildWebApp } from '../src/web/build.ts'
+import { type Rapport, startRapport } from './harness.ts'
+import { findProgram } from './packages.ts'
+
+export const desk = { viewport: { width: 1280, height: 800 } }
+export const phone = { viewport: { width: 390, height: 844 } }
+
+/** Who sets the service up in these tests. */
+export const owner = {
+  name: 'Olivia Owner',
+  email: 'olivia@example.test',
+  password: 'correct horse battery',
+  workspace_name: 'Acme Sales',
+}
+
+const flags = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+]
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** The address of a cookie header's session, as a browser keeps it. */
+function cookieOf(header: string, url: string) {
+  const [pair = ''] = header.split(';')
+  const [name = '', value = ''] = pair.split('=')
+  return { name, value, url, httpOnly: true, sameSite: 'Strict' as const }
+}
+
+/** A service with the web app, its owner made, and a browser. Pages that are opened here fail the test by any complaint. */
+export async function startWeb(options: Parameters<typeof startRapport>[0] = {}) {
+  await buildWebApp(() => {})
+  const rapport: Rapport = await startRapport(options)
+  const browser: Browser = await chromium.launch({ executablePath: findProgram('chromium'), args: flags })
+  const token = new URL(rapport.setup_url ?? '').hash.slice(1)
+  const made = await rapport.call('POST', '/api/v1/setup', {
+    ...owner,
+    token,
+    time_zone: 'Europe/Berlin',
+    language: 'en',
+  })
+  assert.equal(made.status, 200, made.text)
+  const cookie = made.headers.get('set-cookie') ?? ''
+
+  return {
+    rapport,
+    browser,
+    /** The owner's session, for requests beside the browser. */
+    cookie: cookie.split(';')[0] as string,
+    /** A page of its own browser profile, signed in unless `session` says otherwise. */
+    async open(
+      t: { after(work: () => Promise<void>): void },
+      path = '/',
+      {
+        session = cookie as string | null,
+        allow = /^$/,
+        ...given
+      }: BrowserContextOptions & { session?: string | null; allow?: RegExp } = {},
+    ): Promise<Page> {
+      const context: BrowserContext = await browser.newContext({
+        ...desk,
+        locale: 'en-GB',
+        timezoneId: 'Europe/Berlin',
+        reducedMotion: 'reduce',
+        ...given,
+      })
+      if (session) await context.addCookies([cookieOf(session, rapport.url)])
+      const page = await context.newPage()
+      page.setDefaultTimeout(10_000)
+      const complaints = watch(page, rapport.url, allow)
+      t.after(async () => {
+        await context.close()
+        assert.deepEqual(complaints, [])
+      })
+      await page.goto(rapport.url + path)
+      return page
+    },
+    async close() {
+      await browser.close()
+      await rapport.close()
+    },
+  }
+}
+export type Web = Awaited<ReturnType<typeof startWeb>>
+
+/** Whatever the page complains of: exceptions, errors in its console, its policy, requests to elsewhere. */
+function watch(page: Page, url: string, allow: RegExp): string[] {
+  const complaints: string[] = []
+  const complain = (text: string) => {
+    if (!allow.test(text)) complaints.push(text)
+  }
+  page.on('pageerror', (error) => complain(String(error)))
+  page.on('console', (message) => {
+    // A session that is not there is how the app learns that somebody has to sign in.
+    const expected = /status of 401/.test(message.text()) && /\/session$/.test(message.location().url)
+    if (message.type() === 'error' && !expected) complain(message.text())
+  })
+  page.on('request', (request) => {
+    const asked = request.url()
+    if (!asked.startsWith(url) && !asked.startsWith('data:') && !asked.startsWith('blob:'))
+      complain(`asked ${asked}`)
+  })
+  return complaints
+}
+
+/** Nothing that keeps people out (WCAG 2.2 AA), and nothing wider than the screen. */
+export async function checkScreen(page: Page): Promise<void> {
+  // The page's policy lets no other script in: this one comes by the debugger.
+  await page.evaluate(axe)
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as any
+    const found = await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
+    return found.violations.map(
+      ({ id, impact, nodes }: any) =>
+        `${impact} ${id}: ${nodes
+          .map((node: any) => node.html)
+          .slice(0, 3)
+          .join(' | ')}`,
+    )
+  })
+  assert.deepEqual(violations, [], page.url())
+  const wide = await page.evaluate(() => {
+    const { document, innerWidth } = globalThis as any
+    return document.documentElement.scrollWidth - innerWidth
+  })
+  assert.ok(wide <= 0, `${page.url()} is ${wide} px wider than the screen`)
+}

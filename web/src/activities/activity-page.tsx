@@ -1,0 +1,3 @@
+import { Page } from '../ui/page.tsx'
+
+export const ActivityPage = () => <Page title="ActivityPage">{null}</Page>

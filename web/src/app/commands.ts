@@ -1,0 +1,78 @@
+import { useEffect, useRef, useSyncExternalStore } from 'react'
+
+/** Something that can be done from here: by the palette, and by its keys where it has some. */
+export type Command = {
+  /** Unique among what is offered at one time. */
+  id: string
+  label: string
+  group: 'go' | 'create' | 'actions' | 'lists'
+  /** As KeyboardEvent.key tells them, one after another by spaces: `c`, `g d`, `mod+k`. */
+  keys?: string
+  /** Not offered in the palette: only keys. */
+  keys_only?: boolean
+  run: () => void
+}
+
+let offered: Command[] = []
+const listeners = new Set<() => void>()
+
+function change(commands: Command[]) {
+  offered = commands
+  for (const listener of listeners) listener()
+}
+
+/** Offers commands as long as the component is shown. Of two with the same keys, the one that came last counts. */
+export function useCommands(commands: Command[]): void {
+  const current = useRef(commands)
+  current.current = commands
+  const signature = commands.map(({ id, label, keys }) => `${id} ${label} ${keys}`).join('\n')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the signature tells when what is offered changes
+  useEffect(() => {
+    const mine = current.current.map((command) => ({
+      ...command,
+      run: () => current.current.find(({ id }) => id === command.id)?.run(),
+    }))
+    change([...offered, ...mine])
+    return () => change(offered.filter((command) => !mine.includes(command)))
+  }, [signature])
+}
+
+/** All commands that are offered now. */
+export function useOffered(): Command[] {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => offered,
+  )
+}
+
+const typing = 'input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]'
+const sequence_ms = 1000
+
+/** Runs commands by their keys; keys that are typed into a field, or while a dialog is open, are left alone. */
+export function useCommandKeys(): void {
+  useEffect(() => {
+    let before = ''
+    let before_at = 0
+    function onKey(event: KeyboardEvent) {
+      const mod = event.metaKey || event.ctrlKey
+      if (event.altKey || event.defaultPrevented || event.isComposing) return
+      const target = event.target as Element
+      const key = mod ? `mod+${event.key.toLowerCase()}` : event.key
+      if (!mod && (target.closest(typing) || document.querySelector('[aria-modal=true]'))) return
+      const sequence = event.timeStamp - before_at < sequence_ms && before ? `${before} ${key}` : key
+      const found =
+        offered.findLast(({ keys }) => keys === sequence) ?? offered.findLast(({ keys }) => keys === key)
+      before = key
+      before_at = event.timeStamp
+      if (!found) return
+      before = ''
+      event.preventDefault()
+      found.run()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [])
+}

@@ -1,0 +1,247 @@
+import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { useLocalStorage } from '@mantine/hooks'
+import {
+  BriefcaseIcon,
+  CalendarIcon,
+  GearIcon,
+  HomeIcon,
+  type Icon,
+  KebabHorizontalIcon,
+  OrganizationIcon,
+  PeopleIcon,
+  SearchIcon,
+  SidebarCollapseIcon,
+  SidebarExpandIcon,
+  TasklistIcon,
+  TrashIcon,
+} from '@primer/octicons-react'
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useTexts } from '../texts/texts.ts'
+import { Initials } from '../ui/values.tsx'
+import { useCommandKeys, useCommands } from './commands.ts'
+import { useLiveUpdates } from './live.ts'
+import { useSession, useSignOut } from './session.ts'
+import { WorkspaceMenu } from './workspace-menu.tsx'
+
+// Loaded when they are first opened.
+const Palette = lazy(() => import('./palette.tsx'))
+const ShortcutSheet = lazy(() => import('./shortcut-sheet.tsx'))
+
+type Place = {
+  to: string
+  name: 'home' | 'contacts' | 'companies' | 'deals' | 'activities' | 'calendar'
+  icon: Icon
+  keys: string
+}
+const places: Place[] = [
+  { to: '/', name: 'home', icon: HomeIcon, keys: 'g h' },
+  { to: '/contacts', name: 'contacts', icon: PeopleIcon, keys: 'g c' },
+  { to: '/companies', name: 'companies', icon: OrganizationIcon, keys: 'g o' },
+  { to: '/deals', name: 'deals', icon: BriefcaseIcon, keys: 'g d' },
+  { to: '/activities', name: 'activities', icon: TasklistIcon, keys: 'g a' },
+  { to: '/calendar', name: 'calendar', icon: CalendarIcon, keys: 'g k' },
+]
+
+/** What stands around every page: the rail, the palette, the keys, and the updates from elsewhere. */
+export function Frame() {
+  const t = useTexts()
+  const navigate = useNavigate()
+  const [collapsed, setCollapsed] = useLocalStorage({ key: 'rapport-rail-collapsed', defaultValue: false })
+  const [palette, setPalette] = useState(false)
+  const [sheet, setSheet] = useState(false)
+  useCommandKeys()
+  useLiveUpdates()
+  useFocusOnNewPages()
+  useCommands([
+    ...places.map(({ to, name, keys }) => ({
+      ...{ id: `go-${name}`, label: t.app.go_to(t.app[name]), group: 'go' as const, keys },
+      run: () => navigate({ to }),
+    })),
+    ...(
+      [
+        ['trash', '/trash', 'g t'],
+        ['audit_log', '/audit-log', undefined],
+        ['settings', '/settings', 'g s'],
+        ['profile', '/settings/profile', undefined],
+      ] as const
+    ).map(([name, to, keys]) => ({
+      ...{ id: `go-${name}`, label: t.app.go_to(t.app[name]), group: 'go' as const, ...(keys && { keys }) },
+      run: () => navigate({ to }),
+    })),
+    {
+      id: 'palette',
+      label: t.app.keys.palette,
+      group: 'go',
+      keys: 'mod+k',
+      keys_only: true,
+      run: () => setPalette(true),
+    },
+    { id: 'sheet', label: t.app.shortcuts, group: 'actions', keys: '?', run: () => setSheet(true) },
+  ])
+  return (
+    <div className="frame" data-collapsed={collapsed}>
+      <a className="skip" href="#content">
+        {t.app.skip_to_content}
+      </a>
+      <nav className="rail" aria-label={t.app.main_navigation}>
+        <WorkspaceMenu collapsed={collapsed} />
+        <button
+          type="button"
+          className="rail-link"
+          onClick={() => setPalette(true)}
+          aria-label={t.app.search}
+        >
+          <SearchIcon />
+          {!collapsed && (
+            <>
+              <span>{t.app.search}</span>
+              <kbd aria-hidden>Ctrl K</kbd>
+            </>
+          )}
+        </button>
+        {places.map(({ to, name, icon }) => (
+          <RailLink key={to} to={to} icon={icon} label={t.app[name]} collapsed={collapsed} />
+        ))}
+        <div className="rail-space" />
+        <RailLink to="/trash" icon={TrashIcon} label={t.app.trash} collapsed={collapsed} />
+        <RailLink to="/settings" icon={GearIcon} label={t.app.settings} collapsed={collapsed} />
+        <PersonMenu collapsed={collapsed} onSheet={() => setSheet(true)} />
+        <button
+          type="button"
+          className="rail-link"
+          aria-label={collapsed ? t.app.expand : t.app.collapse}
+          onClick={() => setCollapsed(!collapsed)}
+        >
+          {collapsed ? <SidebarCollapseIcon /> : <SidebarExpandIcon />}
+        </button>
+      </nav>
+      <nav className="bottom" aria-label={t.app.main_navigation}>
+        {places.slice(0, 4).map(({ to, name, icon }) => (
+          <RailLink key={to} to={to} icon={icon} label={t.app[name]} />
+        ))}
+        <MoreMenu onSearch={() => setPalette(true)} />
+      </nav>
+      <main className="main" id="content" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Suspense>
+        {palette && <Palette onClose={() => setPalette(false)} />}
+        {sheet && <ShortcutSheet onClose={() => setSheet(false)} />}
+      </Suspense>
+    </div>
+  )
+}
+
+/** A new page takes the focus, so that the next Tab goes into it and a reader is told its name. */
+function useFocusOnNewPages() {
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const before = useRef(path)
+  useEffect(() => {
+    if (before.current === path) return
+    before.current = path
+    if (!document.querySelector('[aria-modal=true]')) document.getElementById('content')?.focus()
+  }, [path])
+}
+
+type RailLinkProps = { to: string; icon: Icon; label: string; collapsed?: boolean }
+
+function RailLink({ to, icon: PlaceIcon, label, collapsed = false }: RailLinkProps) {
+  return (
+    <Link
+      to={to}
+      className="rail-link"
+      aria-label={label}
+      title={collapsed ? label : undefined}
+      activeOptions={{ exact: to === '/', includeSearch: false }}
+      activeProps={{ 'aria-current': 'page' }}
+    >
+      <PlaceIcon />
+      {!collapsed && <span>{label}</span>}
+    </Link>
+  )
+}
+
+function PersonMenu({ collapsed, onSheet }: { collapsed: boolean; onSheet: () => void }) {
+  const t = useTexts()
+  const { user } = useSession()
+  const signOut = useSignOut()
+  return (
+    <Menu position="right-end" width={200}>
+      <Menu.Target>
+        <UnstyledButton className="rail-link" aria-label={`${t.app.profile}: ${user.name}`}>
+          <Initials name={user.name} />
+          {!collapsed && <span>{user.name}</span>}
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component={Link} to="/settings/profile">
+          {t.app.profile}
+        </Menu.Item>
+        <Menu.Item onClick={onSheet}>{t.app.shortcuts}</Menu.Item>
+        <Appearance />
+        <Menu.Divider />
+        <Menu.Item onClick={signOut}>{t.app.sign_out}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function Appearance() {
+  const t = useTexts()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const schemes = { light: t.app.light, dark: t.app.dark, auto: t.app.system }
+  return (
+    <>
+      <Menu.Divider />
+      <Menu.Label>{t.app.appearance}</Menu.Label>
+      {Object.entries(schemes).map(([scheme, label]) => (
+        <Menu.Item
+          key={scheme}
+          role="menuitemradio"
+          aria-checked={colorScheme === scheme}
+          onClick={() => setColorScheme(scheme as 'light' | 'dark' | 'auto')}
+          fw={colorScheme === scheme ? 600 : 400}
+        >
+          {label}
+        </Menu.Item>
+      ))}
+    </>
+  )
+}
+
+/** On a phone: everything that the bottom bar has no room for. */
+function MoreMenu({ onSearch }: { onSearch: () => void }) {
+  const t = useTexts()
+  const signOut = useSignOut()
+  return (
+    <Menu position="top-end" width={220}>
+      <Menu.Target>
+        <UnstyledButton className="rail-link">
+          <KebabHorizontalIcon />
+          <span>{t.app.more}</span>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={onSearch}>{t.app.search}</Menu.Item>
+        {(
+          [
+            ['/activities', t.app.activities],
+            ['/calendar', t.app.calendar],
+            ['/trash', t.app.trash],
+            ['/audit-log', t.app.audit_log],
+            ['/settings', t.app.settings],
+            ['/settings/profile', t.app.profile],
+          ] as const
+        ).map(([to, label]) => (
+          <Menu.Item key={to} component={Link} to={to}>
+            {label}
+          </Menu.Item>
+        ))}
+        <Appearance />
+        <Menu.Divider />
+        <Menu.Item onClick={signOut}>{t.app.sign_out}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,103 @@
+import type { QueryClient } from '@tanstack/react-query'
+import {
+  type AnyRoute,
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { Problem } from '../api/client.ts'
+import { Frame } from './frame.tsx'
+import { Crashed, NotFound, Waiting } from './places.tsx'
+import { sessionQuery } from './session.ts'
+
+const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: Outlet })
+
+// Pages before there is a session.
+const people = () => import('../people/pages.tsx')
+const open = [
+  ['/sign-in', 'SignInPage'],
+  ['/setup', 'SetupPage'],
+  ['/invitation', 'InvitationPage'],
+  ['/reset', 'ResetPage'],
+] as const
+const open_routes = open.map(([path, name]) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(people, name) }),
+)
+
+// Everything else stands in the frame, and needs a session.
+const frame = createRoute({
+  getParentRoute: () => root,
+  id: 'frame',
+  component: Frame,
+  beforeLoad: async ({ context, location }) => {
+    try {
+      await context.client.ensureQueryData(sessionQuery)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 401) throw error
+      const to = location.pathname === '/' ? {} : { to: location.href }
+      throw redirect({ to: '/sign-in', search: to as never })
+    }
+  },
+})
+
+/** Every page of the frame with its part of the program, which is loaded when it is first shown. */
+const pages = {
+  '/': lazyRouteComponent(() => import('../home/home-page.tsx'), 'HomePage'),
+  '/contacts': lazyRouteComponent(() => import('../contacts/contacts-page.tsx'), 'ContactsPage'),
+  '/contacts/$id': lazyRouteComponent(() => import('../contacts/contact-page.tsx'), 'ContactPage'),
+  '/companies': lazyRouteComponent(() => import('../companies/companies-page.tsx'), 'CompaniesPage'),
+  '/companies/$id': lazyRouteComponent(() => import('../companies/company-page.tsx'), 'CompanyPage'),
+  '/deals': lazyRouteComponent(() => import('../deals/deals-page.tsx'), 'DealsPage'),
+  '/deals/$id': lazyRouteComponent(() => import('../deals/deal-page.tsx'), 'DealPage'),
+  '/activities': lazyRouteComponent(() => import('../activities/activities-page.tsx'), 'ActivitiesPage'),
+  '/activities/$id': lazyRouteComponent(() => import('../activities/activity-page.tsx'), 'ActivityPage'),
+  '/calendar': lazyRouteComponent(() => import('../calendar/calendar-page.tsx'), 'CalendarPage'),
+  '/calendar/$id': lazyRouteComponent(() => import('../calendar/appointment-page.tsx'), 'AppointmentPage'),
+  '/booking-pages': lazyRouteComponent(() => import('../calendar/booking-pages.tsx'), 'BookingPagesPage'),
+  '/booking-pages/$id': lazyRouteComponent(() => import('../calendar/booking-page.tsx'), 'BookingPagePage'),
+  '/trash': lazyRouteComponent(() => import('../trash/trash-page.tsx'), 'TrashPage'),
+  '/audit-log': lazyRouteComponent(() => import('../trash/audit-page.tsx'), 'AuditPage'),
+  '/settings': lazyRouteComponent(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
+  '/settings/profile': lazyRouteComponent(() => import('../settings/profile-page.tsx'), 'ProfilePage'),
+  '/settings/workspace': lazyRouteComponent(() => import('../settings/workspace-page.tsx'), 'WorkspacePage'),
+  '/settings/members': lazyRouteComponent(() => import('../settings/members-page.tsx'), 'MembersPage'),
+  '/settings/keys': lazyRouteComponent(() => import('../settings/keys-page.tsx'), 'KeysPage'),
+  '/settings/webhooks': lazyRouteComponent(() => import('../settings/webhooks-page.tsx'), 'WebhooksPage'),
+  '/settings/webhooks/$id': lazyRouteComponent(() => import('../settings/webhook-page.tsx'), 'WebhookPage'),
+  '/settings/deliveries': lazyRouteComponent(
+    () => import('../settings/deliveries-page.tsx'),
+    'DeliveriesPage',
+  ),
+  '/settings/deliveries/$id': lazyRouteComponent(
+    () => import('../settings/delivery-page.tsx'),
+    'DeliveryPage',
+  ),
+}
+const page_routes = Object.entries(pages).map(([path, component]) =>
+  createRoute({ getParentRoute: () => frame, path, component: component as never }),
+)
+
+// The paths are texts, not types: links name them as they stand in the address.
+const tree = root.addChildren([...open_routes, frame.addChildren(page_routes as never)] as never)
+
+/** The router: the address is plain text parts, so that links of the app stay readable. */
+export function createAppRouter(client: QueryClient) {
+  return createRouter({
+    routeTree: tree as unknown as AnyRoute,
+    context: { client },
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: (search) => {
+      const text = new URLSearchParams(search as Record<string, string>).toString()
+      return text && `?${text}`
+    },
+    defaultPreload: 'intent',
+    defaultPendingMs: 300,
+    defaultPendingComponent: Waiting,
+    defaultErrorComponent: Crashed,
+    defaultNotFoundComponent: NotFound,
+    scrollRestoration: false,
+  })
+}

@@ -1,0 +1,34 @@
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { api, dataOf } from '../api/client.ts'
+
+/** Who is signed in, where, and what the role allows; asked once and kept. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => dataOf(api.GET('/api/v1/session')),
+  staleTime: Number.POSITIVE_INFINITY,
+  retry: false,
+})
+export type Session = Awaited<ReturnType<NonNullable<typeof sessionQuery.queryFn>>>
+
+/** The session; only inside the frame, which is shown when there is one. */
+export function useSession(): Session {
+  const { data } = useQuery(sessionQuery)
+  if (!data) throw new Error('There is no session here.')
+  return data
+}
+
+/** Whether the role allows something, such as contacts:write. */
+export function useMay(): (scope: string) => boolean {
+  const { scopes } = useSession()
+  return (scope) => scopes.includes(scope)
+}
+
+/** Forgets everything of the session, and shows the page for signing in. */
+export function useSignOut(): () => Promise<void> {
+  const client = useQueryClient()
+  return async () => {
+    await api.DELETE('/api/v1/session').catch(() => {})
+    client.clear()
+    window.location.assign('/sign-in')
+  }
+}

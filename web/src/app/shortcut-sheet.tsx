@@ -1,0 +1,3 @@
+export default function ShortcutSheet(_: { onClose: () => void }) {
+  return null
+}

@@ -1,0 +1,40 @@
+import { createTheme, type MantineColorsTuple } from '@mantine/core'
+
+// One accent: for the primary action and for focus.
+const accent: MantineColorsTuple = [
+  '#eef2ff',
+  '#dbe3fd',
+  '#b6c5f8',
+  '#8fa5f3',
+  '#6c88ee',
+  '#5070e6',
+  '#3a5bd9',
+  '#2f4cbd',
+  '#263f9c',
+  '#1e3279',
+]
+
+const fonts = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif'
+
+export const theme = createTheme({
+  primaryColor: 'accent',
+  primaryShade: { light: 6, dark: 5 },
+  colors: { accent },
+  fontFamily: fonts,
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },
+  spacing: { xs: '4px', sm: '8px', md: '12px', lg: '16px', xl: '24px' },
+  defaultRadius: 6,
+  headings: {
+    fontFamily: fonts,
+    fontWeight: '600',
+    sizes: { h1: { fontSize: '20px' }, h2: { fontSize: '16px' } },
+  },
+  components: {
+    Button: { defaultProps: { size: 'xs' } },
+    TextInput: { defaultProps: { size: 'sm' } },
+    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.35 } } },
+    Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
+    Badge: { defaultProps: { variant: 'light', tt: 'none', fw: 500, radius: 'sm' } },
+  },
+})

@@ -1,0 +1,42 @@
+import { Menu, UnstyledButton } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { api, dataOf } from '../api/client.ts'
+import { useTexts } from '../texts/texts.ts'
+import { Initials } from '../ui/values.tsx'
+import { tellProblem } from './problems.tsx'
+import { useSession } from './session.ts'
+
+/** The workspace, and the others that the person may go to. */
+export function WorkspaceMenu({ collapsed }: { collapsed: boolean }) {
+  const t = useTexts()
+  const client = useQueryClient()
+  const { workspace, workspaces } = useSession()
+  async function go(workspace_id: number) {
+    try {
+      await dataOf(api.PUT('/api/v1/session', { body: { workspace_id } }))
+      // Nothing that was read belongs to the other workspace.
+      client.clear()
+      window.location.assign('/')
+    } catch (error) {
+      tellProblem(error, t)
+    }
+  }
+  return (
+    <Menu position="bottom-start" width={220}>
+      <Menu.Target>
+        <UnstyledButton className="rail-link" aria-label={`${t.app.workspace}: ${workspace.name}`}>
+          <Initials name={workspace.name} square />
+          {!collapsed && <span style={{ fontWeight: 600 }}>{workspace.name}</span>}
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t.app.workspace}</Menu.Label>
+        {workspaces.map(({ id, name }) => (
+          <Menu.Item key={id} disabled={id === workspace.id} onClick={() => go(id)}>
+            {name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

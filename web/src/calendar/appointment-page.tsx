@@ -1,0 +1,3 @@
+import { Page } from '../ui/page.tsx'
+
+export const AppointmentPage = () => <Page title="AppointmentPage">{null}</Page>

@@ -1,0 +1,3 @@
+import { Page } from '../ui/page.tsx'
+
+export const BookingPagePage = () => <Page title="BookingPagePage">{null}</Page>

@@ -1,0 +1,3 @@
+import { Page } from '../ui/page.tsx'
+
+export const CompanyPage = () => <Page title="CompanyPage">{null}</Page>

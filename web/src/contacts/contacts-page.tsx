@@ -1,0 +1,3 @@
+import { Page } from '../ui/page.tsx'
+
+export const ContactsPage = () => <Page title="ContactsPage">{null}</Page>

@@ -1,0 +1,3 @@
+import { Page } from '../ui/page.tsx'
+
+export const DealPage = () => <Page title="DealPage">{null}</Page>

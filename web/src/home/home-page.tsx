@@ -1,0 +1,3 @@
+import { Page } from '../ui/page.tsx'
+
+export const HomePage = () => <Page title="HomePage">{null}</Page>

@@ -1,0 +1,50 @@
+import '@mantine/core/styles.css'
+import '@mantine/dates/styles.css'
+import '@mantine/notifications/styles.css'
+import './app/frame.css'
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { createRoot } from 'react-dom/client'
+import { Problem } from './api/client.ts'
+import { LanguageProvider } from './app/language.tsx'
+import { createAppRouter } from './app/router.tsx'
+import { sessionQuery } from './app/session.ts'
+import { theme } from './app/theme.ts'
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5000,
+      // What the service has judged is not asked again; what did not reach it is, twice.
+      retry: (failures, error) =>
+        failures < 2 && error instanceof Problem && [0, 429, 503].includes(error.status),
+    },
+  },
+})
+// A session that has ended anywhere ends here: the page for signing in leads back.
+client.getQueryCache().subscribe(({ type, query }) => {
+  if (type !== 'updated' || !(query.state.error instanceof Problem) || query.state.error.status !== 401)
+    return
+  if (query.queryKey[0] !== 'session' && client.getQueryData(sessionQuery.queryKey)) {
+    client.removeQueries({ queryKey: sessionQuery.queryKey })
+    router.navigate({
+      to: '/sign-in',
+      search: { to: window.location.pathname + window.location.search } as never,
+    })
+  }
+})
+const router = createAppRouter(client)
+const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
+
+createRoot(document.getElementById('app') as HTMLElement).render(
+  <QueryClientProvider client={client}>
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <LanguageProvider>
+        <Notifications position="bottom-right" limit={4} />
+        <RouterProvider router={router} />
+      </LanguageProvider>
+    </MantineProvider>
+  </QueryClientProvider>,
+)

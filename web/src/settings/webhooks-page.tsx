@@ -1,0 +1,3 @@
+import { Page } from '../ui/page.tsx'
+
+export const WebhooksPage = () => <Page title="WebhooksPage">{null}</Page>

@@ -1,0 +1,25 @@
+import { activities } from './de/activities.ts'
+import { app } from './de/app.ts'
+import { calendar } from './de/calendar.ts'
+import { companies } from './de/companies.ts'
+import { contacts } from './de/contacts.ts'
+import { deals } from './de/deals.ts'
+import { home } from './de/home.ts'
+import { people } from './de/people.ts'
+import { settings } from './de/settings.ts'
+import { trash } from './de/trash.ts'
+import type { Texts } from './texts.ts'
+
+/** The same texts in German. */
+export const de: Texts = {
+  app,
+  home,
+  contacts,
+  companies,
+  deals,
+  activities,
+  calendar,
+  trash,
+  settings,
+  people,
+}

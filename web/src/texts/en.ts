@@ -1,0 +1,13 @@
+import { activities } from './en/activities.ts'
+import { app } from './en/app.ts'
+import { calendar } from './en/calendar.ts'
+import { companies } from './en/companies.ts'
+import { contacts } from './en/contacts.ts'
+import { deals } from './en/deals.ts'
+import { home } from './en/home.ts'
+import { people } from './en/people.ts'
+import { settings } from './en/settings.ts'
+import { trash } from './en/trash.ts'
+
+/** The texts of each room; the German ones have the same shape. */
+export const en = { app, home, contacts, companies, deals, activities, calendar, trash, settings, people }

@@ -1,0 +1,171 @@
+import { Loader, NumberInput, Select, Textarea, TextInput } from '@mantine/core'
+import { DateInput } from '@mantine/dates'
+import { CheckIcon } from '@primer/octicons-react'
+import { useEffect, useId, useRef, useState } from 'react'
+import { explain } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import './fields.css'
+
+export type FieldKind = 'text' | 'email' | 'tel' | 'url' | 'number' | 'date' | 'long'
+type Value = string | number | null
+
+type Props = {
+  label: string
+  value: Value
+  /** How the value reads; left out: as it is. */
+  shown?: React.ReactNode
+  kind?: FieldKind
+  /** What may be chosen, in place of writing. */
+  options?: { value: string; label: string }[]
+  /** Stores the value; throws what the service says. Null clears the field. Without it the field is read only. */
+  onSave?: ((value: Value) => Promise<unknown>) | undefined
+}
+
+const saved_ms = 1500
+
+/**
+ * A fact of a record: label and value; a click edits it in place. Enter and leaving the field save, Escape reverts, a tick
+ * tells when it is stored, and what the service refuses is said below it.
+ */
+export function Field({ label, value, shown, kind = 'text', options, onSave }: Props) {
+  const t = useTexts()
+  const id = useId()
+  const [editing, setEditing] = useState(false)
+  const [draft, setDraft] = useState<Value>(value)
+  const [state, setState] = useState<'rest' | 'saving' | 'saved'>('rest')
+  const [problem, setProblem] = useState<string | null>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  const reverted = useRef(false)
+
+  function begin() {
+    setDraft(value)
+    setProblem(null)
+    reverted.current = false
+    setEditing(true)
+  }
+  function end() {
+    setEditing(false)
+    setProblem(null)
+    requestAnimationFrame(() => button.current?.focus())
+  }
+  async function save(given: Value, back_to_button: boolean) {
+    const next = typeof given === 'string' && kind !== 'long' ? given.trim() : given
+    const cleared = next === '' ? null : next
+    if (reverted.current) return
+    if (cleared === value || (cleared === null && value === ''))
+      return back_to_button ? end() : setEditing(false)
+    setState('saving')
+    try {
+      await onSave?.(cleared)
+      setState('saved')
+      if (back_to_button) end()
+      else setEditing(false)
+      setProblem(null)
+    } catch (error) {
+      setState('rest')
+      setProblem(explain(error, t))
+    }
+  }
+  useEffect(() => {
+    if (state !== 'saved') return
+    const timer = setTimeout(() => setState('rest'), saved_ms)
+    return () => clearTimeout(timer)
+  }, [state])
+
+  const text = shown ?? (options?.find((option) => option.value === value)?.label || value)
+  const keys = {
+    onKeyDown(event: React.KeyboardEvent) {
+      if (event.key === 'Escape') {
+        event.stopPropagation()
+        reverted.current = true
+        end()
+      }
+      const enters = kind !== 'long' || event.metaKey || event.ctrlKey
+      if (event.key === 'Enter' && enters && !options && !event.nativeEvent.isComposing) {
+        event.preventDefault()
+        save(draft, true)
+      }
+    },
+    onBlur: () => save(draft, false),
+  }
+  const common = { size: 'xs', 'aria-labelledby': id, autoFocus: true, error: problem } as const
+  return (
+    <div className="field">
+      <span className="field-label" id={id}>
+        {label}
+      </span>
+      <div className="field-value">
+        {!editing || !onSave ? (
+          onSave ? (
+            <button
+              ref={button}
+              type="button"
+              className="field-button"
+              aria-label={`${label}: ${t.app.edit}`}
+              onClick={begin}
+            >
+              {text ?? <span className="field-none">–</span>}
+            </button>
+          ) : (
+            <span className="field-text">{text ?? <span className="field-none">–</span>}</span>
+          )
+        ) : options ? (
+          <Select
+            {...common}
+            data={options}
+            value={draft === null ? null : String(draft)}
+            clearable
+            searchable={options.length > 8}
+            defaultDropdownOpened
+            onChange={(next) => save(next, true)}
+            onKeyDown={keys.onKeyDown}
+            onBlur={() => setEditing(false)}
+          />
+        ) : kind === 'long' ? (
+          <Textarea
+            {...common}
+            {...keys}
+            autosize
+            minRows={2}
+            maxRows={12}
+            value={String(draft ?? '')}
+            onChange={(event) => setDraft(event.currentTarget.value)}
+          />
+        ) : kind === 'number' ? (
+          <NumberInput
+            {...common}
+            {...keys}
+            hideControls
+            value={draft ?? ''}
+            onChange={(next) => setDraft(next === '' ? null : Number(next))}
+          />
+        ) : kind === 'date' ? (
+          <DateInput
+            {...common}
+            clearable
+            valueFormat="YYYY-MM-DD"
+            value={draft === null ? null : String(draft)}
+            onChange={(next) => {
+              setDraft(next)
+              save(next, true)
+            }}
+            onKeyDown={keys.onKeyDown}
+            popoverProps={{ onClose: () => save(draft, false) }}
+          />
+        ) : (
+          <TextInput
+            {...common}
+            {...keys}
+            type={kind}
+            value={String(draft ?? '')}
+            onChange={(event) => setDraft(event.currentTarget.value)}
+          />
+        )}
+        <span className="field-state" role="status">
+          {state === 'saving' && <Loader size={12} aria-label={t.app.loading} />}
+          {state === 'saved' && <CheckIcon size={14} aria-label={t.app.saved} />}
+        </span>
+      </div>
+    </div>
+  )
+}

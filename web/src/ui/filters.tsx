@@ -1,0 +1,192 @@
+import { ActionIcon, Button, Menu, Select, TextInput } from '@mantine/core'
+import { DateInput } from '@mantine/dates'
+import { FilterIcon, SearchIcon, XIcon } from '@primer/octicons-react'
+import { useEffect, useRef, useState } from 'react'
+import { useCommands } from '../app/commands.ts'
+import { useTexts } from '../texts/texts.ts'
+import type { ListView } from './list-view.ts'
+import './filters.css'
+
+/** A filter that a list understands; its value stands in the address under its name. */
+export type Filter = {
+  name: string
+  label: string
+  /** What may be chosen; none: free text, or a day. */
+  options?: { value: string; label: string }[]
+  kind?: 'text' | 'date'
+  /** How a value reads that is no option, such as a company's name for its id. */
+  show?: (value: string) => React.ReactNode
+}
+
+const typing_ms = 200
+
+/** The search of a list, the chips of its filters, and the menu that adds one. `/` goes into the search. */
+export function ListFilters({
+  view,
+  filters,
+  search = true,
+}: {
+  view: ListView
+  filters: Filter[]
+  search?: boolean
+}) {
+  const t = useTexts()
+  const [added, setAdded] = useState<string | null>(null)
+  const shown = filters.filter(({ name }) => view.filters[name] || name === added)
+  const others = filters.filter((filter) => !shown.includes(filter))
+  return (
+    <>
+      {search && <SearchInput view={view} />}
+      {shown.map((filter) => (
+        <Chip
+          key={filter.name}
+          filter={filter}
+          value={view.filters[filter.name] ?? ''}
+          fresh={filter.name === added}
+          onChange={(value) => {
+            setAdded(null)
+            view.setFilter(filter.name, value)
+          }}
+        />
+      ))}
+      {others.length > 0 && (
+        <Menu position="bottom-start">
+          <Menu.Target>
+            <Button variant="default" leftSection={<FilterIcon size={14} />}>
+              {t.app.add_filter}
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {others.map(({ name, label }) => (
+              <Menu.Item key={name} onClick={() => setAdded(name)}>
+                {label}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      )}
+      {view.filtered && (
+        <Button variant="subtle" color="gray" onClick={view.clearFilters}>
+          {t.app.clear_filters}
+        </Button>
+      )}
+    </>
+  )
+}
+
+function SearchInput({ view }: { view: ListView }) {
+  const t = useTexts()
+  const input = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState(view.search)
+  const told = useRef(view.search)
+  // The address may change from outside: a saved view, back and forward.
+  useEffect(() => {
+    if (view.search !== told.current) setText(view.search)
+    told.current = view.search
+  }, [view.search])
+  useEffect(() => {
+    if (text === told.current) return
+    const timer = setTimeout(() => {
+      told.current = text
+      view.setSearch(text)
+    }, typing_ms)
+    return () => clearTimeout(timer)
+  }, [text, view])
+  useCommands([
+    {
+      id: 'filter',
+      label: t.app.keys.filter,
+      group: 'lists',
+      keys: '/',
+      keys_only: true,
+      run: () => input.current?.focus(),
+    },
+  ])
+  return (
+    <TextInput
+      ref={input}
+      className="search-input"
+      size="xs"
+      type="search"
+      aria-label={t.app.search}
+      placeholder={t.app.search}
+      leftSection={<SearchIcon size={14} />}
+      value={text}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return
+        if (text) setText('')
+        else input.current?.blur()
+      }}
+    />
+  )
+}
+
+type ChipProps = { filter: Filter; value: string; fresh: boolean; onChange: (value: string | null) => void }
+
+function Chip({ filter, value, fresh, onChange }: ChipProps) {
+  const t = useTexts()
+  const { label, options, kind = 'text', show } = filter
+  return (
+    <span className="chip">
+      <span className="chip-label">{label}</span>
+      {value && show ? (
+        <span className="chip-value">{show(value)}</span>
+      ) : options ? (
+        <Select
+          size="xs"
+          variant="unstyled"
+          aria-label={label}
+          data={options}
+          value={value || null}
+          onChange={onChange}
+          searchable={options.length > 8}
+          defaultDropdownOpened={fresh}
+          autoFocus={fresh}
+          allowDeselect={false}
+          w={130}
+        />
+      ) : kind === 'date' ? (
+        <DateInput
+          size="xs"
+          variant="unstyled"
+          aria-label={label}
+          value={value || null}
+          onChange={onChange}
+          autoFocus={fresh}
+          w={110}
+          valueFormat="YYYY-MM-DD"
+        />
+      ) : (
+        <TextChip label={label} value={value} fresh={fresh} onChange={onChange} />
+      )}
+      <ActionIcon
+        size="xs"
+        variant="subtle"
+        color="gray"
+        aria-label={t.app.remove_filter(label)}
+        onClick={() => onChange(null)}
+      >
+        <XIcon size={12} />
+      </ActionIcon>
+    </span>
+  )
+}
+
+function TextChip({ label, value, fresh, onChange }: Omit<ChipProps, 'filter'> & { label: string }) {
+  const [text, setText] = useState(value)
+  const done = () => text !== value && onChange(text.trim() || null)
+  return (
+    <TextInput
+      size="xs"
+      variant="unstyled"
+      aria-label={label}
+      value={text}
+      autoFocus={fresh}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onBlur={done}
+      onKeyDown={(event) => event.key === 'Enter' && done()}
+      w={110}
+    />
+  )
+}

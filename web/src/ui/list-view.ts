@@ -1,0 +1,53 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback, useMemo } from 'react'
+
+/** What the address says: each part a plain text, so that a link shares the whole view. */
+export type Address = Record<string, string>
+
+/** The parts of the address behind "?", and how they are changed; null or an empty text takes a part away. */
+export function useAddress() {
+  const address = useSearch({ strict: false }) as Address
+  const navigate = useNavigate()
+  const change = useCallback(
+    (parts: Record<string, string | null | undefined>, replace = false) =>
+      navigate({
+        to: '.',
+        replace,
+        search: ((before: Address) => {
+          const after: Record<string, string | null | undefined> = { ...before, ...parts }
+          return Object.fromEntries(Object.entries(after).filter(([, value]) => value))
+        }) as never,
+      }),
+    [navigate],
+  )
+  return { address, change }
+}
+
+/** A list as the address describes it: what is searched and filtered, its order, its page, which columns. */
+export function useListView(filter_names: readonly string[], default_sort = '') {
+  const { address, change } = useAddress()
+  return useMemo(() => {
+    const page = Math.max(1, Number(address.page) || 1)
+    const filters = Object.fromEntries(
+      filter_names.flatMap((name) => (address[name] ? [[name, address[name]]] : [])),
+    ) as Address
+    return {
+      search: address.search ?? '',
+      sort: address.sort ?? default_sort,
+      page,
+      filters,
+      /** The id of the record in the side panel. */
+      open: address.open ?? null,
+      filtered: Boolean(address.search) || Object.keys(filters).length > 0,
+      change,
+      setSearch: (search: string) => change({ search, page: null }, true),
+      setSort: (sort: string) => change({ sort, page: null }),
+      setPage: (to: number) => change({ page: to > 1 ? String(to) : null }),
+      setFilter: (name: string, value: string | null) => change({ [name]: value, page: null }),
+      clearFilters: () =>
+        change({ ...Object.fromEntries(filter_names.map((name) => [name, null])), search: null, page: null }),
+      setOpen: (id: string | number | null) => change({ open: id === null ? null : String(id) }, true),
+    }
+  }, [address, change, filter_names, default_sort])
+}
+export type ListView = ReturnType<typeof useListView>

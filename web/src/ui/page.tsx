@@ -1,0 +1,46 @@
+import { Group, Text, Title } from '@mantine/core'
+import { useEffect } from 'react'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import './page.css'
+
+type Props = {
+  title: string
+  /** How many there are, beside the title. */
+  count?: number | undefined
+  /** Views, filters: what stands between the title and the actions. */
+  middle?: React.ReactNode
+  /** The primary action comes last. */
+  actions?: React.ReactNode
+  children: React.ReactNode
+}
+
+/** A page: one line with its title and what can be done here, then its content. */
+export function Page({ title, count, middle, actions, children }: Props) {
+  const t = useTexts()
+  const formats = useFormats()
+  useEffect(() => {
+    document.title = `${title} · ${t.app.name}`
+  }, [title, t])
+  return (
+    <div className="page">
+      <header className="page-line">
+        <Group gap="sm" wrap="nowrap" className="page-title">
+          <Title order={1} fz={20} lineClamp={1}>
+            {title}
+          </Title>
+          {count !== undefined && (
+            <Text c="dimmed" className="numbers">
+              {formats.number(count)}
+            </Text>
+          )}
+        </Group>
+        <div className="page-middle">{middle}</div>
+        <Group gap="sm" wrap="nowrap">
+          {actions}
+        </Group>
+      </header>
+      <div className="page-content">{children}</div>
+    </div>
+  )
+}

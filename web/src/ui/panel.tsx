@@ -1,0 +1,34 @@
+import { ActionIcon } from '@mantine/core'
+import { LinkExternalIcon, XIcon } from '@primer/octicons-react'
+import { Link } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { useTexts } from '../texts/texts.ts'
+import './panel.css'
+
+type Props = { label: string; href: string; onClose: () => void; children: React.ReactNode }
+
+/** A record beside the list it is in. Escape closes it; the list stays usable. */
+export function SidePanel({ label, href, onClose, children }: Props) {
+  const t = useTexts()
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('[aria-modal=true]'))
+        onClose()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [onClose])
+  return (
+    <aside className="panel" aria-label={label}>
+      <div className="panel-line">
+        <ActionIcon component={Link} to={href} variant="subtle" color="gray" aria-label={t.app.open_page}>
+          <LinkExternalIcon />
+        </ActionIcon>
+        <ActionIcon variant="subtle" color="gray" aria-label={t.app.close} onClick={onClose}>
+          <XIcon />
+        </ActionIcon>
+      </div>
+      {children}
+    </aside>
+  )
+}

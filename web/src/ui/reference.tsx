@@ -1,0 +1,89 @@
+import { Combobox, Loader, TextInput, useCombobox } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { useTexts } from '../texts/texts.ts'
+
+export type Choice = { id: number; name: string; detail?: string | null }
+
+type Props = {
+  label: string
+  value: Choice | null
+  onChange: (choice: Choice | null) => void
+  /** What the service finds for a text; the key tells queries of different kinds apart. */
+  kind: string
+  search: (text: string) => Promise<Choice[]>
+  error?: React.ReactNode
+  autoFocus?: boolean
+  hideLabel?: boolean
+  placeholder?: string
+  onBlur?: () => void
+}
+
+const typing_ms = 150
+
+/** Chooses a record by writing a part of its name; leaving it empty chooses none. */
+export function ReferenceInput(props: Props) {
+  const { label, value, onChange, kind, search, error, autoFocus, hideLabel, placeholder, onBlur } = props
+  const t = useTexts()
+  const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
+  const [text, setText] = useState(value?.name ?? '')
+  const [asked, setAsked] = useState('')
+  useEffect(() => setText(value?.name ?? ''), [value])
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text === value?.name ? '' : text.trim()), typing_ms)
+    return () => clearTimeout(timer)
+  }, [text, value])
+  const { data, isFetching } = useQuery({
+    queryKey: [kind, 'choices', asked],
+    queryFn: () => search(asked),
+    enabled: combobox.dropdownOpened,
+    placeholderData: (before) => before,
+  })
+  return (
+    <Combobox
+      store={combobox}
+      onOptionSubmit={(id) => {
+        const choice = data?.find((one) => String(one.id) === id) ?? null
+        onChange(choice)
+        setText(choice?.name ?? '')
+        combobox.closeDropdown()
+      }}
+    >
+      <Combobox.Target>
+        <TextInput
+          label={hideLabel ? undefined : label}
+          aria-label={hideLabel ? label : undefined}
+          error={error}
+          autoFocus={autoFocus}
+          placeholder={placeholder}
+          value={text}
+          rightSection={isFetching ? <Loader size={12} /> : null}
+          onFocus={() => combobox.openDropdown()}
+          onClick={() => combobox.openDropdown()}
+          onChange={(event) => {
+            setText(event.currentTarget.value)
+            combobox.openDropdown()
+            combobox.updateSelectedOptionIndex()
+          }}
+          onBlur={() => {
+            combobox.closeDropdown()
+            if (text.trim() === '' && value) onChange(null)
+            else setText(value?.name ?? '')
+            onBlur?.()
+          }}
+        />
+      </Combobox.Target>
+      <Combobox.Dropdown>
+        <Combobox.Options mah={260} style={{ overflowY: 'auto' }}>
+          {data?.map(({ id, name, detail }) => (
+            <Combobox.Option key={id} value={String(id)}>
+              {name}
+              {detail && <span className="field-none"> · {detail}</span>}
+            </Combobox.Option>
+          ))}
+          {data?.length === 0 && <Combobox.Empty>{t.app.palette_empty}</Combobox.Empty>}
+        </Combobox.Options>
+      </Combobox.Dropdown>
+    </Combobox>
+  )
+}

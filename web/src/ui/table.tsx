@@ -1,0 +1,289 @@
+import { ActionIcon, Checkbox, Group, Skeleton, Text } from '@mantine/core'
+import { ArrowDownIcon, ArrowUpIcon, ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
+import { Link } from '@tanstack/react-router'
+import { useRef } from 'react'
+import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import './table.css'
+
+export type Column<Row> = {
+  id: string
+  label: string
+  /** Short text, a link, or a small piece; empty cells stay empty. */
+  cell: (row: Row) => React.ReactNode
+  /** The API's order by this column, without the sign; descending first where `down`. */
+  sort?: string
+  down?: boolean
+  /** Right-aligned, with figures of one width. */
+  number?: boolean
+  width?: number
+  /** Shown on a phone too; the first column always is. */
+  phone?: boolean
+  /** Not shown until the reader chooses it. */
+  extra?: boolean
+}
+
+type Meta = { current_page: number; last_page: number; per_page: number; total: number }
+
+type Props<Row> = {
+  /** What the table lists, for those who do not see it. */
+  label: string
+  columns: Column<Row>[]
+  /** undefined while the first answer is awaited. */
+  rows: Row[] | undefined
+  meta?: Meta | undefined
+  /** What to show when there is no row. */
+  empty: React.ReactNode
+  nameOf: (row: Row) => string
+  /** Where the whole page of a row is. */
+  hrefOf?: (row: Row) => string
+  /** A click on a row, such as to show it in the side panel. */
+  onOpen?: (row: Row) => void
+  open_id?: string | number | null
+  sort?: string
+  onSort?: (sort: string) => void
+  onPage?: (page: number) => void
+  selected?: ReadonlySet<Row['id' & keyof Row]>
+  onSelect?: (selected: Set<Row['id' & keyof Row]>) => void
+}
+
+type Identified = { id: string | number }
+
+/**
+ * Rows under columns, one page of them. j and k go through the rows by the link in their first cell, x selects, a click
+ * opens. Nothing moves while it loads: as many rows stand there as were there before.
+ */
+export function DataTable<Row extends Identified>(props: Props<Row>) {
+  const { label, columns, rows, meta, empty, nameOf, hrefOf, onOpen, open_id, sort, onSort, onPage } = props
+  const { selected, onSelect } = props
+  const t = useTexts()
+  const body = useRef<HTMLTableSectionElement>(null)
+  const links = () => [...(body.current?.querySelectorAll<HTMLElement>('[data-row-link]') ?? [])]
+  const at = () => links().indexOf(document.activeElement as HTMLElement)
+
+  function go(step: number) {
+    const all = links()
+    const from = at()
+    const index =
+      from < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, from + step))
+    all[index]?.focus()
+    const row = rows?.[index]
+    if (row && open_id && onOpen) onOpen(row)
+  }
+  const toggle = (row: Row) => {
+    const next = new Set(selected)
+    if (!next.delete(row.id as never)) next.add(row.id as never)
+    onSelect?.(next)
+  }
+  useCommands([
+    ...(['j', 'ArrowDown'] as const).map((keys) => ({
+      ...{
+        id: `next-row-${keys}`,
+        label: t.app.keys.next_row,
+        group: 'lists' as const,
+        keys,
+        keys_only: true,
+      },
+      run: () => go(1),
+    })),
+    ...(['k', 'ArrowUp'] as const).map((keys) => ({
+      ...{ id: `previous-row-${keys}`, label: t.app.keys.previous_row, group: 'lists' as const, keys },
+      keys_only: true,
+      run: () => go(-1),
+    })),
+    ...(onSelect
+      ? [
+          {
+            ...{
+              id: 'select-row',
+              label: t.app.keys.select_row,
+              group: 'lists' as const,
+              keys: 'x',
+              keys_only: true,
+            },
+            run: () => {
+              const row = rows?.[at()]
+              if (row) toggle(row)
+            },
+          },
+        ]
+      : []),
+  ])
+
+  if (rows?.length === 0) return <>{empty}</>
+  const all = rows?.length ? rows.every(({ id }) => selected?.has(id as never)) : false
+  return (
+    <div className="table-place">
+      <div className="table-scroll">
+        <table className="table" aria-label={label} aria-busy={!rows}>
+          <thead>
+            <tr>
+              {onSelect && (
+                <th className="table-check" scope="col">
+                  <Checkbox
+                    size="xs"
+                    aria-label={t.app.select_all}
+                    checked={all}
+                    indeterminate={!all && Boolean(selected?.size)}
+                    onChange={() => onSelect(new Set(all ? [] : (rows ?? []).map(({ id }) => id as never)))}
+                  />
+                </th>
+              )}
+              {columns.map((column) => (
+                <HeadCell key={column.id} column={column} sort={sort} onSort={onSort} />
+              ))}
+            </tr>
+          </thead>
+          <tbody ref={body}>
+            {!rows && <Awaited columns={columns.length + (onSelect ? 1 : 0)} />}
+            {rows?.map((row) => (
+              <tr
+                key={row.id}
+                data-open={String(row.id) === String(open_id) || undefined}
+                data-selected={selected?.has(row.id as never) || undefined}
+                onClick={(event) => {
+                  if (!onOpen || (event.target as Element).closest('a, button, input, label')) return
+                  onOpen(row)
+                }}
+              >
+                {onSelect && (
+                  <td className="table-check">
+                    <Checkbox
+                      size="xs"
+                      aria-label={t.app.select_row(nameOf(row))}
+                      checked={selected?.has(row.id as never) ?? false}
+                      onChange={() => toggle(row)}
+                    />
+                  </td>
+                )}
+                {columns.map((column, index) => (
+                  <td
+                    key={column.id}
+                    className={column.number ? 'number numbers' : undefined}
+                    data-first={index === 0 || undefined}
+                    data-phone={index === 0 || column.phone || undefined}
+                  >
+                    {index === 0 ? (
+                      <RowLink href={hrefOf?.(row)} onOpen={onOpen && (() => onOpen(row))}>
+                        {column.cell(row)}
+                      </RowLink>
+                    ) : (
+                      column.cell(row)
+                    )}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {meta && onPage && <Pager meta={meta} onPage={onPage} />}
+    </div>
+  )
+}
+
+function RowLink({
+  href,
+  onOpen,
+  children,
+}: {
+  href?: string
+  onOpen?: () => void
+  children: React.ReactNode
+}) {
+  if (href)
+    return (
+      <Link to={href} data-row-link className="row-link">
+        {children}
+      </Link>
+    )
+  if (!onOpen) return children
+  return (
+    <button type="button" data-row-link className="row-link" onClick={onOpen}>
+      {children}
+    </button>
+  )
+}
+
+type HeadProps<Row> = { column: Column<Row>; sort?: string; onSort?: (sort: string) => void }
+
+function HeadCell<Row>({ column, sort, onSort }: HeadProps<Row>) {
+  const t = useTexts()
+  const { label, number, width, phone } = column
+  const down = sort === `-${column.sort}`
+  const sorted = column.sort !== undefined && (down || sort === column.sort)
+  const order = sorted ? (down ? 'descending' : 'ascending') : undefined
+  const first = column.down ? `-${column.sort}` : column.sort
+  const other = column.down ? column.sort : `-${column.sort}`
+  return (
+    <th
+      scope="col"
+      aria-sort={order}
+      className={number ? 'number' : undefined}
+      style={{ width }}
+      data-phone={phone || undefined}
+    >
+      {column.sort && onSort ? (
+        <button
+          type="button"
+          className="sort-button"
+          title={t.app.sort_by(label)}
+          onClick={() => onSort((sort === first ? other : first) ?? '')}
+        >
+          {label}
+          {order === 'ascending' && <ArrowUpIcon size={12} />}
+          {order === 'descending' && <ArrowDownIcon size={12} />}
+        </button>
+      ) : (
+        label
+      )}
+    </th>
+  )
+}
+
+function Awaited({ columns }: { columns: number }) {
+  return Array.from({ length: 12 }, (_, row) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: rows that are only awaited have nothing else
+    <tr key={row} aria-hidden>
+      {Array.from({ length: columns }, (_, column) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: as above
+        <td key={column} data-first={column === 0 || undefined} data-phone={column < 2 || undefined}>
+          <Skeleton height={10} width={`${40 + ((row * 7 + column * 13) % 45)}%`} />
+        </td>
+      ))}
+    </tr>
+  ))
+}
+
+function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { current_page, last_page, per_page, total } = meta
+  const from = Math.min(total, (current_page - 1) * per_page + 1)
+  const to = Math.min(total, current_page * per_page)
+  const n = formats.number
+  return (
+    <Group justify="flex-end" gap="sm" className="pager">
+      <Text size="sm" c="dimmed" className="numbers">
+        {t.app.range(n(from), n(to), n(total))}
+      </Text>
+      <ActionIcon
+        variant="default"
+        aria-label={t.app.previous}
+        disabled={current_page <= 1}
+        onClick={() => onPage(current_page - 1)}
+      >
+        <ChevronLeftIcon />
+      </ActionIcon>
+      <ActionIcon
+        variant="default"
+        aria-label={t.app.next}
+        disabled={current_page >= last_page}
+        onClick={() => onPage(current_page + 1)}
+      >
+        <ChevronRightIcon />
+      </ActionIcon>
+    </Group>
+  )
+}

@@ -1,0 +1,43 @@
+import { Avatar, Text } from '@mantine/core'
+import { useFormats } from '../app/formats.ts'
+
+/** How long ago, with the exact time on hover. */
+export function Ago({ at }: { at: string | null | undefined }) {
+  const formats = useFormats()
+  if (!at) return null
+  return (
+    <time dateTime={at} title={formats.exact(at)}>
+      {formats.relative(at)}
+    </time>
+  )
+}
+
+/** An amount in the workspace's currency; nothing when there is none. */
+export function Money({ value }: { value: number | null | undefined }) {
+  const formats = useFormats()
+  return value === null || value === undefined ? null : (
+    <span className="numbers">{formats.money(value)}</span>
+  )
+}
+
+const hues = ['blue', 'cyan', 'grape', 'green', 'indigo', 'orange', 'pink', 'teal', 'violet', 'yellow']
+
+/** The initials of a record, in a colour that its name always has. */
+export function Initials({ name, square = false }: { name: string; square?: boolean }) {
+  const words = name.trim().split(/\s+/)
+  const initials = (words[0]?.[0] ?? '') + (words.length > 1 ? (words.at(-1)?.[0] ?? '') : '')
+  let sum = 0
+  for (const sign of name) sum += sign.codePointAt(0) ?? 0
+  return (
+    <Avatar size={24} radius={square ? 4 : 12} color={hues[sum % hues.length]} aria-hidden fz={10}>
+      {initials.toUpperCase()}
+    </Avatar>
+  )
+}
+
+/** What is not there, said quietly. */
+export const Soft = ({ children }: { children: React.ReactNode }) => (
+  <Text size="sm" c="dimmed">
+    {children}
+  </Text>
+)
