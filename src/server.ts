@@ -20,7 +20,7 @@ import { startCleaning } from './people/cleaning.ts'
 import { makeSetupToken } from './people/setup.ts'
 import { startEmptying } from './trash/retention.ts'
 import { version } from './version.ts'
-import { web_folder } from './web/build.ts'
+import { web_folder as built_folder } from './web/build.ts'
 import { createSender } from './webhooks/deliver.ts'
 import { createDispatcher } from './webhooks/dispatcher.ts'
 import { reclaimAll } from './webhooks/queue.ts'
@@ -55,6 +55,8 @@ type Options = {
   folder?: 'own' | 'given' | 'shared'
   /** The other processes behind the same port. */
   peers?: Peers
+  /** Where the built web app is; null: none is served. */
+  web_folder?: string | null
 }
 
 const drain_ms = 15_000
@@ -64,7 +66,7 @@ const patience_ms = 15_000
 /** Starts the service; resolves when it answers requests. */
 export async function startServer(
   config: Config,
-  { clock: given, roles: mine = roles, folder = 'own', peers }: Options = {},
+  { clock: given, roles: mine = roles, folder = 'own', peers, web_folder = built_folder }: Options = {},
 ): Promise<Running> {
   const logger = pino({ level: config.log_level })
   const onError = (error: unknown) => logger.error({ err: error }, 'a task of the service failed')

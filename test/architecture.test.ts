@@ -100,6 +100,10 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   { files: 'workspaces/.*', may: 'db/[a-z]+|events/(audit|context)|clock', packages: 'kysely' },
 
+  // The web app is files here: built from web/, sent as they are. What it does, it does by the API.
+  { files: 'web/build', may: '', packages: 'node:(child_process|crypto|events|fs|path|url)' },
+  { files: 'web/routes', may: 'http/server', packages: '@fastify/static|node:(crypto|fs|path)' },
+
   // The top: puts everything together, and is imported by itself alone.
   { files: '(app|server|main|cli/.*)', may: '.*', packages: '.*' },
 ]
@@ -142,6 +146,22 @@ test('every file imports only what its room may', () => {
   }
   assert.deepEqual(wrong, [])
   assert.ok(code.length > 50 && checked > 200, 'the imports are not found')
+})
+
+test('the web app imports nothing of the service, and no room of it the pages of another one', () => {
+  const files = globSync('web/src/**/*.{ts,tsx}', { cwd: root }).map((file) => file.replaceAll('\\', '/'))
+  const wrong: string[] = []
+  for (const file of files)
+    for (const from of imports(file).filter((from) => from.startsWith('.'))) {
+      const target = posix.join(posix.dirname(file), from)
+      const [, , room, ...rest] = target.split('/')
+      const own = room === file.split('/')[2]
+      if (!target.startsWith('web/src/')) wrong.push(`${file} imports ${target}`)
+      else if (!own && rest.join('/').includes('-page.') && file !== 'web/src/app/router.tsx')
+        wrong.push(`${file} imports the page ${target}`)
+    }
+  assert.deepEqual(wrong, [])
+  assert.ok(files.length > 40)
 })
 
 test('every row of the table has files', () => {

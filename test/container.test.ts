@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readConfig } from '../src/config.ts'
+import { buildWebApp, web_folder } from '../src/web/build.ts'
 
 // No image can be built where the tests run: its last stage is laid out as the Dockerfile says, and its commands are run.
 
@@ -33,7 +34,7 @@ const env = Object.fromEntries(
 const folder = mkdtempSync(join(tmpdir(), 'rapport-image-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-function layOut(): string {
+async function layOut(): Promise<string> {
   const app = join(folder, 'app')
   mkdirSync(app)
   const copied = instructions('COPY').filter((words) => !words.startsWith('--from='))
@@ -46,12 +47,16 @@ function layOut(): string {
         filter: (path) => !path.endsWith('.test.ts'),
       })
   }
+  // What an earlier stage has made.
+  assert.ok(instructions('COPY').includes('--from=web /app/web/dist ./web/dist'))
+  await buildWebApp(() => {})
+  cpSync(web_folder, join(app, 'web/dist'), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(app, 'node_modules'))
   return app
 }
 
 test('the files of the image are all that the server needs: it serves, is healthy, and stops at SIGTERM with 0', async () => {
-  const app = layOut()
+  const app = await layOut()
   const placed = (words: string[]) => words.slice(1).map((word) => word.replace(/^\/app\//, `${app}/`))
   const server = spawn(process.execPath, placed([...commandOf('ENTRYPOINT'), ...commandOf('CMD')]), {
     cwd: app,
@@ -70,6 +75,9 @@ test('the files of the image are all that the server needs: it serves, is health
       execFile(process.execPath, words, { env: { PORT: port } }, (error) => resolve(!error))
     })
   assert.equal((await fetch(`http://127.0.0.1:${port}/docs/scalar.js`)).status, 200)
+  const document = await (await fetch(`http://127.0.0.1:${port}/`)).text()
+  const [script] = /\/assets\/[^"]+\.js/.exec(document) ?? []
+  assert.equal((await fetch(`http://127.0.0.1:${port}${script}`)).status, 200)
   assert.equal(await healthy(), true)
   server.kill('SIGTERM')
   assert.deepEqual(await exited, [0, null])

@@ -49,10 +49,19 @@ export function client(url: string, key: string | null) {
   }
 }
 
-type Options = { clock?: Clock; roles?: Role[]; env?: Record<string, string>; data_dir?: string }
+type Options = {
+  clock?: Clock
+  roles?: Role[]
+  env?: Record<string, string>
+  data_dir?: string
+  web_folder?: string
+}
 
-/** Starts the whole service on a scratch folder and a free port, as `npm start` does, without rate limits. */
-export async function startRapport({ clock, roles, env = {}, data_dir }: Options = {}) {
+/**
+ * Starts the whole service on a scratch folder and a free port, as `npm start` does, without rate limits; without the web
+ * app too, unless its folder is given.
+ */
+export async function startRapport({ clock, roles, env = {}, data_dir, web_folder }: Options = {}) {
   const folder = data_dir ?? mkdtempSync(join(tmpdir(), 'rapport-test-'))
   const config = readConfig({
     PORT: '0',
@@ -62,7 +71,11 @@ export async function startRapport({ clock, roles, env = {}, data_dir }: Options
     LOG_LEVEL: 'silent',
     ...env,
   })
-  const running = await startServer(config, { ...(clock && { clock }), ...(roles && { roles }) })
+  const running = await startServer(config, {
+    ...(clock && { clock }),
+    ...(roles && { roles }),
+    web_folder: web_folder ?? null,
+  })
   const key = running.first_key ?? ''
   return {
     ...running,

@@ -9,7 +9,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core'
-import { buildWebApp } from '../src/web/build.ts'
+import { buildWebApp, web_folder } from '../src/web/build.ts'
 import { type Rapport, startRapport } from './harness.ts'
 import { findProgram } from './packages.ts'
 
@@ -40,7 +40,7 @@ function cookieOf(header: string, url: string) {
 /** A service with the web app, its owner made, and a browser. Pages that are opened here fail the test by any complaint. */
 export async function startWeb(options: Parameters<typeof startRapport>[0] = {}) {
   await buildWebApp(() => {})
-  const rapport: Rapport = await startRapport(options)
+  const rapport: Rapport = await startRapport({ ...options, web_folder })
   const browser: Browser = await chromium.launch({ executablePath: findProgram('chromium'), args: flags })
   const token = new URL(rapport.setup_url ?? '').hash.slice(1)
   const made = await rapport.call('POST', '/api/v1/setup', {

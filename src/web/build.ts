@@ -51,7 +51,6 @@ export async function buildWebApp(tell: (line: string) => void): Promise<void> {
     {
       cwd: source,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, NODE_ENV: 'production' },
     },
   )
   let said = ''
