@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { readConfig } from '../src/config.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/open.ts'
+import { buildWebApp } from '../src/web/build.ts'
 import { createDatabase, dropDatabases, startPostgres } from './postgres.ts'
 
 // All tests: node test/run.ts
@@ -132,6 +133,8 @@ const { values, positionals } = parseArgs({
 const chosen = (engine: Engine) => values.engine === undefined || values.engine === engine
 if (!chosen('sqlite') && !chosen('postgres')) throw new Error('--engine is sqlite or postgres.')
 const started = performance.now()
+// Once, before the tests that open it side by side.
+await buildWebApp(console.log)
 const results: boolean[] = []
 for (const engine of ['sqlite', 'postgres'] as const) {
   const files = chosen(engine) ? filesFor(engine, positionals) : []

@@ -1,0 +1,47 @@
+import type { Rapport } from './harness.ts'
+import { startReceiver } from './receiver.ts'
+import { fillWorkspace } from './web-records.ts'
+
+/** Fills a workspace, with deliveries that arrived and some that did not, and names every screen of the app with its address. */
+export async function makeScreens({ call }: Pick<Rapport, 'call'>): Promise<Record<string, string>> {
+  const receiver = await startReceiver({
+    answer: (_, number) => (number % 2 ? { body: '{"ok":true}' } : { status: 503, body: 'busy' }),
+  })
+  const events = ['deal.won', 'deal.lost', 'contact.created']
+  const made = await call('POST', '/api/v1/webhooks', { name: 'Billing', url: receiver.url, events })
+  const { contacts, companies, deals, activities, appointments, booking_page } = await fillWorkspace({ call })
+  await receiver.waitFor(10)
+  const deliveries = (await call('GET', '/api/v1/deliveries?status=pending')).body.data
+  await receiver.close()
+  return {
+    home: '/',
+    contacts: '/contacts',
+    'contacts-panel': `/contacts?open=${contacts[0]}`,
+    'contacts-none': '/contacts?search=nobody-at-all',
+    contact: `/contacts/${contacts[0]}`,
+    'contact-notes': `/contacts/${contacts[0]}?tab=notes`,
+    companies: '/companies',
+    company: `/companies/${companies[0]}`,
+    deals: '/deals',
+    'deals-table': '/deals?view=table',
+    deal: `/deals/${deals[7]}`,
+    activities: '/activities',
+    activity: `/activities/${activities[0]}`,
+    calendar: '/calendar',
+    appointment: `/calendar/${appointments[0]}`,
+    'booking-pages': '/booking-pages',
+    'booking-page': `/booking-pages/${booking_page}`,
+    trash: '/trash',
+    'audit-log': '/audit-log',
+    settings: '/settings',
+    profile: '/settings/profile',
+    workspace: '/settings/workspace',
+    members: '/settings/members',
+    keys: '/settings/keys',
+    webhooks: '/settings/webhooks',
+    webhook: `/settings/webhooks/${made.body.data.id}`,
+    deliveries: '/settings/deliveries',
+    delivery: `/settings/deliveries/${deliveries[0].id}`,
+    'not-found': '/contacts/999999',
+  }
+}
