@@ -19,6 +19,7 @@ const known = [
     'events-feed.md',
     'history.md',
     'keys.md',
+    'people.md',
     'reports.md',
   ],
   ...['trash.md', 'views.md'],
@@ -63,7 +64,7 @@ for (const { page, script } of examples)
     t.after(() => service.close())
     const cwd = mkdtempSync(join(tmpdir(), 'rapport-examples-'))
     t.after(() => rmSync(cwd, { recursive: true }))
-    const { url, key } = service
+    const { url, key, setup_url } = service
     const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
       cwd,
       env: {
@@ -71,6 +72,7 @@ for (const { page, script } of examples)
         HOME: cwd,
         LC_ALL: 'C.UTF-8',
         ...{ URL: url, API: `${url}/api/v1`, KEY: key },
+        SETUP_TOKEN: setup_url?.split('#')[1],
         ...{ H: `Authorization: Bearer ${key}`, J: 'Content-Type: application/json' },
       },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -324,7 +324,7 @@ test('pages allow nothing but this server, are kept by nobody, and their assets 
   const page = await get(path)
   const policy = page.headers.get('content-security-policy') ?? ''
   assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/)
-  assert.match(policy, /frame-ancestors 'none'/)
+  assert.match(policy, /frame-ancestors 'self'/)
   assert.doesNotMatch(policy, /unsafe|https?:|\*/)
   assert.equal(page.headers.get('cache-control'), 'no-store')
   assert.equal(page.headers.get('referrer-policy'), 'no-referrer')

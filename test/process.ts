@@ -63,7 +63,7 @@ export async function serveProcess(t: TestContext, env: Env) {
   await new Promise<void>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       output += chunk
-      if (output.includes('\n')) resolve()
+      if (/^Rapport serves \S+$/m.test(output) && output.endsWith('\n')) resolve()
     })
     exited.then((code) => reject(new Error(`serve ended with ${code}: ${errors}`)))
   })

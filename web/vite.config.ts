@@ -18,7 +18,7 @@ function compress(): Plugin {
     },
     async closeBundle() {
       const names = readdirSync(folder).filter((name) => compressed.test(name))
-      const params = { [constants.BROTLI_PARAM_QUALITY]: 9 }
+      const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }
       await Promise.all(
         names.map(async (name) => {
           const bytes = readFileSync(resolve(folder, name))

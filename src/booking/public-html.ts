@@ -60,7 +60,8 @@ ${body}
 </html>
 `.text
 
-// Nothing but this server is asked, and no script or style of a page itself runs, whatever a text in it says.
+// Nothing but this server is asked, and no script or style of a page itself runs, whatever a text in it says. Only the web
+// app shows them in a frame: the preview of a booking page.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -69,7 +70,7 @@ const policy = [
   'img-src data:',
   "form-action 'self'",
   "base-uri 'none'",
-  "frame-ancestors 'none'",
+  "frame-ancestors 'self'",
 ].join('; ')
 
 /** Of every answer below /book but the assets: pages hold forms and private links, so nobody keeps or passes them on. */

@@ -30,8 +30,11 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What a key needs for this route, such as contacts:read; none: the route is open to all. */
     scope?: string
-    /** Of a POST whose body holds a password: nothing of it is kept, so it takes no Idempotency-Key. */
-    secret_body?: boolean
+    /**
+     * A POST that takes no Idempotency-Key: its body holds a password, of which nothing may be kept, or its session is
+     * another one when it is repeated.
+     */
+    unrepeatable?: boolean
   }
 }
 

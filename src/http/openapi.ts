@@ -93,7 +93,7 @@ export async function describeApi(
 }
 
 type RouteSchema = Record<string, unknown> & { hide?: boolean }
-type Route = { method: string | string[]; config?: { scope?: string; secret_body?: boolean } }
+type Route = { method: string | string[]; config?: { scope?: string; unrepeatable?: boolean } }
 
 // Only the API itself is described: health, metrics and this document's own page are not part of it.
 function describeRoute(schema: RouteSchema | undefined, url: string, route: Route): RouteSchema {
@@ -104,7 +104,7 @@ function describeRoute(schema: RouteSchema | undefined, url: string, route: Rout
     operationId: operationId(method, url),
     ...schema,
     ...securityOf(route),
-    'x-repeatable': method === 'POST' && route.config?.scope !== undefined && !route.config.secret_body,
+    'x-repeatable': method === 'POST' && route.config?.scope !== undefined && !route.config.unrepeatable,
     'x-custom-fields': 'patternProperties' in ((schema.querystring ?? {}) as object),
   }
 }

@@ -120,7 +120,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
 function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | null {
   const { workspace_id, id: key_id } = request.access
   const key = request.method === 'POST' ? request.headers['idempotency-key'] : undefined
-  if (key === undefined || request.routeOptions.config.secret_body) return null
+  if (key === undefined || request.routeOptions.config.unrepeatable) return null
   return {
     workspace_id,
     key_id,

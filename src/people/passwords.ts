@@ -3,35 +3,26 @@ import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { type FieldProblem, unavailable } from '../http/errors.ts'
 
-// OWASP's and RFC 9106's second choice: 19 MiB, two passes, one lane.
-const memory = 19_456
-const passes = 2
-const parallelism = 1
+// What OWASP advises: 19 MiB, two passes, one lane.
+export const cost: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const tag_length = 32
 const salt_length = 16
 
-export type Argon2 = (password: Buffer, salt: Buffer) => Promise<Uint8Array>
+/** What a hash is made with, which stands in its text: later ones may be made with more. */
+export type Cost = { memory: number; passes: number; parallelism: number }
+export type Argon2 = (password: Buffer, salt: Buffer, cost: Cost, length: number) => Promise<Uint8Array>
 
 /** By Node itself, on its thread pool; null where this Node has none. */
 export const byNode: Argon2 | null =
   typeof nodeArgon2 === 'function'
-    ? (message, nonce) =>
-        promisify(nodeArgon2)('argon2id', {
-          ...{ message, nonce, memory, passes, parallelism },
-          tagLength: tag_length,
-        })
+    ? (message, nonce, cost, tagLength) =>
+        promisify(nodeArgon2)('argon2id', { message, nonce, tagLength, ...cost })
     : null
 
 /** By a library, on this thread, which others get a turn on every few milliseconds. */
-export const byLibrary: Argon2 = async (password, salt) => {
+export const byLibrary: Argon2 = async (password, salt, { memory: m, passes: t, parallelism: p }, dkLen) => {
   const { argon2idAsync } = await import('@noble/hashes/argon2.js')
-  return argon2idAsync(password, salt, {
-    m: memory,
-    t: passes,
-    p: parallelism,
-    dkLen: tag_length,
-    asyncTick: 5,
-  })
+  return argon2idAsync(password, salt, { m, t, p, dkLen, asyncTick: 5 })
 }
 
 const argon2 = byNode ?? byLibrary
@@ -61,25 +52,30 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 // The same password typed on two machines may be composed in two ways.
 const bytesOf = (password: string) => Buffer.from(password.normalize('NFKC'))
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replaceAll('=', '')
-const head = `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$`
+const textOf = ({ memory, passes, parallelism }: Cost, salt: Uint8Array, hash: Uint8Array) =>
+  `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`
 
 /** A password's argon2id hash in PHC string format. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(salt_length)
-  const hash = await inTurn(() => argon2(bytesOf(password), salt))
-  return `${head}${base64(salt)}$${base64(hash)}`
+  const hash = await inTurn(() => argon2(bytesOf(password), salt, cost, tag_length))
+  return textOf(cost, salt, hash)
 }
 
 // What no password has: a check against it costs what any other check does.
-const nobody = `${head}${base64(randomBytes(salt_length))}$${base64(randomBytes(tag_length))}`
+const nobody = textOf(cost, randomBytes(salt_length), randomBytes(tag_length))
+const form = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/
 
 /** Whether a password is the one of a hash; null in place of a hash, for somebody unknown, costs the same and is false. */
 export async function checkPassword(password: string, kept: string | null): Promise<boolean> {
-  const text = kept ?? nobody
-  if (!text.startsWith(head)) throw new Error('A stored password has another form.')
-  const [salt = '', hash = ''] = text.slice(head.length).split('$')
-  const found = await inTurn(() => argon2(bytesOf(password), Buffer.from(salt, 'base64')))
-  return timingSafeEqual(found, Buffer.from(hash, 'base64')) && kept !== null
+  const [, m, t, p, salt = '', hash = ''] = form.exec(kept ?? nobody) ?? []
+  if (!hash) throw new Error('A stored password has another form.')
+  const made_with = { memory: Number(m), passes: Number(t), parallelism: Number(p) }
+  const expected = Buffer.from(hash, 'base64')
+  const found = await inTurn(() =>
+    argon2(bytesOf(password), Buffer.from(salt, 'base64'), made_with, expected.length),
+  )
+  return timingSafeEqual(found, expected) && kept !== null
 }
 
 const shortest = 10

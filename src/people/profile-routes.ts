@@ -115,7 +115,7 @@ export function profileRoutes(app: App, { db, write, throttle }: Deps): void {
   app.post(
     `${path}/password`,
     {
-      config: { scope: any_session, secret_body: true },
+      config: { scope: any_session, unrepeatable: true },
       schema: {
         'x-extension': true,
         summary: 'Change the own password; all other sessions end',

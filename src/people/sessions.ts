@@ -66,7 +66,7 @@ export async function findSession(db: Db, hash: string): Promise<Access | null> 
   return { id, actor, workspace_id, expires_at, scopes: scopesOf(session.role as Role) }
 }
 
-/** Ends sessions of a person: all of them, or those of one workspace, or all but one. Returns their ids. */
+/** Ends sessions of a person: all of them, or those of one workspace, or all but one. */
 export async function endSessions(
   tx: Db,
   user_id: string,

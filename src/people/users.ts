@@ -21,7 +21,7 @@ export const findUser = (db: Db, id: string) =>
 export const userByEmail = (db: Db, email: string) =>
   db.selectFrom('users').select(columns).where('email_key', '=', emailKey(email)).executeTakeFirst()
 
-/** The first ones of all, oldest first. */
+/** Everybody who has an account, oldest first. */
 export const listUsers = (db: Db) =>
   db
     .selectFrom('users')

@@ -67,7 +67,7 @@ export function workspaceRoutes(app: App, { db, clock, write, scopes }: Deps): v
   app.post(
     '/api/v1/workspaces',
     {
-      config: { scope: any_session },
+      config: { scope: any_session, unrepeatable: true },
       schema: {
         'x-extension': true,
         summary: 'Make another workspace, as its owner, and go to it',

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { settingsOf } from '../engine.ts'
 import { client, startRapport } from '../harness.ts'
+import { browser, setUp } from '../people.ts'
 import { runRapport, scratchFolder } from '../process.ts'
 import { startReceiver } from '../receiver.ts'
 import { act, attempted, type Call, delivery, log, onlyDelivery, register, until } from '../webhooks.ts'
@@ -134,6 +135,7 @@ test('a moved installation answers every GET as before, byte by byte, there and 
   ])
   t.after(() => Promise.all([good.close(), bad.close(), paused.close()]))
   const first = await serveSqlite(t, data_dir)
+  const ada = await setUp(first)
   const filled = await fill(first.call, { good: good.url, bad: bad.url, paused: paused.url })
   const idempotent = () => [{ name: 'Once' }, { 'idempotency-key': 'a "key"' }] as const
   const once_made = await first.call('POST', '/api/v1/companies', ...idempotent())
@@ -171,6 +173,10 @@ test('a moved installation answers every GET as before, byte by byte, there and 
   const second = await servePostgres(t, data_dir, url)
   assert.equal(second.first_key, null)
   assert.deepEqual(await readBoth(second.url), before)
+  // Who was signed in still is.
+  const moved_browser = browser(second.url)
+  moved_browser.plant(ada.cookie())
+  assert.equal((await moved_browser('GET', '/session')).status, 200)
   await second.close()
 
   const returned = await move(url, `sqlite:${back}/rapport.db`, { DATA_DIR: data_dir, DATABASE_URL: '' })
@@ -179,7 +185,7 @@ test('a moved installation answers every GET as before, byte by byte, there and 
   for (const name of ['secret.key', 'rapport.db'])
     assert.equal(statSync(`${back}/${name}`).mode & 0o777, 0o600)
   const checksums = (text: string) => text.split('\n').filter((line) => /[0-9a-f]{32} +ok$/.test(line))
-  const unchanged = (text: string) => checksums(text).filter((line) => !/^(api_keys) /.test(line))
+  const unchanged = (text: string) => checksums(text).filter((line) => !/^(api_keys|sessions) /.test(line))
   assert.deepEqual(unchanged(returned.stdout), unchanged(moved.stdout))
 
   for (const [folder, database] of [

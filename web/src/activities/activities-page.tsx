@@ -1,3 +1,247 @@
+import { Badge, Button, SegmentedControl } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { BulkBar } from '../ui/bulk-bar.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { ListFilters } from '../ui/filters.tsx'
+import { useAddress, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
+import { SidePanel } from '../ui/panel.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { ActivityRecord } from './activity-record.tsx'
+import { CreateActivity } from './create-activity.tsx'
+import { Linked } from './linked.tsx'
+import { CompleteCircle, Due, TypeLabel } from './parts.tsx'
+import {
+  activitiesQuery,
+  activity_types,
+  type ListedActivity,
+  orders,
+  overdueQuery,
+  shows,
+  useActivityActions,
+} from './queries.ts'
 
-export const ActivitiesPage = () => <Page title="ActivitiesPage">{null}</Page>
+const filter_names = ['type', 'contact_id', 'company_id', 'deal_id'] as const
+
+/** The activities: what is due today, what is overdue, what comes, what is done. */
+export function ActivitiesPage() {
+  const t = useTexts()
+  const formats = useFormats()
+  const may = useMay()('activities:write')
+  const view = useListView(filter_names)
+  const [creating, setCreating] = useState(false)
+  const [selected, setSelected] = useState<Set<number>>(new Set())
+  const actions = useActivityActions()
+  const content = useRef<HTMLDivElement>(null)
+  const { address } = useAddress()
+  // Who comes from a record wants to see all that concerns it.
+  const usual = view.filters.contact_id || view.filters.company_id || view.filters.deal_id ? 'all' : 'today'
+  const show = shows.find((one) => one === address.show) ?? usual
+
+  const sort = view.sort || orders[show]
+  const { data, error, refetch } = useQuery({
+    ...activitiesQuery({
+      ...{ show, zone: formats.zone, today: formats.today(), sort, page: view.page },
+      filters: view.filters,
+    }),
+    placeholderData: keepPreviousData,
+  })
+  const { data: overdue } = useQuery(overdueQuery)
+  const rows = data?.data
+  const chosen = rows?.filter(({ id }) => selected.has(id)) ?? []
+  const columns = useColumns()
+  const create = () => setCreating(true)
+  const close = useCallback(() => view.setOpen(null), [view])
+
+  /** Where the focus was on something that has gone, it goes to what stands there now. */
+  function keepFocus(index: number) {
+    requestAnimationFrame(() => {
+      if (document.activeElement !== document.body) return
+      const links = content.current?.querySelectorAll<HTMLElement>('[data-row-link]')
+      const next = links?.[Math.min(index, links.length - 1)] ?? document.getElementById('content')
+      next?.focus()
+    })
+  }
+  const indexOf = (id: number) => rows?.findIndex((row) => row.id === id) ?? 0
+  async function bulk(work: (activities: ListedActivity[]) => Promise<unknown>) {
+    setSelected(new Set())
+    await work(chosen)
+    keepFocus(0)
+  }
+  useCommands(
+    may
+      ? [
+          { id: 'create-activity', label: t.activities.create, group: 'create', keys: 'c', run: create },
+          {
+            ...{
+              id: 'complete-row',
+              label: t.activities.keys.complete,
+              group: 'lists',
+              keys: 'd',
+              keys_only: true,
+            },
+            run: () => {
+              const id = Number(document.activeElement?.closest('[data-row-id]')?.getAttribute('data-row-id'))
+              const row = rows?.find((one) => one.id === id)
+              if (row)
+                (row.completed_at ? actions.reopen(row) : actions.complete(row)).then(() =>
+                  keepFocus(indexOf(row.id)),
+                )
+            },
+          },
+        ]
+      : [],
+  )
+
+  return (
+    <Page
+      title={t.app.activities}
+      count={data?.meta.total}
+      middle={
+        <>
+          <SegmentedControl
+            size="xs"
+            aria-label={t.activities.switch}
+            value={show}
+            onChange={(to) => view.change({ show: to, sort: null, page: null })}
+            data={shows.map((value) => ({
+              value,
+              label: (
+                <span className="activity-show">
+                  {t.activities.shows[value]}
+                  {value === 'overdue' && Boolean(overdue?.meta.total) && (
+                    <Badge size="xs" color="red" circle={(overdue?.meta.total ?? 0) < 10}>
+                      {formats.number(overdue?.meta.total ?? 0)}
+                    </Badge>
+                  )}
+                </span>
+              ),
+            }))}
+          />
+          <Filters view={view} />
+        </>
+      }
+      actions={may && <Button onClick={create}>{t.activities.create}</Button>}
+    >
+      {error && !data ? (
+        <ProblemNote error={error} onRetry={refetch} />
+      ) : (
+        <div className="activity-list" ref={content}>
+          <DataTable
+            label={t.activities.shows[show]}
+            columns={columns}
+            rows={rows}
+            meta={data?.meta}
+            nameOf={({ subject }) => subject}
+            hrefOf={({ id }) => `/activities/${id}`}
+            onOpen={({ id }) => view.setOpen(id)}
+            open_id={view.open}
+            sort={sort}
+            onSort={view.setSort}
+            onPage={view.setPage}
+            lead={{
+              label: t.activities.complete,
+              cell: (row) => <CompleteCircle activity={row} onDone={() => keepFocus(indexOf(row.id))} />,
+            }}
+            {...(may && { selected, onSelect: setSelected })}
+            empty={
+              view.filtered ? (
+                <Empty text={t.app.nothing_found} action={t.app.clear_filters} onAction={view.clearFilters} />
+              ) : (
+                <Empty
+                  text={t.activities.empty[show]}
+                  {...(may && { action: t.activities.create, onAction: create })}
+                />
+              )
+            }
+          />
+        </div>
+      )}
+      <BulkBar count={chosen.length} onClear={() => setSelected(new Set())}>
+        {chosen.some(({ completed_at }) => !completed_at) && (
+          <Button variant="default" onClick={() => bulk(actions.completeMany)}>
+            {t.activities.complete}
+          </Button>
+        )}
+        <Button variant="default" onClick={() => bulk(actions.remove)}>
+          {t.app.delete}
+        </Button>
+      </BulkBar>
+      {view.open && (
+        <SidePanel label={t.activities.facts} href={`/activities/${view.open}`} onClose={close}>
+          <ActivityRecord key={view.open} id={Number(view.open)} panel onDeleted={close} />
+        </SidePanel>
+      )}
+      <CreateActivity opened={creating} onClose={() => setCreating(false)} />
+    </Page>
+  )
+}
+
+function Filters({ view }: { view: ReturnType<typeof useListView> }) {
+  const t = useTexts()
+  const types = activity_types.map((value) => ({ value, label: t.activities.types[value] }))
+  return (
+    <ListFilters
+      view={view}
+      search={false}
+      filters={[
+        { name: 'type', label: t.activities.type, options: types },
+        // Those come with links from other pages.
+        ...(
+          [
+            ['contact_id', 'contact', 'contacts'],
+            ['company_id', 'company', 'companies'],
+            ['deal_id', 'deal', 'deals'],
+          ] as const
+        ).flatMap(([name, label, kind]) =>
+          view.filters[name]
+            ? [
+                {
+                  ...{ name, label: t.activities[label] },
+                  show: (id: string) => <Linked kind={kind} id={Number(id)} />,
+                },
+              ]
+            : [],
+        ),
+      ]}
+    />
+  )
+}
+
+function useColumns(): Column<ListedActivity>[] {
+  const t = useTexts()
+  return useMemo(
+    () => [
+      {
+        ...{ id: 'subject', label: t.activities.subject },
+        cell: ({ subject, completed_at }) => (
+          <span className={completed_at ? 'activity-done' : undefined}>{subject}</span>
+        ),
+      },
+      { id: 'type', label: t.activities.type, cell: ({ type }) => <TypeLabel type={type} /> },
+      {
+        ...{ id: 'due_at', label: t.activities.due, sort: 'due_at', phone: true },
+        cell: (activity) => <Due activity={activity} />,
+      },
+      {
+        ...{ id: 'contact', label: t.activities.contact },
+        cell: ({ contact_id }) => <Linked kind="contacts" id={contact_id} />,
+      },
+      {
+        ...{ id: 'company', label: t.activities.company },
+        cell: ({ company_id }) => <Linked kind="companies" id={company_id} />,
+      },
+      {
+        ...{ id: 'deal', label: t.activities.deal },
+        cell: ({ deal_id }) => <Linked kind="deals" id={deal_id} />,
+      },
+    ],
+    [t],
+  )
+}

@@ -1,3 +1,9 @@
-import { Page } from '../ui/page.tsx'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { ActivityRecord } from './activity-record.tsx'
 
-export const ActivityPage = () => <Page title="ActivityPage">{null}</Page>
+/** An activity on its own page. */
+export function ActivityPage() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const navigate = useNavigate()
+  return <ActivityRecord key={id} id={Number(id)} onDeleted={() => navigate({ to: '/activities' })} />
+}

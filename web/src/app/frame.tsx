@@ -21,6 +21,7 @@ import { useTexts } from '../texts/texts.ts'
 import { Initials } from '../ui/values.tsx'
 import { useCommandKeys, useCommands } from './commands.ts'
 import { useLiveUpdates } from './live.ts'
+import { useRecentRecords } from './recent.ts'
 import { useSession, useSignOut } from './session.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
@@ -52,6 +53,7 @@ export function Frame() {
   const [sheet, setSheet] = useState(false)
   useCommandKeys()
   useLiveUpdates()
+  useRecentRecords(useSession().workspace.id)
   useFocusOnNewPages()
   useCommands([
     ...places.map(({ to, name, keys }) => ({

@@ -1,51 +1,64 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { useMay, useSession } from './session.ts'
+import { Problem } from '../api/client.ts'
+import { openStream, type Told } from './event-stream.ts'
+import { sessionQuery, useMay, useSession } from './session.ts'
 
 // What an event of a resource makes old: by the first part of the queries' keys.
 const stale: Record<string, string[]> = {
-  contact: ['contacts', 'companies', 'deals', 'timeline', 'trash'],
-  company: ['companies', 'contacts', 'deals', 'timeline', 'trash'],
-  deal: ['deals', 'timeline', 'reports', 'trash'],
+  contact: ['contacts', 'companies', 'deals', 'activities', 'appointments', 'notes', 'timeline', 'trash'],
+  company: ['companies', 'contacts', 'deals', 'activities', 'timeline', 'trash'],
+  deal: ['deals', 'activities', 'timeline', 'reports', 'trash'],
   activity: ['activities', 'timeline', 'reports', 'trash'],
   appointment: ['appointments', 'timeline', 'trash'],
 }
-const names = [
-  ...['contact', 'company', 'deal'].flatMap((noun) => [
-    `${noun}.created`,
-    `${noun}.updated`,
-    `${noun}.deleted`,
-  ]),
-  ...['deal.stage_changed', 'deal.won', 'deal.lost', 'activity.created', 'activity.completed'],
-  ...['appointment.created', 'appointment.updated', 'appointment.cancelled'],
-]
+const of_any_event = ['events', 'deliveries', 'audit']
+// Notes, changes and deletions of activities, deletions of appointments: these have no events, so they are looked at.
+const untold = ['notes', 'timeline', 'activities', 'appointments', 'trash', 'booking_pages']
+const look_ms = 30_000
 // Many events at once are one reading.
 const gathered_ms = 300
 
-// Long enough for a service that starts again.
-const again_ms = 3000
-
-/** Follows the workspace's events, and reads again what they concern. */
+/** Follows the workspace's events, and reads again what they concern; ends where the session ends. */
 export function useLiveUpdates(): void {
   const client = useQueryClient()
+  const navigate = useNavigate()
   const follows = useMay()('events:read')
   const { workspace } = useSession()
-  useEffect(
-    () => (follows ? follow(client, `rapport-events-${workspace.id}`) : undefined),
-    [client, follows, workspace.id],
-  )
+  useEffect(() => {
+    if (!follows) return
+    async function onRefused() {
+      try {
+        await client.fetchQuery({ ...sessionQuery, staleTime: 0 })
+      } catch (error) {
+        const ended = error instanceof Problem && error.status === 401
+        if (!ended || !client.getQueryData(sessionQuery.queryKey)) return
+        const { pathname, search } = window.location
+        client.removeQueries({ queryKey: sessionQuery.queryKey })
+        navigate({ to: '/sign-in', search: { to: pathname + search } as never })
+      }
+    }
+    return follow(client, `rapport-events-${workspace.id}`, onRefused)
+  }, [client, navigate, follows, workspace.id])
+  useEffect(() => lookAgain(client), [client])
 }
 
-type Told = { event: string } | { lost: true }
-
-function follow(client: QueryClient, name: string): () => void {
+function follow(client: QueryClient, name: string, onRefused: () => void): () => void {
   const old = new Set<string>()
   let timer: ReturnType<typeof setTimeout> | undefined
+  // Where the stream is, whichever tab reads it: the next one that does goes on from there.
+  let place = ''
   function hear(told: Told) {
-    // What has no events (notes, settings) may have changed while nobody listened.
-    if ('lost' in told) return void client.invalidateQueries()
-    for (const resource of stale[told.event.split('.')[0] ?? ''] ?? []) old.add(resource)
-    old.add('events').add('deliveries')
+    if ('refused' in told) return onRefused()
+    // What has no events may have changed, too, while nobody listened.
+    if ('lost' in told) {
+      place = ''
+      return void client.invalidateQueries()
+    }
+    place = told.id
+    const resources = stale[told.event.split('.')[0] ?? ''] ?? []
+    for (const resource of [...resources, ...of_any_event]) old.add(resource)
     timer ??= setTimeout(() => {
       timer = undefined
       for (const resource of old) client.invalidateQueries({ queryKey: [resource] })
@@ -57,13 +70,18 @@ function follow(client: QueryClient, name: string): () => void {
   const channel = new BroadcastChannel(name)
   channel.onmessage = ({ data }: MessageEvent<Told>) => hear(data)
   const ending = new AbortController()
-  const lead = () =>
-    openStream(ending.signal, (told) => {
+  const asked_at = performance.now()
+  function lead() {
+    // A tab that comes after another one may have missed something in between.
+    const waited = performance.now() - asked_at > 1000
+    if (waited && !place) hear({ lost: true })
+    return openStream(ending.signal, place, (told) => {
       hear(told)
       channel.postMessage(told)
     })
+  }
   if (navigator.locks) navigator.locks.request(name, { signal: ending.signal }, lead).catch(() => {})
-  else lead()
+  else whileSeen(ending.signal, hear)
   return () => {
     ending.abort()
     channel.close()
@@ -71,35 +89,38 @@ function follow(client: QueryClient, name: string): () => void {
   }
 }
 
-/** Keeps a stream open until the signal; resolves then. */
-function openStream(signal: AbortSignal, tell: (told: Told) => void): Promise<void> {
-  return new Promise((resolve) => {
-    let source: EventSource
-    let last_id = ''
-    let broken = false
-    let timer: ReturnType<typeof setTimeout> | undefined
-    function open() {
-      // The browser goes on where it was by itself; a new source has to be told.
-      source = new EventSource(`/api/v1/events/stream${last_id && `?cursor=${last_id}`}`)
-      for (const name of names)
-        source.addEventListener(name, ({ lastEventId }) => {
-          last_id = lastEventId
-          tell({ event: name })
-        })
-      source.onopen = () => {
-        if (broken) tell({ lost: true })
-        broken = false
-      }
-      source.onerror = () => {
-        broken = true
-        if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, again_ms)
-      }
+/** Without locks, which plain http has only on one's own machine: each tab has a stream, but only while it is seen. */
+function whileSeen(signal: AbortSignal, hear: (told: Told) => void): void {
+  let hidden: AbortController | null = null
+  let before = false
+  function look() {
+    if (document.visibilityState === 'visible' && !hidden) {
+      if (before) hear({ lost: true })
+      before = true
+      hidden = new AbortController()
+      openStream(AbortSignal.any([signal, hidden.signal]), '', hear)
+    } else if (document.visibilityState === 'hidden') {
+      hidden?.abort()
+      hidden = null
     }
-    open()
-    signal.addEventListener('abort', () => {
-      source.close()
-      clearTimeout(timer)
-      resolve()
-    })
+  }
+  document.addEventListener('visibilitychange', look, { signal })
+  look()
+}
+
+/** Reads what is old when the window is taken up again, and what no event tells of every half minute while it is seen. */
+function lookAgain(client: QueryClient): () => void {
+  const ending = new AbortController()
+  // Two windows beside each other are both visible all the time, which is all that the queries themselves look at.
+  window.addEventListener('focus', () => client.refetchQueries({ type: 'active', stale: true }), {
+    signal: ending.signal,
   })
+  const timer = setInterval(() => {
+    if (document.visibilityState !== 'visible') return
+    for (const resource of untold) client.invalidateQueries({ queryKey: [resource] })
+  }, look_ms)
+  return () => {
+    ending.abort()
+    clearInterval(timer)
+  }
 }

@@ -1,3 +1,218 @@
-export default function Palette(_: { onClose: () => void }) {
-  return null
+import { Loader, Modal } from '@mantine/core'
+import { ArrowRightIcon, HistoryIcon, type Icon, PlusIcon, SearchIcon, ZapIcon } from '@primer/octicons-react'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useId, useRef, useState } from 'react'
+import { useTexts } from '../texts/texts.ts'
+import { Initials } from '../ui/values.tsx'
+import { useOffered } from './commands.ts'
+import { Keys } from './keys.tsx'
+import { matching } from './matching.ts'
+import { useRecordSearch } from './palette-records.ts'
+import { explain } from './problems.tsx'
+import { recentRecords, rememberRecord } from './recent.ts'
+import { useMay, useSession } from './session.ts'
+import './palette.css'
+
+type Entry = {
+  id: string
+  name: string
+  detail?: string | null
+  icon: React.ReactNode
+  keys?: string
+  run: () => void
+}
+type Group = { label: string; entries: Entry[] }
+
+const iconOf = (EntryIcon: Icon) => (
+  <span className="palette-icon">
+    <EntryIcon />
+  </span>
+)
+
+/** One field for everything: go somewhere, create, act on what is shown, or open a record; by the keyboard alone. */
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const t = useTexts()
+  const id = useId()
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const [before] = useState(() => document.activeElement as HTMLElement | null)
+  const list = useRef<HTMLDivElement>(null)
+  const { groups, searching, failed } = useGroups(text)
+  const entries = groups.flatMap((group) => group.entries)
+  const current = entries[Math.min(at, entries.length - 1)]
+  const optionId = (entry: Entry) => `${id}-${entry.id}`
+
+  function close() {
+    onClose()
+    // Where the focus was, unless that is gone meanwhile.
+    requestAnimationFrame(() => before?.isConnected && before.focus())
+  }
+  function run(entry: Entry | undefined) {
+    if (!entry) return
+    onClose()
+    // When the dialog is gone and the focus is back: what is run may put it elsewhere.
+    requestAnimationFrame(() => {
+      if (before?.isConnected) before.focus()
+      requestAnimationFrame(() => entry.run())
+    })
+  }
+  function onKeyDown(event: React.KeyboardEvent) {
+    if (event.nativeEvent.isComposing) return
+    const last = entries.length - 1
+    const to = {
+      ArrowDown: at >= last ? 0 : at + 1,
+      ArrowUp: at <= 0 ? last : at - 1,
+      PageDown: Math.min(last, at + 8),
+      PageUp: Math.max(0, at - 8),
+    }[event.key]
+    if (to !== undefined) setAt(Math.max(0, to))
+    else if (event.key === 'Enter') run(current)
+    else if (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)) close()
+    else return
+    event.preventDefault()
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen entry decides what has to be seen
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
+  }, [current?.id])
+
+  return (
+    <Modal
+      opened
+      onClose={close}
+      withCloseButton={false}
+      returnFocus={false}
+      padding={0}
+      size={560}
+      yOffset="12vh"
+      centered={false}
+      aria-label={t.app.palette}
+      transitionProps={{ duration: 0 }}
+    >
+      <div className="palette-line">
+        {searching ? <Loader size={16} aria-hidden /> : <SearchIcon />}
+        <input
+          data-autofocus
+          className="palette-input"
+          role="combobox"
+          aria-label={t.app.palette}
+          aria-expanded
+          aria-controls={id}
+          aria-autocomplete="list"
+          aria-activedescendant={current && optionId(current)}
+          autoComplete="off"
+          spellCheck={false}
+          placeholder={t.app.palette_placeholder}
+          value={text}
+          onChange={(event) => {
+            setText(event.currentTarget.value)
+            setAt(0)
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <div className="palette-list" id={id} role="listbox" aria-label={t.app.palette} ref={list}>
+        {groups.map(({ label, entries: those }) => (
+          // biome-ignore lint/a11y/useSemanticElements: a group of options, which no element is
+          <div key={label} role="group" aria-label={label}>
+            <div className="palette-group" aria-hidden>
+              {label}
+            </div>
+            {those.map((entry) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field
+              <div
+                key={entry.id}
+                id={optionId(entry)}
+                role="option"
+                tabIndex={-1}
+                aria-selected={entry === current}
+                className="palette-entry"
+                onMouseMove={() => entry !== current && setAt(entries.indexOf(entry))}
+                onMouseDown={(event) => event.preventDefault()}
+                onClick={() => run(entry)}
+              >
+                {entry.icon}
+                <span className="palette-name">{entry.name}</span>
+                {entry.detail && <span className="palette-detail">{entry.detail}</span>}
+                {entry.keys && <Keys keys={entry.keys} />}
+              </div>
+            ))}
+          </div>
+        ))}
+      </div>
+      <p className="palette-said" role="status">
+        {failed ? explain(failed, t) : !entries.length && !searching ? t.app.palette_empty : ''}
+      </p>
+    </Modal>
+  )
+}
+
+/** What the palette offers for a text, in groups. */
+function useGroups(text: string): { groups: Group[]; searching: boolean; failed: unknown } {
+  const t = useTexts()
+  const navigate = useNavigate()
+  const { workspace } = useSession()
+  const offered = useOffered().filter(({ keys_only, id }) => !keys_only && id !== 'palette')
+  const creates = useCreates()
+  const [recent] = useState(() => recentRecords(workspace.id))
+  const { groups: found, searching, failed } = useRecordSearch(text)
+
+  const open = (path: string, name: string) => () => {
+    rememberRecord(workspace.id, path, name)
+    navigate({ to: path })
+  }
+  const record = (path: string, name: string, icon?: React.ReactNode, detail?: string | null): Entry => ({
+    ...{ id: path, name, detail: detail ?? null, run: open(path, name) },
+    icon: icon ?? <Initials name={name} square={!path.startsWith('/contacts/')} />,
+  })
+  const commands = (group: string, icon: Icon, more: Entry[] = []): Entry[] => {
+    const those = offered.filter((command) => command.group === group)
+    const known = new Set(those.map(({ label }) => label.toLowerCase()))
+    return matching(text, [
+      ...those.map(({ id, label, keys, run }) => ({
+        ...{ id, name: label, icon: iconOf(icon), run },
+        ...(keys && { keys }),
+      })),
+      ...more.filter(({ name }) => !known.has(name.toLowerCase())),
+    ])
+  }
+  const records = found.map(({ kind, records }) => ({
+    label: t.app[kind],
+    entries: records.map(({ path, name, detail }) => record(path, name, undefined, detail)),
+  }))
+  const empty = text.trim() === ''
+  const groups = [
+    ...(empty
+      ? [
+          {
+            label: t.app.recent,
+            entries: recent.map(({ path, name }) => record(path, name, iconOf(HistoryIcon))),
+          },
+        ]
+      : []),
+    { label: t.app.actions, entries: [...commands('actions', ZapIcon), ...commands('lists', ZapIcon)] },
+    ...records,
+    { label: t.app.create, entries: commands('create', PlusIcon, creates) },
+    { label: t.app.go, entries: commands('go', ArrowRightIcon) },
+  ]
+  return { groups: groups.filter(({ entries }) => entries.length), searching, failed }
+}
+
+/** What can be created from anywhere: each list opens its dialog when its address says so. */
+function useCreates(): Entry[] {
+  const { app } = useTexts()
+  const navigate = useNavigate()
+  const may = useMay()
+  const all = [
+    ['contacts', app.create_contact],
+    ['companies', app.create_company],
+    ['deals', app.create_deal],
+    ['activities', app.create_activity],
+  ] as const
+  return all
+    .filter(([kind]) => may(`${kind}:write`))
+    .map(([kind, name]) => ({
+      ...{ id: `create-${kind}`, name, icon: iconOf(PlusIcon) },
+      run: () => navigate({ to: `/${kind}`, search: { create: '1' } as never }),
+    }))
 }

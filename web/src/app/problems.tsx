@@ -1,15 +1,21 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { Problem } from '../api/client.ts'
+import { type FieldProblem, Problem } from '../api/client.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
+
+/** What is wrong with a field, to be shown at it. What only the service knows, such as a limit, it says itself. */
+export function fieldMessage({ code, message }: FieldProblem, texts: Texts): string {
+  return texts.app.field_problems[code as keyof Texts['app']['field_problems']] ?? message
+}
 
 /** What happened and what to do, in the reader's language; what the service says itself where it knows more. */
 export function explain(error: unknown, texts: Texts): string {
   const { problems } = texts.app
   if (!(error instanceof Problem)) return problems.other
   const { code, message, fields } = error
-  if (code === 'validation_failed') return fields[0]?.message ?? problems.validation_failed
+  if (code === 'validation_failed')
+    return fields[0] ? fieldMessage(fields[0], texts) : problems.validation_failed
   if (code === 'conflict' && message) return message
   return problems[code as keyof typeof problems] ?? (message || problems.other)
 }

@@ -1,5 +1,6 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, dataOf } from '../api/client.ts'
+import { forgetRecords } from './recent.ts'
 
 /** Who is signed in, where, and what the role allows; asked once and kept. */
 export const sessionQuery = queryOptions({
@@ -29,6 +30,7 @@ export function useSignOut(): () => Promise<void> {
   return async () => {
     await api.DELETE('/api/v1/session').catch(() => {})
     client.clear()
+    forgetRecords()
     window.location.assign('/sign-in')
   }
 }

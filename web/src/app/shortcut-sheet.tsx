@@ -1,3 +1,76 @@
-export default function ShortcutSheet(_: { onClose: () => void }) {
-  return null
+import { Modal } from '@mantine/core'
+import { useState } from 'react'
+import { useTexts } from '../texts/texts.ts'
+import { type Command, useOffered } from './commands.ts'
+import { Keys } from './keys.tsx'
+import './palette.css'
+
+/** All keys that do something here, by where they do it. */
+export default function ShortcutSheet({ onClose }: { onClose: () => void }) {
+  const t = useTexts()
+  const offered = useOffered()
+  const [before] = useState(() => document.activeElement as HTMLElement | null)
+  const { keys } = t.app
+  const groups = [
+    { label: keys.here, lines: linesOf(offered, ['create', 'actions'], ['sheet']) },
+    { label: keys.lists, lines: linesOf(offered, ['lists']) },
+    { label: keys.everywhere, lines: linesOf(offered, ['go'], [], ['sheet']) },
+  ].filter(({ lines }) => lines.length)
+  function close() {
+    onClose()
+    requestAnimationFrame(() => before?.isConnected && before.focus())
+  }
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={t.app.shortcuts}
+      size={640}
+      returnFocus={false}
+      closeButtonProps={{ 'aria-label': t.app.close }}
+      transitionProps={{ duration: 0 }}
+    >
+      <div className="sheet">
+        {groups.map(({ label, lines }) => (
+          <section key={label} className="sheet-group" aria-label={label}>
+            <h3>{label}</h3>
+            <dl>
+              {lines.map(({ label: name, keys: all }) => (
+                <div key={name} className="sheet-line">
+                  <dt>{name}</dt>
+                  <dd>
+                    {all.map((one, index) => (
+                      <span key={one}>
+                        {index > 0 && <span className="keys-then"> {keys.or} </span>}
+                        <Keys keys={one} />
+                      </span>
+                    ))}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Modal>
+  )
+}
+
+type Line = { label: string; keys: string[] }
+
+/** Commands of these groups that have keys, those of one name on one line; `without` and `with_ids` by their ids. */
+function linesOf(
+  offered: readonly Command[],
+  groups: Command['group'][],
+  without: string[] = [],
+  with_ids: string[] = [],
+): Line[] {
+  const lines: Line[] = []
+  for (const { id, label, group, keys } of offered) {
+    if (!keys || without.includes(id) || !(groups.includes(group) || with_ids.includes(id))) continue
+    const line = lines.find((one) => one.label === label)
+    if (!line) lines.push({ label, keys: [keys] })
+    else if (!line.keys.includes(keys)) line.keys.push(keys)
+  }
+  return lines
 }

@@ -1,16 +1,21 @@
 import { Menu, UnstyledButton } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Initials } from '../ui/values.tsx'
 import { tellProblem } from './problems.tsx'
 import { useSession } from './session.ts'
 
-/** The workspace, and the others that the person may go to. */
+// Rarely needed: loaded when it is first opened.
+const NewWorkspace = lazy(() => import('../settings/new-workspace.tsx'))
+
+/** The workspace, the others that the person may go to, and making another one. */
 export function WorkspaceMenu({ collapsed }: { collapsed: boolean }) {
   const t = useTexts()
   const client = useQueryClient()
   const { workspace, workspaces } = useSession()
+  const [making, setMaking] = useState(false)
   async function go(workspace_id: number) {
     try {
       await dataOf(api.PUT('/api/v1/session', { body: { workspace_id } }))
@@ -22,21 +27,26 @@ export function WorkspaceMenu({ collapsed }: { collapsed: boolean }) {
     }
   }
   return (
-    <Menu position="bottom-start" width={220}>
-      <Menu.Target>
-        <UnstyledButton className="rail-link" aria-label={`${t.app.workspace}: ${workspace.name}`}>
-          <Initials name={workspace.name} square />
-          {!collapsed && <span style={{ fontWeight: 600 }}>{workspace.name}</span>}
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{t.app.workspace}</Menu.Label>
-        {workspaces.map(({ id, name }) => (
-          <Menu.Item key={id} disabled={id === workspace.id} onClick={() => go(id)}>
-            {name}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="bottom-start" width={220}>
+        <Menu.Target>
+          <UnstyledButton className="rail-link" aria-label={`${t.app.workspace}: ${workspace.name}`}>
+            <Initials name={workspace.name} square />
+            {!collapsed && <span style={{ fontWeight: 600 }}>{workspace.name}</span>}
+          </UnstyledButton>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>{t.app.workspace}</Menu.Label>
+          {workspaces.map(({ id, name }) => (
+            <Menu.Item key={id} disabled={id === workspace.id} onClick={() => go(id)}>
+              {name}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item onClick={() => setMaking(true)}>{t.settings.new_workspace}…</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Suspense>{making && <NewWorkspace onClose={() => setMaking(false)} />}</Suspense>
+    </>
   )
 }

@@ -1,3 +1,9 @@
-import { Page } from '../ui/page.tsx'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { AppointmentRecord } from './appointment-record.tsx'
 
-export const AppointmentPage = () => <Page title="AppointmentPage">{null}</Page>
+/** An appointment on its own page. */
+export function AppointmentPage() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const navigate = useNavigate()
+  return <AppointmentRecord key={id} id={Number(id)} onDeleted={() => navigate({ to: '/calendar' })} />
+}

@@ -1,3 +1,175 @@
+import { ActionIcon, Button } from '@mantine/core'
+import { LinkExternalIcon, TrashIcon } from '@primer/octicons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { api, dataOf, Problem } from '../api/client.ts'
+import { useCommands } from '../app/commands.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { CopyButton } from '../ui/copy.tsx'
 import { Page } from '../ui/page.tsx'
+import { tell } from '../ui/undo.tsx'
+import {
+  type BookingPage,
+  bodyOf,
+  bookingPageQuery,
+  type Draft,
+  draftOf,
+  publicAddress,
+  useBookingPageActions,
+} from './booking.ts'
+import { BookingFields } from './booking-fields.tsx'
+import { BookingPreview } from './booking-preview.tsx'
+import type { Problems } from './hours-editor.tsx'
+import './booking.css'
 
-export const BookingPagePage = () => <Page title="BookingPagePage">{null}</Page>
+/** A booking page: what it offers at the left, what visitors see at the right. */
+export function BookingPagePage() {
+  const t = useTexts()
+  const { id } = useParams({ strict: false }) as { id: string }
+  const { data, error, refetch } = useQuery(bookingPageQuery(Number(id)))
+  if (error) return <ProblemNote error={error} onRetry={refetch} />
+  if (!data)
+    return (
+      <Page title={t.calendar.pages}>
+        <div aria-busy role="status" aria-label={t.app.loading} />
+      </Page>
+    )
+  return <Editor key={id} page={data} />
+}
+
+const same = (one: Draft, other: Draft) => JSON.stringify(one) === JSON.stringify(other)
+
+function Editor({ page }: { page: BookingPage }) {
+  const t = useTexts()
+  const may = useMay()('booking_pages:write')
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const { refresh, remove } = useBookingPageActions()
+  const [saved, setSaved] = useState(() => draftOf(page))
+  const [draft, setDraft] = useState(saved)
+  const [problems, setProblems] = useState<Problems>({})
+  const [problem, setProblem] = useState<unknown>(null)
+  const [sending, setSending] = useState(false)
+  const changed = !same(draft, saved)
+  // What somebody else has saved is shown, unless it would take away what is written here.
+  useEffect(() => {
+    const now = draftOf(page)
+    setDraft((shown) => (same(shown, saved) ? now : shown))
+    setSaved((before) => (same(before, now) ? before : now))
+  }, [page, saved])
+
+  async function save() {
+    setSending(true)
+    setProblem(null)
+    setProblems({})
+    try {
+      const params = { path: { id: page.id } }
+      const now = await dataOf(
+        api.PUT('/api/v1/booking-pages/{id}', { params, body: bodyOf(draft) as never }),
+      )
+      setSaved(draftOf(now))
+      setDraft(draftOf(now))
+      client.setQueryData(bookingPageQuery(page.id).queryKey, now)
+      tell(t.calendar.saved_page)
+      await refresh()
+    } catch (error) {
+      const fields = error instanceof Problem ? error.fields : []
+      setProblems(Object.fromEntries(fields.map(({ field, message }) => [field, message])))
+      if (!fields.length) setProblem(error)
+    } finally {
+      setSending(false)
+    }
+  }
+  async function removePage() {
+    if (await remove(page)) navigate({ to: '/booking-pages' })
+  }
+  useCommands(
+    may
+      ? [
+          {
+            id: 'save-booking-page',
+            label: t.calendar.save_page,
+            group: 'actions',
+            keys: 'mod+s',
+            run: save,
+          },
+          { id: 'delete-booking-page', label: t.app.delete, group: 'actions', run: removePage },
+        ]
+      : [],
+  )
+  return (
+    <Page
+      title={page.title}
+      middle={
+        <>
+          <Button variant="subtle" color="gray" component={Link} to="/booking-pages">
+            {t.calendar.pages}
+          </Button>
+          <CopyButton value={publicAddress(page.slug)} label={t.calendar.copy_address} />
+          {page.active && (
+            <Button
+              variant="default"
+              component="a"
+              href={`/book/${page.slug}`}
+              target="_blank"
+              rel="noreferrer"
+              leftSection={<LinkExternalIcon size={14} />}
+            >
+              {t.calendar.open_public}
+            </Button>
+          )}
+        </>
+      }
+      actions={
+        may && (
+          <>
+            {changed && (
+              <>
+                <span className="booking-hint booking-unsaved">{t.calendar.unsaved}</span>
+                <Button variant="default" onClick={() => setDraft(saved)}>
+                  {t.calendar.revert}
+                </Button>
+              </>
+            )}
+            <Button onClick={save} loading={sending} disabled={!changed}>
+              {t.calendar.save_page}
+            </Button>
+            <ActionIcon
+              variant="default"
+              size="30px"
+              aria-label={t.app.delete}
+              title={t.app.delete}
+              onClick={removePage}
+            >
+              <TrashIcon />
+            </ActionIcon>
+          </>
+        )
+      }
+    >
+      <div className="booking">
+        <form
+          noValidate
+          className="booking-editor"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (changed) save()
+          }}
+        >
+          {problem ? <ProblemNote error={problem} /> : null}
+          <fieldset disabled={!may} className="booking-all">
+            <BookingFields
+              draft={draft}
+              problems={problems}
+              onChange={(changes) => setDraft((before) => ({ ...before, ...changes }))}
+            />
+          </fieldset>
+        </form>
+        <BookingPreview page={page} />
+      </div>
+    </Page>
+  )
+}

@@ -1,3 +1,196 @@
+import { Badge, Button, Select, TextInput } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { api, dataOf } from '../api/client.ts'
+import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { CopyButton } from '../ui/copy.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { Ago } from '../ui/values.tsx'
+import {
+  type BookingPage,
+  bookingPagesQuery,
+  publicAddress,
+  timeZones,
+  useBookingPageActions,
+} from './booking.ts'
+import '../activities/activities.css'
+import './booking.css'
 
-export const BookingPagesPage = () => <Page title="BookingPagesPage">{null}</Page>
+const no_filters: readonly string[] = []
+
+/** The pages on which visitors book appointments. */
+export function BookingPagesPage() {
+  const t = useTexts()
+  const may = useMay()('booking_pages:write')
+  const view = useListView(no_filters, '-updated_at')
+  const [creating, setCreating] = useState(false)
+  const { data, error, refetch } = useQuery({
+    ...bookingPagesQuery(view.page, view.sort),
+    placeholderData: keepPreviousData,
+  })
+  const columns = useColumns()
+  const create = () => setCreating(true)
+  useCommands(
+    may
+      ? [{ id: 'create-booking-page', label: t.calendar.new_page, group: 'create', keys: 'c', run: create }]
+      : [],
+  )
+  return (
+    <Page
+      title={t.calendar.pages}
+      count={data?.meta.total}
+      actions={
+        <>
+          <Button variant="default" component={Link} to="/calendar">
+            {t.calendar.back}
+          </Button>
+          {may && <Button onClick={create}>{t.calendar.new_page}</Button>}
+        </>
+      }
+    >
+      {error && !data ? (
+        <ProblemNote error={error} onRetry={refetch} />
+      ) : (
+        <DataTable
+          label={t.calendar.pages}
+          columns={columns}
+          rows={data?.data}
+          meta={data?.meta}
+          nameOf={({ title }) => title}
+          hrefOf={({ id }) => `/booking-pages/${id}`}
+          sort={view.sort}
+          onSort={view.setSort}
+          onPage={view.setPage}
+          empty={
+            <Empty
+              text={t.calendar.pages_empty}
+              {...(may && { action: t.calendar.new_page, onAction: create })}
+            />
+          }
+        />
+      )}
+      {creating && <CreateBookingPage onClose={() => setCreating(false)} />}
+    </Page>
+  )
+}
+
+function useColumns(): Column<BookingPage>[] {
+  const t = useTexts()
+  const formats = useFormats()
+  return useMemo(
+    () => [
+      { id: 'title', label: t.calendar.page_title, cell: ({ title }) => title },
+      {
+        ...{ id: 'slug', label: t.calendar.slug, phone: true },
+        cell: ({ slug }) => (
+          <span className="booking-address">
+            <a href={`/book/${slug}`} target="_blank" rel="noreferrer" title={t.calendar.open_public}>
+              /book/{slug}
+            </a>
+            <CopyButton value={publicAddress(slug)} label={t.calendar.copy_address} />
+          </span>
+        ),
+      },
+      {
+        ...{ id: 'active', label: t.calendar.state },
+        cell: ({ active }) => (
+          <Badge color={active ? 'green' : 'gray'}>
+            {active ? t.calendar.is_active : t.calendar.inactive}
+          </Badge>
+        ),
+      },
+      {
+        ...{ id: 'duration', label: t.calendar.duration, number: true },
+        cell: ({ duration_minutes }) => t.calendar.minutes(formats.number(duration_minutes)),
+      },
+      { id: 'time_zone', label: t.calendar.time_zone, cell: ({ time_zone }) => time_zone },
+      {
+        ...{ id: 'updated_at', label: t.app.updated_at, sort: 'updated_at', down: true },
+        cell: ({ updated_at }) => <Ago at={updated_at} />,
+      },
+    ],
+    [t, formats],
+  )
+}
+
+/** The address that a title suggests: what remains of it in lower-case letters, digits and hyphens. */
+const slugOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .normalize('NFD')
+    .replaceAll(/\p{Mark}/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 64)
+    .replace(/-+$/, '')
+
+/** Asks for what has no default; the rest, such as Monday to Friday from nine to five, the service sets. */
+function CreateBookingPage({ onClose }: { onClose: () => void }) {
+  const t = useTexts()
+  const { zone } = useFormats()
+  const navigate = useNavigate()
+  const { refresh } = useBookingPageActions()
+  const { form, submit, sending, problem } = useRecordForm({ title: '', slug: '', time_zone: zone })
+  function setTitle(title: string) {
+    const follows = form.values.slug === slugOf(form.values.title)
+    form.setFieldValue('title', title)
+    if (follows) form.setFieldValue('slug', slugOf(title))
+  }
+  const create = () =>
+    submit(async (body) => {
+      const { id } = await dataOf(api.POST('/api/v1/booking-pages', { body }))
+      onClose()
+      refresh()
+      await navigate({ to: `/booking-pages/${id}` })
+    })
+  return (
+    <FormDialog
+      title={t.calendar.new_page}
+      action={t.calendar.new_page}
+      opened
+      onClose={onClose}
+      sending={sending}
+      problem={problem}
+      onSubmit={create}
+    >
+      <div className="activity-fields">
+        <TextInput
+          label={t.calendar.page_title}
+          required
+          maxLength={255}
+          data-autofocus
+          {...form.getInputProps('title')}
+          onChange={(event) => setTitle(event.currentTarget.value)}
+        />
+        <TextInput
+          label={t.calendar.slug}
+          description={t.calendar.slug_hint}
+          required
+          maxLength={64}
+          leftSection={<span className="booking-slug">/book/</span>}
+          leftSectionWidth={56}
+          {...form.getInputProps('slug')}
+        />
+        <Select
+          label={t.calendar.time_zone}
+          description={t.calendar.time_zone_hint}
+          data={timeZones(form.values.time_zone)}
+          searchable
+          limit={100}
+          allowDeselect={false}
+          {...form.getInputProps('time_zone')}
+        />
+      </div>
+    </FormDialog>
+  )
+}

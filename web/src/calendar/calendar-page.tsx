@@ -1,3 +1,183 @@
+import { type DatesSetInfo, useCalendarController } from '@fullcalendar/react'
+import { ActionIcon, Button, SegmentedControl } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useCallback, useEffect, useState } from 'react'
+import { Linked } from '../activities/linked.tsx'
+import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { ListFilters } from '../ui/filters.tsx'
+import { useAddress, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
+import { SidePanel } from '../ui/panel.tsx'
+import { AppointmentRecord } from './appointment-record.tsx'
+import { most_shown, rangeQuery, type Times, useAppointmentActions } from './appointments.ts'
+import CalendarGrid, { type CalendarShow, views } from './calendar-grid.tsx'
+import { CreateAppointment } from './create-appointment.tsx'
+import { instantOf, laterOnWall } from './zones.ts'
 
-export const CalendarPage = () => <Page title="CalendarPage">{null}</Page>
+const desk_shows = ['month', 'week', 'day', 'list'] as const
+// A week's seven columns are too narrow to read there.
+const phone_shows = ['day', 'list'] as const
+type Show = (typeof desk_shows)[number]
+const filter_names = ['contact_id', 'booking_page_id'] as const
+const morning = 'T09:00'
+
+/** The calendar of appointments. The address says which days, and how many of them. */
+export function CalendarPage() {
+  const t = useTexts()
+  const formats = useFormats()
+  const may = useMay()('appointments:write')
+  const phone = useMediaQuery('(max-width: 640px)', false, { getInitialValueInEffect: false })
+  const { address, change } = useAddress()
+  const { move } = useAppointmentActions()
+  const controller = useCalendarController()
+  const [range, setRange] = useState<{ from: string; to: string } | null>(null)
+  const [title, setTitle] = useState('')
+  const [creating, setCreating] = useState<Partial<Times> | null>(null)
+
+  const shows: readonly Show[] = phone ? phone_shows : desk_shows
+  const view = useListView(filter_names)
+  const show = shows.find((one) => one === address.show) ?? (phone || view.filtered ? 'list' : 'week')
+  // Of one contact or booking page there are few: a year of them is a short list.
+  const shown: CalendarShow = show === 'list' && view.filtered ? 'year' : show
+  const { data, error, refetch } = useQuery({
+    ...rangeQuery(range, view.filters),
+    placeholderData: keepPreviousData,
+  })
+
+  const onDates = useCallback(({ start, end, view }: DatesSetInfo) => {
+    setRange({ from: start.toISOString(), to: end.toISOString() })
+    setTitle(view.title)
+  }, [])
+  // What the address says counts, whoever changed it: a link, going back, the buttons here.
+  useEffect(() => {
+    if (controller.view && controller.view.type !== views[shown]) controller.changeView(views[shown])
+  }, [controller, shown])
+  const go = (step: 'prev' | 'next' | 'today') => controller[step]()
+  const create = () => setCreating({})
+  const close = useCallback(() => change({ open: null }, true), [change])
+  useCommands([
+    ...(may
+      ? [
+          {
+            id: 'create-appointment',
+            label: t.calendar.create,
+            group: 'create' as const,
+            keys: 'c',
+            run: create,
+          },
+        ]
+      : []),
+    { id: 'calendar-today', label: t.calendar.today, group: 'actions', keys: 't', run: () => go('today') },
+    { id: 'calendar-earlier', label: t.calendar.earlier, group: 'actions', keys: 'k', run: () => go('prev') },
+    { id: 'calendar-later', label: t.calendar.later, group: 'actions', keys: 'j', run: () => go('next') },
+  ])
+  return (
+    <Page
+      title={t.app.calendar}
+      middle={
+        <>
+          <Button variant="default" onClick={() => go('today')}>
+            {t.calendar.today}
+          </Button>
+          <ActionIcon.Group>
+            <ActionIcon
+              variant="default"
+              size="30px"
+              aria-label={t.calendar.earlier}
+              onClick={() => go('prev')}
+            >
+              <ChevronLeftIcon />
+            </ActionIcon>
+            <ActionIcon
+              variant="default"
+              size="30px"
+              aria-label={t.calendar.later}
+              onClick={() => go('next')}
+            >
+              <ChevronRightIcon />
+            </ActionIcon>
+          </ActionIcon.Group>
+          <span className="calendar-title" aria-live="polite">
+            {title}
+          </span>
+          <SegmentedControl
+            size="xs"
+            aria-label={t.calendar.switch}
+            value={show}
+            onChange={(to) => change({ show: to })}
+            data={shows.map((value) => ({ value, label: t.calendar.shows[value] }))}
+          />
+          <Filters view={view} />
+        </>
+      }
+      actions={
+        <>
+          <Button variant="default" component={Link} to="/booking-pages">
+            {t.calendar.pages}
+          </Button>
+          {may && <Button onClick={create}>{t.calendar.create}</Button>}
+        </>
+      }
+    >
+      <div className="calendar">
+        {error && <ProblemNote error={error} onRetry={refetch} />}
+        <div className="calendar-grid">
+          <CalendarGrid
+            controller={controller}
+            show={shown}
+            date={address.date}
+            appointments={data?.appointments ?? []}
+            editable={may}
+            onDates={onDates}
+            onOpen={(id) => change({ open: String(id) }, true)}
+            onMove={move}
+            onSelect={(chosen) =>
+              setCreating(
+                'day' in chosen
+                  ? {
+                      start_at: instantOf(chosen.day + morning, formats.zone),
+                      end_at: instantOf(laterOnWall(chosen.day + morning, 30, formats.zone), formats.zone),
+                    }
+                  : chosen,
+              )
+            }
+          />
+        </div>
+        <div className="calendar-note">
+          {t.calendar.zone(formats.zone)}
+          {data?.more && ` · ${t.calendar.too_many(formats.number(most_shown))}`}
+        </div>
+      </div>
+      {address.open && (
+        <SidePanel label={t.calendar.facts} href={`/calendar/${address.open}`} onClose={close}>
+          <AppointmentRecord key={address.open} id={Number(address.open)} panel onDeleted={close} />
+        </SidePanel>
+      )}
+      <CreateAppointment
+        opened={creating !== null}
+        onClose={() => setCreating(null)}
+        initial={creating ?? {}}
+      />
+    </Page>
+  )
+}
+
+/** Those come with links from other pages. */
+function Filters({ view }: { view: ReturnType<typeof useListView> }) {
+  const t = useTexts()
+  const links = [
+    ['contact_id', t.calendar.contact, 'contacts'],
+    ['booking_page_id', t.calendar.booking_page, 'booking_pages'],
+  ] as const
+  const filters = links.flatMap(([name, label, kind]) =>
+    view.filters[name] ? [{ name, label, show: (id: string) => <Linked kind={kind} id={Number(id)} /> }] : [],
+  )
+  return <ListFilters view={view} search={false} filters={filters} />
+}

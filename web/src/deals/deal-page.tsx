@@ -1,3 +1,126 @@
-import { Page } from '../ui/page.tsx'
+import { ActionIcon, Skeleton, Stack, Tooltip } from '@mantine/core'
+import { BriefcaseIcon, TrashIcon } from '@primer/octicons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { Problem } from '../api/client.ts'
+import { useCommands } from '../app/commands.ts'
+import { NotFound } from '../app/places.tsx'
+import { ProblemNote, tellProblem } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { RecordLayout } from '../record/record-layout.tsx'
+import { useRefresh } from '../record/refresh.ts'
+import { RelatedActivities } from '../record/related.tsx'
+import { Timeline } from '../record/timeline.tsx'
+import { useTexts } from '../texts/texts.ts'
+import type { ListView } from '../ui/list-view.ts'
+import { SidePanel } from '../ui/panel.tsx'
+import { offerUndo } from '../ui/undo.tsx'
+import { DealFacts } from './deal-facts.tsx'
+import { type Deal, dealQuery, deleteDeal, restoreDeal, touched } from './deals.ts'
+import { StageHistory } from './stage-history.tsx'
+import { StageSteps } from './stage-steps.tsx'
 
-export const DealPage = () => <Page title="DealPage">{null}</Page>
+/** The page of a deal. */
+export function DealPage() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const navigate = useNavigate()
+  return <DealRecord id={Number(id)} onDeleted={() => navigate({ to: '/deals' })} />
+}
+
+/** The deal that the address names as open, beside the list or board. */
+export function DealBeside({ view }: { view: ListView }) {
+  const t = useTexts()
+  const { open, setOpen } = view
+  const close = useCallback(() => {
+    setOpen(null)
+    // The card or row that was looked at.
+    document
+      .querySelector<HTMLElement>(`[data-deal="${open}"] .card-link, [data-row-id="${open}"] a`)
+      ?.focus()
+  }, [setOpen, open])
+  if (!open) return null
+  return (
+    <SidePanel label={t.deals.deal} href={`/deals/${open}`} onClose={close}>
+      <DealRecord key={open} id={Number(open)} panel onDeleted={close} />
+    </SidePanel>
+  )
+}
+
+type Props = { id: number; panel?: boolean; onDeleted: () => void }
+
+function DealRecord({ id, panel = false, onDeleted }: Props) {
+  const { data: deal, error, refetch } = useQuery({ ...dealQuery(id), enabled: Number.isSafeInteger(id) })
+  if (error instanceof Problem && error.status < 500 && error.status >= 400) return <NotFound />
+  if (!Number.isSafeInteger(id)) return <NotFound />
+  if (error && !deal) return <ProblemNote error={error} onRetry={() => refetch()} />
+  return deal ? <ShownDeal deal={deal} panel={panel} onDeleted={onDeleted} /> : <Awaited />
+}
+
+type ShownProps = { deal: Deal; panel: boolean; onDeleted: () => void }
+
+function ShownDeal({ deal, panel, onDeleted }: ShownProps) {
+  const t = useTexts()
+  const refresh = useRefresh()
+  const writes = useMay()('deals:write')
+  const { id, name, company } = deal
+  async function remove() {
+    try {
+      await deleteDeal(id)
+      onDeleted()
+      offerUndo(t, t.app.deleted(name), async () => {
+        await restoreDeal(id)
+        await refresh(...touched)
+      })
+    } catch (error) {
+      tellProblem(error, t)
+    }
+    await refresh(...touched)
+  }
+  useCommands(
+    writes ? [{ id: 'delete-deal', label: t.deals.delete_deal, group: 'actions', run: remove }] : [],
+  )
+  return (
+    <RecordLayout
+      panel={panel}
+      icon={<BriefcaseIcon size={20} />}
+      title={name}
+      subtitle={company?.name}
+      back={{ to: '/deals', label: t.deals.back_to_deals }}
+      actions={
+        writes && (
+          <Tooltip label={t.deals.delete_deal}>
+            <ActionIcon variant="default" size={30} aria-label={t.deals.delete_deal} onClick={remove}>
+              <TrashIcon />
+            </ActionIcon>
+          </Tooltip>
+        )
+      }
+      facts={
+        <>
+          <div className="steps-place">
+            <StageSteps deal={deal} writes={writes} />
+          </div>
+          <DealFacts deal={deal} writes={writes} />
+        </>
+      }
+      tabs={[
+        { id: 'timeline', label: t.app.timeline, content: <Timeline owner="deals" id={id} /> },
+        { id: 'activities', label: t.app.activities, content: <RelatedActivities deal_id={id} /> },
+        { id: 'stages', label: t.deals.history, content: <StageHistory id={id} /> },
+      ]}
+    />
+  )
+}
+
+function Awaited() {
+  const t = useTexts()
+  return (
+    <Stack p="lg" gap="md" aria-busy aria-label={t.app.loading}>
+      <Skeleton height={20} width="40%" />
+      {['60%', '45%', '52%', '38%', '55%', '47%'].map((width) => (
+        <Skeleton key={width} height={12} width={width} />
+      ))}
+    </Stack>
+  )
+}

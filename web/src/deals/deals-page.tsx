@@ -1,3 +1,150 @@
+import { ActionIcon, Button, Menu, SegmentedControl, Text, Tooltip } from '@mantine/core'
+import { PlusIcon, SortDescIcon } from '@primer/octicons-react'
+import { useState } from 'react'
+import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { ListFilters } from '../ui/filters.tsx'
+import { type ListView, useAddress, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
+import { Board } from './board.tsx'
+import { type BoardFilter, type BoardOrder, board_orders, usePipeline } from './columns.ts'
+import { CreateDeal } from './create-deal.tsx'
+import { DealBeside } from './deal-page.tsx'
+import { DealsTable } from './deals-table.tsx'
+import { useReferenceFilters } from './filters.tsx'
+import { useMoves } from './moves.ts'
 
-export const DealsPage = () => <Page title="DealsPage">{null}</Page>
+/** The deals, as a board or as a table: the address says which. */
+export function DealsPage() {
+  const { address } = useAddress()
+  const t = useTexts()
+  const may = useMay()
+  const [creates, setCreates] = useState(false)
+  useCommands(
+    may('deals:write')
+      ? [
+          {
+            ...{ id: 'create-deal', label: t.deals.create, group: 'create', keys: 'c' },
+            run: () => setCreates(true),
+          },
+        ]
+      : [],
+  )
+  const create = () => setCreates(true)
+  const action = may('deals:write') && (
+    <Button leftSection={<PlusIcon />} onClick={create}>
+      {t.deals.create}
+    </Button>
+  )
+  return (
+    <>
+      {address.view === 'table' ? (
+        <DealsTable action={action} onCreate={create} toggle={<ViewSwitch />} />
+      ) : (
+        <BoardPage action={action} />
+      )}
+      <CreateDeal opened={creates} onClose={() => setCreates(false)} />
+    </>
+  )
+}
+
+/** Board or table; what both can be filtered by stays. */
+function ViewSwitch() {
+  const t = useTexts()
+  const { address, change } = useAddress()
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label={t.deals.view}
+      value={address.view === 'table' ? 'table' : 'board'}
+      onChange={(view) =>
+        change({
+          ...{ view: view === 'table' ? view : null, sort: null, page: null, open: null },
+          ...{ stage: null, status: null, search: null },
+        })
+      }
+      data={[
+        { value: 'board', label: t.deals.board },
+        { value: 'table', label: t.deals.table },
+      ]}
+    />
+  )
+}
+
+const board_filters = ['company_id', 'contact_id'] as const
+
+function BoardPage({ action }: { action: React.ReactNode }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const view = useListView(board_filters, '-updated_at')
+  const sort = board_orders.find((one) => one === view.sort) ?? '-updated_at'
+  const filter: BoardFilter = {}
+  for (const name of board_filters) if (Number(view.filters[name])) filter[name] = Number(view.filters[name])
+  const moving = useMoves()
+  const { report } = usePipeline(filter, moving.moves, moving.held)
+  const total = report?.total_open
+  return (
+    <Page
+      title={t.app.deals}
+      count={report?.stages.reduce((sum, { count }) => sum + count, 0)}
+      middle={
+        <>
+          <ViewSwitch />
+          <ListFilters view={view} filters={useReferenceFilters()} search={false} />
+          <OrderMenu sort={sort} view={view} />
+          {total && (
+            <Text size="sm" c="dimmed" className="numbers board-sums">
+              {t.deals.open_sum(formats.money(total.value))}
+              {' · '}
+              <span title={t.deals.weighted_hint}>
+                {t.deals.weighted_sum(formats.money(total.weighted_value))}
+              </span>
+            </Text>
+          )}
+        </>
+      }
+      actions={action}
+    >
+      <Board
+        filter={filter}
+        sort={sort}
+        moving={moving}
+        report={report}
+        open_id={view.open}
+        onOpen={({ id }) => view.setOpen(id)}
+      />
+      <DealBeside view={view} />
+    </Page>
+  )
+}
+
+function OrderMenu({ sort, view }: { sort: BoardOrder; view: ListView }) {
+  const t = useTexts()
+  return (
+    <Menu position="bottom-start">
+      <Menu.Target>
+        <Tooltip label={`${t.deals.order}: ${t.deals.orders[sort]}`}>
+          <ActionIcon variant="default" size={30} aria-label={`${t.deals.order}: ${t.deals.orders[sort]}`}>
+            <SortDescIcon />
+          </ActionIcon>
+        </Tooltip>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t.deals.order}</Menu.Label>
+        {board_orders.map((order) => (
+          <Menu.Item
+            key={order}
+            role="menuitemradio"
+            aria-checked={order === sort}
+            fw={order === sort ? 600 : 400}
+            onClick={() => view.setSort(order === '-updated_at' ? '' : order)}
+          >
+            {t.deals.orders[order]}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

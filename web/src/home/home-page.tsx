@@ -1,3 +1,41 @@
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
 import { Page } from '../ui/page.tsx'
+import { NextAppointments } from './appointments.tsx'
+import { LatestEvents } from './events.tsx'
+import { Figures } from './figures.tsx'
+import { FirstSteps, useBeginnings } from './first-steps.tsx'
+import { OutcomesChart } from './outcomes-chart.tsx'
+import { PipelineChart } from './pipeline-chart.tsx'
+import { useOutcomes, usePipeline } from './reports.ts'
+import { Tasks } from './tasks.tsx'
+import './home.css'
 
-export const HomePage = () => <Page title="HomePage">{null}</Page>
+/** How sales are going, what is to be done, and what has happened; in an empty workspace, the first steps. */
+export function HomePage() {
+  const t = useTexts()
+  const may = useMay()
+  const beginnings = useBeginnings()
+  const { contacts, deals } = beginnings
+  const { data: pipeline } = usePipeline()
+  const { data: outcomes } = useOutcomes()
+  const empty = contacts === 0 && deals === 0
+  const begins = contacts === 0 || deals === 0
+  return (
+    <Page title={t.app.home}>
+      <div className="home">
+        {begins && <FirstSteps {...beginnings} />}
+        {may('reports:read') && !empty && (
+          <>
+            <Figures pipeline={pipeline} outcomes={outcomes} />
+            <PipelineChart />
+            <OutcomesChart />
+          </>
+        )}
+        {may('activities:read') && <Tasks />}
+        {may('appointments:read') && <NextAppointments />}
+        {may('events:read') && <LatestEvents />}
+      </div>
+    </Page>
+  )
+}

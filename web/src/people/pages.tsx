@@ -1,6 +1,4 @@
-import { Page } from '../ui/page.tsx'
-
-export const SignInPage = () => <Page title="Sign in">{null}</Page>
-export const SetupPage = () => <Page title="Set up">{null}</Page>
-export const InvitationPage = () => <Page title="Invitation">{null}</Page>
-export const ResetPage = () => <Page title="Reset">{null}</Page>
+export { InvitationPage } from './invitation-page.tsx'
+export { ResetPage } from './reset-page.tsx'
+export { SetupPage } from './setup-page.tsx'
+export { SignInPage } from './sign-in-page.tsx'

@@ -1,3 +1,85 @@
-import { Page } from '../ui/page.tsx'
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { useFormats } from '../app/formats.ts'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { type Filter, ListFilters } from '../ui/filters.tsx'
+import { useListView } from '../ui/list-view.ts'
+import { all_events } from './catalogue.ts'
+import { DeliveryLog } from './delivery-log.tsx'
+import { instantOf } from './instants.ts'
+import type { LogFilters } from './live-log.ts'
+import { ResendFailed } from './resend-failed.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
+import { useWebhooks, webhookName } from './webhooks.ts'
 
-export const DeliveriesPage = () => <Page title="DeliveriesPage">{null}</Page>
+const filter_names = ['webhook_id', 'event', 'status', 'from', 'to']
+const statuses = ['pending', 'succeeded', 'failed', 'cancelled'] as const
+
+/** Every request that was sent to a webhook, live. */
+export function DeliveriesPage() {
+  const t = useTexts()
+  const { zone } = useFormats()
+  const writes = useMay()('webhooks:write')
+  const view = useListView(filter_names)
+  const { data: webhooks } = useWebhooks()
+  const [resending, setResending] = useState(false)
+  const [total, setTotal] = useState<number | undefined>()
+  const { from, to, ...equal } = view.filters
+  const start = from && instantOf(from, zone)
+  // The minute that was chosen counts as a whole.
+  const end = to && instantOf(`${to}:59.999`, zone)
+  const filters = { ...equal, ...(start && { from: start }), ...(end && { to: end }) } as LogFilters
+
+  const asked: Filter[] = [
+    {
+      ...{ name: 'webhook_id', label: t.settings.webhook },
+      options: (webhooks ?? []).map((one) => ({ value: one.id, label: webhookName(one) })),
+    },
+    {
+      ...{ name: 'event', label: t.settings.event },
+      options: [...all_events, 'ping'].map((name) => ({ value: name, label: name })),
+    },
+    {
+      ...{ name: 'status', label: t.settings.status },
+      options: statuses.map((status) => ({ value: status, label: t.settings.delivery_status[status] })),
+    },
+    { name: 'from', label: t.settings.from, kind: 'moment' },
+    { name: 'to', label: t.settings.to, kind: 'moment' },
+  ]
+  return (
+    <SettingsFrame
+      title={t.settings.places.deliveries.label}
+      count={total}
+      whole
+      middle={<ListFilters view={view} filters={asked} search={false} />}
+      actions={
+        writes && (
+          <Button variant="default" onClick={() => setResending(true)}>
+            {t.settings.resend_failed}…
+          </Button>
+        )
+      }
+      api={{ path: `/deliveries${queryOf(filters)}` }}
+    >
+      <DeliveryLog
+        key={JSON.stringify(filters)}
+        filters={filters}
+        filtered={view.filtered}
+        open={view.open}
+        onOpen={view.setOpen}
+        onTotal={setTotal}
+      />
+      <ResendFailed
+        webhook_id={view.filters.webhook_id}
+        opened={resending}
+        onClose={() => setResending(false)}
+      />
+    </SettingsFrame>
+  )
+}
+
+const queryOf = (filters: LogFilters) => {
+  const query = new URLSearchParams(filters as Record<string, string>).toString()
+  return query && `?${query}`
+}

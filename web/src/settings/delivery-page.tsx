@@ -1,3 +1,54 @@
+import { Button } from '@mantine/core'
+import { Link, useParams } from '@tanstack/react-router'
+import { Waiting } from '../app/places.tsx'
+import { ProblemNote } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { ByApi } from '../ui/by-api.tsx'
+import { useAddress } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
+import { DeliveryView, Resend, useDelivery } from './delivery-view.tsx'
+import { DeliveryStatus } from './statuses.tsx'
+import './settings.css'
 
-export const DeliveryPage = () => <Page title="DeliveryPage">{null}</Page>
+/** One delivery: its attempts, and what was sent and answered in each. */
+export function DeliveryPage() {
+  const t = useTexts()
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  const { address, change } = useAddress()
+  const { data, error, refetch } = useDelivery(id)
+  if (error && !data)
+    return (
+      <Page title={t.settings.delivery}>
+        <div className="padded">
+          <ProblemNote error={error} onRetry={refetch} />
+          <Button component={Link} to="/settings/deliveries" variant="default">
+            {t.settings.whole_log}
+          </Button>
+        </div>
+      </Page>
+    )
+  if (!data) return <Waiting />
+  return (
+    <Page
+      title={data.event}
+      middle={<DeliveryStatus status={data.status} />}
+      actions={
+        <>
+          <Button component={Link} to="/settings/deliveries" variant="default">
+            {t.settings.whole_log}
+          </Button>
+          <Resend delivery={data} />
+        </>
+      }
+    >
+      <div className="delivery-page">
+        <DeliveryView
+          delivery={data}
+          chosen={Number(address.attempt) || null}
+          onChoose={(number) => change({ attempt: number === null ? null : String(number) }, true)}
+        />
+        <ByApi method="POST" path={`/deliveries/${id}/resend`} />
+      </div>
+    </Page>
+  )
+}

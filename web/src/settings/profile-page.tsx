@@ -1,3 +1,146 @@
-import { Page } from '../ui/page.tsx'
+import { Button, SegmentedControl, TextInput, Title, useMantineColorScheme } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, dataOf, type Schemas } from '../api/client.ts'
+import { browser_zone } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { sessionQuery, useSession } from '../app/session.ts'
+import { LanguageInput, Password, ZoneInput } from '../people/inputs.tsx'
+import { type Language, useLanguage, useTexts } from '../texts/texts.ts'
+import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { tell } from '../ui/undo.tsx'
+import { PasswordForm } from './password-form.tsx'
+import { Sessions } from './sessions.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
 
-export const ProfilePage = () => <Page title="ProfilePage">{null}</Page>
+/** The own account: name, e-mail, language, zone, appearance, password, and where one is signed in. */
+export function ProfilePage() {
+  const t = useTexts()
+  return (
+    <SettingsFrame title={t.app.profile} api={{ path: '/session' }}>
+      <Facts />
+      <Appearance />
+      <section className="settings-section">
+        <Title order={2} fz={14} mb="xs">
+          {t.settings.change_password}
+        </Title>
+        <PasswordForm />
+      </section>
+      <Sessions />
+    </SettingsFrame>
+  )
+}
+
+function useKeepProfile() {
+  const client = useQueryClient()
+  return (user: Schemas['Profile']) =>
+    client.setQueryData(sessionQuery.queryKey, (before) => before && { ...before, user })
+}
+
+function Facts() {
+  const t = useTexts()
+  const keep = useKeepProfile()
+  const { user } = useSession()
+  const shown = useLanguage()
+  const [moving, setMoving] = useState(false)
+  const { form, submit, sending, problem } = useRecordForm({
+    name: user.name,
+    language: (user.language ?? shown) as Language,
+    time_zone: user.time_zone ?? browser_zone,
+  })
+  async function save() {
+    const saved = await submit(async (body) => keep(await dataOf(api.PUT('/api/v1/profile', { body }))))
+    if (!saved) return
+    form.resetDirty()
+    tell(t.app.saved)
+  }
+  return (
+    <form
+      noValidate
+      className="settings-section"
+      onSubmit={(event) => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      <div className="settings-form">
+        <TextInput label={t.people.name} autoComplete="name" {...form.getInputProps('name')} />
+        <div className="settings-beside">
+          <TextInput label={t.people.email} value={user.email} readOnly />
+          <Button variant="default" size="sm" onClick={() => setMoving(true)}>
+            {t.settings.change_email}
+          </Button>
+        </div>
+        <LanguageInput {...form.getInputProps('language')} />
+        <ZoneInput {...form.getInputProps('time_zone')} />
+        {problem ? <ProblemNote error={problem} /> : null}
+        <Button type="submit" w="fit-content" loading={sending} disabled={!form.isDirty()}>
+          {t.app.save}
+        </Button>
+      </div>
+      <ChangeEmail opened={moving} onClose={() => setMoving(false)} />
+    </form>
+  )
+}
+
+function ChangeEmail({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const t = useTexts()
+  const keep = useKeepProfile()
+  const { form, submit, sending, problem } = useRecordForm({ email: '', current_password: '' })
+  const save = () =>
+    submit(async (body) => {
+      keep(await dataOf(api.PUT('/api/v1/profile', { body })))
+      form.reset()
+      onClose()
+      tell(t.app.saved)
+    })
+  return (
+    <FormDialog
+      title={t.settings.change_email}
+      opened={opened}
+      onClose={onClose}
+      action={t.settings.change_email}
+      sending={sending}
+      problem={problem}
+      onSubmit={save}
+    >
+      <div className="settings-form">
+        <TextInput
+          label={t.settings.new_email}
+          type="email"
+          autoComplete="email"
+          data-autofocus
+          {...form.getInputProps('email')}
+        />
+        <Password
+          label={t.settings.current_password}
+          autoComplete="current-password"
+          {...form.getInputProps('current_password')}
+        />
+      </div>
+    </FormDialog>
+  )
+}
+
+function Appearance() {
+  const t = useTexts()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  return (
+    <section className="settings-section">
+      <Title order={2} fz={14} mb="xs">
+        {t.app.appearance}
+      </Title>
+      <SegmentedControl
+        aria-label={t.app.appearance}
+        size="xs"
+        data={[
+          { value: 'auto', label: t.app.system },
+          { value: 'light', label: t.app.light },
+          { value: 'dark', label: t.app.dark },
+        ]}
+        value={colorScheme}
+        onChange={(scheme) => setColorScheme(scheme as 'light' | 'dark' | 'auto')}
+      />
+    </section>
+  )
+}

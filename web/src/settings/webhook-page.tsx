@@ -1,3 +1,192 @@
-import { Page } from '../ui/page.tsx'
+import { Alert, Button, Group, Menu, Stack, TextInput, Title } from '@mantine/core'
+import { KebabHorizontalIcon } from '@primer/octicons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
+import { Waiting } from '../app/places.tsx'
+import { ProblemNote, tellProblem } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { useRecordForm } from '../ui/form.tsx'
+import { tell } from '../ui/undo.tsx'
+import { Ask } from './ask.tsx'
+import type { EventName } from './catalogue.ts'
+import { EventChoice } from './event-choice.tsx'
+import { LatestDeliveries } from './latest-deliveries.tsx'
+import { ResendFailed } from './resend-failed.tsx'
+import { RotateSecret } from './rotate-secret.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
+import { WebhookStatus } from './statuses.tsx'
+import { TestWebhook } from './test-webhook.tsx'
+import { webhookName } from './webhooks.ts'
 
-export const WebhookPage = () => <Page title="WebhookPage">{null}</Page>
+type Webhook = Schemas['Webhook']
+
+/** One webhook: what it sends where, what can be done with it, and what it sent last. */
+export function WebhookPage() {
+  const t = useTexts()
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  const { data, error, refetch } = useQuery({
+    queryKey: ['webhooks', id],
+    queryFn: () => dataOf(api.GET('/api/v1/webhooks/{webhook_id}', { params: { path: { webhook_id: id } } })),
+    // A receiver that breaks or heals changes the status without anybody's doing.
+    refetchInterval: 5000,
+  })
+  if (error && !data)
+    return (
+      <SettingsFrame title={t.settings.webhook}>
+        <ProblemNote error={error} onRetry={refetch} />
+      </SettingsFrame>
+    )
+  if (!data) return <Waiting />
+  return <OneWebhook key={id} webhook={data} />
+}
+
+function OneWebhook({ webhook }: { webhook: Webhook }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const writes = useMay()('webhooks:write')
+  const [dialog, setDialog] = useState<'rotate' | 'resend' | 'delete' | null>(null)
+  const { id, url, status, status_reason, rotation_ends_at } = webhook
+  const params = { params: { path: { webhook_id: id } } }
+  const close = () => setDialog(null)
+  const keep = (changed: Webhook) => {
+    client.setQueryData(['webhooks', id], changed)
+    client.invalidateQueries({ queryKey: ['webhooks'] })
+  }
+  async function turn() {
+    const paused = status === 'paused'
+    try {
+      const asked = paused
+        ? api.POST('/api/v1/webhooks/{webhook_id}/resume', { ...params, body: {} })
+        : api.POST('/api/v1/webhooks/{webhook_id}/pause', { ...params, body: {} })
+      keep(await dataOf(asked))
+      tell(paused ? t.settings.resumed : t.settings.paused)
+    } catch (error) {
+      tellProblem(error, t)
+    }
+  }
+  return (
+    <SettingsFrame
+      title={webhookName(webhook)}
+      middle={<WebhookStatus status={status} />}
+      actions={
+        writes && (
+          <>
+            <Button variant="default" onClick={turn}>
+              {status === 'paused' ? t.settings.resume : t.settings.pause}
+            </Button>
+            <Menu position="bottom-end">
+              <Menu.Target>
+                <Button variant="default" aria-label={t.app.more} px="xs">
+                  <KebabHorizontalIcon />
+                </Button>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Item onClick={() => setDialog('resend')}>{t.settings.resend_failed}…</Menu.Item>
+                <Menu.Item onClick={() => setDialog('rotate')}>{t.settings.rotate}…</Menu.Item>
+                <Menu.Divider />
+                <Menu.Item color="red" onClick={() => setDialog('delete')}>
+                  {t.settings.delete_webhook}…
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          </>
+        )
+      }
+      api={{ method: 'PUT', path: `/webhooks/${id}`, body: { url, events: webhook.events } }}
+    >
+      {status === 'failed' && (
+        <Alert color="red" variant="light" title={t.settings.failed_title} mb="md" fz="sm">
+          {status_reason} {t.settings.failed_text}
+        </Alert>
+      )}
+      {status === 'paused' && (
+        <Alert color="yellow" variant="light" title={t.settings.paused_title} mb="md" fz="sm">
+          {t.settings.paused_text}
+        </Alert>
+      )}
+      {rotation_ends_at && Date.parse(rotation_ends_at) > Date.now() && (
+        <Alert color="blue" variant="light" title={t.settings.rotating_title} mb="md" fz="sm">
+          {t.settings.rotating_text(formats.moment(rotation_ends_at))}
+        </Alert>
+      )}
+      <Edit webhook={webhook} writes={writes} onSaved={keep} />
+      {writes && <TestWebhook webhook_id={id} />}
+      <section className="settings-section">
+        <Group justify="space-between" mb="xs">
+          <Title order={2} fz={14}>
+            {t.settings.latest_deliveries}
+          </Title>
+          <Button component={Link} to={`/settings/deliveries?webhook_id=${id}`} variant="subtle">
+            {t.settings.whole_log}
+          </Button>
+        </Group>
+        <LatestDeliveries webhook_id={id} />
+      </section>
+      <RotateSecret webhook_id={id} opened={dialog === 'rotate'} onClose={close} onRotated={keep} />
+      <ResendFailed webhook_id={id} opened={dialog === 'resend'} onClose={close} />
+      <Ask
+        title={t.settings.delete_webhook}
+        text={t.settings.delete_webhook_text}
+        action={t.settings.delete_webhook}
+        opened={dialog === 'delete'}
+        onClose={close}
+        onDo={async () => {
+          await answerOf(api.DELETE('/api/v1/webhooks/{webhook_id}', params))
+          client.removeQueries({ queryKey: ['webhooks', id] })
+          client.invalidateQueries({ queryKey: ['webhooks'] })
+          navigate({ to: '/settings/webhooks' })
+        }}
+      />
+    </SettingsFrame>
+  )
+}
+
+type EditProps = { webhook: Webhook; writes: boolean; onSaved: (webhook: Webhook) => void }
+
+function Edit({ webhook, writes, onSaved }: EditProps) {
+  const t = useTexts()
+  const { id, name, url, events } = webhook
+  const { form, submit, sending, problem } = useRecordForm({
+    ...{ name: name ?? '', url },
+    events: events as EventName[],
+  })
+  const path = { webhook_id: id }
+  async function save() {
+    const saved = await submit(async (body) =>
+      onSaved(await dataOf(api.PUT('/api/v1/webhooks/{webhook_id}', { params: { path }, body }))),
+    )
+    if (!saved) return
+    form.resetDirty()
+    tell(t.app.saved)
+  }
+  return (
+    <form
+      noValidate
+      className="settings-section"
+      onSubmit={(event) => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      <fieldset className="settings-fields" disabled={!writes}>
+        <Stack gap="md">
+          <TextInput label={t.settings.url} type="url" {...form.getInputProps('url')} />
+          <TextInput label={t.settings.name} {...form.getInputProps('name')} />
+          <EventChoice {...form.getInputProps('events')} value={form.getValues().events} />
+        </Stack>
+      </fieldset>
+      {problem ? <ProblemNote error={problem} /> : null}
+      {writes && (
+        <Button type="submit" mt="md" loading={sending} disabled={!form.isDirty()}>
+          {t.app.save}
+        </Button>
+      )}
+    </form>
+  )
+}

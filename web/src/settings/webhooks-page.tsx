@@ -1,3 +1,103 @@
-import { Page } from '../ui/page.tsx'
+import { Button, Tooltip } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answerOf, api, type Schemas } from '../api/client.ts'
+import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { Empty } from '../ui/empty.tsx'
+import { useAddress } from '../ui/list-view.ts'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { Ago } from '../ui/values.tsx'
+import { CreateWebhook } from './create-webhook.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
+import { WebhookStatus } from './statuses.tsx'
+import { webhookName } from './webhooks.ts'
 
-export const WebhooksPage = () => <Page title="WebhooksPage">{null}</Page>
+/** The webhooks of the workspace. */
+export function WebhooksPage() {
+  const t = useTexts()
+  const formats = useFormats()
+  const writes = useMay()('webhooks:write')
+  const [creating, setCreating] = useState(false)
+  const { address, change } = useAddress()
+  const page = Number(address.page) || 1
+  const { data, error, refetch } = useQuery({
+    queryKey: ['webhooks', 'list', page],
+    queryFn: () => answerOf(api.GET('/api/v1/webhooks', { params: { query: { page, per_page: 50 } } })),
+    placeholderData: keepPreviousData,
+  })
+  useCommands(
+    writes
+      ? [
+          {
+            ...{
+              id: 'create-webhook',
+              label: t.settings.create_webhook,
+              group: 'create' as const,
+              keys: 'c',
+            },
+            run: () => setCreating(true),
+          },
+        ]
+      : [],
+  )
+  const columns: Column<Schemas['Webhook']>[] = [
+    { id: 'name', label: t.settings.name, cell: webhookName },
+    {
+      ...{ id: 'status', label: t.settings.status, phone: true },
+      cell: ({ status, status_reason }) => (
+        <Tooltip label={status_reason} disabled={!status_reason} multiline maw={320}>
+          <span>
+            <WebhookStatus status={status} />
+            {status_reason && <span className="settings-soft"> {status_reason}</span>}
+          </span>
+        </Tooltip>
+      ),
+    },
+    { id: 'url', label: t.settings.url, cell: ({ url }) => url },
+    {
+      ...{ id: 'events', label: t.settings.events, number: true },
+      cell: ({ events }) => formats.number(events.length),
+    },
+    { id: 'created_at', label: t.app.created_at, cell: ({ created_at }) => <Ago at={created_at} /> },
+  ]
+  const create = writes ? () => setCreating(true) : undefined
+  return (
+    <SettingsFrame
+      title={t.settings.places.webhooks.label}
+      count={data?.meta.total}
+      whole
+      actions={create && <Button onClick={create}>{t.settings.create_webhook}</Button>}
+      api={{
+        ...{ method: 'POST', path: '/webhooks' },
+        body: { url: 'https://example.com/hooks/crm', events: ['contact.created', 'deal.won'] },
+      }}
+    >
+      <div className="settings-table">
+        {error ? (
+          <ProblemNote error={error} onRetry={refetch} />
+        ) : (
+          <DataTable
+            label={t.settings.places.webhooks.label}
+            columns={columns}
+            rows={data?.data}
+            meta={data?.meta.total !== undefined && data.meta.total > 50 ? (data.meta as never) : undefined}
+            onPage={(to) => change({ page: String(to) })}
+            nameOf={webhookName}
+            hrefOf={({ id }) => `/settings/webhooks/${id}`}
+            empty={
+              <Empty
+                text={t.settings.no_webhooks}
+                {...(create && { action: t.settings.create_webhook, onAction: create })}
+              />
+            }
+          />
+        )}
+      </div>
+      <CreateWebhook opened={creating} onClose={() => setCreating(false)} />
+    </SettingsFrame>
+  )
+}

@@ -1,3 +1,58 @@
-import { Page } from '../ui/page.tsx'
+import { Button, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { api, dataOf } from '../api/client.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { sessionQuery, useMay, useSession } from '../app/session.ts'
+import { CurrencyInput } from '../people/inputs.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { useRecordForm } from '../ui/form.tsx'
+import { tell } from '../ui/undo.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
 
-export const WorkspacePage = () => <Page title="WorkspacePage">{null}</Page>
+/** The workspace's name and currency. */
+export function WorkspacePage() {
+  const t = useTexts()
+  const client = useQueryClient()
+  const { workspace } = useSession()
+  const writes = useMay()('workspace:write')
+  const { name, currency } = workspace
+  const { form, submit, sending, problem } = useRecordForm({ name, currency })
+  async function save() {
+    const saved = await submit((body) => dataOf(api.PUT('/api/v1/workspace', { body })))
+    if (!saved) return
+    form.resetDirty()
+    await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+    tell(t.app.saved)
+  }
+  return (
+    <SettingsFrame
+      title={t.settings.places.workspace.label}
+      api={{ method: 'PUT', path: '/workspace', body: { name, currency } }}
+    >
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          save()
+        }}
+      >
+        <fieldset className="settings-fields" disabled={!writes}>
+          <div className="settings-form">
+            <TextInput label={t.people.workspace_name} {...form.getInputProps('name')} />
+            <CurrencyInput
+              description={t.settings.currency_text}
+              disabled={!writes}
+              {...form.getInputProps('currency')}
+            />
+          </div>
+        </fieldset>
+        {problem ? <ProblemNote error={problem} /> : null}
+        {writes && (
+          <Button type="submit" mt="md" loading={sending} disabled={!form.isDirty()}>
+            {t.app.save}
+          </Button>
+        )}
+      </form>
+    </SettingsFrame>
+  )
+}

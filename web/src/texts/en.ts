@@ -6,8 +6,9 @@ import { contacts } from './en/contacts.ts'
 import { deals } from './en/deals.ts'
 import { home } from './en/home.ts'
 import { people } from './en/people.ts'
+import { record } from './en/record.ts'
 import { settings } from './en/settings.ts'
 import { trash } from './en/trash.ts'
 
 /** The texts of each room; the German ones have the same shape. */
-export const en = { app, home, contacts, companies, deals, activities, calendar, trash, settings, people }
+export const en = { app, home, contacts, companies, deals, activities, calendar, trash, settings, people, record }

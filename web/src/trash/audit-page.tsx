@@ -1,3 +1,126 @@
+import { Button, Skeleton } from '@mantine/core'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { answerOf, api, dataOf } from '../api/client.ts'
+import { endOfDay, startOfDay } from '../app/days.ts'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { Empty } from '../ui/empty.tsx'
+import { type Filter, ListFilters } from '../ui/filters.tsx'
+import { useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
+import { AuditRow } from './audit-row.tsx'
+import type { AuditEntry } from './record-place.ts'
+import './audit.css'
 
-export const AuditPage = () => <Page title="AuditPage">{null}</Page>
+const filter_names = ['kind', 'record_id', 'action', 'actor_id', 'from', 'to']
+type Kind = 'contacts'
+
+/** Who changed what, newest first. */
+export function AuditPage() {
+  const t = useTexts()
+  const may = useMay()
+  return (
+    <Page title={t.app.audit_log} middle={may('audit_log:read') && <Filters />}>
+      {may('audit_log:read') ? <Log /> : <Empty text={t.trash.log_forbidden} />}
+    </Page>
+  )
+}
+
+function Filters() {
+  const t = useTexts()
+  const view = useListView(filter_names)
+  const actors = useActors()
+  const choices = (texts: Record<string, string>) =>
+    Object.entries(texts).map(([value, label]) => ({ value, label }))
+  const filters: Filter[] = [
+    { name: 'kind', label: t.trash.kind, options: choices(t.trash.kinds) },
+    // An id says nothing without its kind.
+    ...(view.filters.kind ? [{ name: 'record_id', label: t.trash.record_id }] : []),
+    { name: 'action', label: t.trash.action, options: choices(t.trash.actions) },
+    { name: 'actor_id', label: t.trash.actor, options: actors },
+    { name: 'from', label: t.trash.from, kind: 'date' },
+    { name: 'to', label: t.trash.to, kind: 'date' },
+  ]
+  return <ListFilters view={view} filters={filters} search={false} />
+}
+
+/** The people and keys of the workspace, by name. */
+function useActors() {
+  const may = useMay()
+  const params = { params: { query: { per_page: 100 } } }
+  const { data: members = [] } = useQuery({
+    queryKey: ['members', 'names'],
+    queryFn: () => dataOf(api.GET('/api/v1/members', params)),
+    enabled: may('members:read'),
+  })
+  const { data: keys = [] } = useQuery({
+    queryKey: ['keys', 'names'],
+    queryFn: () => dataOf(api.GET('/api/v1/keys', params)),
+    enabled: may('keys:read'),
+  })
+  return [...members, ...keys].map(({ id, name }) => ({ value: id, label: name }))
+}
+
+function Log() {
+  const t = useTexts()
+  const { zone } = useFormats()
+  const view = useListView(filter_names)
+  const { kind, record_id, action, actor_id, from, to } = view.filters
+  const query = {
+    ...(kind && { kind: kind as Kind }),
+    ...(kind && record_id && { record_id }),
+    ...(action && { action }),
+    ...(actor_id && { actor_id }),
+    ...(isDay(from) && { from: startOfDay(from, zone) }),
+    ...(isDay(to) && { to: endOfDay(to, zone) }),
+    per_page: 50,
+  }
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } =
+    useInfiniteQuery({
+      queryKey: ['audit', query],
+      queryFn: ({ pageParam: cursor }) =>
+        answerOf(api.GET('/api/v1/audit-log', { params: { query: { ...query, cursor } } })),
+      initialPageParam: '',
+      getNextPageParam: ({ meta }) => (meta as { next_cursor?: string | null }).next_cursor,
+      placeholderData: (before) => before,
+    })
+  if (error && !data) return <ProblemNote error={error} onRetry={() => refetch()} />
+  if (!data) return <Awaited />
+  const entries = data.pages.flatMap((page) => page.data) as AuditEntry[]
+  if (!entries.length)
+    return <Empty text={t.trash.log_empty} action={t.app.clear_filters} onAction={view.clearFilters} />
+  return (
+    <>
+      <ol className="audit" aria-label={t.trash.log} aria-busy={isPlaceholderData}>
+        {entries.map((entry) => (
+          <AuditRow key={entry.id} entry={entry} />
+        ))}
+      </ol>
+      {hasNextPage && (
+        <div className="audit-more">
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
+            {t.trash.older}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+const isDay = (text: string | undefined): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
+
+function Awaited() {
+  const t = useTexts()
+  return (
+    <div className="audit" role="status" aria-label={t.app.loading}>
+      {Array.from({ length: 12 }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows that are only awaited have nothing else
+        <div key={row} className="audit-line">
+          <Skeleton height={12} width={`${45 + ((row * 7) % 35)}%`} ml={36} />
+        </div>
+      ))}
+    </div>
+  )
+}

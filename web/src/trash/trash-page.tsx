@@ -1,3 +1,220 @@
+import { ActionIcon, Button } from '@mantine/core'
+import { HistoryIcon, PersonIcon, ReplyIcon, XIcon } from '@primer/octicons-react'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { answerOf, api, forEach } from '../api/client.ts'
+import { explain, ProblemNote, tellProblem } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { BulkBar } from '../ui/bulk-bar.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { ListFilters } from '../ui/filters.tsx'
+import { useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { tell } from '../ui/undo.tsx'
+import { Ago } from '../ui/values.tsx'
+import { EraseDialog } from './erase-dialog.tsx'
+import { type Row, restoreRecord, rowOf, type Trashed } from './trashed.ts'
+import './trash.css'
 
-export const TrashPage = () => <Page title="TrashPage">{null}</Page>
+const filter_names = ['kind']
+const day_ms = 24 * 3600 * 1000
+const kinds = ['contacts', 'companies', 'notes', 'deals', 'activities', 'appointments', 'booking_pages']
+
+/** What was deleted: to restore, or to delete for good. */
+export function TrashPage() {
+  const t = useTexts()
+  const client = useQueryClient()
+  const may = useMay()
+  const view = useListView(filter_names)
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const [erasing, setErasing] = useState<Row | null>(null)
+  const [restoring, setRestoring] = useState(false)
+  const query = {
+    ...(view.filters.kind && { kind: view.filters.kind as Trashed['kind'] }),
+    page: view.page,
+    per_page: 50,
+  }
+  const { data, error, refetch } = useQuery({
+    queryKey: ['trash', query],
+    queryFn: () => answerOf(api.GET('/api/v1/trash', { params: { query } })),
+    placeholderData: keepPreviousData,
+  })
+  const rows = data?.data.map(rowOf)
+  // What came back may be anywhere, and be linked from anything.
+  const readAgain = () => client.invalidateQueries()
+  const unselect = (gone: readonly Row[]) =>
+    setSelected((before) => new Set([...before].filter((id) => !gone.some((row) => row.id === id))))
+
+  async function restore(chosen: Row[]) {
+    setRestoring(true)
+    const { done, failed } = await forEach(chosen, restoreRecord)
+    setRestoring(false)
+    unselect(done)
+    if (done.length)
+      tell(done.length === 1 ? t.app.restored(done[0]?.name ?? '') : t.trash.restored_many(done.length))
+    const [first] = failed
+    if (first && chosen.length === 1) tellProblem(first.problem, t)
+    else if (first) tell(t.trash.not_restored(failed.length, explain(first.problem, t)))
+    await readAgain()
+    // The buttons of the row are gone with it.
+    focusOnContent(page.current)
+  }
+  const page = useRef<HTMLDivElement>(null)
+
+  const columns: Column<Row>[] = [
+    {
+      id: 'name',
+      label: t.trash.name,
+      cell: ({ name }) => <span className="trash-name">{name}</span>,
+    },
+    { id: 'kind', label: t.trash.kind, cell: ({ kind }) => t.trash.kinds[kind], width: 130, phone: false },
+    {
+      ...{ id: 'deleted', label: t.trash.deleted, width: 130 },
+      cell: ({ deleted_at }) => <Ago at={deleted_at} />,
+    },
+    {
+      ...{ id: 'gone', label: t.trash.gone_in, width: 120 },
+      cell: ({ removed_at }) => (
+        <time dateTime={removed_at}>
+          {t.trash.days_left(Math.floor((Date.parse(removed_at) - Date.now()) / day_ms))}
+        </time>
+      ),
+    },
+    {
+      ...{ id: 'actions', label: t.app.actions, width: 230, phone: true },
+      cell: (row) => (
+        <Actions
+          row={row}
+          onRestore={() => restore([row])}
+          onErase={() => setErasing(row)}
+          busy={restoring}
+        />
+      ),
+    },
+  ]
+  const filter = {
+    ...{ name: 'kind', label: t.trash.kind },
+    options: kinds.map((kind) => ({ value: kind, label: t.trash.kinds[kind] ?? kind })),
+  }
+  return (
+    <Page
+      title={t.app.trash}
+      count={data?.meta.total}
+      middle={<ListFilters view={view} filters={[filter]} search={false} />}
+    >
+      <div ref={page} style={{ height: '100%' }}>
+        {error && !data ? (
+          <ProblemNote error={error} onRetry={() => refetch()} />
+        ) : (
+          <DataTable
+            label={t.app.trash}
+            columns={columns}
+            rows={rows}
+            meta={data?.meta}
+            nameOf={({ name }) => name}
+            onPage={view.setPage}
+            empty={
+              <Empty
+                text={view.filtered ? t.trash.none_of_kind : t.trash.empty}
+                {...(view.filtered && { action: t.app.clear_filters, onAction: view.clearFilters })}
+              />
+            }
+            {...(may('trash:write') && { selected: selected as never, onSelect: setSelected as never })}
+          />
+        )}
+        <BulkBar count={selected.size} onClear={() => setSelected(new Set())}>
+          <Button
+            loading={restoring}
+            onClick={() => restore((rows ?? []).filter(({ id }) => selected.has(id)))}
+          >
+            {t.trash.restore}
+          </Button>
+        </BulkBar>
+      </div>
+      {erasing && (
+        <EraseDialog
+          row={erasing}
+          onClose={() => setErasing(null)}
+          onErased={async () => {
+            unselect([erasing])
+            setErasing(null)
+            await readAgain()
+            focusOnContent(page.current)
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+type ActionsProps = { row: Row; onRestore: () => void; onErase: () => void; busy: boolean }
+
+function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
+  const t = useTexts()
+  const may = useMay()
+  const { kind, record_id, contact_id, name } = row
+  // Restoring belongs to the record's own scope, erasing to the trash's.
+  const restores = may(`${kind === 'notes' ? 'contacts' : kind}:write`)
+  return (
+    <div className="trash-actions">
+      {kind === 'notes' && contact_id !== null && (
+        <ActionIcon
+          component={Link}
+          to={`/contacts/${contact_id}`}
+          variant="subtle"
+          color="gray"
+          aria-label={t.trash.contact_of_note}
+          title={t.trash.contact_of_note}
+        >
+          <PersonIcon />
+        </ActionIcon>
+      )}
+      {may('audit_log:read') && (
+        <ActionIcon
+          component={Link}
+          to={`/audit-log?kind=${kind}&record_id=${record_id}`}
+          variant="subtle"
+          color="gray"
+          aria-label={t.trash.history_of(name)}
+          title={t.trash.history_of(name)}
+        >
+          <HistoryIcon />
+        </ActionIcon>
+      )}
+      {restores && (
+        <Button
+          variant="default"
+          disabled={busy}
+          leftSection={<ReplyIcon size={14} />}
+          aria-label={t.trash.restore_one(name)}
+          onClick={onRestore}
+        >
+          {t.trash.restore}
+        </Button>
+      )}
+      {may('trash:write') && (
+        <ActionIcon
+          variant="subtle"
+          color="red"
+          aria-label={t.trash.erase_one(name)}
+          title={t.trash.erase}
+          onClick={onErase}
+        >
+          <XIcon />
+        </ActionIcon>
+      )}
+    </div>
+  )
+}
+
+/** Only when nothing else has the focus by now. */
+function focusOnContent(page: HTMLElement | null): void {
+  requestAnimationFrame(() => {
+    if (document.activeElement && document.activeElement !== document.body) return
+    const first = page?.querySelector<HTMLElement>('tbody button, tbody a')
+    ;(first ?? document.getElementById('content'))?.focus()
+  })
+}

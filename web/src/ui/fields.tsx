@@ -6,7 +6,8 @@ import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import './fields.css'
 
-export type FieldKind = 'text' | 'email' | 'tel' | 'url' | 'number' | 'date' | 'long'
+/** Of datetime-local, the value is what a clock on the wall shows: YYYY-MM-DDTHH:MM. */
+export type FieldKind = 'text' | 'email' | 'tel' | 'url' | 'number' | 'date' | 'datetime-local' | 'long'
 type Value = string | number | null
 
 type Props = {
@@ -17,6 +18,8 @@ type Props = {
   kind?: FieldKind
   /** What may be chosen, in place of writing. */
   options?: { value: string; label: string }[]
+  /** There is always a value, so that choosing offers no way to clear it. */
+  required?: boolean
   /** Stores the value; throws what the service says. Null clears the field. Without it the field is read only. */
   onSave?: ((value: Value) => Promise<unknown>) | undefined
 }
@@ -27,7 +30,7 @@ const saved_ms = 1500
  * A fact of a record: label and value; a click edits it in place. Enter and leaving the field save, Escape reverts, a tick
  * tells when it is stored, and what the service refuses is said below it.
  */
-export function Field({ label, value, shown, kind = 'text', options, onSave }: Props) {
+export function Field({ label, value, shown, kind = 'text', options, required = false, onSave }: Props) {
   const t = useTexts()
   const id = useId()
   const [editing, setEditing] = useState(false)
@@ -114,7 +117,8 @@ export function Field({ label, value, shown, kind = 'text', options, onSave }: P
             {...common}
             data={options}
             value={draft === null ? null : String(draft)}
-            clearable
+            clearable={!required}
+            allowDeselect={!required}
             searchable={options.length > 8}
             defaultDropdownOpened
             onChange={(next) => save(next, true)}

@@ -5,17 +5,21 @@ import { useEffect, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import type { ListView } from './list-view.ts'
+import { type Choice, ReferenceInput } from './reference.tsx'
 import './filters.css'
 
 /** A filter that a list understands; its value stands in the address under its name. */
 export type Filter = {
   name: string
   label: string
-  /** What may be chosen; none: free text, or a day. */
+  /** What may be chosen; none: free text, a day, or a time (YYYY-MM-DDTHH:MM). */
   options?: { value: string; label: string }[]
-  kind?: 'text' | 'date'
+  kind?: 'text' | 'date' | 'moment'
   /** How a value reads that is no option, such as a company's name for its id. */
   show?: (value: string) => React.ReactNode
+  /** Finds the records of which one may be chosen; its id is the value, `show` tells its name. */
+  reference?: { kind: string; search: (text: string) => Promise<Choice[]> }
+  placeholder?: string
 }
 
 const typing_ms = 200
@@ -126,12 +130,21 @@ type ChipProps = { filter: Filter; value: string; fresh: boolean; onChange: (val
 
 function Chip({ filter, value, fresh, onChange }: ChipProps) {
   const t = useTexts()
-  const { label, options, kind = 'text', show } = filter
+  const { label, options, kind = 'text', show, reference, placeholder } = filter
   return (
     <span className="chip">
       <span className="chip-label">{label}</span>
       {value && show ? (
         <span className="chip-value">{show(value)}</span>
+      ) : reference ? (
+        <ReferenceInput
+          {...reference}
+          label={label}
+          hideLabel
+          autoFocus={fresh}
+          value={null}
+          onChange={(choice) => onChange(choice && String(choice.id))}
+        />
       ) : options ? (
         <Select
           size="xs"
@@ -158,7 +171,7 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
           valueFormat="YYYY-MM-DD"
         />
       ) : (
-        <TextChip label={label} value={value} fresh={fresh} onChange={onChange} />
+        <TextChip {...{ label, placeholder, value, fresh, onChange }} moment={kind === 'moment'} />
       )}
       <ActionIcon
         size="xs"
@@ -173,7 +186,13 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
   )
 }
 
-function TextChip({ label, value, fresh, onChange }: Omit<ChipProps, 'filter'> & { label: string }) {
+type TextProps = Omit<ChipProps, 'filter'> & {
+  label: string
+  placeholder: string | undefined
+  moment: boolean
+}
+
+function TextChip({ label, placeholder, value, fresh, onChange, moment }: TextProps) {
   const [text, setText] = useState(value)
   const done = () => text !== value && onChange(text.trim() || null)
   return (
@@ -181,12 +200,14 @@ function TextChip({ label, value, fresh, onChange }: Omit<ChipProps, 'filter'> &
       size="xs"
       variant="unstyled"
       aria-label={label}
+      placeholder={placeholder}
+      type={moment ? 'datetime-local' : 'text'}
       value={text}
       autoFocus={fresh}
       onChange={(event) => setText(event.currentTarget.value)}
       onBlur={done}
       onKeyDown={(event) => event.key === 'Enter' && done()}
-      w={110}
+      w={moment ? 170 : 110}
     />
   )
 }

@@ -2,7 +2,7 @@ import { Button, Group, Modal } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { Problem } from '../api/client.ts'
-import { ProblemNote } from '../app/problems.tsx'
+import { fieldMessage, ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 
 /**
@@ -10,6 +10,7 @@ import { useTexts } from '../texts/texts.ts'
  * API; what concerns no field of the form is told as `problem`.
  */
 export function useRecordForm<Values extends Record<string, unknown>>(initial: Values) {
+  const t = useTexts()
   const form = useForm<Values>({ initialValues: initial, mode: 'controlled' })
   const [problem, setProblem] = useState<unknown>(null)
   const [sending, setSending] = useState(false)
@@ -23,7 +24,7 @@ export function useRecordForm<Values extends Record<string, unknown>>(initial: V
     } catch (error) {
       const fields = error instanceof Problem ? error.fields : []
       const mine = fields.filter(({ field }) => field in initial)
-      form.setErrors(Object.fromEntries(mine.map(({ field, message }) => [field, message])))
+      form.setErrors(Object.fromEntries(mine.map((one) => [one.field, fieldMessage(one, t)])))
       if (mine.length < fields.length || mine.length === 0) setProblem(error)
       return false
     } finally {

@@ -24,7 +24,8 @@ export type Column<Row> = {
   extra?: boolean
 }
 
-type Meta = { current_page: number; last_page: number; per_page: number; total: number }
+/** Of a page by number, as the API tells it. */
+type Meta = { current_page?: number; last_page?: number; per_page?: number; total?: number }
 
 type Props<Row> = {
   /** What the table lists, for those who do not see it. */
@@ -44,8 +45,12 @@ type Props<Row> = {
   sort?: string
   onSort?: (sort: string) => void
   onPage?: (page: number) => void
+  /** What stands before the name and can be done with one click, such as completing. */
+  lead?: { label: string; cell: (row: Row) => React.ReactNode }
   selected?: ReadonlySet<Row['id' & keyof Row]>
   onSelect?: (selected: Set<Row['id' & keyof Row]>) => void
+  /** What stands below the last row and scrolls with it. */
+  foot?: React.ReactNode
 }
 
 type Identified = { id: string | number }
@@ -56,11 +61,17 @@ type Identified = { id: string | number }
  */
 export function DataTable<Row extends Identified>(props: Props<Row>) {
   const { label, columns, rows, meta, empty, nameOf, hrefOf, onOpen, open_id, sort, onSort, onPage } = props
-  const { selected, onSelect } = props
+  const { selected, onSelect, lead } = props
   const t = useTexts()
   const body = useRef<HTMLTableSectionElement>(null)
   const links = () => [...(body.current?.querySelectorAll<HTMLElement>('[data-row-link]') ?? [])]
-  const at = () => links().indexOf(document.activeElement as HTMLElement)
+  // Where the focus is; while a record is open beside the list and the focus is not in it: where that one is.
+  function at() {
+    const focused = links().indexOf(document.activeElement as HTMLElement)
+    return focused < 0 && open_id
+      ? (rows ?? []).findIndex(({ id }) => String(id) === String(open_id))
+      : focused
+  }
 
   function go(step: number) {
     const all = links()
@@ -130,16 +141,27 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
                   />
                 </th>
               )}
-              {columns.map((column) => (
-                <HeadCell key={column.id} column={column} sort={sort} onSort={onSort} />
+              {lead && (
+                <th className="table-lead" scope="col" data-phone>
+                  <span className="unseen">{lead.label}</span>
+                </th>
+              )}
+              {columns.map((column, index) => (
+                <HeadCell
+                  key={column.id}
+                  column={lead && index === 0 ? { ...column, phone: true } : column}
+                  sort={sort}
+                  onSort={onSort}
+                />
               ))}
             </tr>
           </thead>
           <tbody ref={body}>
-            {!rows && <Awaited columns={columns.length + (onSelect ? 1 : 0)} />}
+            {!rows && <Awaited columns={columns.length + (onSelect ? 1 : 0) + (lead ? 1 : 0)} />}
             {rows?.map((row) => (
               <tr
                 key={row.id}
+                data-row-id={row.id}
                 data-open={String(row.id) === String(open_id) || undefined}
                 data-selected={selected?.has(row.id as never) || undefined}
                 onClick={(event) => {
@@ -155,6 +177,11 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
                       checked={selected?.has(row.id as never) ?? false}
                       onChange={() => toggle(row)}
                     />
+                  </td>
+                )}
+                {lead && (
+                  <td className="table-lead" data-phone>
+                    {lead.cell(row)}
                   </td>
                 )}
                 {columns.map((column, index) => (
@@ -177,6 +204,7 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
             ))}
           </tbody>
         </table>
+        {props.foot}
       </div>
       {meta && onPage && <Pager meta={meta} onPage={onPage} />}
     </div>
@@ -259,7 +287,7 @@ function Awaited({ columns }: { columns: number }) {
 function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {
   const t = useTexts()
   const formats = useFormats()
-  const { current_page, last_page, per_page, total } = meta
+  const { current_page = 1, last_page = 1, per_page = 0, total = 0 } = meta
   const from = Math.min(total, (current_page - 1) * per_page + 1)
   const to = Math.min(total, current_page * per_page)
   const n = formats.number

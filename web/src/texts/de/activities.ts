@@ -1,1 +1,37 @@
-export const activities = {}
+import type { activities as english } from '../en/activities.ts'
+
+export const activities: typeof english = {
+  switch: 'Welche Aktivitäten',
+  shows: { today: 'Heute', overdue: 'Überfällig', upcoming: 'Geplant', done: 'Erledigt', all: 'Alle' },
+  types: { call: 'Anruf', email: 'E-Mail', meeting: 'Treffen', task: 'Aufgabe', other: 'Anderes' },
+  subject: 'Betreff',
+  type: 'Art',
+  due: 'Fällig',
+  no_due: 'Ohne Termin',
+  overdue: 'überfällig',
+  completed: 'Erledigt',
+  body: 'Beschreibung',
+  outcome: 'Ergebnis',
+  contact: 'Kontakt',
+  company: 'Firma',
+  deal: 'Deal',
+  linked: 'Betrifft',
+  facts: 'Angaben',
+  create: 'Aktivität anlegen',
+  complete: 'Erledigen',
+  reopen: 'Wieder öffnen',
+  complete_one: (subject) => `${subject} erledigen`,
+  reopen_one: (subject) => `${subject} wieder öffnen`,
+  completed_one: (subject) => `${subject} erledigt`,
+  reopened_one: (subject) => `${subject} wieder offen`,
+  completed_many: (n) => (n === 1 ? '1 Aktivität erledigt' : `${n} Aktivitäten erledigt`),
+  created_one: (subject) => `${subject} angelegt`,
+  empty: {
+    today: 'Heute ist nichts fällig. Notieren Sie, was Sie als Nächstes tun möchten.',
+    overdue: 'Nichts ist überfällig.',
+    upcoming: 'Nach heute ist nichts geplant. Planen Sie einen Anruf, ein Treffen oder eine Aufgabe.',
+    done: 'Noch ist nichts erledigt. Erledigte Aktivitäten finden Sie hier.',
+    all: 'Noch gibt es keine Aktivitäten. Notieren Sie einen Anruf, ein Treffen oder eine Aufgabe.',
+  },
+  keys: { complete: 'Erledigen oder wieder öffnen' },
+}

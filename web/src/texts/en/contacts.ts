@@ -1,1 +1,37 @@
-export const contacts = {}
+export const contacts = {
+  create: 'Create contact',
+  delete: 'Delete contact',
+  created: (name: string) => `${name} created`,
+  empty:
+    'Contacts are the people you sell to. Create the first one, then write notes and plan what comes next.',
+  empty_read_only: 'There are no contacts yet.',
+  name: 'Name',
+  first_name: 'First name',
+  last_name: 'Last name',
+  email: 'E-mail',
+  phone: 'Phone',
+  mobile: 'Mobile',
+  company: 'Company',
+  title: 'Title',
+  stage: 'Stage',
+  source: 'Source',
+  tag: 'Tag',
+  number: 'Number',
+  created_at: 'Created',
+  created_from: 'Created from',
+  created_to: 'Created until',
+  back: 'Back to the contacts',
+  write_email: (name: string) => `Write an e-mail to ${name}`,
+  call: (name: string) => `Call ${name}`,
+  set_stage: 'Set stage',
+  add_tag: 'Add tag',
+  remove_tag: 'Remove tag',
+  stage_set: (n: number, stage: string) =>
+    n === 1 ? `Stage ${stage} set for 1 contact` : `Stage ${stage} set for ${n} contacts`,
+  stage_cleared: (n: number) => (n === 1 ? 'Stage cleared for 1 contact' : `Stage cleared for ${n} contacts`),
+  tag_added: (n: number, tag: string) =>
+    n === 1 ? `Tag ${tag} added to 1 contact` : `Tag ${tag} added to ${n} contacts`,
+  tag_removed: (n: number, tag: string) =>
+    n === 1 ? `Tag ${tag} removed from 1 contact` : `Tag ${tag} removed from ${n} contacts`,
+  deleted: (n: number) => (n === 1 ? '1 contact deleted' : `${n} contacts deleted`),
+}

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { problems, refused } from './envelope.ts'
+import { client, type Rapport, startRapport, turnableClock } from './harness.ts'
+import { makeKey } from './keys.ts'
+import { type Browser, browser, invite, join, password, setUp, signIn } from './people.ts'
+
+const clock = turnableClock()
+const day_ms = 24 * 3600 * 1000
+let rapport: Rapport
+let ada: Browser
+let ada_id: string
+before(async () => {
+  rapport = await startRapport({ clock })
+  ada = await setUp(rapport)
+  ada_id = (await ada('GET', '/session')).body.data.user.id
+})
+after(() => rapport.close())
+
+type Row = { id: string; email: string; role: string }
+const members = async (): Promise<Row[]> => (await ada('GET', '/members?per_page=100')).body.data
+const accept = (token: string, body: object = {}) =>
+  browser(rapport.url)('POST', '/invitations/accept', { token, name: 'Grace Hopper', password, ...body })
+
+describe('invitations', () => {
+  test('an invitation is looked at, accepted once, and makes a member who is signed in', async () => {
+    const reply = await ada('POST', '/invitations', { email: 'grace@example.com', role: 'member' })
+    assert.equal(reply.status, 201)
+    const { id, url_path, expires_at } = reply.body.data
+    assert.match(url_path, /^\/invitation#[\w-]{43}$/)
+    assert.equal(Date.parse(expires_at) - clock.now(), 7 * day_ms)
+    const [listed] = (await ada('GET', '/invitations')).body.data
+    const { url_path: _, ...shown } = reply.body.data
+    assert.deepEqual(listed, shown)
+
+    const token = url_path.split('#')[1]
+    const seen = await browser(rapport.url)('POST', '/invitations/look-up', { token })
+    assert.deepEqual(seen.body.data, {
+      ...{ workspace_name: 'Acme', email: 'grace@example.com', role: 'member', has_account: false },
+    })
+    assert.deepEqual(problems(await accept(token, { name: undefined, password: 'short' })), {
+      ...{ name: 'required', password: 'too_short' },
+    })
+    const accepted = await accept(token)
+    assert.equal(accepted.status, 200)
+    assert.equal(accepted.body.data.role, 'member')
+    assert.equal(accepted.body.data.user.name, 'Grace Hopper')
+    assert.deepEqual(problems(await accept(token)), { token: 'not_valid' })
+    assert.ok(!(await ada('GET', '/invitations')).body.data.some((one: Row) => one.id === id))
+    const [newest] = await members()
+    assert.deepEqual([newest?.email, newest?.role], ['grace@example.com', 'member'])
+  })
+
+  test('of two who accept at once, one does', async () => {
+    const token = await invite(ada, 'member', 'twice@example.com')
+    const replies = await Promise.all([accept(token), accept(token)])
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 422])
+    assert.equal((await members()).filter(({ email }) => email === 'twice@example.com').length, 1)
+  })
+
+  test('who has an account already accepts with its password, and is a member of both workspaces', async () => {
+    const { call: grace, email } = await join(ada, rapport.url, 'member')
+    await ada('POST', '/workspaces', { name: 'Second' })
+    const token = await invite(ada, 'read_only', email.toUpperCase())
+    const look = await browser(rapport.url)('POST', '/invitations/look-up', { token })
+    assert.equal(look.body.data.has_account, true)
+    assert.deepEqual(problems(await accept(token, { password: 'wrong password' })), { password: 'wrong' })
+    const accepted = await accept(token, { name: undefined })
+    assert.equal(accepted.status, 200, accepted.text)
+    assert.deepEqual(
+      accepted.body.data.workspaces.map(({ name, role }: { name: string; role: string }) => [name, role]),
+      [
+        ['Acme', 'member'],
+        ['Second', 'read_only'],
+      ],
+    )
+    assert.equal(accepted.body.data.workspace.name, 'Second')
+    // A session stays in the workspace that it is in.
+    assert.equal((await grace('GET', '/session')).body.data.workspace.name, 'Acme')
+    assert.equal((await ada('PUT', '/session', { workspace_id: 1 })).status, 200)
+  })
+
+  test('a link counts seven days, until it is taken back, and until the same e-mail gets another one', async () => {
+    const late = await invite(ada, 'member', 'late@example.com')
+    clock.advance(7 * day_ms)
+    assert.deepEqual(problems(await accept(late)), { token: 'not_valid' })
+    const first = await invite(ada, 'member', 'again@example.com')
+    const reply = await ada('POST', '/invitations', { email: 'Again@example.com', role: 'admin' })
+    assert.deepEqual(problems(await accept(first)), { token: 'not_valid' })
+    assert.equal((await ada('DELETE', `/invitations/${reply.body.data.id}`)).status, 200)
+    assert.deepEqual(problems(await accept(reply.body.data.url_path.split('#')[1])), { token: 'not_valid' })
+    refused(await ada('DELETE', `/invitations/${reply.body.data.id}`), 404, 'not_found')
+  })
+
+  test('a member is not invited again', async () => {
+    const { email } = await join(ada, rapport.url, 'member')
+    const body = { email: email.toUpperCase(), role: 'admin' }
+    assert.deepEqual(problems(await ada('POST', '/invitations', body)), { email: 'taken' })
+    assert.deepEqual(problems(await ada('POST', '/invitations', { email: 'no', role: 'king' })), {
+      ...{ email: 'invalid_format', role: 'unknown_value' },
+    })
+  })
+
+  test('what somebody offered ends when he may not offer it any more', async () => {
+    const { call: admin, id } = await join(ada, rapport.url, 'admin')
+    const offered = await invite(admin, 'admin', 'offered@example.com')
+    assert.equal((await ada('PUT', `/members/${id}`, { role: 'member' })).status, 200)
+    assert.deepEqual(problems(await accept(offered)), { token: 'not_valid' })
+  })
+})
+
+describe('roles', () => {
+  test('an admin makes and removes no owner, and gives every other role', async () => {
+    const { call: admin } = await join(ada, rapport.url, 'admin')
+    const { id } = await join(ada, rapport.url, 'read_only')
+    refused(await admin('POST', '/invitations', { email: 'o@example.com', role: 'owner' }), 403, 'forbidden')
+    refused(await admin('PUT', `/members/${id}`, { role: 'owner' }), 403, 'forbidden')
+    refused(await admin('PUT', `/members/${ada_id}`, { role: 'member' }), 403, 'forbidden')
+    refused(await admin('DELETE', `/members/${ada_id}`), 403, 'forbidden')
+    for (const role of ['admin', 'member', 'read_only'])
+      assert.equal((await admin('PUT', `/members/${id}`, { role })).body.data.role, role)
+    assert.equal((await admin('DELETE', `/members/${id}`)).status, 200)
+  })
+
+  test('a key is an admin at most, and gives no role with scopes that it lacks', async () => {
+    const { id } = await join(ada, rapport.url, 'read_only')
+    const put = (call: ReturnType<typeof client>, role: string) =>
+      call('PUT', `/api/v1/members/${id}`, { role })
+    refused(await put(rapport.call, 'owner'), 403, 'forbidden')
+    refused(await rapport.call('DELETE', `/api/v1/members/${ada_id}`), 403, 'forbidden')
+    assert.equal((await put(rapport.call, 'admin')).status, 200)
+    const few = await makeKey(rapport, { scopes: ['members:write', 'members:read'] })
+    refused(await put(few.call, 'read_only'), 403, 'forbidden')
+    const body = { email: 'admin@example.com', role: 'admin' }
+    refused(await few.call('POST', '/api/v1/invitations', body), 403, 'forbidden')
+  })
+
+  test('the last owner neither goes nor steps down, also when two step down at once', async () => {
+    refused(await ada('PUT', `/members/${ada_id}`, { role: 'admin' }), 409, 'conflict')
+    refused(await ada('DELETE', `/members/${ada_id}`), 409, 'conflict')
+    const { call: grace, id } = await join(ada, rapport.url, 'owner')
+    const replies = await Promise.all([
+      ada('PUT', `/members/${ada_id}`, { role: 'member' }),
+      grace('PUT', `/members/${id}`, { role: 'member' }),
+    ])
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409])
+    const call = client(rapport.url, rapport.key)
+    const all: Row[] = (await call('GET', '/api/v1/members?per_page=100')).body.data
+    const [owner] = all.filter(({ role }) => role === 'owner')
+    // Whoever is left makes the other one an owner again.
+    const left = owner?.id === id ? grace : ada
+    assert.equal((await left('PUT', `/members/${ada_id}`, { role: 'owner' })).status, 200)
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    assert.equal((await ada('PUT', `/members/${id}`, { role: 'member' })).status, 200)
+  })
+
+  test('a change of a role obeys If-Match, and without a change nothing happens', async () => {
+    const { id } = await join(ada, rapport.url, 'member')
+    const reply = await ada('PUT', `/members/${id}`, { role: 'admin' })
+    const etag = String(reply.headers.get('etag'))
+    const same = await ada('PUT', `/members/${id}`, { role: 'admin' }, { 'if-match': etag })
+    assert.equal(same.headers.get('etag'), etag)
+    await ada('PUT', `/members/${id}`, { role: 'member' })
+    const late = await ada('PUT', `/members/${id}`, { role: 'read_only' }, { 'if-match': etag })
+    refused(late, 412, 'precondition_failed')
+    refused(await ada('PUT', '/members/usr_none', { role: 'member' }), 404, 'not_found')
+  })
+})
+
+describe('the own account', () => {
+  test('name, zone and language change at once; the e-mail with the password alone', async () => {
+    const { call, email } = await join(ada, rapport.url, 'read_only')
+    const body = { name: 'Grace', time_zone: 'America/New_York', language: 'de' }
+    assert.deepEqual((await call('PUT', '/profile', body)).body.data, {
+      ...(await call('GET', '/profile')).body.data,
+      ...body,
+    })
+    const wrong = { name: ' ', time_zone: 'Mars/Base', language: 'fr', email: 'x' }
+    assert.deepEqual(problems(await call('PUT', '/profile', wrong)), {
+      ...{ name: 'required', time_zone: 'unknown_value', language: 'unknown_value' },
+      ...{ email: 'invalid_format', current_password: 'required' },
+    })
+    const moved = { email: `new-${email}` }
+    assert.deepEqual(problems(await call('PUT', '/profile', moved)), { current_password: 'required' })
+    const guessed = { ...moved, current_password: 'wrong password' }
+    assert.deepEqual(problems(await call('PUT', '/profile', guessed)), { current_password: 'wrong' })
+    assert.equal((await call('PUT', '/profile', { ...moved, current_password: password })).status, 200)
+    assert.equal((await signIn(rapport.url, moved.email)).reply.status, 200)
+    refused((await signIn(rapport.url, email)).reply, 401, 'unauthorized')
+    const taken = { email: 'ADA@example.com', current_password: password }
+    assert.deepEqual(problems(await call('PUT', '/profile', taken)), { email: 'taken' })
+    // What GET returned can be put back.
+    assert.equal((await call('PUT', '/profile', (await call('GET', '/profile')).body.data)).status, 200)
+  })
+
+  test('changes are told with the name of who made them', async () => {
+    const { call, id } = await join(ada, rapport.url, 'member')
+    const company = (await call('POST', '/companies', { name: 'Acme' })).body.data
+    const [entry] = (await ada('GET', `/audit-log?kind=companies&record_id=${company.id}`)).body.data
+    assert.deepEqual(entry.actor, { kind: 'person', id, name: 'Grace Hopper' })
+    await ada('DELETE', `/members/${id}`)
+    const [later] = (await ada('GET', `/audit-log?actor_id=${id}&kind=companies`)).body.data
+    assert.equal(later.actor.name, 'Grace Hopper')
+  })
+})
+
+describe('workspaces', () => {
+  test('a workspace has a name and a currency that exists; keys see their own', async () => {
+    const changed = await ada('PUT', '/workspace', { name: 'Acme & Co', currency: 'USD' })
+    assert.equal(changed.status, 200)
+    assert.deepEqual((await rapport.call('GET', '/api/v1/workspace')).body.data, changed.body.data)
+    assert.equal((await ada('GET', '/session')).body.data.workspace.currency, 'USD')
+    for (const currency of ['XQQ', 'usd', 'Euro'])
+      assert.ok(problems(await ada('PUT', '/workspace', { currency })).currency, currency)
+    assert.deepEqual(problems(await ada('PUT', '/workspace', { currency: null, name: '' })), {
+      ...{ currency: 'required', name: 'required' },
+    })
+  })
+
+  test('whoever makes another workspace is its owner, is in it at once, and stays what he is elsewhere', async () => {
+    const { call } = await join(ada, rapport.url, 'read_only')
+    const first = await call('POST', '/workspaces', { name: 'Own', currency: 'JPY' })
+    assert.equal(first.status, 201, first.text)
+    assert.deepEqual([first.body.data.workspace.currency, first.body.data.role], ['JPY', 'owner'])
+    assert.equal((await call('POST', '/companies', { name: 'Mine' })).status, 201)
+    assert.deepEqual(
+      (await call('GET', '/session')).body.data.workspaces.map(({ role }: Row) => role),
+      ['read_only', 'owner'],
+    )
+    assert.deepEqual(problems(await call('PUT', '/session', { workspace_id: 9999 })), {
+      workspace_id: 'not_found',
+    })
+  })
+})

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { problems, refused } from './envelope.ts'
+import { startRapport, turnableClock } from './harness.ts'
+import { browser, password, setUp, setupToken, signIn } from './people.ts'
+import { runRapport, scratchFolder, serveProcess } from './process.ts'
+
+const first = { name: 'Ada Lovelace', email: 'ada@example.com', password, workspace_name: 'Acme' }
+
+test('the link makes the owner of the workspace that the start has made, once, and signs in', async () => {
+  const rapport = await startRapport()
+  const call = browser(rapport.url)
+  const state = async () => (await browser(rapport.url)('GET', '/setup')).body.data
+  assert.deepEqual(await state(), { needed: true })
+  const token = setupToken(rapport)
+  assert.match(String(rapport.setup_url), /^http:\/\/127\.0\.0\.1:\d+\/setup#[\w-]{43}$/)
+
+  assert.deepEqual(problems(await call('POST', '/setup', { ...first, token: `${token.slice(1)}x` })), {
+    token: 'not_valid',
+  })
+  const wrong = {
+    token,
+    name: ' ',
+    email: 'ada',
+    password: 'short',
+    workspace_name: 7,
+    time_zone: 'Mars',
+    currency: 'XQQ',
+  }
+  assert.deepEqual(problems(await call('POST', '/setup', wrong)), {
+    ...{ name: 'required', email: 'invalid_format', password: 'too_short' },
+    ...{ workspace_name: 'invalid_type', time_zone: 'unknown_value', currency: 'unknown_value' },
+  })
+  const easy = { ...first, token, email: 'Ada@Example.com', password: 'ada@example.COM' }
+  assert.deepEqual(problems(await call('POST', '/setup', easy)), { password: 'too_easy' })
+  assert.equal(call.cookie(), '')
+
+  const more = { time_zone: 'Europe/Berlin', language: 'de', currency: 'USD' }
+  const reply = await call('POST', '/setup', { ...first, ...more, token })
+  assert.equal(reply.status, 200, reply.text)
+  const { user, workspace, role, workspaces } = reply.body.data
+  assert.deepEqual([user.name, user.time_zone, user.language], [first.name, 'Europe/Berlin', 'de'])
+  assert.deepEqual(
+    [workspace, role, workspaces.length],
+    [{ id: 1, name: 'Acme', currency: 'USD' }, 'owner', 1],
+  )
+  assert.deepEqual((await call('GET', '/session')).body, reply.body)
+  // What the first key has made is there.
+  await rapport.call('POST', '/api/v1/companies', { name: 'By key' })
+  assert.equal((await call('GET', '/companies')).body.meta.total, 1)
+
+  assert.deepEqual(await state(), { needed: false })
+  refused(await browser(rapport.url)('POST', '/setup', { ...first, token }), 409, 'conflict')
+  await rapport.close()
+})
+
+test('of two at once one makes the account, and the other one is told that there is one', async () => {
+  const rapport = await startRapport()
+  const token = setupToken(rapport)
+  const emails = ['ada@example.com', 'eve@example.com']
+  const replies = await Promise.all(
+    emails.map((email) => browser(rapport.url)('POST', '/setup', { ...first, token, email })),
+  )
+  assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409])
+  const signed = await Promise.all(
+    emails.map(async (email) => (await signIn(rapport.url, email)).reply.status),
+  )
+  assert.deepEqual(signed.sort(), [200, 401])
+  await rapport.close()
+})
+
+test('guessing the link is slowed down', async () => {
+  const clock = turnableClock()
+  const rapport = await startRapport({ clock })
+  const call = browser(rapport.url)
+  for (let n = 0; n < 20; n++)
+    assert.equal((await call('POST', '/setup', { ...first, token: `wrong${n}` })).status, 422)
+  refused(await call('POST', '/setup', { ...first, token: setupToken(rapport) }), 429, 'rate_limited')
+  clock.advance(30_000)
+  await setUp(rapport)
+  await rapport.close()
+})
+
+test('each start and each command makes the link anew until there is an account, and then none', async (t) => {
+  const DATA_DIR = scratchFolder(t)
+  const link = (text: string) => /\/setup#([\w-]{43})/.exec(text)?.[1]
+  const before = await serveProcess(t, { DATA_DIR })
+  const old = link(before.output())
+  await before.stop()
+  const server = await serveProcess(t, { DATA_DIR })
+  const tokens = [old, link(server.output())]
+  const made = await runRapport(['setup-link'], { DATA_DIR, PORT: '3210', HOST: '0.0.0.0' })
+  assert.match(made.last, /^http:\/\/127\.0\.0\.1:3210\/setup#[\w-]{43}$/)
+  for (const token of tokens)
+    assert.equal((await browser(server.url)('POST', '/setup', { ...first, token })).status, 422)
+  await setUp({ url: server.url, setup_url: made.last })
+
+  const none = await runRapport(['setup-link'], { DATA_DIR })
+  assert.deepEqual([none.code, none.stdout], [1, ''])
+  assert.match(none.stderr, /Somebody has an account already/)
+  await server.stop()
+  const after = await serveProcess(t, { DATA_DIR })
+  assert.doesNotMatch(after.output(), /setup/)
+  const listed = await runRapport(['people', 'list'], { DATA_DIR })
+  assert.match(listed.stdout, /^ID +CREATED +E-MAIL +NAME\nusr_\w+ +\S+ +ada@example\.com +Ada Lovelace\n$/)
+})
+
+test('of several processes one shows the link, and all of them take it', async (t) => {
+  const DATA_DIR = scratchFolder(t)
+  const service = await serveProcess(t, { DATA_DIR, WEB_CONCURRENCY: '3', LOG_LEVEL: 'silent' })
+  t.after(() => service.stop())
+  const shown = service.output()
+  const links = [...shown.matchAll(/\/setup#([\w-]{43})/g)]
+  assert.equal(links.length, 1, shown)
+  const call = await setUp({ url: service.url, setup_url: `#${links[0]?.[1]}` })
+  for (let n = 0; n < 6; n++)
+    assert.equal((await call('GET', '/session', undefined, { connection: 'close' })).status, 200)
+  // What one process refuses, the others refuse too.
+  await call('DELETE', '/session')
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  const guesses = await Promise.all(
+    Array.from({ length: 30 }, () =>
+      browser(service.url, { connection: 'close' })('POST', '/session', {
+        email: first.email,
+        password: 'wrong',
+      }),
+    ),
+  )
+  assert.equal(guesses.filter(({ status }) => status === 401).length, 5)
+})
+
+test('a link of the command line sets a new password once, within a day, and ends all sessions', async (t) => {
+  const DATA_DIR = scratchFolder(t)
+  const clock = turnableClock(Date.now())
+  const rapport = await startRapport({ clock, data_dir: DATA_DIR })
+  t.after(() => rapport.close())
+  const ada = await setUp(rapport)
+  const unknown = await runRapport(['people', 'reset-password', 'eve@example.com'], { DATA_DIR })
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stderr, /Nobody has the e-mail eve@example\.com/)
+
+  const linked = async () => {
+    const { code, last } = await runRapport(['people', 'reset-password', 'ADA@example.com'], { DATA_DIR })
+    assert.equal(code, 0)
+    const [, token = ''] = /^http:\S+\/reset#([\w-]{43})$/.exec(last) ?? []
+    return token
+  }
+  const reset = (token: string, given = 'another password') =>
+    browser(rapport.url)('POST', '/password-reset', { token, password: given })
+
+  const older = await linked()
+  const token = await linked()
+  assert.deepEqual(problems(await reset(older)), { token: 'not_valid' })
+  assert.deepEqual(problems(await reset(token, 'short')), { password: 'too_short' })
+  assert.equal((await ada('GET', '/session')).status, 200)
+  const replies = await Promise.all([reset(token), reset(token)])
+  assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 422])
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  refused(await ada('GET', '/session'), 401, 'unauthorized')
+  refused((await signIn(rapport.url, first.email)).reply, 401, 'unauthorized')
+  assert.equal((await signIn(rapport.url, first.email, 'another password')).reply.status, 200)
+
+  const late = await linked()
+  clock.advance(24 * 3600 * 1000 + 60_000)
+  assert.deepEqual(problems(await reset(late)), { token: 'not_valid' })
+})

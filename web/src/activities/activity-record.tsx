@@ -1,0 +1,147 @@
+import { ActionIcon, Button } from '@mantine/core'
+import { TrashIcon } from '@primer/octicons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { api, dataOf } from '../api/client.ts'
+import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { instantOf, wallOf } from '../calendar/zones.ts'
+import { RecordLayout } from '../record/record-layout.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { Field } from '../ui/fields.tsx'
+import { Ago } from '../ui/values.tsx'
+import { LinkField } from './linked.tsx'
+import { CompleteCircle, Due, TypeLabel } from './parts.tsx'
+import { type Activity, activity_types, activityQuery, useActivityActions } from './queries.ts'
+
+type Props = { id: number; panel?: boolean; onDeleted: () => void }
+
+/** An activity with all its fields, each changed in place. */
+export function ActivityRecord({ id, panel = false, onDeleted }: Props) {
+  const t = useTexts()
+  const { data: activity, error, refetch } = useQuery(activityQuery(id))
+  if (error) return <ProblemNote error={error} onRetry={refetch} />
+  if (!activity) return <div aria-busy className="record" role="status" aria-label={t.app.loading} />
+  return <Shown activity={activity} panel={panel} onDeleted={onDeleted} />
+}
+
+function Shown({
+  activity,
+  panel,
+  onDeleted,
+}: {
+  activity: Activity
+  panel: boolean
+  onDeleted: () => void
+}) {
+  const t = useTexts()
+  const { zone } = useFormats()
+  const client = useQueryClient()
+  const may = useMay()('activities:write')
+  const actions = useActivityActions()
+  const { id, subject, type, due_at, completed_at, outcome, body } = activity
+
+  async function store(changes: Partial<Activity>) {
+    const saved = await dataOf(
+      api.PUT('/api/v1/activities/{id}', { params: { path: { id } }, body: changes }),
+    )
+    client.setQueryData(activityQuery(id).queryKey, saved)
+    await actions.refresh()
+  }
+  const saving = (field: keyof Activity) =>
+    may ? (value: unknown) => store({ [field]: value } as Partial<Activity>) : undefined
+  const toggle = () => (completed_at ? actions.reopen(activity) : actions.complete(activity))
+  async function remove() {
+    if (await actions.remove([activity])) onDeleted()
+  }
+  useCommands(
+    may
+      ? [
+          {
+            ...{ id: 'toggle-activity', group: 'actions', keys: 'd', run: toggle },
+            label: completed_at ? t.activities.reopen : t.activities.complete,
+          },
+          { id: 'delete-activity', label: t.app.delete, group: 'actions', run: remove },
+        ]
+      : [],
+  )
+  const facts = (
+    <div className="fields">
+      <Field label={t.activities.subject} value={subject} onSave={saving('subject')} />
+      <Field
+        label={t.activities.type}
+        value={type}
+        shown={<TypeLabel type={type} />}
+        options={activity_types.map((value) => ({ value, label: t.activities.types[value] }))}
+        required
+        onSave={saving('type')}
+      />
+      <Field
+        label={t.activities.due}
+        kind="datetime-local"
+        value={due_at && wallOf(due_at, zone)}
+        shown={due_at ? <Due activity={activity} /> : undefined}
+        onSave={may ? (wall) => store({ due_at: wall ? instantOf(String(wall), zone) : null }) : undefined}
+      />
+      {completed_at && (
+        <Field label={t.activities.completed} value={completed_at} shown={<Ago at={completed_at} />} />
+      )}
+      <LinkField
+        label={t.activities.contact}
+        kind="contacts"
+        id={activity.contact_id}
+        onSave={saving('contact_id')}
+      />
+      <LinkField
+        label={t.activities.company}
+        kind="companies"
+        id={activity.company_id}
+        onSave={saving('company_id')}
+      />
+      <LinkField label={t.activities.deal} kind="deals" id={activity.deal_id} onSave={saving('deal_id')} />
+      <Field label={t.app.created_at} value={activity.created_at} shown={<Ago at={activity.created_at} />} />
+      <Field label={t.app.updated_at} value={activity.updated_at} shown={<Ago at={activity.updated_at} />} />
+    </div>
+  )
+  return (
+    <RecordLayout
+      icon={<CompleteCircle activity={activity} />}
+      title={subject}
+      subtitle={<TypeLabel type={type} />}
+      panel={panel}
+      back={{ to: '/activities', label: t.app.activities }}
+      facts={facts}
+      tabs={[
+        {
+          id: 'body',
+          label: t.activities.body,
+          content: (
+            <div className="fields record-prose">
+              <Field label={t.activities.body} kind="long" value={body} onSave={saving('body')} />
+              <Field label={t.activities.outcome} value={outcome} onSave={saving('outcome')} />
+            </div>
+          ),
+        },
+      ]}
+      actions={
+        may && (
+          <>
+            <Button variant={completed_at ? 'default' : 'filled'} onClick={toggle}>
+              {completed_at ? t.activities.reopen : t.activities.complete}
+            </Button>
+            <ActionIcon
+              variant="default"
+              size="30px"
+              aria-label={t.app.delete}
+              title={t.app.delete}
+              onClick={remove}
+            >
+              <TrashIcon />
+            </ActionIcon>
+          </>
+        )
+      }
+    />
+  )
+}

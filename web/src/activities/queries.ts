@@ -1,0 +1,160 @@
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { answerOf, api, dataOf, forEach, type Schemas } from '../api/client.ts'
+import { tellProblem } from '../app/problems.tsx'
+import { dayAt } from '../calendar/zones.ts'
+import { useTexts } from '../texts/texts.ts'
+import { offerUndo, tell } from '../ui/undo.tsx'
+
+export type Activity = Schemas['Activity']
+export type ListedActivity = Schemas['ListedActivity']
+export type ActivityType = Activity['type']
+export const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
+export const shows = ['today', 'overdue', 'upcoming', 'done', 'all'] as const
+export type Show = (typeof shows)[number]
+
+/** How the list of each switch is asked for: whose day it is, the person's time zone says. */
+const asks: Record<Show, (zone: string) => object> = {
+  today: (zone) => ({ status: 'open', due_from: dayAt(zone, 0).from, due_to: dayAt(zone, 0).to }),
+  overdue: () => ({ status: 'overdue' }),
+  upcoming: (zone) => ({ status: 'open', due_from: dayAt(zone, 1).from }),
+  done: () => ({ status: 'completed' }),
+  all: () => ({}),
+}
+/** In which order it stands first. */
+export const orders: Record<Show, string> = {
+  today: 'due_at',
+  overdue: 'due_at',
+  upcoming: 'due_at',
+  done: '-updated_at',
+  all: '-created_at',
+}
+
+type Asked = {
+  show: Show
+  zone: string
+  today: string
+  filters: Record<string, string>
+  sort: string
+  page: number
+}
+
+/** A page of the activities of one switch. The day is part of the key: tomorrow it is another list. */
+export const activitiesQuery = (asked: Asked) =>
+  queryOptions({
+    queryKey: ['activities', 'list', asked],
+    queryFn: () => {
+      const { show, zone, filters, sort, page } = asked
+      const query = { ...asks[show](zone), ...filters, sort, page, per_page: 50 }
+      return answerOf(api.GET('/api/v1/activities', { params: { query: query as never } }))
+    },
+  })
+
+/** How many are overdue, for the switch. */
+export const overdueQuery = queryOptions({
+  queryKey: ['activities', 'overdue'],
+  queryFn: () =>
+    answerOf(api.GET('/api/v1/activities', { params: { query: { status: 'overdue', per_page: 1 } } })),
+})
+
+export const activityQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['activities', 'one', id],
+    queryFn: () => dataOf(api.GET('/api/v1/activities/{id}', { params: { path: { id } } })),
+  })
+
+type Listed = { data: ListedActivity[] }
+const call = {
+  complete: (id: number) =>
+    dataOf(api.POST('/api/v1/activities/{id}/complete', { params: { path: { id } }, body: {} })),
+  reopen: (id: number) =>
+    dataOf(api.POST('/api/v1/activities/{id}/reopen', { params: { path: { id } }, body: {} })),
+  remove: (id: number) => answerOf(api.DELETE('/api/v1/activities/{id}', { params: { path: { id } } })),
+  restore: (id: number) =>
+    answerOf(api.POST('/api/v1/activities/{id}/restore', { params: { path: { id } }, body: {} })),
+}
+
+/** What can be done with activities from anywhere, each with its way back in a toast. */
+export function useActivityActions() {
+  const t = useTexts()
+  const client = useQueryClient()
+  /** Reads again what is shown, but not what is gone: that would only be a 404. */
+  const refresh = (gone: readonly unknown[] = []) =>
+    Promise.all(
+      ['activities', 'timeline', 'reports', 'trash'].map((name) =>
+        client.invalidateQueries({
+          queryKey: [name],
+          predicate: ({ queryKey }) => queryKey[1] !== 'one' || !gone.includes(queryKey[2]),
+        }),
+      ),
+    )
+  /** Shows a change before the service has said yes. */
+  function show(ids: readonly number[], changes: Partial<Activity>) {
+    const changed = <T extends { id: number }>(one: T): T =>
+      ids.includes(one.id) ? { ...one, ...changes } : one
+    // Every list has them under data: that of the page, and those of the records they are about.
+    client.setQueriesData<Listed | Activity>({ queryKey: ['activities'] }, (found) =>
+      found && 'data' in found ? { ...found, data: found.data.map(changed) } : found,
+    )
+    for (const id of ids)
+      client.setQueryData<Activity>(activityQuery(id).queryKey, (one) => one && changed(one))
+  }
+  /** Does it to each and tells what could not be done; `shown` resolves when the pages show what is now. */
+  async function doAll(ids: readonly number[], work: (id: number) => Promise<unknown>) {
+    await client.cancelQueries({ queryKey: ['activities'] })
+    const { done, failed } = await forEach(ids, work)
+    if (failed.length === 1 && failed[0]) tellProblem(failed[0].problem, t)
+    else if (failed.length) tell(t.app.failed_many(failed.length))
+    return { done, shown: refresh(work === call.remove ? done : []) }
+  }
+  const now = () => new Date().toISOString()
+
+  return {
+    refresh,
+    async complete(activity: ListedActivity) {
+      const ids = [activity.id]
+      show(ids, { completed_at: now() })
+      const { done, shown } = await doAll(ids, call.complete)
+      if (done.length)
+        offerUndo(t, t.activities.completed_one(activity.subject), async () => {
+          show(ids, { completed_at: null })
+          await doAll(ids, call.reopen)
+        })
+      await shown
+    },
+    async reopen(activity: ListedActivity) {
+      const ids = [activity.id]
+      const { completed_at } = activity
+      show(ids, { completed_at: null })
+      const { done, shown } = await doAll(ids, call.reopen)
+      if (done.length)
+        offerUndo(t, t.activities.reopened_one(activity.subject), async () => {
+          show(ids, { completed_at })
+          // As it was: completed at its own time.
+          await doAll(ids, (id) =>
+            dataOf(api.PUT('/api/v1/activities/{id}', { params: { path: { id } }, body: { completed_at } })),
+          )
+        })
+      await shown
+    },
+    /** Those that are done already stay as they are. */
+    async completeMany(activities: readonly ListedActivity[]) {
+      const ids = activities.filter(({ completed_at }) => !completed_at).map(({ id }) => id)
+      show(ids, { completed_at: now() })
+      const { done, shown } = await doAll(ids, call.complete)
+      if (done.length) offerUndo(t, t.activities.completed_many(done.length), () => doAll(done, call.reopen))
+      await shown
+    },
+    /** Resolves with how many are in the trash now. */
+    async remove(activities: readonly ListedActivity[]) {
+      const { done, shown } = await doAll(
+        activities.map(({ id }) => id),
+        call.remove,
+      )
+      const [only, more] = activities
+      const told = only && !more ? t.app.deleted(only.subject) : t.app.deleted_many(done.length)
+      if (done.length) offerUndo(t, told, () => doAll(done, call.restore))
+      await shown
+      return done.length
+    },
+  }
+}

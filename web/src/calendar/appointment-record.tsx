@@ -1,0 +1,204 @@
+import { ActionIcon, Badge, Button, TextInput } from '@mantine/core'
+import { CalendarIcon, TrashIcon } from '@primer/octicons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { LinkField } from '../activities/linked.tsx'
+import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { RecordLayout } from '../record/record-layout.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { Field } from '../ui/fields.tsx'
+import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { Ago } from '../ui/values.tsx'
+import { type Appointment, appointmentQuery, useAppointmentActions } from './appointments.ts'
+import { instantOf, wallOf } from './zones.ts'
+import './calendar.css'
+
+type Props = { id: number; panel?: boolean; onDeleted: () => void }
+
+/** An appointment with all its fields, each changed in place. */
+export function AppointmentRecord({ id, panel = false, onDeleted }: Props) {
+  const t = useTexts()
+  const { data, error, refetch } = useQuery(appointmentQuery(id))
+  if (error) return <ProblemNote error={error} onRetry={refetch} />
+  if (!data) return <div aria-busy className="record" role="status" aria-label={t.app.loading} />
+  return <Shown appointment={data} panel={panel} onDeleted={onDeleted} />
+}
+
+type ShownProps = { appointment: Appointment; panel: boolean; onDeleted: () => void }
+
+function Shown({ appointment, panel, onDeleted }: ShownProps) {
+  const t = useTexts()
+  const formats = useFormats()
+  const may = useMay()('appointments:write')
+  const actions = useAppointmentActions()
+  const [cancelling, setCancelling] = useState(false)
+  const { title, start_at, end_at, status, cancel_reason } = appointment
+  const scheduled = status === 'scheduled'
+
+  const saving = (field: keyof Appointment) =>
+    may
+      ? (value: unknown) => actions.store(appointment, { [field]: value } as Partial<Appointment>)
+      : undefined
+  /** Another start takes the end along; another end makes it longer or shorter. */
+  const savingTime = (field: 'start_at' | 'end_at') =>
+    may
+      ? (wall: unknown) => {
+          const at = (wall ? instantOf(String(wall), formats.zone) : null) as string
+          if (field === 'end_at' || !wall) return actions.store(appointment, { [field]: at })
+          const end_ms = Date.parse(at) + Date.parse(end_at) - Date.parse(start_at)
+          return actions.store(appointment, { start_at: at, end_at: new Date(end_ms).toISOString() })
+        }
+      : undefined
+  async function remove() {
+    if (await actions.remove(appointment)) onDeleted()
+  }
+  useCommands(
+    may
+      ? [
+          ...(scheduled
+            ? [
+                {
+                  ...{ id: 'cancel-appointment', label: t.calendar.cancel, group: 'actions' as const },
+                  run: () => setCancelling(true),
+                },
+              ]
+            : []),
+          { id: 'delete-appointment', label: t.app.delete, group: 'actions', run: remove },
+        ]
+      : [],
+  )
+  const facts = (
+    <div className="fields">
+      <Field label={t.calendar.title} value={title} onSave={saving('title')} />
+      {(['start_at', 'end_at'] as const).map((field) => (
+        <Field
+          key={field}
+          label={field === 'start_at' ? t.calendar.start : t.calendar.end}
+          kind="datetime-local"
+          value={wallOf(appointment[field], formats.zone)}
+          shown={
+            <time dateTime={appointment[field]} title={formats.exact(appointment[field])}>
+              {formats.moment(appointment[field])}
+            </time>
+          }
+          onSave={savingTime(field)}
+        />
+      ))}
+      {!scheduled && <Field label={t.calendar.reason} value={cancel_reason} />}
+      <LinkField
+        label={t.calendar.contact}
+        kind="contacts"
+        id={appointment.contact_id}
+        onSave={saving('contact_id')}
+      />
+      <LinkField
+        label={t.calendar.booking_page}
+        kind="booking_pages"
+        id={appointment.booking_page_id}
+        onSave={saving('booking_page_id')}
+      />
+      <Field label={t.calendar.type} value={appointment.type} onSave={saving('type')} />
+      <Field label={t.calendar.location} value={appointment.location} onSave={saving('location')} />
+      <Field
+        label={t.app.created_at}
+        value={appointment.created_at}
+        shown={<Ago at={appointment.created_at} />}
+      />
+      <Field
+        label={t.app.updated_at}
+        value={appointment.updated_at}
+        shown={<Ago at={appointment.updated_at} />}
+      />
+    </div>
+  )
+  return (
+    <>
+      <RecordLayout
+        icon={<CalendarIcon size={20} />}
+        title={title}
+        subtitle={
+          <span className="appointment-when">
+            {formats.moment(start_at)}–{endOf(formats, start_at, end_at)}
+            <Badge color={scheduled ? 'blue' : 'gray'}>{t.calendar.statuses[status]}</Badge>
+          </span>
+        }
+        panel={panel}
+        back={{ to: '/calendar', label: t.calendar.back }}
+        facts={facts}
+        tabs={[
+          {
+            id: 'notes',
+            label: t.calendar.notes,
+            content: (
+              <div className="fields record-prose">
+                <Field
+                  label={t.calendar.notes}
+                  kind="long"
+                  value={appointment.notes}
+                  onSave={saving('notes')}
+                />
+              </div>
+            ),
+          },
+        ]}
+        actions={
+          may && (
+            <>
+              {scheduled && (
+                <Button variant="default" onClick={() => setCancelling(true)}>
+                  {t.calendar.cancel}
+                </Button>
+              )}
+              <ActionIcon
+                variant="default"
+                size="30px"
+                aria-label={t.app.delete}
+                title={t.app.delete}
+                onClick={remove}
+              >
+                <TrashIcon />
+              </ActionIcon>
+            </>
+          )
+        }
+      />
+      {cancelling && <CancelDialog appointment={appointment} onClose={() => setCancelling(false)} />}
+    </>
+  )
+}
+
+type Formats = ReturnType<typeof useFormats>
+
+/** The end without its day where it is that of the start. */
+function endOf(formats: Formats, start_at: string, end_at: string): string {
+  const same_day = formats.day(start_at) === formats.day(end_at)
+  return same_day ? formats.time(end_at) : formats.moment(end_at)
+}
+
+/** Asks first, because a cancelled appointment stays cancelled. */
+function CancelDialog({ appointment, onClose }: { appointment: Appointment; onClose: () => void }) {
+  const t = useTexts()
+  const { cancel } = useAppointmentActions()
+  const { form, submit, sending, problem } = useRecordForm({ reason: '' })
+  async function send() {
+    if (await submit(({ reason }) => cancel(appointment, reason.trim() || null))) onClose()
+  }
+  return (
+    <FormDialog
+      title={t.calendar.cancel_question(appointment.title)}
+      action={t.calendar.cancel}
+      color="red"
+      opened
+      onClose={onClose}
+      sending={sending}
+      problem={problem}
+      onSubmit={send}
+    >
+      <p className="calendar-said">{t.calendar.cancel_text}</p>
+      <TextInput label={t.calendar.reason} maxLength={255} data-autofocus {...form.getInputProps('reason')} />
+    </FormDialog>
+  )
+}

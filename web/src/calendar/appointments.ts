@@ -1,0 +1,139 @@
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { answerOf, api, dataOf, Problem, type Schemas } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
+import { tellProblem } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { offerUndo, tell } from '../ui/undo.tsx'
+
+export type Appointment = Schemas['Appointment']
+export type Times = Pick<Appointment, 'start_at' | 'end_at'>
+type Range = { from: string; to: string }
+type Shown = { appointments: Appointment[]; more: boolean }
+
+const per_page = 100
+const most_pages = 10
+/** How many appointments the calendar shows at most. */
+export const most_shown = per_page * most_pages
+// What began before the shown time may still go on in it; longer ones are rare.
+const longest_ms = 7 * 86_400_000
+
+/** The appointments of the shown time, in the order of their starts. */
+export const rangeQuery = (range: Range | null, filters: Record<string, string>) =>
+  queryOptions({
+    queryKey: ['appointments', 'range', range, filters],
+    enabled: range !== null,
+    queryFn: async (): Promise<Shown> => {
+      const { from, to } = range as Range
+      const start_from = new Date(Date.parse(from) - longest_ms).toISOString()
+      const start_to = new Date(Date.parse(to) - 1).toISOString()
+      const appointments: Appointment[] = []
+      for (let page = 1; ; page++) {
+        const query = { ...filters, start_from, start_to, sort: 'start_at' as const, page, per_page }
+        const { data, meta } = await answerOf(
+          api.GET('/api/v1/appointments', { params: { query: query as object } }),
+        )
+        appointments.push(...data.filter(({ end_at }) => end_at > from))
+        if (page >= (meta.last_page ?? 1)) return { appointments, more: false }
+        if (page === most_pages) return { appointments, more: true }
+      }
+    },
+  })
+
+export const appointmentQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['appointments', 'one', id],
+    queryFn: () => dataOf(api.GET('/api/v1/appointments/{id}', { params: { path: { id } } })),
+  })
+
+/** Where the answer is 409, another appointment of the booking page has the time: said in the reader's language. */
+export async function inWords<T>(asked: Promise<T>, taken: string): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 409) throw error
+    throw new Problem(409, 'conflict', taken, error.request_id)
+  }
+}
+
+const byId = (id: number) => ({ params: { path: { id } } })
+
+/** What can be done with an appointment from anywhere. */
+export function useAppointmentActions() {
+  const t = useTexts()
+  const formats = useFormats()
+  const client = useQueryClient()
+  const refresh = (gone?: number) =>
+    Promise.all(
+      ['appointments', 'booking_pages', 'timeline', 'trash'].map((name) =>
+        client.invalidateQueries({
+          queryKey: [name],
+          predicate: ({ queryKey }) => queryKey[1] !== 'one' || queryKey[2] !== gone,
+        }),
+      ),
+    )
+  /** Shows an appointment as it will be, or as it was, everywhere. */
+  function show(appointment: Appointment) {
+    const changed = (one: Appointment) => (one.id === appointment.id ? appointment : one)
+    client.setQueriesData<Shown>(
+      { queryKey: ['appointments', 'range'] },
+      (shown) => shown && { ...shown, appointments: shown.appointments.map(changed) },
+    )
+    client.setQueryData<Appointment>(appointmentQuery(appointment.id).queryKey, (one) => one && appointment)
+  }
+  async function store({ id, title }: Appointment, body: Partial<Appointment>) {
+    const saving = dataOf(api.PUT('/api/v1/appointments/{id}', { ...byId(id), body }))
+    show(await inWords(saving, t.calendar.taken(title)))
+  }
+  /** Moves it where it was dropped; back when the service refuses, with the reason in words. */
+  async function move(appointment: Appointment, times: Times): Promise<boolean> {
+    await client.cancelQueries({ queryKey: ['appointments'] })
+    show({ ...appointment, ...times })
+    try {
+      await store(appointment, times)
+      return true
+    } catch (error) {
+      show(appointment)
+      tellProblem(error, t)
+      return false
+    } finally {
+      refresh()
+    }
+  }
+
+  return {
+    refresh,
+    async store(appointment: Appointment, changes: Partial<Appointment>) {
+      await store(appointment, changes)
+      await refresh()
+    },
+    async move(appointment: Appointment, times: Times) {
+      const { title, start_at, end_at } = appointment
+      if (!(await move(appointment, times))) return
+      const now = formats.moment(times.start_at)
+      offerUndo(t, t.calendar.moved(title, now), async () => {
+        if (await move({ ...appointment, ...times }, { start_at, end_at })) tell(t.calendar.move_back(title))
+      })
+    },
+    async cancel({ id, title }: Appointment, reason: string | null) {
+      show(await dataOf(api.POST('/api/v1/appointments/{id}/cancel', { ...byId(id), body: { reason } })))
+      tell(t.calendar.cancelled(title))
+      await refresh()
+    },
+    /** Whether it is in the trash now. */
+    async remove({ id, title }: Appointment): Promise<boolean> {
+      try {
+        await answerOf(api.DELETE('/api/v1/appointments/{id}', byId(id)))
+      } catch (error) {
+        tellProblem(error, t)
+        return false
+      }
+      offerUndo(t, t.app.deleted(title), async () => {
+        const restoring = api.POST('/api/v1/appointments/{id}/restore', { ...byId(id), body: {} })
+        await inWords(answerOf(restoring), t.calendar.taken_meanwhile(title))
+        await refresh()
+      })
+      await refresh(id)
+      return true
+    },
+  }
+}

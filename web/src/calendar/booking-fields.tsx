@@ -1,0 +1,85 @@
+import { NumberInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import '../activities/activities.css'
+import { useTexts } from '../texts/texts.ts'
+import { type Draft, timeZones } from './booking.ts'
+import type { Problems } from './hours-editor.tsx'
+import { OverridesEditor, WeekEditor } from './week-editor.tsx'
+
+const numbers = [
+  ['duration_minutes', 5],
+  ['buffer_minutes', 5],
+  ['minimum_notice_minutes', 30],
+  ['horizon_days', 1],
+] as const
+
+type Props = { draft: Draft; problems: Problems; onChange: (changes: Partial<Draft>) => void }
+
+/** All fields of a booking page, with what the service says at each. */
+export function BookingFields({ draft, problems, onChange }: Props) {
+  const t = useTexts()
+  return (
+    <>
+      <Switch
+        label={t.calendar.active}
+        checked={draft.active}
+        onChange={(event) => onChange({ active: event.currentTarget.checked })}
+      />
+      <TextInput
+        label={t.calendar.page_title}
+        required
+        maxLength={255}
+        value={draft.title}
+        error={problems.title}
+        onChange={(event) => onChange({ title: event.currentTarget.value })}
+      />
+      <TextInput
+        label={t.calendar.slug}
+        description={t.calendar.slug_hint}
+        required
+        maxLength={64}
+        leftSection={<span className="booking-slug">/book/</span>}
+        leftSectionWidth={56}
+        value={draft.slug}
+        error={problems.slug}
+        onChange={(event) => onChange({ slug: event.currentTarget.value })}
+      />
+      <Textarea
+        label={t.calendar.description}
+        autosize
+        minRows={2}
+        maxRows={8}
+        value={draft.description}
+        error={problems.description}
+        onChange={(event) => onChange({ description: event.currentTarget.value })}
+      />
+      <div className="activity-pair">
+        {numbers.map(([field, step]) => (
+          <NumberInput
+            key={field}
+            label={t.calendar[field]}
+            min={0}
+            step={step}
+            clampBehavior="none"
+            allowDecimal={false}
+            value={draft[field]}
+            error={problems[field]}
+            onChange={(value) => onChange({ [field]: value === '' ? null : value })}
+          />
+        ))}
+      </div>
+      <Select
+        label={t.calendar.time_zone}
+        description={t.calendar.time_zone_hint}
+        data={timeZones(draft.time_zone)}
+        searchable
+        limit={100}
+        allowDeselect={false}
+        value={draft.time_zone}
+        error={problems.time_zone}
+        onChange={(time_zone) => time_zone && onChange({ time_zone })}
+      />
+      <WeekEditor draft={draft} problems={problems} onChange={onChange} />
+      <OverridesEditor draft={draft} problems={problems} onChange={onChange} />
+    </>
+  )
+}

@@ -1,0 +1,64 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { Soft } from '../ui/values.tsx'
+import { type BookingPage, slotsQuery } from './booking.ts'
+
+/** What visitors see, beside the editor: the public page itself as it is saved, and its next free times. */
+export function BookingPreview({ page }: { page: BookingPage }) {
+  const t = useTexts()
+  return (
+    <section className="booking-preview" aria-label={t.calendar.preview}>
+      <h2>{t.calendar.preview}</h2>
+      {page.active ? (
+        <>
+          <p className="booking-hint">{t.calendar.preview_hint}</p>
+          {/* Without forms, nobody books by looking at it. */}
+          <iframe
+            key={page.updated_at}
+            src={`/book/${page.slug}`}
+            title={t.calendar.preview_title(page.title)}
+            sandbox="allow-scripts allow-same-origin"
+          />
+        </>
+      ) : (
+        <p className="booking-hint">{t.calendar.preview_inactive}</p>
+      )}
+      <h2>{t.calendar.slots}</h2>
+      <Slots page={page} />
+    </section>
+  )
+}
+
+function Slots({ page }: { page: BookingPage }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { data, error, refetch } = useQuery(slotsQuery(page.id))
+  if (error) return <ProblemNote error={error} onRetry={refetch} />
+  if (!data) return <Skeleton height={96} />
+  if (!data.length) return <Soft>{t.calendar.no_slots}</Soft>
+  const days = new Map<string, string[]>()
+  for (const { start_at } of data) {
+    const day = formats.day(start_at)
+    days.set(day, [...(days.get(day) ?? []), formats.time(start_at)])
+  }
+  return (
+    <>
+      <p className="booking-hint">{t.calendar.zone(formats.zone)}</p>
+      <dl className="booking-slots">
+        {[...days].map(([day, times]) => (
+          <div key={day}>
+            <dt>{day}</dt>
+            <dd className="numbers">
+              {times.map((time) => (
+                <span key={time}>{time}</span>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  )
+}

@@ -1,0 +1,116 @@
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { tellProblem } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { offerUndo } from '../ui/undo.tsx'
+
+export type BookingPage = Schemas['BookingPage']
+/** From and to on the clock of the page's zone, HH:MM; to may be 24:00. */
+export type Hours = { from: string; to: string }
+export const weekdays = [
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+  'sunday',
+] as const
+export type Weekday = (typeof weekdays)[number]
+
+/** What the editor holds until it is saved: all that the API has, with plain texts and numbers. */
+export type Draft = {
+  slug: string
+  title: string
+  description: string
+  time_zone: string
+  duration_minutes: number | string
+  buffer_minutes: number | string
+  minimum_notice_minutes: number | string
+  horizon_days: number | string
+  active: boolean
+  availability: Partial<Record<Weekday, Hours[]>>
+  date_overrides: Record<string, Hours[]>
+}
+
+export function draftOf(page: BookingPage): Draft {
+  const { id: _, created_at: __, updated_at: ___, description, ...fields } = page
+  const { availability, date_overrides } = fields as Pick<Draft, 'availability' | 'date_overrides'>
+  return { ...fields, description: description ?? '', availability, date_overrides }
+}
+
+/** A draft as the API takes it; an empty number is told as such by the service. */
+export const bodyOf = ({ description, ...draft }: Draft) => ({ ...draft, description: description || null })
+
+/** All time zones that the browser knows, with the one that is chosen in any case. */
+export const timeZones = (chosen: string): string[] => [
+  ...new Set([...Intl.supportedValuesOf('timeZone'), 'UTC', chosen]),
+]
+
+/** The public address of a page. */
+export const publicAddress = (slug: string): string => `${window.location.origin}/book/${slug}`
+
+export const bookingPagesQuery = (page: number, sort: string) =>
+  queryOptions({
+    queryKey: ['booking_pages', 'list', page, sort],
+    queryFn: () =>
+      answerOf(
+        api.GET('/api/v1/booking-pages', { params: { query: { page, sort: sort as '-created_at' } } }),
+      ),
+  })
+
+export const bookingPageQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['booking_pages', 'one', id],
+    queryFn: () => dataOf(api.GET('/api/v1/booking-pages/{id}', { params: { path: { id } } })),
+  })
+
+const day_ms = 86_400_000
+const longest_days = 62
+const most_slots = 40
+
+/** The next free times: of this week, or the first ones of the next two months. */
+export const slotsQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['booking_pages', 'slots', id],
+    queryFn: async () => {
+      const slots = (query: { from?: string; to?: string }) =>
+        dataOf(api.GET('/api/v1/booking-pages/{id}/slots', { params: { path: { id }, query } }))
+      const week = await slots({})
+      if (week.length) return week.slice(0, most_slots)
+      const now = Date.now()
+      const [from, to] = [now, now + longest_days * day_ms].map((ms) => new Date(ms).toISOString())
+      return (await slots({ from, to } as { from: string; to: string })).slice(0, most_slots)
+    },
+  })
+
+/** Deletes a booking page, with the way back in a toast. */
+export function useBookingPageActions() {
+  const t = useTexts()
+  const client = useQueryClient()
+  const refresh = (gone?: number) =>
+    Promise.all(
+      ['booking_pages', 'appointments', 'trash'].map((name) =>
+        client.invalidateQueries({ queryKey: [name], predicate: ({ queryKey }) => queryKey[2] !== gone }),
+      ),
+    )
+  return {
+    refresh,
+    /** Whether it is in the trash now. */
+    async remove({ id, title }: BookingPage): Promise<boolean> {
+      const path = { params: { path: { id } } }
+      try {
+        await answerOf(api.DELETE('/api/v1/booking-pages/{id}', path))
+      } catch (error) {
+        tellProblem(error, t)
+        return false
+      }
+      offerUndo(t, t.app.deleted(title), async () => {
+        await answerOf(api.POST('/api/v1/booking-pages/{id}/restore', { ...path, body: {} }))
+        await refresh()
+      })
+      await refresh(id)
+      return true
+    },
+  }
+}

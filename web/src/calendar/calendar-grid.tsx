@@ -1,0 +1,127 @@
+import FullCalendar, {
+  type CalendarController,
+  type DatesSetInfo,
+  type EventClickInfo,
+  type EventInput,
+} from '@fullcalendar/react'
+import dayGrid from '@fullcalendar/react/daygrid'
+import interaction from '@fullcalendar/react/interaction'
+import list from '@fullcalendar/react/list'
+import theme from '@fullcalendar/react/themes/classic'
+import timeGrid from '@fullcalendar/react/timegrid'
+import '@fullcalendar/react/skeleton.css'
+import '@fullcalendar/react/themes/classic/theme.css'
+import { useMemo } from 'react'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import type { Appointment, Times } from './appointments.ts'
+import './calendar.css'
+
+const plugins = [theme, dayGrid, timeGrid, list, interaction]
+/** The calendar's names of what the address calls month, week, day and list. */
+export const views = {
+  month: 'dayGridMonth',
+  week: 'timeGridWeek',
+  day: 'timeGridDay',
+  list: 'listMonth',
+  /** All of a contact or a booking page. */
+  year: 'listYear',
+} as const
+export type CalendarShow = keyof typeof views
+
+type Props = {
+  controller: CalendarController
+  show: CalendarShow
+  date: string | undefined
+  appointments: Appointment[]
+  /** Whether appointments may be moved, and made by dragging over free time. */
+  editable: boolean
+  onDates: (info: DatesSetInfo) => void
+  onOpen: (id: number) => void
+  onMove: (appointment: Appointment, times: Times) => void
+  onSelect: (times: Times | { day: string }) => void
+}
+
+/** The week begins as it does where the reader's language is spoken: 0 is Sunday. */
+function firstDayOf(locale: string): number {
+  const known = new Intl.Locale(locale) as Intl.Locale & {
+    getWeekInfo?: () => { firstDay: number }
+    weekInfo?: { firstDay: number }
+  }
+  return ((known.getWeekInfo?.() ?? known.weekInfo)?.firstDay ?? 1) % 7
+}
+
+/** Appointments in a month, a week, a day or a list, on the clock of the person's zone. */
+export default function CalendarGrid(props: Props) {
+  const { controller, show, date, appointments, editable, onDates, onOpen, onMove, onSelect } = props
+  const t = useTexts()
+  const { locale, zone } = useFormats()
+  const events = useMemo(
+    () =>
+      appointments.map((appointment): EventInput => {
+        const cancelled = appointment.status === 'cancelled'
+        return {
+          id: String(appointment.id),
+          title: appointment.title,
+          start: appointment.start_at,
+          end: appointment.end_at,
+          editable: editable && !cancelled,
+          ...(cancelled && { className: 'calendar-cancelled' }),
+          extendedProps: { appointment },
+        }
+      }),
+    [appointments, editable],
+  )
+  function move({ event }: { event: EventClickInfo['event'] }) {
+    const appointment = event.extendedProps.appointment as Appointment
+    if (event.start && event.end)
+      onMove(appointment, { start_at: event.start.toISOString(), end_at: event.end.toISOString() })
+  }
+  return (
+    <FullCalendar
+      controller={controller}
+      plugins={plugins}
+      initialView={views[show]}
+      {...(date && { initialDate: date })}
+      timeZone={zone}
+      locale={locale}
+      firstDay={firstDayOf(locale)}
+      headerToolbar={false}
+      height="100%"
+      borderless
+      nowIndicator
+      allDaySlot={false}
+      dayMaxEvents
+      fixedWeekCount={false}
+      navLinks
+      scrollTime="07:30:00"
+      slotDuration="00:30:00"
+      snapDuration="00:15:00"
+      forceEventDuration
+      events={events}
+      editable={editable}
+      selectable={editable}
+      selectMirror
+      datesSet={onDates}
+      eventClick={({ event, jsEvent }) => {
+        jsEvent.preventDefault()
+        onOpen(Number(event.id))
+      }}
+      eventDrop={move}
+      eventResize={move}
+      select={({ allDay, start, end, startStr }) =>
+        onSelect(
+          allDay
+            ? { day: startStr.slice(0, 10) }
+            : { start_at: start.toISOString(), end_at: end.toISOString() },
+        )
+      }
+      moreLinkText={t.calendar.more}
+      moreLinkHint={t.calendar.more_hint}
+      navLinkHint={t.calendar.go_to_day}
+      noEventsText={t.calendar.nothing}
+      closeHint={t.app.close}
+      eventsHint={t.calendar.appointments}
+    />
+  )
+}

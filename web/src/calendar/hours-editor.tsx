@@ -1,0 +1,100 @@
+import { ActionIcon, Button, TextInput } from '@mantine/core'
+import { PlusIcon, XIcon } from '@primer/octicons-react'
+import { useTexts } from '../texts/texts.ts'
+import type { Hours } from './booking.ts'
+
+/** What the service says of each part of the draft, by the field's path: availability.monday.0.to. */
+export type Problems = Record<string, string>
+
+type Props = {
+  /** Whose hours, such as Monday. */
+  where: string
+  /** The path of these hours in the API. */
+  path: string
+  hours: Hours[]
+  problems: Problems
+  onChange: (hours: Hours[]) => void
+}
+
+const usual: Hours = { from: '09:00', to: '17:00' }
+
+/** After the last hours of a day, where there is room. */
+function nextHours(hours: readonly Hours[]): Hours {
+  const last = hours.at(-1)
+  if (!last) return usual
+  const hour = Number(last.to.slice(0, 2))
+  const two = (n: number) => String(Math.min(n, 24)).padStart(2, '0')
+  if (hour >= 23) return { from: last.to, to: '24:00' }
+  return { from: `${two(hour + 1)}:00`, to: `${two(hour + 2)}:00` }
+}
+
+// The browser's field for times ends at 23:59; the end of the day is midnight there.
+const shownEnd = (to: string) => (to === '24:00' ? '00:00' : to)
+const endOf = (shown: string) => (shown === '00:00' ? '24:00' : shown)
+
+/** The open hours of a day: none, or some from one time to another. */
+export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
+  const t = useTexts()
+  const set = (index: number, part: Partial<Hours>) =>
+    onChange(hours.map((one, at) => (at === index ? { ...one, ...part } : one)))
+  const problem = problems[path]
+  return (
+    <div className="booking-hours">
+      {hours.length === 0 && <span className="booking-closed">{t.calendar.closed}</span>}
+      {hours.map(({ from, to }, index) => {
+        const at = `${path}.${index}`
+        const wrong = problems[at] ?? problems[`${at}.from`] ?? problems[`${at}.to`]
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: hours have nothing but their place
+          <div key={index} className="booking-span">
+            <TextInput
+              size="xs"
+              type="time"
+              aria-label={t.calendar.from(where)}
+              value={from}
+              error={Boolean(wrong)}
+              onChange={(event) => set(index, { from: event.currentTarget.value })}
+            />
+            <span aria-hidden>–</span>
+            <TextInput
+              size="xs"
+              type="time"
+              aria-label={t.calendar.to(where)}
+              value={shownEnd(to)}
+              error={Boolean(wrong)}
+              onChange={(event) => set(index, { to: endOf(event.currentTarget.value) })}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={t.calendar.remove_hours(where, from, to)}
+              onClick={() => onChange(hours.filter((_, place) => place !== index))}
+            >
+              <XIcon />
+            </ActionIcon>
+            {wrong && (
+              <span className="booking-wrong" role="alert">
+                {wrong}
+              </span>
+            )}
+          </div>
+        )
+      })}
+      {problem && (
+        <span className="booking-wrong" role="alert">
+          {problem}
+        </span>
+      )}
+      <Button
+        variant="subtle"
+        color="gray"
+        className="booking-add"
+        leftSection={<PlusIcon size={12} />}
+        aria-label={t.calendar.add_hours(where)}
+        onClick={() => onChange([...hours, nextHours(hours)])}
+      >
+        {t.app.add}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,117 @@
+import { ActionIcon, Button, TextInput } from '@mantine/core'
+import { XIcon } from '@primer/octicons-react'
+import { useState } from 'react'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import { type Draft, weekdays } from './booking.ts'
+import { HoursEditor, type Problems } from './hours-editor.tsx'
+
+type Props = { draft: Draft; problems: Problems; onChange: (changes: Partial<Draft>) => void }
+
+/** The open hours of each weekday. */
+export function WeekEditor({ draft: { availability }, problems, onChange }: Props) {
+  const t = useTexts()
+  const monday = availability.monday ?? []
+  return (
+    <fieldset className="booking-part">
+      <legend>{t.calendar.week}</legend>
+      {problems.availability && (
+        <span className="booking-wrong" role="alert">
+          {problems.availability}
+        </span>
+      )}
+      {weekdays.map((weekday) => (
+        <div key={weekday} className="booking-day">
+          <span className="booking-day-name">{t.calendar.weekdays[weekday]}</span>
+          <HoursEditor
+            where={t.calendar.weekdays[weekday]}
+            path={`availability.${weekday}`}
+            hours={availability[weekday] ?? []}
+            problems={problems}
+            onChange={(hours) => onChange({ availability: { ...availability, [weekday]: hours } })}
+          />
+        </div>
+      ))}
+      <Button
+        variant="default"
+        onClick={() =>
+          onChange({
+            availability: {
+              ...availability,
+              ...Object.fromEntries(weekdays.slice(0, 5).map((weekday) => [weekday, [...monday]])),
+            },
+          })
+        }
+      >
+        {t.calendar.copy_hours}
+      </Button>
+    </fieldset>
+  )
+}
+
+/** The open hours of single days, in the order of the days. */
+export function OverridesEditor({ draft: { date_overrides }, problems, onChange }: Props) {
+  const t = useTexts()
+  const formats = useFormats()
+  const [day, setDay] = useState('')
+  const set = (date_overrides: Draft['date_overrides']) => onChange({ date_overrides })
+  return (
+    <fieldset className="booking-part">
+      <legend>{t.calendar.overrides}</legend>
+      <p className="booking-hint">{t.calendar.overrides_hint}</p>
+      {problems.date_overrides && (
+        <span className="booking-wrong" role="alert">
+          {problems.date_overrides}
+        </span>
+      )}
+      {Object.entries(date_overrides)
+        .sort(([one], [other]) => one.localeCompare(other))
+        .map(([date, hours]) => (
+          <div key={date} className="booking-day">
+            <span className="booking-day-name">
+              {formats.date(date)}
+              <ActionIcon
+                size="sm"
+                variant="subtle"
+                color="gray"
+                aria-label={t.calendar.remove_day(formats.date(date))}
+                onClick={() => {
+                  const { [date]: _, ...others } = date_overrides
+                  set(others)
+                }}
+              >
+                <XIcon size={12} />
+              </ActionIcon>
+            </span>
+            <HoursEditor
+              where={formats.date(date)}
+              path={`date_overrides.${date}`}
+              hours={hours}
+              problems={problems}
+              onChange={(changed) => set({ ...date_overrides, [date]: changed })}
+            />
+          </div>
+        ))}
+      <div className="booking-span">
+        <TextInput
+          size="xs"
+          type="date"
+          aria-label={t.calendar.day}
+          value={day}
+          onChange={(event) => setDay(event.currentTarget.value)}
+        />
+        <Button
+          variant="default"
+          disabled={!day || day in date_overrides}
+          onClick={() => {
+            // Closed, which is what such days mostly are.
+            set({ ...date_overrides, [day]: [] })
+            setDay('')
+          }}
+        >
+          {t.calendar.add_day}
+        </Button>
+      </div>
+    </fieldset>
+  )
+}

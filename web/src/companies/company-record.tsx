@@ -1,0 +1,198 @@
+import { ActionIcon, Tooltip } from '@mantine/core'
+import { LinkExternalIcon, TrashIcon } from '@primer/octicons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Problem } from '../api/client.ts'
+import { useCommands } from '../app/commands.ts'
+import { NotFound } from '../app/places.tsx'
+import { ProblemNote, tellProblem } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { CreateContact } from '../contacts/create-contact.tsx'
+import { CustomFields } from '../record/custom-fields.tsx'
+import { AwaitedRecord, RecordLayout } from '../record/record-layout.tsx'
+import { useRefresh } from '../record/refresh.ts'
+import { RelatedActivities, RelatedContacts, RelatedDeals } from '../record/related.tsx'
+import { Timeline } from '../record/timeline.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { Field } from '../ui/fields.tsx'
+import { offerUndo } from '../ui/undo.tsx'
+import { Ago, Initials } from '../ui/values.tsx'
+import {
+  type Company,
+  companyQuery,
+  deleteCompany,
+  restoreCompany,
+  touched,
+  useChangeCompany,
+  websiteOf,
+} from './companies.ts'
+
+type Props = {
+  id: number
+  /** In the side panel of the list. */
+  panel?: boolean
+  /** The record has gone to the trash. */
+  onDeleted: () => void
+}
+
+/** A company with all that belongs to it, on its page and in the side panel. */
+export function CompanyRecord({ id, panel = false, onDeleted }: Props) {
+  const { data, error, refetch } = useQuery(companyQuery(id))
+  if (error instanceof Problem && error.status === 404) return <NotFound />
+  if (error && !data) return <ProblemNote error={error} onRetry={refetch} />
+  if (!data) return <AwaitedRecord />
+  return <KnownCompany key={id} company={data} panel={panel} onDeleted={onDeleted} />
+}
+
+type KnownProps = { company: Company } & Required<Pick<Props, 'panel' | 'onDeleted'>>
+
+function KnownCompany({ company, panel, onDeleted }: KnownProps) {
+  const t = useTexts()
+  const may = useMay()
+  const refresh = useRefresh()
+  const [creating, setCreating] = useState(false)
+  const { id, name } = company
+  const change = useChangeCompany(id)
+  const writes = may('companies:write')
+  // What a new deal or activity of this company begins with.
+  const linked = { company: { id, name } }
+  const website = websiteOf(company.website)
+  const adds_contacts = may('contacts:write')
+
+  async function remove() {
+    try {
+      await deleteCompany(id)
+      onDeleted()
+      refresh(...touched)
+      offerUndo(t, t.app.deleted(name), async () => {
+        await restoreCompany(id)
+        await refresh(...touched)
+      })
+    } catch (error) {
+      tellProblem(error, t)
+    }
+  }
+  useCommands(
+    writes ? [{ id: 'delete-company', label: t.companies.delete, group: 'actions', run: remove }] : [],
+  )
+  return (
+    <>
+      <RecordLayout
+        panel={panel}
+        editable={writes}
+        back={{ to: '/companies', label: t.companies.back }}
+        icon={<Initials name={name} square />}
+        title={name}
+        subtitle={company.industry}
+        actions={
+          <>
+            {website && (
+              <Tooltip label={t.companies.open_website(name)}>
+                <ActionIcon
+                  component="a"
+                  href={website}
+                  target="_blank"
+                  rel="noopener noreferrer"
+                  variant="default"
+                  size={30}
+                  aria-label={t.companies.open_website(name)}
+                >
+                  <LinkExternalIcon />
+                </ActionIcon>
+              </Tooltip>
+            )}
+            {writes && (
+              <Tooltip label={t.companies.delete}>
+                <ActionIcon variant="default" size={30} aria-label={t.companies.delete} onClick={remove}>
+                  <TrashIcon />
+                </ActionIcon>
+              </Tooltip>
+            )}
+          </>
+        }
+        facts={<CompanyFacts company={company} onSave={writes ? change : undefined} />}
+        tabs={[
+          { id: 'timeline', label: t.app.timeline, content: <Timeline owner="companies" id={id} /> },
+          ...(may('contacts:read')
+            ? [
+                {
+                  id: 'contacts',
+                  label: t.app.contacts,
+                  content: (
+                    <RelatedContacts
+                      company_id={id}
+                      {...(adds_contacts && { onCreate: () => setCreating(true) })}
+                    />
+                  ),
+                },
+              ]
+            : []),
+          ...(may('deals:read')
+            ? [
+                {
+                  id: 'deals',
+                  label: t.app.deals,
+                  content: <RelatedDeals company_id={id} initial={linked} />,
+                },
+              ]
+            : []),
+          ...(may('activities:read')
+            ? [
+                {
+                  id: 'activities',
+                  label: t.app.activities,
+                  content: <RelatedActivities company_id={id} initial={linked} />,
+                },
+              ]
+            : []),
+        ]}
+      />
+      {adds_contacts && (
+        <CreateContact
+          opened={creating}
+          onClose={() => setCreating(false)}
+          initial={{ company: { id, name } }}
+        />
+      )}
+    </>
+  )
+}
+
+const fields = [
+  ['name', 'text'],
+  ['website', 'url'],
+  ['industry', 'text'],
+  ['phone', 'tel'],
+  ['address', 'long'],
+] as const
+
+type FactsProps = {
+  company: Company
+  /** Stores the changed fields; undefined for those who may only read. */
+  onSave: ReturnType<typeof useChangeCompany> | undefined
+}
+
+function CompanyFacts({ company, onSave }: FactsProps) {
+  const t = useTexts()
+  return (
+    <>
+      <div className="fields">
+        {fields.map(([name, kind]) => (
+          <Field
+            key={name}
+            label={t.companies[name]}
+            kind={kind}
+            value={company[name]}
+            onSave={onSave && ((value) => onSave({ [name]: value }))}
+          />
+        ))}
+        <Field label={t.app.created_at} value={null} shown={<Ago at={company.created_at} />} />
+        <Field label={t.app.updated_at} value={null} shown={<Ago at={company.updated_at} />} />
+      </div>
+      <CustomFields
+        value={company.custom_fields}
+        onSave={onSave && ((custom_fields) => onSave({ custom_fields }))}
+      />
+    </>
+  )
+}

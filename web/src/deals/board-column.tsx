@@ -1,0 +1,133 @@
+import { Droppable } from '@hello-pangea/dnd'
+import { Button, Popover, Skeleton } from '@mantine/core'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { Card, type CardActions } from './card.tsx'
+import { type BoardFilter, type BoardOrder, useColumn } from './columns.ts'
+import type { ListedDeal } from './deals.ts'
+import { LostReason } from './lost-reason.tsx'
+import type { Move } from './moves.ts'
+import { StageMark } from './stage-badge.tsx'
+import type { Stage } from './stages.ts'
+
+type Props = {
+  stage: Stage
+  sums: { count: number; value: number } | undefined
+  sort: BoardOrder
+  filter: BoardFilter
+  moves: ReadonlyMap<number, Move>
+  held: boolean
+  writes: boolean
+  menu: number | null
+  open_id: string | null
+  actions: CardActions
+  /** The deal that is asked about here: why it was lost. */
+  asked: ListedDeal | null
+  onReason: (reason: string) => void
+  onPutBack: () => void
+}
+
+/** A stage with its deals, 25 at a time. */
+export function BoardColumn(props: Props) {
+  const { stage, sums, sort, filter, moves, held, writes, menu, open_id, actions } = props
+  const t = useTexts()
+  const formats = useFormats()
+  const column = useColumn(stage, sort, filter, moves, held)
+  const { deals, error, hasNextPage, fetchNextPage, isFetchingNextPage, refetch } = column
+  const name = t.deals.stages[stage]
+  const count = sums ? formats.number(sums.count) : ''
+  const value = sums ? formats.money(sums.value) : ''
+  const left = (sums?.count ?? 0) - (deals?.length ?? 0)
+  return (
+    <Droppable droppableId={stage} isDropDisabled={!writes}>
+      {({ innerRef, droppableProps, placeholder }, { isDraggingOver }) => (
+        <section
+          className={`column stage-${stage}`}
+          data-stage={stage}
+          data-over={isDraggingOver || undefined}
+          aria-label={sums ? `${name}: ${t.deals.count(sums.count, count)}, ${value}` : name}
+        >
+          <Reason {...props}>
+            <header className="column-head">
+              <h2 className="column-name">
+                <StageMark stage={stage} />
+                <span>{name}</span>
+                <span className="column-count numbers">{count}</span>
+              </h2>
+              <div className="column-sum numbers" title={value}>
+                {value || '\u00a0'}
+              </div>
+            </header>
+          </Reason>
+          <div ref={innerRef} {...droppableProps} className="column-cards">
+            {deals?.map((deal, index) => (
+              <Card
+                key={deal.id}
+                deal={deal}
+                index={index}
+                writes={writes}
+                menu_open={menu === deal.id}
+                shown_beside={open_id === String(deal.id)}
+                actions={actions}
+              />
+            ))}
+            {placeholder}
+            {!deals && !error && <Awaited />}
+            {deals?.length === 0 && !isDraggingOver && <p className="column-none">{t.deals.none_here}</p>}
+            {error && <ProblemNote error={error} onRetry={() => refetch()} />}
+            {hasNextPage && (
+              <Button
+                variant="subtle"
+                color="gray"
+                fullWidth
+                className="column-more"
+                loading={isFetchingNextPage}
+                onClick={() => fetchNextPage()}
+              >
+                {t.deals.show_more(formats.number(Math.max(0, left)))}
+              </Button>
+            )}
+          </div>
+        </section>
+      )}
+    </Droppable>
+  )
+}
+
+/** The question for the reason, at the head of the column. */
+function Reason({ asked, onReason, onPutBack, children }: Props & { children: React.ReactNode }) {
+  const t = useTexts()
+  if (!asked) return children
+  return (
+    <Popover
+      opened
+      onChange={(open) => !open && onPutBack()}
+      position="bottom"
+      width={272}
+      trapFocus
+      withinPortal
+      shadow="md"
+    >
+      <Popover.Target>{children as React.ReactElement}</Popover.Target>
+      <Popover.Dropdown>
+        <LostReason
+          question={t.deals.why_lost(asked.name)}
+          cancel={t.deals.put_it_back}
+          onReason={onReason}
+          onCancel={onPutBack}
+        />
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
+function Awaited() {
+  return ['a', 'b', 'c'].map((key) => (
+    <div key={key} className="card card-awaited" aria-hidden>
+      <Skeleton height={10} width="80%" />
+      <Skeleton height={10} width="50%" mt={10} />
+      <Skeleton height={10} width="65%" mt={10} />
+    </div>
+  ))
+}

@@ -1,0 +1,222 @@
+import { DragDropContext, type DragStart, type DropResult, type ResponderProvided } from '@hello-pangea/dnd'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { useCommands } from '../app/commands.ts'
+import { tellProblem } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useRefresh } from '../record/refresh.ts'
+import { useTexts } from '../texts/texts.ts'
+import { offerUndo } from '../ui/undo.tsx'
+import { BoardColumn } from './board-column.tsx'
+import type { CardActions } from './card.tsx'
+import type { BoardFilter, BoardOrder, usePipeline } from './columns.ts'
+import { deleteDeal, type ListedDeal, restoreDeal, touched } from './deals.ts'
+import { dealIn, type Moves } from './moves.ts'
+import { type Stage, stages } from './stages.ts'
+import './stages.css'
+import './board.css'
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
+
+type Props = {
+  filter: BoardFilter
+  sort: BoardOrder
+  moving: Moves
+  report: ReturnType<typeof usePipeline>['report']
+  open_id: string | null
+  onOpen: (deal: ListedDeal) => void
+}
+
+/** The eight stages as columns; a card is taken to another one by the mouse, a finger, the keyboard, or its menu. */
+export function Board({ filter, sort, moving, report, open_id, onOpen }: Props) {
+  const t = useTexts()
+  const client = useQueryClient()
+  const refresh = useRefresh()
+  const writes = useMay()('deals:write')
+  const board = useRef<HTMLDivElement>(null)
+  const [menu, setMenu] = useState<number | null>(null)
+  const [asked, setAsked] = useState<ListedDeal | null>(null)
+  const in_hand = useRef<ListedDeal | null>(null)
+  const { moves, lifted, held, setLifted, send, ask, putBack } = moving
+  const goTo = useCardFocus(board)
+
+  /** The deal of a card as the card shows it. */
+  function dealOf(id: number): ListedDeal | null {
+    const move = moves.get(id)
+    if (move) return dealIn(move.deal, move.to)
+    for (const [, data] of client.getQueriesData<{ pages: { data: ListedDeal[] }[] }>({
+      queryKey: ['deals', 'board'],
+    }))
+      for (const page of data?.pages ?? []) {
+        const deal = page.data.find((one) => one.id === id)
+        if (deal) return deal
+      }
+    return null
+  }
+  function take(deal: ListedDeal, to: Stage) {
+    if (deal.stage === to) return
+    if (to !== 'lost') return void send(deal, to)
+    ask(deal)
+    setAsked(deal)
+  }
+  const current = useRef({ take, onOpen })
+  current.current = { take, onOpen }
+  const actions = useMemo((): CardActions => {
+    return {
+      open: (deal) => current.current.onOpen(deal),
+      move(deal, to) {
+        setMenu(null)
+        goTo(deal.id, to)
+        current.current.take(deal, to)
+      },
+      async remove({ id, name }) {
+        setMenu(null)
+        try {
+          await deleteDeal(id)
+          offerUndo(t, t.app.deleted(name), async () => {
+            await restoreDeal(id)
+            await refresh(...touched)
+          })
+        } catch (error) {
+          tellProblem(error, t)
+        }
+        await refresh(...touched)
+      },
+      menu(id) {
+        setMenu((before) => {
+          if (id === null && before !== null) goTo(before)
+          return id
+        })
+      },
+    }
+  }, [goTo, refresh, t])
+  function end() {
+    setAsked(null)
+    if (asked) goTo(asked.id)
+  }
+  useBoardKeys(board, writes, actions.menu)
+
+  function onStart({ draggableId, source }: DragStart, { announce }: ResponderProvided) {
+    in_hand.current = dealOf(Number(draggableId))
+    setLifted(true)
+    announce(t.deals.lifted(in_hand.current?.name ?? '', t.deals.stages[source.droppableId as Stage]))
+  }
+  function onEnd({ source, destination, reason }: DropResult, { announce }: ResponderProvided) {
+    setLifted(false)
+    const deal = in_hand.current
+    if (!deal) return
+    const to = destination?.droppableId as Stage | undefined
+    if (reason === 'CANCEL' || !to || to === source.droppableId)
+      return announce(t.deals.put_back(deal.name, t.deals.stages[source.droppableId as Stage]))
+    announce(t.deals.dropped(deal.name, t.deals.stages[to]))
+    take(deal, to)
+  }
+  return (
+    <DragDropContext
+      nonce={nonce}
+      dragHandleUsageInstructions={t.deals.drag_instructions}
+      onDragStart={onStart}
+      onDragUpdate={({ destination }, { announce }) => {
+        const name = in_hand.current?.name ?? ''
+        const stage = destination?.droppableId as Stage | undefined
+        announce(stage ? t.deals.over(name, t.deals.stages[stage]) : t.deals.over_nothing(name))
+      }}
+      onDragEnd={onEnd}
+    >
+      <div className="board" ref={board} data-lifted={lifted || undefined}>
+        {stages.map((stage) => (
+          <BoardColumn
+            key={stage}
+            stage={stage}
+            sums={report?.stages.find((one) => one.stage === stage)}
+            sort={sort}
+            filter={filter}
+            moves={moves}
+            held={held}
+            writes={writes}
+            menu={menu}
+            open_id={open_id}
+            actions={actions}
+            asked={stage === 'lost' ? asked : null}
+            onReason={(reason) => {
+              end()
+              if (asked) send(asked, 'lost', reason)
+            }}
+            onPutBack={() => {
+              end()
+              if (asked) putBack(asked.id)
+            }}
+          />
+        ))}
+      </div>
+    </DragDropContext>
+  )
+}
+
+/** Gives the focus to a card where it is after the next rendering, and brings it (or first its column) into view. */
+function useCardFocus(board: React.RefObject<HTMLDivElement | null>) {
+  const wanted = useRef<{ id: number; to?: Stage } | null>(null)
+  const [, ask] = useState(0)
+  useEffect(() => {
+    if (!wanted.current) return
+    const { id, to } = wanted.current
+    wanted.current = null
+    if (to) board.current?.querySelector(`[data-stage=${to}]`)?.scrollIntoView({ inline: 'nearest' })
+    const link = board.current?.querySelector<HTMLElement>(`[data-deal="${id}"] .card-link`)
+    link?.focus({ preventScroll: true })
+    link?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  })
+  return useMemo(
+    () => (id: number, to?: Stage) => {
+      wanted.current = to ? { id, to } : { id }
+      ask((times) => times + 1)
+    },
+    [],
+  )
+}
+
+/** The arrows (or j and k) go from card to card, m opens the menu of the one that has the focus. */
+function useBoardKeys(
+  board: React.RefObject<HTMLDivElement | null>,
+  writes: boolean,
+  onMenu: (id: number) => void,
+) {
+  const t = useTexts()
+  const focused = () => document.activeElement?.closest<HTMLElement>('[data-deal]') ?? null
+  const cardsOf = (column: Element | null) => [...(column?.querySelectorAll<HTMLElement>('.card-link') ?? [])]
+  function go(down: number, right: number) {
+    const columns = [...(board.current?.querySelectorAll('.column') ?? [])]
+    const card = focused()
+    if (!card) return columns.flatMap(cardsOf)[0]?.focus()
+    const column = card.closest('.column')
+    const at = cardsOf(column).findIndex((link) => card.contains(link))
+    if (down) return cardsOf(column)[at + down]?.focus()
+    const others = right > 0 ? columns : columns.toReversed()
+    const next = others.slice(others.indexOf(column as Element) + 1).find((one) => cardsOf(one).length)
+    const links = cardsOf(next ?? null)
+    links[Math.min(at, links.length - 1)]?.focus()
+  }
+  const way = (name: string, label: string, keys: string[], down: number, right: number) =>
+    keys.map((key) => ({
+      ...{ id: `${name}-${key}`, label, group: 'lists' as const, keys: key, keys_only: true },
+      run: () => go(down, right),
+    }))
+  useCommands([
+    ...way('next-card', t.deals.next_card, ['j', 'ArrowDown'], 1, 0),
+    ...way('previous-card', t.deals.previous_card, ['k', 'ArrowUp'], -1, 0),
+    ...way('left-column', t.deals.left_column, ['ArrowLeft'], 0, -1),
+    ...way('right-column', t.deals.right_column, ['ArrowRight'], 0, 1),
+    ...(writes
+      ? [
+          {
+            ...{ id: 'move-card', label: t.deals.move_card, group: 'lists' as const },
+            ...{ keys: 'm', keys_only: true },
+            run() {
+              const id = Number(focused()?.dataset.deal)
+              if (id) onMenu(id)
+            },
+          },
+        ]
+      : []),
+  ])
+}

@@ -1,0 +1,147 @@
+import { Draggable } from '@hello-pangea/dnd'
+import { Menu } from '@mantine/core'
+import { CalendarIcon, CheckIcon, ClockIcon, KebabHorizontalIcon, TrashIcon } from '@primer/octicons-react'
+import { Link } from '@tanstack/react-router'
+import { memo } from 'react'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import { Money } from '../ui/values.tsx'
+import type { ListedDeal } from './deals.ts'
+import { useName } from './names.tsx'
+import { StageMark } from './stage-badge.tsx'
+import { type Stage, stages } from './stages.ts'
+
+export type CardActions = {
+  open: (deal: ListedDeal) => void
+  move: (deal: ListedDeal, to: Stage) => void
+  remove: (deal: ListedDeal) => void
+  /** Shows the menu of a card; null closes it. */
+  menu: (id: number | null) => void
+}
+type Props = {
+  deal: ListedDeal
+  index: number
+  /** Whether the reader may change deals. */
+  writes: boolean
+  menu_open: boolean
+  shown_beside: boolean
+  actions: CardActions
+}
+
+/** A deal on the board: a link to its page, which can be dragged, and a menu. */
+export const Card = memo(function Card({ deal, index, writes, menu_open, shown_beside, actions }: Props) {
+  const { id, name } = deal
+  return (
+    <Draggable draggableId={String(id)} index={index} isDragDisabled={!writes}>
+      {({ innerRef, draggableProps, dragHandleProps }, { isDragging, isDropAnimating }) => (
+        <div
+          ref={innerRef}
+          {...draggableProps}
+          className="card"
+          data-deal={id}
+          data-lifted={(isDragging && !isDropAnimating) || undefined}
+          data-open={shown_beside || undefined}
+        >
+          <Link
+            to={`/deals/${id}`}
+            {...dragHandleProps}
+            // It is a link that can be dragged, not a button.
+            role="link"
+            aria-describedby={writes ? dragHandleProps?.['aria-describedby'] : undefined}
+            draggable={false}
+            className="card-link"
+            onClick={(event) => {
+              // Enter goes to the whole page, the mouse shows the deal beside the board.
+              const plain = !event.metaKey && !event.ctrlKey && !event.shiftKey && event.detail > 0
+              if (event.defaultPrevented || !plain) return
+              event.preventDefault()
+              actions.open(deal)
+            }}
+          >
+            <span className="card-name">{name}</span>
+            <CardCompany id={deal.company_id} />
+            <span className="card-foot">
+              <Money value={deal.value} />
+              <CloseDate deal={deal} />
+            </span>
+          </Link>
+          {writes && <CardMenu deal={deal} opened={menu_open} actions={actions} />}
+        </div>
+      )}
+    </Draggable>
+  )
+})
+
+function CardCompany({ id }: { id: number | null }) {
+  // Its line is there before its name is.
+  return <span className="card-company">{useName('companies', id) ?? '\u00a0'}</span>
+}
+
+/** The day on which the deal is expected to close; marked when it is past and the deal still open. */
+export function CloseDate({ deal }: { deal: Pick<ListedDeal, 'expected_close_date' | 'status'> }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { expected_close_date: date, status } = deal
+  if (!date) return null
+  const past = status === 'open' && date < formats.today()
+  return (
+    <span
+      className="close-date numbers"
+      data-past={past || undefined}
+      title={past ? t.deals.past : undefined}
+    >
+      {past ? <ClockIcon size={12} aria-label={t.deals.past} /> : <CalendarIcon size={12} />}
+      {formats.date(date)}
+    </span>
+  )
+}
+
+type MenuProps = { deal: ListedDeal; opened: boolean; actions: CardActions }
+
+// Closed, it is a plain button: a board has hundreds of them.
+function CardMenu({ deal, opened, actions }: MenuProps) {
+  const t = useTexts()
+  const button = (
+    <button
+      type="button"
+      className="card-menu"
+      // The key m opens it from the card; a stop for every card's menu would double the way.
+      tabIndex={-1}
+      aria-label={t.deals.actions_of(deal.name)}
+      aria-haspopup="menu"
+      onClick={() => actions.menu(opened ? null : deal.id)}
+    >
+      <KebabHorizontalIcon size={14} />
+    </button>
+  )
+  if (!opened) return button
+  return (
+    <Menu
+      opened
+      onChange={(open) => !open && actions.menu(null)}
+      position="bottom-end"
+      width={200}
+      returnFocus={false}
+    >
+      <Menu.Target>{button}</Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t.deals.move_to}</Menu.Label>
+        {stages.map((stage) => (
+          <Menu.Item
+            key={stage}
+            leftSection={<StageMark stage={stage} />}
+            rightSection={stage === deal.stage ? <CheckIcon size={14} /> : null}
+            disabled={stage === deal.stage}
+            onClick={() => actions.move(deal, stage)}
+          >
+            {t.deals.stages[stage]}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<TrashIcon size={14} />} onClick={() => actions.remove(deal)}>
+          {t.deals.delete_deal}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,114 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useRef } from 'react'
+import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import type { ListedDeal } from './deals.ts'
+import { dealIn, type Move } from './moves.ts'
+import { isOpen, type Stage } from './stages.ts'
+
+/** In which orders the API reads a column. */
+export const board_orders = ['-updated_at', 'expected_close_date', '-value,name', 'name', '-id'] as const
+export type BoardOrder = (typeof board_orders)[number]
+
+/** Whose deals the board shows. */
+export type BoardFilter = { company_id?: number; contact_id?: number }
+
+const per_page = 25
+
+/** What was last shown, as long as it is held. */
+function useHeld<T>(value: T, held: boolean): T {
+  const shown = useRef(value)
+  if (!held || shown.current === undefined) shown.current = value
+  return shown.current
+}
+
+/** The cards of a column, page by page; with those that are on their way into it, without those that left. */
+export function useColumn(
+  stage: Stage,
+  sort: BoardOrder,
+  filter: BoardFilter,
+  moves: ReadonlyMap<number, Move>,
+  held: boolean,
+) {
+  const query = useInfiniteQuery({
+    queryKey: ['deals', 'board', stage, sort, filter],
+    queryFn: ({ pageParam: cursor, signal }) =>
+      answerOf(
+        api.GET('/api/v1/deals', {
+          params: { query: { stage, sort, per_page, cursor, ...filter } },
+          signal,
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ meta }) => (meta as { next_cursor?: string | null }).next_cursor,
+    placeholderData: keepPreviousData,
+  })
+  const data = useHeld(query.data, held)
+  const deals = data?.pages.flatMap((page) => page.data)
+  return {
+    ...query,
+    deals: deals && withMoves(deals, stage, moves, sort, query.hasNextPage),
+  }
+}
+
+function withMoves(
+  deals: ListedDeal[],
+  stage: Stage,
+  moves: ReadonlyMap<number, Move>,
+  sort: BoardOrder,
+  more: boolean,
+): ListedDeal[] {
+  if (!moves.size) return deals
+  const shown = deals.filter(({ id }) => !moves.has(id) || moves.get(id)?.to === stage)
+  for (const { deal, to } of moves.values()) {
+    if (to !== stage || shown.some(({ id }) => id === deal.id)) continue
+    const at = placeOf(deal, shown, sort)
+    // Behind all that was read: it shows when the next page is read.
+    if (at === shown.length && more && at > 0) continue
+    shown.splice(at, 0, dealIn(deal, stage))
+  }
+  return shown
+}
+
+/** Where the API would tell a deal that was changed just now. */
+export function placeOf(deal: ListedDeal, deals: readonly ListedDeal[], sort: BoardOrder): number {
+  if (sort === '-updated_at') return 0
+  const before: Record<Exclude<BoardOrder, '-updated_at'>, (other: ListedDeal) => boolean> = {
+    '-id': (other) => other.id > deal.id,
+    name: (other) => other.name.localeCompare(deal.name) < 0,
+    '-value,name': (other) => (other.value ?? -1) > (deal.value ?? -1),
+    expected_close_date: (other) => (other.expected_close_date ?? 'z') < (deal.expected_close_date ?? 'z'),
+  }
+  const at = deals.findIndex((other) => !before[sort](other))
+  return at < 0 ? deals.length : at
+}
+
+type Pipeline = Schemas['PipelineReport']
+
+/** Count and sum of every column, with the cards that are on their way. */
+export function usePipeline(filter: BoardFilter, moves: ReadonlyMap<number, Move>, held: boolean) {
+  const query = useQuery({
+    queryKey: ['reports', 'pipeline', filter],
+    queryFn: () => dataOf(api.GET('/api/v1/reports/pipeline', { params: { query: filter } })),
+    placeholderData: keepPreviousData,
+  })
+  const report = useHeld(query.data, held)
+  return { ...query, report: report && moved(report, moves) }
+}
+
+function moved(report: Pipeline, moves: ReadonlyMap<number, Move>): Pipeline {
+  if (!moves.size) return report
+  const stages = report.stages.map((one) => ({ ...one }))
+  for (const { deal, to } of moves.values())
+    for (const sums of stages) {
+      const by = Number(sums.stage === to) - Number(sums.stage === deal.stage)
+      sums.count += by
+      sums.value += by * (deal.value ?? 0)
+    }
+  const open = stages.filter(({ stage }) => isOpen(stage))
+  const total_open = {
+    ...report.total_open,
+    count: open.reduce((sum, { count }) => sum + count, 0),
+    value: open.reduce((sum, { value }) => sum + value, 0),
+  }
+  return { stages, total_open }
+}

@@ -1,0 +1,161 @@
+import { NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { DateInput } from '@mantine/dates'
+import { useEffect, useState } from 'react'
+import { api, dataOf } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
+import { searchCompanies, searchContacts } from '../record/choices.ts'
+import { useRefresh } from '../record/refresh.ts'
+import { useTexts } from '../texts/texts.ts'
+import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { type Choice, ReferenceInput } from '../ui/reference.tsx'
+import { tell } from '../ui/undo.tsx'
+import { type Deal, touched } from './deals.ts'
+import { StageMark } from './stage-badge.tsx'
+import { default_probabilities, type Stage, stages } from './stages.ts'
+
+const empty = {
+  name: '',
+  value: '' as number | string,
+  stage: 'new_lead' as Stage,
+  probability: '' as number | string,
+  contact_id: null as number | null,
+  company_id: null as number | null,
+  expected_close_date: null as string | null,
+}
+
+/** What a new deal begins with, such as the contact whose page it is created on. */
+export type DealBeginning = {
+  name?: string
+  stage?: Stage
+  contact?: Choice | null
+  company?: Choice | null
+}
+type Props = {
+  opened: boolean
+  onClose: () => void
+  initial?: DealBeginning
+  onCreated?: (deal: Deal) => void
+}
+
+/** The dialog that creates a deal. */
+export function CreateDeal({ opened, onClose, initial, onCreated }: Props) {
+  const t = useTexts()
+  const formats = useFormats()
+  const refresh = useRefresh()
+  const { form, submit, sending, problem } = useRecordForm(empty)
+  const [contact, setContact] = useState<Choice | null>(null)
+  const [company, setCompany] = useState<Choice | null>(null)
+  const { name, value, stage, probability, expected_close_date } = form.getValues()
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each opening begins anew
+  useEffect(() => {
+    if (!opened) return
+    form.setValues({ ...empty, name: initial?.name ?? '', stage: initial?.stage ?? 'new_lead' })
+    form.clearErrors()
+    setContact(initial?.contact ?? null)
+    setCompany(initial?.company ?? null)
+  }, [opened])
+
+  async function create() {
+    const numberOf = (given: number | string) => (given === '' ? null : Number(given))
+    const body = {
+      ...{ name: name.trim(), stage, expected_close_date },
+      ...{ value: numberOf(value), probability: numberOf(probability) },
+      ...{ contact_id: contact?.id ?? null, company_id: company?.id ?? null },
+    }
+    const done = await submit(async () => {
+      const deal = await dataOf(api.POST('/api/v1/deals', { body }))
+      await refresh(...touched)
+      tell(t.deals.created(deal.name))
+      onCreated?.(deal)
+    })
+    if (done) onClose()
+  }
+  return (
+    <FormDialog
+      title={t.deals.create}
+      opened={opened}
+      onClose={onClose}
+      action={t.deals.create}
+      sending={sending}
+      problem={problem}
+      onSubmit={create}
+    >
+      <Stack gap="md">
+        <TextInput
+          label={t.deals.name}
+          required
+          data-autofocus
+          maxLength={255}
+          {...form.getInputProps('name')}
+        />
+        <SimpleGrid cols={2} spacing="md">
+          <AmountInput label={t.deals.value} {...form.getInputProps('value')} />
+          <DateInput
+            label={t.deals.expected_close_date}
+            clearable
+            valueFormat="YYYY-MM-DD"
+            placeholder="YYYY-MM-DD"
+            {...form.getInputProps('expected_close_date')}
+          />
+          <Select
+            label={t.deals.stage}
+            allowDeselect={false}
+            data={stages.map((one) => ({ value: one, label: t.deals.stages[one] }))}
+            leftSection={<StageMark stage={stage} />}
+            {...form.getInputProps('stage')}
+          />
+          <NumberInput
+            label={`${t.deals.probability} (%)`}
+            min={0}
+            max={100}
+            allowDecimal={false}
+            hideControls
+            placeholder={formats.number(default_probabilities[stage])}
+            {...form.getInputProps('probability')}
+          />
+        </SimpleGrid>
+        <ReferenceInput
+          label={t.deals.company}
+          kind="companies"
+          search={searchCompanies}
+          value={company}
+          onChange={setCompany}
+          error={form.errors.company_id}
+        />
+        <ReferenceInput
+          label={t.deals.contact}
+          kind="contacts"
+          search={searchContacts}
+          value={contact}
+          onChange={setContact}
+          error={form.errors.contact_id}
+        />
+      </Stack>
+    </FormDialog>
+  )
+}
+
+type AmountProps = React.ComponentProps<typeof NumberInput>
+
+/** An amount in the workspace's currency, with the decimal sign of the reader's language. */
+function AmountInput(props: AmountProps) {
+  const { locale, currency } = useFormats()
+  const parts = new Intl.NumberFormat(locale, { style: 'currency', currency }).formatToParts(0.1)
+  const sign = (type: string) => parts.find((part) => part.type === type)?.value
+  return (
+    <NumberInput
+      min={0}
+      hideControls
+      decimalScale={4}
+      decimalSeparator={sign('decimal') ?? '.'}
+      allowedDecimalSeparators={['.', ',']}
+      leftSection={
+        <span className="field-none" aria-hidden>
+          {sign('currency')}
+        </span>
+      }
+      {...props}
+    />
+  )
+}

@@ -1,0 +1,86 @@
+import { Button, Group, Modal, Text, TextInput } from '@mantine/core'
+import { useEffect, useId, useRef, useState } from 'react'
+import { useTexts } from '../texts/texts.ts'
+
+type Props = { question: string; onReason: (reason: string) => void; onCancel: () => void; cancel?: string }
+
+/** Asks why a deal was lost: in words, or by one of the usual reasons. */
+export function LostReason({ question, onReason, onCancel, cancel }: Props) {
+  const t = useTexts()
+  const id = useId()
+  const input = useRef<HTMLInputElement>(null)
+  const [reason, setReason] = useState('')
+  const [missing, setMissing] = useState(false)
+  // A card that was dropped takes the focus one frame later: the question has it after that.
+  useEffect(() => {
+    let frame = requestAnimationFrame(() => {
+      frame = requestAnimationFrame(() => input.current?.focus())
+    })
+    return () => cancelAnimationFrame(frame)
+  }, [])
+  return (
+    <form
+      aria-labelledby={id}
+      className="lost-reason"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (reason.trim()) return onReason(reason.trim())
+        setMissing(true)
+        input.current?.focus()
+      }}
+    >
+      <Text id={id} size="sm" fw={600} lineClamp={3}>
+        {question}
+      </Text>
+      <TextInput
+        ref={input}
+        mt="sm"
+        aria-label={t.deals.reason}
+        maxLength={255}
+        value={reason}
+        error={missing && !reason.trim() ? t.deals.reason_required : null}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
+      <Group gap={4} mt="sm">
+        {t.deals.reasons.map((one) => (
+          <Button
+            key={one}
+            size="compact-xs"
+            variant="default"
+            fw={400}
+            onClick={() => {
+              setReason(one)
+              input.current?.focus()
+            }}
+          >
+            {one}
+          </Button>
+        ))}
+      </Group>
+      <Group justify="flex-end" gap="sm" mt="md">
+        <Button variant="default" onClick={onCancel}>
+          {cancel ?? t.app.cancel}
+        </Button>
+        <Button type="submit" color="red.9">
+          {t.deals.mark_lost}
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+/** The same question where there is no column to ask it at. */
+export function LostReasonDialog({ opened, ...props }: Props & { opened: boolean }) {
+  const t = useTexts()
+  return (
+    <Modal
+      opened={opened}
+      onClose={props.onCancel}
+      title={t.deals.stages.lost}
+      size="sm"
+      closeButtonProps={{ 'aria-label': t.app.close }}
+    >
+      <LostReason {...props} />
+    </Modal>
+  )
+}

@@ -1,0 +1,52 @@
+import { useTexts } from '../texts/texts.ts'
+import type { ListedDeal } from './deals.ts'
+import { LostReasonDialog } from './lost-reason.tsx'
+import { StageMark } from './stage-badge.tsx'
+import { isOpen, open_stages, type Stage } from './stages.ts'
+import { useStage } from './use-stage.ts'
+import './stages.css'
+import './stage-steps.css'
+
+type Props = {
+  deal: Pick<ListedDeal, 'id' | 'name' | 'stage' | 'probability'>
+  /** Whether the reader may move it. */
+  writes: boolean
+}
+
+/** The way of a deal: the six open stages as steps, and its two ends. A click moves it. */
+export function StageSteps({ deal, writes }: Props) {
+  const t = useTexts()
+  const { shown, choose, asks, onReason, onCancel } = useStage(deal)
+  const at = isOpen(shown) ? open_stages.indexOf(shown) : shown === 'won' ? open_stages.length : -1
+  const step = (stage: Stage, passed: boolean) => (
+    <button
+      type="button"
+      className={`step stage-${stage}`}
+      data-passed={passed || undefined}
+      disabled={!writes}
+      aria-current={stage === shown ? 'step' : undefined}
+      title={t.deals.stages[stage]}
+      onClick={() => choose(stage)}
+    >
+      {isOpen(stage) ? <span className="step-bar" /> : <StageMark stage={stage} />}
+      <span className="step-name">{t.deals.stages[stage]}</span>
+    </button>
+  )
+  return (
+    <>
+      <ol className="steps" aria-label={t.deals.stage}>
+        {open_stages.map((stage, index) => (
+          <li key={stage}>{step(stage, index <= at)}</li>
+        ))}
+        <li className="step-end">{step('won', false)}</li>
+        <li className="step-end">{step('lost', false)}</li>
+      </ol>
+      <LostReasonDialog
+        opened={asks}
+        question={t.deals.why_lost(deal.name)}
+        onReason={onReason}
+        onCancel={onCancel}
+      />
+    </>
+  )
+}

@@ -1,0 +1,45 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api, dataOf } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import { Card } from './card.tsx'
+
+/** The appointments that come next. */
+export function NextAppointments() {
+  const { home } = useTexts()
+  const formats = useFormats()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['appointments', 'next'],
+    queryFn: () => {
+      const start_from = new Date().toISOString()
+      const query = { status: 'scheduled', start_from, sort: 'start_at', per_page: 7 } as const
+      return dataOf(api.GET('/api/v1/appointments', { params: { query } }))
+    },
+  })
+  return (
+    <Card
+      title={home.appointments}
+      place="appointments"
+      waiting={!data}
+      error={error}
+      onRetry={refetch}
+      more={{ to: '/calendar', label: home.all_appointments }}
+    >
+      {data?.length === 0 && <p className="home-soft">{home.no_appointments}</p>}
+      <ul className="home-list">
+        {data?.map(({ id, title, start_at, location }) => (
+          <li key={id} className="home-row">
+            <Link to={`/calendar/${id}`} className="home-row-name">
+              {title}
+            </Link>
+            {location && <span className="home-row-place">{location}</span>}
+            <time dateTime={start_at} title={formats.exact(start_at)} className="home-row-side numbers">
+              {formats.moment(start_at)}
+            </time>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}

@@ -1,0 +1,51 @@
+import { Skeleton, Title } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useId } from 'react'
+import { ProblemNote } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+
+type Props = {
+  title: string
+  /** Beside the title, such as counts. */
+  beside?: React.ReactNode
+  /** Where everything of this kind is. */
+  more?: { to: string; label: string }
+  /** The place in the grid. */
+  place: string
+  waiting: boolean
+  error: unknown
+  onRetry: () => void
+  children: React.ReactNode
+}
+
+/** A part of the home page under its title. Its height is that of its place, so that nothing moves when the answer comes. */
+export function Card({ title, beside, more, place, waiting, error, onRetry, children }: Props) {
+  const id = useId()
+  return (
+    <section className={`home-card home-${place}`} aria-labelledby={id}>
+      <header className="home-card-line">
+        <Title order={2} fz={14} id={id}>
+          {title}
+        </Title>
+        <span className="home-beside">{beside}</span>
+        {more && (
+          <Link to={more.to} className="home-more">
+            {more.label}
+          </Link>
+        )}
+      </header>
+      {error ? <ProblemNote error={error} onRetry={onRetry} /> : waiting ? <Awaited /> : children}
+    </section>
+  )
+}
+
+function Awaited() {
+  const t = useTexts()
+  return (
+    <div className="home-awaited" role="status" aria-label={t.app.loading}>
+      {[70, 45, 60, 50, 35].map((width) => (
+        <Skeleton key={width} height={12} width={`${width}%`} />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,86 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api, dataOf, type Schemas } from '../api/client.ts'
+import { type Formats, useFormats } from '../app/formats.ts'
+import { type Texts, useTexts } from '../texts/texts.ts'
+import { Ago } from '../ui/values.tsx'
+import { Card } from './card.tsx'
+
+type Told = Schemas['Event']
+type Data = Record<string, unknown> & { id: number }
+
+const places: Record<string, string> = {
+  contact: '/contacts',
+  company: '/companies',
+  deal: '/deals',
+  activity: '/activities',
+  appointment: '/calendar',
+}
+const kinds: Record<string, string> = { contact: 'contacts', company: 'companies', deal: 'deals' }
+
+/** What happened last in the workspace, as sentences. */
+export function LatestEvents() {
+  const { home } = useTexts()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['events', 'latest'],
+    queryFn: () =>
+      dataOf(api.GET('/api/v1/events', { params: { query: { sort: '-timestamp', per_page: 8 } } })),
+  })
+  return (
+    <Card title={home.events} place="events" waiting={!data} error={error} onRetry={refetch}>
+      {data?.length === 0 && <p className="home-soft">{home.no_events}</p>}
+      <ul className="home-list">
+        {data?.map((event) => (
+          <li key={event.id} className="home-row">
+            <span className="home-row-text">
+              <Sentence told={event} />
+            </span>
+            <span className="home-row-side">
+              <Ago at={event.timestamp} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+function Sentence({ told }: { told: Told }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const [noun = '', verb] = told.event.split('.')
+  const data = told.data as Data
+  const [before, after] = (t.home.told[told.event] ?? `{name}: ${told.event}`).split('{name}')
+  // What was deleted is found in the trash alone.
+  const to = verb === 'deleted' ? `/trash?kind=${kinds[noun]}` : `${places[noun]}/${data.id}`
+  const name = nameOf(data)
+  const more = detailOf(told, data, t, formats)
+  return (
+    <>
+      {before}
+      {name === null ? t.home.erased : <Link to={to}>{name}</Link>}
+      {after}
+      {more && <span className="home-soft">: {more}</span>}
+    </>
+  )
+}
+
+/** What a person calls the record; null when it was erased. */
+function nameOf({ first_name, last_name, name, subject, title }: Data): string | null {
+  if (first_name !== undefined) return first_name === null ? null : `${first_name} ${last_name}`
+  return ((name ?? subject ?? title) as string | null | undefined) ?? null
+}
+
+function detailOf({ event, changed_fields }: Told, data: Data, t: Texts, formats: Formats): string | null {
+  const stages: Record<string, string> = t.deals.stages
+  if (event === 'deal.stage_changed' && data.new_stage)
+    return t.record.from_to(
+      stages[String(data.previous_stage)] ?? String(data.previous_stage),
+      stages[String(data.new_stage)] ?? String(data.new_stage),
+    )
+  if (event === 'deal.won' && typeof data.value === 'number') return formats.money(data.value)
+  if (event === 'deal.lost' && data.lost_reason) return String(data.lost_reason)
+  if (event === 'appointment.created' && data.start_at) return formats.moment(String(data.start_at))
+  const fields = changed_fields?.filter((name) => name !== 'deleted_at' && !name.startsWith('_'))
+  return fields?.map((name) => t.record.fields[name] ?? t.trash.fields[name] ?? name).join(', ') || null
+}

@@ -1,0 +1,59 @@
+import { Skeleton } from '@mantine/core'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import type { Outcomes, Pipeline } from './reports.ts'
+
+type Figure = { label: string; value: React.ReactNode; beside: string }
+
+/** The four numbers that one looks for first. */
+export function Figures({
+  pipeline,
+  outcomes,
+}: {
+  pipeline: Pipeline | undefined
+  outcomes: Outcomes | undefined
+}) {
+  const { home } = useTexts()
+  const formats = useFormats()
+  const closed = outcomes ? outcomes.won_count + outcomes.lost_count : 0
+  const month = outcomes?.months.at(-1)
+  const figures: (Figure | { label: string; value: null; beside: string })[] = [
+    {
+      label: home.open_value,
+      value: pipeline ? formats.money(pipeline.total_open.value) : null,
+      beside: pipeline
+        ? home.deals(pipeline.total_open.count, formats.number(pipeline.total_open.count))
+        : '',
+    },
+    {
+      label: home.forecast,
+      value: pipeline ? formats.money(pipeline.total_open.weighted_value) : null,
+      beside: home.forecast_hint,
+    },
+    {
+      label: home.win_rate,
+      value: outcomes ? (outcomes.win_rate === null ? '–' : formats.percent(outcomes.win_rate)) : null,
+      beside: !outcomes
+        ? ''
+        : closed
+          ? home.won_of(formats.number(outcomes.won_count), formats.number(closed))
+          : home.no_rate,
+    },
+    {
+      label: home.won_this_month,
+      value: month ? formats.money(month.won_value) : null,
+      beside: month ? home.deals(month.won_count, formats.number(month.won_count)) : '',
+    },
+  ]
+  return (
+    <dl className="home-figures" aria-label={home.figures}>
+      {figures.map(({ label, value, beside }) => (
+        <div key={label} className="home-figure">
+          <dt>{label}</dt>
+          <dd className="numbers home-number">{value ?? <Skeleton height={22} width="60%" mt={6} />}</dd>
+          <dd className="home-soft">{beside}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,83 @@
+import { Button, Title } from '@mantine/core'
+import { CheckCircleFillIcon } from '@primer/octicons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useId } from 'react'
+import { answerOf, api } from '../api/client.ts'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+
+/** How many contacts, deals and webhooks there are; undefined until it is known, or where the role may not know. */
+export function useBeginnings() {
+  const may = useMay()
+  const count = (name: string, enabled: boolean, ask: () => Promise<{ meta: object }>) => ({
+    queryKey: [name, 'count'],
+    queryFn: async () => ((await ask()).meta as { total: number }).total,
+    enabled,
+  })
+  const params = { params: { query: { per_page: 1 } } }
+  const { data: contacts } = useQuery(
+    count('contacts', may('contacts:read'), () => answerOf(api.GET('/api/v1/contacts', params))),
+  )
+  const { data: deals } = useQuery(
+    count('deals', may('deals:read'), () => answerOf(api.GET('/api/v1/deals', params))),
+  )
+  const begins = contacts === 0 || deals === 0
+  const { data: webhooks } = useQuery(
+    count('webhooks', begins && may('webhooks:write'), () => answerOf(api.GET('/api/v1/webhooks', params))),
+  )
+  return { contacts, deals, webhooks }
+}
+
+/** What to do in a workspace that has nothing yet: each step with its button, and with a tick when it is done. */
+export function FirstSteps({ contacts, deals, webhooks }: ReturnType<typeof useBeginnings>) {
+  const { home } = useTexts()
+  const navigate = useNavigate()
+  const may = useMay()
+  const id = useId()
+  const steps = [
+    {
+      ...{ name: home.step_contact, text: home.step_contact_text, action: home.create_contact },
+      ...{ scope: 'contacts:write', to: '/contacts', done: Boolean(contacts) },
+    },
+    {
+      ...{ name: home.step_deal, text: home.step_deal_text, action: home.create_deal },
+      ...{ scope: 'deals:write', to: '/deals', done: Boolean(deals) },
+    },
+    {
+      ...{ name: home.step_webhook, text: home.step_webhook_text, action: home.create_webhook },
+      ...{ scope: 'webhooks:write', to: '/settings/webhooks', done: Boolean(webhooks) },
+    },
+  ].filter(({ scope }) => may(scope))
+  const next = steps.findIndex(({ done }) => !done)
+  if (!steps.length) return null
+  return (
+    <section className="home-steps" aria-labelledby={id}>
+      <Title order={2} fz={16} id={id}>
+        {home.welcome}
+      </Title>
+      <p className="home-soft">{home.welcome_text}</p>
+      <ol>
+        {steps.map(({ name, text, action, to, done }, index) => (
+          <li key={name} className="home-step" data-done={done || undefined}>
+            <span className="home-step-number">
+              {done ? <CheckCircleFillIcon aria-label={home.done} className="home-won-sign" /> : index + 1}
+            </span>
+            <span className="home-step-text">
+              <b>{name}</b>
+              <span className="home-soft">{text}</span>
+            </span>
+            {!done && (
+              <Button
+                variant={index === next ? 'filled' : 'default'}
+                onClick={() => navigate({ to, search: { create: '1' } as never })}
+              >
+                {action}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

@@ -1,0 +1,29 @@
+import { useQuery } from '@tanstack/react-query'
+import { api, dataOf, type Schemas } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
+import { useMay } from '../app/session.ts'
+
+export type Pipeline = Schemas['PipelineReport']
+export type Outcomes = Schemas['OutcomesReport']
+
+/** What the deals of every stage add up to. */
+export function usePipeline() {
+  const enabled = useMay()('reports:read')
+  return useQuery({
+    queryKey: ['reports', 'pipeline'],
+    queryFn: () => dataOf(api.GET('/api/v1/reports/pipeline')),
+    enabled,
+  })
+}
+
+/** What was won and lost in the last twelve months of the reader's calendar. */
+export function useOutcomes() {
+  const { zone: time_zone } = useFormats()
+  const enabled = useMay()('reports:read')
+  return useQuery({
+    queryKey: ['reports', 'outcomes', time_zone],
+    queryFn: () =>
+      dataOf(api.GET('/api/v1/reports/outcomes', { params: { query: { months: 12, time_zone } } })),
+    enabled,
+  })
+}

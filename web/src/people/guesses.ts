@@ -1,0 +1,28 @@
+import { browser_zone } from '../app/formats.ts'
+import { preferredLanguage } from '../texts/texts.ts'
+
+const euro = 'AT BE BG CY DE EE ES FI FR GR HR IE IT LT LU LV MT NL PT SI SK AD MC SM VA ME XK'.split(' ')
+const currencies: Record<string, string> = {
+  ...Object.fromEntries(euro.map((region) => [region, 'EUR'])),
+  ...{ US: 'USD', GB: 'GBP', CH: 'CHF', LI: 'CHF', SE: 'SEK', NO: 'NOK', DK: 'DKK', PL: 'PLN', CZ: 'CZK' },
+  ...{ HU: 'HUF', RO: 'RON', IS: 'ISK', TR: 'TRY', UA: 'UAH', CA: 'CAD', AU: 'AUD', NZ: 'NZD', JP: 'JPY' },
+  ...{ CN: 'CNY', HK: 'HKD', SG: 'SGD', IN: 'INR', KR: 'KRW', BR: 'BRL', MX: 'MXN', ZA: 'ZAR', IL: 'ILS' },
+  ...{ AE: 'AED', SA: 'SAR', NG: 'NGN', KE: 'KES', EG: 'EGP', TH: 'THB', ID: 'IDR', MY: 'MYR', PH: 'PHP' },
+}
+
+/** The currency of the reader's country, as far as the browser tells it. */
+function guessCurrency(): string {
+  for (const tag of navigator.languages) {
+    const { region } = new Intl.Locale(tag)
+    const currency = region && currencies[region]
+    if (currency) return currency
+  }
+  return browser_zone.startsWith('America/') ? 'USD' : 'EUR'
+}
+
+/** Zone, language and currency as the browser tells them; people correct them where they are wrong. */
+export const guessPlace = () => ({
+  time_zone: browser_zone,
+  language: preferredLanguage(),
+  currency: guessCurrency(),
+})

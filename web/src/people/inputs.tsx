@@ -1,0 +1,91 @@
+import { PasswordInput, type PasswordInputProps, Select, type SelectProps } from '@mantine/core'
+import { useMemo } from 'react'
+import { browser_zone } from '../app/formats.ts'
+import { languages, useLanguage, useTexts } from '../texts/texts.ts'
+
+/** A password, which can be looked at while it is typed. */
+export function Password(props: PasswordInputProps) {
+  const t = useTexts()
+  return (
+    <PasswordInput
+      {...props}
+      visibilityToggleButtonProps={{ 'aria-label': t.people.show_password, tabIndex: 0 }}
+    />
+  )
+}
+
+type ChoiceProps = Omit<SelectProps, 'data' | 'value' | 'onChange' | 'label'> & {
+  value?: string | null
+  onChange: (value: string) => void
+}
+const chosen = (onChange: (value: string) => void) => (value: string | null) => {
+  if (value) onChange(value)
+}
+
+/** Every time zone that the browser knows, found by a part of its name. */
+export function ZoneInput({ value, onChange, ...rest }: ChoiceProps) {
+  const t = useTexts()
+  const zones = useMemo(() => {
+    const known = new Set([
+      ...Intl.supportedValuesOf('timeZone'),
+      'UTC',
+      browser_zone,
+      ...(value ? [value] : []),
+    ])
+    return [...known].sort().map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }))
+  }, [value])
+  return (
+    <Select
+      {...rest}
+      label={t.people.time_zone}
+      data={zones}
+      value={value ?? null}
+      onChange={chosen(onChange)}
+      searchable
+      allowDeselect={false}
+      nothingFoundMessage={t.people.nothing_found}
+      limit={100}
+    />
+  )
+}
+
+export function LanguageInput({ value, onChange, ...rest }: ChoiceProps) {
+  const t = useTexts()
+  const data = Object.entries(languages).map(([code, label]) => ({ value: code, label }))
+  return (
+    <Select
+      {...rest}
+      label={t.people.language}
+      data={data}
+      value={value ?? null}
+      onChange={chosen(onChange)}
+      allowDeselect={false}
+    />
+  )
+}
+
+/** Every currency, by its code and its name. */
+export function CurrencyInput({ value, onChange, ...rest }: ChoiceProps) {
+  const t = useTexts()
+  const language = useLanguage()
+  const currencies = useMemo(() => {
+    const names = new Intl.DisplayNames(language, { type: 'currency' })
+    return Intl.supportedValuesOf('currency').map((code) => ({
+      value: code,
+      label: `${code} – ${names.of(code)}`,
+    }))
+  }, [language])
+  return (
+    <Select
+      {...rest}
+      label={t.people.currency}
+      data={currencies}
+      value={value ?? null}
+      onChange={chosen(onChange)}
+      searchable
+      allowDeselect={false}
+      nothingFoundMessage={t.people.nothing_found}
+      limit={100}
+    />
+  )
+}

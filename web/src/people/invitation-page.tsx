@@ -1,0 +1,98 @@
+import { TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, dataOf, Problem } from '../api/client.ts'
+import { Waiting } from '../app/places.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { useRecordForm } from '../ui/form.tsx'
+import { useEnter } from './enter.ts'
+import { guessPlace } from './guesses.ts'
+import { LanguageInput, Password, ZoneInput } from './inputs.tsx'
+import { useLinkToken } from './link-token.ts'
+import { OpenForm, OpenNote, OpenPage } from './open-page.tsx'
+
+const lookUp = (token: string) => dataOf(api.POST('/api/v1/invitations/look-up', { body: { token } }))
+type Invited = Awaited<ReturnType<typeof lookUp>>
+
+/** An invitation to a workspace: accepted with a new account, or with the one that the e-mail has. */
+export function InvitationPage() {
+  const t = useTexts()
+  const token = useLinkToken()
+  const { data, error } = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => lookUp(token ?? ''),
+    enabled: token !== null,
+    retry: false,
+  })
+  if (token === null) return <OpenPage title={t.people.link_over} text={t.people.link_incomplete} />
+  if (error) {
+    const throttled = error instanceof Problem && error.status === 429
+    return (
+      <OpenPage title={t.people.link_over} text={throttled ? undefined : t.people.invitation_over}>
+        {throttled && <OpenNote text={t.people.wait(error.retry_after_s)} />}
+      </OpenPage>
+    )
+  }
+  if (!data) return <Waiting />
+  return <Invitation key={token} token={token} invited={data} />
+}
+
+function Invitation({ token, invited }: { token: string; invited: Invited }) {
+  const t = useTexts()
+  const enter = useEnter()
+  const [{ time_zone, language }] = useState(guessPlace)
+  const { form, submit, sending, problem } = useRecordForm({ name: '', password: '', time_zone, language })
+  const { workspace_name, email, role, has_account } = invited
+  const over = problem instanceof Problem && problem.fields.some(({ field }) => field === 'token')
+  return (
+    <OpenPage
+      title={t.people.invitation_title(workspace_name)}
+      text={t.people.invitation_text(t.people.roles[role], has_account)}
+    >
+      <OpenForm
+        action={t.people.invitation_action}
+        sending={sending}
+        problem={problem}
+        told={over ? t.people.invitation_over : null}
+        onSubmit={() =>
+          submit(async ({ password, ...rest }) => {
+            const body = { token, password, ...(has_account ? {} : rest) }
+            enter(await dataOf(api.POST('/api/v1/invitations/accept', { body })))
+          })
+        }
+      >
+        <TextInput
+          label={t.people.email}
+          name="email"
+          type="email"
+          autoComplete="username"
+          value={email}
+          readOnly
+        />
+        {!has_account && (
+          <TextInput
+            label={t.people.name}
+            name="name"
+            autoComplete="name"
+            autoFocus
+            {...form.getInputProps('name')}
+          />
+        )}
+        <Password
+          label={t.people.password}
+          description={has_account ? undefined : t.people.password_rule}
+          name="password"
+          autoFocus={has_account}
+          autoComplete={has_account ? 'current-password' : 'new-password'}
+          {...form.getInputProps('password')}
+        />
+        {!has_account && (
+          <>
+            <ZoneInput {...form.getInputProps('time_zone')} />
+            <LanguageInput {...form.getInputProps('language')} />
+          </>
+        )}
+      </OpenForm>
+    </OpenPage>
+  )
+}

@@ -1,0 +1,89 @@
+import { Alert, Button, Stack, Title } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { Problem } from '../api/client.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import './people.css'
+
+type Props = { title: string; text?: React.ReactNode; children?: React.ReactNode }
+
+/** A page for who is not signed in: one calm column with the product's name. */
+export function OpenPage({ title, text, children }: Props) {
+  const t = useTexts()
+  useEffect(() => {
+    document.title = `${title} · ${t.app.name}`
+  }, [title, t])
+  return (
+    <div className="open-page">
+      <main className="open-card">
+        <div className="open-name">{t.app.name}</div>
+        <div className="open-body">
+          <Title order={1} fz={20}>
+            {title}
+          </Title>
+          {text && <p className="open-text">{text}</p>}
+          {children}
+        </div>
+      </main>
+    </div>
+  )
+}
+
+/** Seconds that are still to be waited after an answer that said so; 0 when it said nothing or they are over. */
+function useWait(problem: unknown): number {
+  const [left_s, setLeft] = useState(0)
+  useEffect(() => {
+    const wait_s = problem instanceof Problem && problem.status === 429 ? problem.retry_after_s : 0
+    const until_ms = Date.now() + wait_s * 1000
+    const tick = () => setLeft(Math.max(0, Math.ceil((until_ms - Date.now()) / 1000)))
+    tick()
+    if (!wait_s) return
+    const timer = setInterval(tick, 500)
+    return () => clearInterval(timer)
+  }, [problem])
+  return left_s
+}
+
+type FormProps = {
+  action: string
+  sending: boolean
+  problem: unknown
+  /** What is said in place of the service's words, for answers that mean something here. */
+  told?: string | null
+  onSubmit: () => void
+  children: React.ReactNode
+}
+
+/** A form of such a page. After too many tries it says how long to wait, and can be sent again when that is over. */
+export function OpenForm({ action, sending, problem, told, onSubmit, children }: FormProps) {
+  const t = useTexts()
+  const wait_s = useWait(problem)
+  const throttled = problem instanceof Problem && problem.status === 429
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!wait_s) onSubmit()
+      }}
+    >
+      <Stack gap="md" mt="lg">
+        {children}
+        {problem && !throttled ? told ? <OpenNote text={told} /> : <ProblemNote error={problem} /> : null}
+        {throttled && wait_s > 0 && <OpenNote text={t.people.wait(wait_s)} />}
+        <Button type="submit" size="sm" fullWidth loading={sending} disabled={wait_s > 0}>
+          {action}
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+/** What is wrong, in words. */
+export function OpenNote({ text }: { text: string }) {
+  return (
+    <Alert color="red" variant="light" role="alert" fz="sm">
+      {text}
+    </Alert>
+  )
+}

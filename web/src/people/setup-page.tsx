@@ -1,0 +1,88 @@
+import { Button, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, dataOf, Problem } from '../api/client.ts'
+import { useTexts } from '../texts/texts.ts'
+import { useRecordForm } from '../ui/form.tsx'
+import { useEnter } from './enter.ts'
+import { guessPlace } from './guesses.ts'
+import { CurrencyInput, LanguageInput, Password, ZoneInput } from './inputs.tsx'
+import { useLinkToken } from './link-token.ts'
+import { OpenForm, OpenPage } from './open-page.tsx'
+
+/** The first account and its workspace, by the link of the terminal. */
+export function SetupPage() {
+  const t = useTexts()
+  const token = useLinkToken()
+  const setup = useQuery({ queryKey: ['setup'], queryFn: () => dataOf(api.GET('/api/v1/setup')) })
+  if (setup.data && !setup.data.needed)
+    return (
+      <OpenPage title={t.people.setup_done} text={t.people.setup_done_text}>
+        <Button component={Link} to="/sign-in" size="sm" mt="lg" fullWidth>
+          {t.people.sign_in}
+        </Button>
+      </OpenPage>
+    )
+  if (!token) return <OpenPage title={t.people.setup_needed} text={t.people.setup_needed_text} />
+  return <Setup token={token} />
+}
+
+function Setup({ token }: { token: string }) {
+  const t = useTexts()
+  const enter = useEnter()
+  const [guessed] = useState(guessPlace)
+  const { form, submit, sending, problem } = useRecordForm({
+    ...{ name: '', email: '', password: '', workspace_name: '' },
+    ...guessed,
+  })
+  const over = problem instanceof Problem && problem.fields.some(({ field }) => field === 'token')
+  return (
+    <OpenPage title={t.people.setup_title} text={t.people.setup_text}>
+      <OpenForm
+        action={t.people.setup_action}
+        sending={sending}
+        problem={problem}
+        told={over ? t.people.setup_over : null}
+        onSubmit={() =>
+          submit(async (values) => {
+            const body = { ...values, token }
+            enter(await dataOf(api.POST('/api/v1/setup', { body })))
+          })
+        }
+      >
+        <TextInput
+          label={t.people.name}
+          name="name"
+          autoComplete="name"
+          autoFocus
+          {...form.getInputProps('name')}
+        />
+        <TextInput
+          label={t.people.email}
+          type="email"
+          name="email"
+          autoComplete="username"
+          {...form.getInputProps('email')}
+        />
+        <Password
+          label={t.people.password}
+          description={t.people.password_rule}
+          name="password"
+          autoComplete="new-password"
+          {...form.getInputProps('password')}
+        />
+        <TextInput
+          label={t.people.workspace_name}
+          description={t.people.workspace_name_text}
+          name="organization"
+          autoComplete="organization"
+          {...form.getInputProps('workspace_name')}
+        />
+        <ZoneInput {...form.getInputProps('time_zone')} />
+        <LanguageInput {...form.getInputProps('language')} />
+        <CurrencyInput {...form.getInputProps('currency')} />
+      </OpenForm>
+    </OpenPage>
+  )
+}

@@ -1,0 +1,58 @@
+import { TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { api, dataOf, Problem } from '../api/client.ts'
+import { sessionQuery } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { useRecordForm } from '../ui/form.tsx'
+import { useAddress } from '../ui/list-view.ts'
+import { safePath, useEnter } from './enter.ts'
+import { Password } from './inputs.tsx'
+import { OpenForm, OpenPage } from './open-page.tsx'
+
+/** Signing in; who came from a page goes back to it. */
+export function SignInPage() {
+  const t = useTexts()
+  const { address } = useAddress()
+  const router = useRouter()
+  const enter = useEnter()
+  const { form, submit, sending, problem } = useRecordForm({ email: '', password: '' })
+  const setup = useQuery({ queryKey: ['setup'], queryFn: () => dataOf(api.GET('/api/v1/setup')) })
+  const { data: session } = useQuery(sessionQuery)
+  useEffect(() => {
+    if (session) router.history.replace(safePath(address.to))
+  }, [session, router, address.to])
+
+  if (setup.data?.needed) return <OpenPage title={t.people.setup_needed} text={t.people.setup_needed_text} />
+  const wrong = problem instanceof Problem && problem.status === 401
+  return (
+    <OpenPage title={t.people.sign_in_title}>
+      <OpenForm
+        action={t.people.sign_in}
+        sending={sending}
+        problem={problem}
+        told={wrong ? t.people.wrong : null}
+        onSubmit={() =>
+          submit(async (body) => enter(await dataOf(api.POST('/api/v1/session', { body })), address.to))
+        }
+      >
+        <TextInput
+          label={t.people.email}
+          type="email"
+          name="email"
+          autoComplete="username"
+          autoFocus
+          {...form.getInputProps('email')}
+        />
+        <Password
+          label={t.people.password}
+          name="password"
+          autoComplete="current-password"
+          {...form.getInputProps('password')}
+        />
+      </OpenForm>
+      <p className="open-text">{t.people.forgotten}</p>
+    </OpenPage>
+  )
+}

@@ -1,0 +1,68 @@
+import { ActionIcon, Checkbox, Popover, Stack, Tooltip } from '@mantine/core'
+import { ColumnsIcon } from '@primer/octicons-react'
+import { useMemo } from 'react'
+import { useTexts } from '../texts/texts.ts'
+import { useAddress } from '../ui/list-view.ts'
+import type { Column } from '../ui/table.tsx'
+
+export type ChosenColumns<Row> = {
+  all: Column<Row>[]
+  /** What the table shows, in the order of the list. */
+  shown: Column<Row>[]
+  toggle: (id: string) => void
+}
+
+/**
+ * Which columns of a list are shown: as the address says under `columns`, else as the reader chose last on this device,
+ * else all that are not extra. The first one always is.
+ */
+export function useColumns<Row>(name: string, columns: Column<Row>[]): ChosenColumns<Row> {
+  const { address, change } = useAddress()
+  const key = `rapport-columns-${name}`
+  const told = address.columns
+  return useMemo(() => {
+    const usual = columns.flatMap(({ id, extra }) => (extra ? [] : [id]))
+    const chosen = (told ?? localStorage.getItem(key))?.split(',') ?? usual
+    const shown = columns.filter(({ id }, index) => index === 0 || chosen.includes(id))
+    function toggle(id: string) {
+      const ids = shown.map((column) => column.id)
+      const next = ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id]
+      const ordered = columns.flatMap((column) => (next.includes(column.id) ? [column.id] : [])).join(',')
+      const back = ordered === usual.join(',')
+      if (back) localStorage.removeItem(key)
+      else localStorage.setItem(key, ordered)
+      change({ columns: back ? null : ordered }, true)
+    }
+    return { all: columns, shown, toggle }
+  }, [columns, told, key, change])
+}
+
+/** The menu in which columns are chosen. */
+export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
+  const t = useTexts()
+  const { all, shown, toggle } = columns
+  return (
+    <Popover position="bottom-end" trapFocus returnFocus>
+      <Popover.Target>
+        <Tooltip label={t.app.columns}>
+          <ActionIcon variant="default" size={30} aria-label={t.app.columns}>
+            <ColumnsIcon />
+          </ActionIcon>
+        </Tooltip>
+      </Popover.Target>
+      <Popover.Dropdown aria-label={t.app.columns}>
+        <Stack gap="sm">
+          {all.slice(1).map((column) => (
+            <Checkbox
+              key={column.id}
+              size="xs"
+              label={column.label}
+              checked={shown.includes(column)}
+              onChange={() => toggle(column.id)}
+            />
+          ))}
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}

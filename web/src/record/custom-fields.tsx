@@ -1,0 +1,193 @@
+import { ActionIcon, Button, Group, NumberInput, Select, TextInput } from '@mantine/core'
+import { PlusIcon, XIcon } from '@primer/octicons-react'
+import { useState } from 'react'
+import { explain, tellProblem } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { Field } from '../ui/fields.tsx'
+import { offerUndo } from '../ui/undo.tsx'
+import { Soft } from '../ui/values.tsx'
+import './custom-fields.css'
+
+export type CustomValue = string | number | boolean
+/** Null removes a field; those that are not named stay. */
+export type CustomChanges = Record<string, CustomValue | null>
+type Values = Record<string, CustomValue>
+
+type Props = {
+  value: Record<string, unknown>
+  /** Stores the given fields and leaves the others as they are; null removes one. Without it they are read only. */
+  onSave?: ((changes: CustomChanges) => Promise<unknown>) | undefined
+}
+
+/** The fields that a workspace gives its records, each of the type that it came with. */
+export function CustomFields({ value, onSave }: Props) {
+  const t = useTexts()
+  const [adding, setAdding] = useState(false)
+  const fields = Object.entries(value as Values).sort(([a], [b]) => a.localeCompare(b))
+  async function remove(name: string, before: CustomValue) {
+    try {
+      await onSave?.({ [name]: null })
+      offerUndo(t, t.record.field_removed(name), async () => onSave?.({ [name]: before }))
+    } catch (error) {
+      tellProblem(error, t)
+    }
+  }
+  return (
+    <section aria-label={t.app.custom_fields}>
+      <h2 className="record-heading">{t.app.custom_fields}</h2>
+      {fields.length === 0 && !adding && <Soft>{t.record.no_custom_fields}</Soft>}
+      {fields.map(([name, held]) => (
+        <div key={name} className="custom-field">
+          <CustomField name={name} value={held} onSave={onSave} />
+          {onSave && (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={t.record.remove_field(name)}
+              onClick={() => remove(name, held)}
+            >
+              <XIcon size={14} />
+            </ActionIcon>
+          )}
+        </div>
+      ))}
+      {onSave &&
+        (adding ? (
+          <NewField taken={Object.keys(value)} onSave={onSave} onClose={() => setAdding(false)} />
+        ) : (
+          <Button
+            mt="xs"
+            variant="subtle"
+            color="gray"
+            leftSection={<PlusIcon size={14} />}
+            onClick={() => setAdding(true)}
+          >
+            {t.app.add_field}
+          </Button>
+        ))}
+    </section>
+  )
+}
+
+type OneProps = { name: string; value: CustomValue } & Pick<Props, 'onSave'>
+
+function CustomField({ name, value, onSave }: OneProps) {
+  const t = useTexts()
+  const save = onSave && ((next: CustomValue | null) => onSave({ [name]: next }))
+  if (typeof value !== 'boolean')
+    return (
+      <Field
+        label={name}
+        value={value}
+        kind={typeof value === 'number' ? 'number' : 'text'}
+        {...(save && { onSave: save })}
+      />
+    )
+  return (
+    <Field
+      label={name}
+      value={String(value)}
+      options={yesOrNo(t.app.yes, t.app.no)}
+      {...(save && { onSave: (next) => save(next === null ? null : next === 'true') })}
+    />
+  )
+}
+
+const yesOrNo = (yes: string, no: string) => [
+  { value: 'true', label: yes },
+  { value: 'false', label: no },
+]
+
+type NewProps = { taken: string[]; onSave: NonNullable<Props['onSave']>; onClose: () => void }
+
+function NewField({ taken, onSave, onClose }: NewProps) {
+  const t = useTexts()
+  const [name, setName] = useState('')
+  const [type, setType] = useState('text')
+  const [value, setValue] = useState<string | number>('')
+  const [problem, setProblem] = useState<{ name?: string; value?: string }>({})
+  const [saving, setSaving] = useState(false)
+  async function save() {
+    const key = name.trim()
+    if (!key || value === '') return
+    if (taken.includes(key)) return setProblem({ name: t.record.field_exists })
+    setSaving(true)
+    setProblem({})
+    try {
+      await onSave({
+        [key]: type === 'number' ? Number(value) : type === 'boolean' ? value === 'true' : value,
+      })
+      onClose()
+    } catch (error) {
+      setProblem({ value: explain(error, t) })
+    } finally {
+      setSaving(false)
+    }
+  }
+  const given = { label: t.app.field_value, size: 'xs', error: problem.value } as const
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        save()
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return
+        event.stopPropagation()
+        onClose()
+      }}
+    >
+      <Group gap="sm" mt="sm" grow align="start">
+        <TextInput
+          label={t.app.field_name}
+          size="xs"
+          maxLength={64}
+          autoFocus
+          value={name}
+          error={problem.name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Select
+          label={t.record.field_type}
+          size="xs"
+          allowDeselect={false}
+          data={[
+            { value: 'text', label: t.record.type_text },
+            { value: 'number', label: t.record.type_number },
+            { value: 'boolean', label: t.record.type_boolean },
+          ]}
+          value={type}
+          onChange={(next) => {
+            setType(next ?? 'text')
+            setValue(next === 'boolean' ? 'true' : '')
+          }}
+        />
+        {type === 'boolean' ? (
+          <Select
+            {...given}
+            allowDeselect={false}
+            data={yesOrNo(t.app.yes, t.app.no)}
+            value={String(value)}
+            onChange={(next) => setValue(next ?? 'true')}
+          />
+        ) : type === 'number' ? (
+          <NumberInput {...given} hideControls value={value} onChange={setValue} />
+        ) : (
+          <TextInput
+            {...given}
+            value={String(value)}
+            onChange={(event) => setValue(event.currentTarget.value)}
+          />
+        )}
+      </Group>
+      <Group gap="sm" mt="sm">
+        <Button type="submit" loading={saving} disabled={!name.trim() || value === ''}>
+          {t.app.add}
+        </Button>
+        <Button variant="default" onClick={onClose}>
+          {t.app.cancel}
+        </Button>
+      </Group>
+    </form>
+  )
+}

@@ -1,0 +1,167 @@
+import { ActionIcon, Button, Group, Skeleton, Textarea } from '@mantine/core'
+import { PencilIcon, TrashIcon } from '@primer/octicons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { explain, ProblemNote, tellProblem } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { offerUndo } from '../ui/undo.tsx'
+import { Ago, Soft } from '../ui/values.tsx'
+import { useRefresh } from './refresh.ts'
+import './notes.css'
+
+type Note = Schemas['Note']
+
+/** The notes on a contact: a place to write the next one, and those there are, newest first. */
+export function Notes({ contact_id }: { contact_id: number }) {
+  const t = useTexts()
+  const refresh = useRefresh()
+  const writes = useMay()('contacts:write')
+  const path = { id: contact_id }
+  const { data, error, refetch } = useQuery({
+    queryKey: ['notes', contact_id],
+    queryFn: () => dataOf(api.GET('/api/v1/contacts/{id}/notes', { params: { path } })),
+  })
+  const again = () => refresh('notes', 'timeline')
+  const create = async (body: string) => {
+    await dataOf(api.POST('/api/v1/contacts/{id}/notes', { params: { path }, body: { body } }))
+    await again()
+  }
+  return (
+    <>
+      {writes && <NoteForm key={contact_id} onSave={create} />}
+      {error && <ProblemNote error={error} onRetry={() => refetch()} />}
+      {!data && !error && <Skeleton height={56} />}
+      {data?.length === 0 && <Soft>{t.app.no_notes}</Soft>}
+      <ul className="notes" aria-label={t.app.notes}>
+        {data?.map((note) => (
+          <NoteItem key={note.id} note={note} writes={writes} onChanged={again} />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+type FormProps = { initial?: string; onSave: (body: string) => Promise<unknown>; onCancel?: () => void }
+
+/** Writes a note; what is written stays when it cannot be saved. */
+function NoteForm({ initial = '', onSave, onCancel }: FormProps) {
+  const t = useTexts()
+  const [text, setText] = useState(initial)
+  const [saving, setSaving] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  async function save() {
+    if (!text.trim() || saving) return
+    setSaving(true)
+    setProblem(null)
+    try {
+      await onSave(text)
+      setText('')
+    } catch (error) {
+      setProblem(explain(error, t))
+    } finally {
+      setSaving(false)
+    }
+  }
+  const editing = onCancel !== undefined
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      <Textarea
+        autosize
+        minRows={2}
+        maxRows={16}
+        aria-label={editing ? t.record.edit_note : t.app.new_note}
+        placeholder={t.app.note_placeholder}
+        value={text}
+        error={problem}
+        autoFocus={editing}
+        data-tab-focus={editing ? undefined : true}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
+            event.preventDefault()
+            save()
+          }
+          if (event.key !== 'Escape') return
+          event.stopPropagation()
+          if (onCancel) onCancel()
+          else event.currentTarget.blur()
+        }}
+      />
+      <Group gap="sm" mt="xs" mb="md">
+        <Button type="submit" loading={saving} disabled={!text.trim()} variant={editing ? 'filled' : 'light'}>
+          {t.record.save_note}
+        </Button>
+        {editing && (
+          <Button variant="default" onClick={onCancel}>
+            {t.app.cancel}
+          </Button>
+        )}
+        <Soft>{t.record.note_keys}</Soft>
+      </Group>
+    </form>
+  )
+}
+
+type ItemProps = { note: Note; writes: boolean; onChanged: () => Promise<unknown> }
+
+function NoteItem({ note, writes, onChanged }: ItemProps) {
+  const t = useTexts()
+  const [editing, setEditing] = useState(false)
+  const params = { path: { id: note.contact_id, note_id: note.id } }
+  async function change(body: string) {
+    await dataOf(api.PUT('/api/v1/contacts/{id}/notes/{note_id}', { params, body: { body } }))
+    await onChanged()
+    setEditing(false)
+  }
+  async function remove() {
+    try {
+      await answerOf(api.DELETE('/api/v1/contacts/{id}/notes/{note_id}', { params }))
+      await onChanged()
+      offerUndo(t, t.app.deleted(t.app.note), async () => {
+        await dataOf(api.POST('/api/v1/contacts/{id}/notes/{note_id}/restore', { params, body: {} }))
+        await onChanged()
+      })
+    } catch (error) {
+      tellProblem(error, t)
+    }
+  }
+  if (editing)
+    return (
+      <li>
+        <NoteForm initial={note.body} onSave={change} onCancel={() => setEditing(false)} />
+      </li>
+    )
+  return (
+    <li>
+      <div className="note-text">{note.body}</div>
+      <div className="note-line">
+        <span>
+          <Ago at={note.created_at} />
+          {note.updated_at !== note.created_at && ` · ${t.record.edited}`}
+        </span>
+        {writes && (
+          <>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={t.record.edit_note}
+              onClick={() => setEditing(true)}
+            >
+              <PencilIcon size={14} />
+            </ActionIcon>
+            <ActionIcon variant="subtle" color="gray" aria-label={t.record.delete_note} onClick={remove}>
+              <TrashIcon size={14} />
+            </ActionIcon>
+          </>
+        )}
+      </div>
+    </li>
+  )
+}

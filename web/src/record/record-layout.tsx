@@ -1,0 +1,151 @@
+import { Group, Skeleton, Stack, Tabs, Text } from '@mantine/core'
+import { ArrowLeftIcon } from '@primer/octicons-react'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import { useAddress } from '../ui/list-view.ts'
+import './record-layout.css'
+
+export type RecordTab = {
+  id: string
+  label: string
+  count?: number | undefined
+  content: React.ReactNode
+  /** A key that shows the tab and goes to what has data-tab-focus in it, such as n for a new note. */
+  command?: { keys: string; label: string }
+}
+
+type Props = {
+  icon: React.ReactNode
+  title: string
+  subtitle?: React.ReactNode
+  actions?: React.ReactNode
+  facts: React.ReactNode
+  tabs: RecordTab[]
+  /** Whether its facts may be changed, which `e` begins. */
+  editable?: boolean
+  /** In the side panel: the tab is not kept in the address, which belongs to the list. */
+  panel?: boolean
+  /** The list it belongs to, for the way back; on the page only. */
+  back?: { to: string; label: string }
+}
+
+/** A record: its name and what can be done, its facts at the left, the rest in tabs; one below the other where it is narrow. */
+export function RecordLayout(props: Props) {
+  const { icon, title, subtitle, actions, facts, tabs, panel = false, back } = props
+  const { editable = true } = props
+  const t = useTexts()
+  const formats = useFormats()
+  const { address, change } = useAddress()
+  const [own, setOwn] = useState<string | null>(null)
+  const first = tabs[0]?.id ?? ''
+  const wanted = panel ? own : address.tab
+  const tab = tabs.some(({ id }) => id === wanted) ? (wanted as string) : first
+  const content = useRef<HTMLDivElement>(null)
+  const [asked, setAsked] = useState(0)
+
+  const show = (id: string) => (panel ? setOwn(id) : change({ tab: id === first ? null : id }, true))
+  useEffect(() => {
+    if (!panel) document.title = `${title} · ${t.app.name}`
+  }, [panel, title, t])
+  // After the tab is there, which the address decides.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the tab tells when its content has come
+  useEffect(() => {
+    if (!asked) return
+    const target = content.current?.querySelector<HTMLElement>('[data-tab-focus]')
+    if (!target) return
+    target.focus()
+    setAsked(0)
+  }, [asked, tab])
+  useCommands(
+    tabs.flatMap(({ id, command }) =>
+      command
+        ? [
+            {
+              ...{ id: `tab-${id}`, label: command.label, group: 'actions' as const, keys: command.keys },
+              run: () => {
+                show(id)
+                setAsked(asked + 1)
+              },
+            },
+          ]
+        : [],
+    ),
+  )
+  const article = useRef<HTMLElement>(null)
+  useCommands(
+    editable
+      ? [
+          {
+            ...{ id: 'edit-record', label: t.app.keys.edit, group: 'actions', keys: 'e' },
+            run: () => article.current?.querySelector<HTMLElement>('.record-facts .field-button')?.click(),
+          },
+        ]
+      : [],
+  )
+  const Title = panel ? 'h2' : 'h1'
+  return (
+    <article ref={article} className="record" aria-label={title}>
+      <div className="record-inside">
+        <header className="record-line">
+          {back && !panel && (
+            <Link to={back.to} className="record-back" aria-label={back.label} title={back.label}>
+              <ArrowLeftIcon />
+            </Link>
+          )}
+          {icon}
+          <div className="record-names">
+            <Title className="record-title">{title}</Title>
+            {subtitle && <div className="record-subtitle">{subtitle}</div>}
+          </div>
+          {actions && (
+            <Group gap="sm" wrap="nowrap">
+              {actions}
+            </Group>
+          )}
+        </header>
+        <div className="record-columns">
+          <section className="record-facts" aria-label={t.record.facts}>
+            {facts}
+          </section>
+          <div className="record-tabs" ref={content}>
+            <Tabs value={tab} onChange={(id) => id && show(id)} keepMounted={false}>
+              <Tabs.List>
+                {tabs.map(({ id, label, count }) => (
+                  <Tabs.Tab key={id} value={id} fz="sm">
+                    {label}
+                    {count ? (
+                      <Text span size="sm" c="dimmed" ml={6} className="numbers">
+                        {formats.number(count)}
+                      </Text>
+                    ) : null}
+                  </Tabs.Tab>
+                ))}
+              </Tabs.List>
+              {tabs.map(({ id, content: shown }) => (
+                <Tabs.Panel key={id} value={id} pt="md">
+                  {shown}
+                </Tabs.Panel>
+              ))}
+            </Tabs>
+          </div>
+        </div>
+      </div>
+    </article>
+  )
+}
+
+/** While a record is awaited: the shape that it will have. */
+export function AwaitedRecord() {
+  const t = useTexts()
+  return (
+    <Stack gap="md" p="lg" aria-busy aria-label={t.app.loading}>
+      <Skeleton height={24} width="40%" mb="md" />
+      {['55%', '45%', '60%', '50%', '40%'].map((width) => (
+        <Skeleton key={width} height={14} width={width} />
+      ))}
+    </Stack>
+  )
+}

@@ -1,0 +1,60 @@
+import { Button, Skeleton, Stack } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { answerOf, api } from '../api/client.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { Soft } from '../ui/values.tsx'
+import { isToldElsewhere, TimelineItem } from './timeline-entry.tsx'
+import './timeline.css'
+
+export type TimelineOwner = 'contacts' | 'companies' | 'deals'
+
+const per_page = 25
+
+/** One page of a timeline; each owner is a path of its own in the API. */
+function readPage(owner: TimelineOwner, id: number, cursor: string) {
+  const params = { params: { path: { id }, query: { cursor, per_page } } }
+  if (owner === 'contacts') return answerOf(api.GET('/api/v1/contacts/{id}/timeline', params))
+  if (owner === 'companies') return answerOf(api.GET('/api/v1/companies/{id}/timeline', params))
+  return answerOf(api.GET('/api/v1/deals/{id}/timeline', params))
+}
+
+/** What happened with a record, newest first, a page at a time. */
+export function Timeline({ owner, id }: { owner: TimelineOwner; id: number }) {
+  const t = useTexts()
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['timeline', owner, id],
+    queryFn: ({ pageParam }) => readPage(owner, id, pageParam),
+    initialPageParam: '',
+    getNextPageParam: ({ meta }) => (meta as { next_cursor?: string | null }).next_cursor,
+  })
+  if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
+  if (!data) return <Awaited />
+  const entries = data.pages.flatMap((page) => page.data).filter((entry) => !isToldElsewhere(entry))
+  if (!entries.length) return <Soft>{t.app.no_timeline}</Soft>
+  return (
+    <>
+      <ol className="timeline" aria-label={t.app.timeline}>
+        {entries.map((entry) => (
+          <TimelineItem key={`${entry.type} ${entry.id}`} entry={entry} />
+        ))}
+      </ol>
+      {hasNextPage && (
+        <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
+          {t.app.load_more}
+        </Button>
+      )}
+    </>
+  )
+}
+
+function Awaited() {
+  const t = useTexts()
+  return (
+    <Stack gap="md" aria-busy aria-label={t.app.loading}>
+      {['70%', '45%', '60%', '50%'].map((width) => (
+        <Skeleton key={width} height={14} width={width} />
+      ))}
+    </Stack>
+  )
+}

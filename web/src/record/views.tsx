@@ -1,0 +1,153 @@
+import { ActionIcon, Button, Group, Popover, TextInput } from '@mantine/core'
+import { BookmarkIcon, TrashIcon } from '@primer/octicons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useLocation } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { explain, ProblemNote, tellProblem } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { type Address, useAddress } from '../ui/list-view.ts'
+import { offerUndo, tell } from '../ui/undo.tsx'
+import { Soft } from '../ui/values.tsx'
+import { useRefresh } from './refresh.ts'
+import './views.css'
+
+type View = Schemas['View']
+
+// What the address says of the moment, not of the view.
+const momentary = ['page', 'open', 'tab', 'cursor']
+
+/** The address's view as a text that is the same whatever the order of its parts. */
+function queryOf(address: Address): string {
+  const parts = Object.entries(address).filter(([name, value]) => value && !momentary.includes(name))
+  return new URLSearchParams(parts.sort(([a], [b]) => (a < b ? -1 : 1))).toString()
+}
+
+/** The saved views of a list, which the whole workspace shares: opened, saved from the address, deleted. */
+export function ViewsMenu({ list }: { list: View['list'] }) {
+  const t = useTexts()
+  const [opened, setOpened] = useState(false)
+  const may = useMay()
+  if (!may('views:read')) return null
+  return (
+    <Popover opened={opened} onChange={setOpened} position="bottom-start" width={260} trapFocus returnFocus>
+      <Popover.Target>
+        <Button
+          variant="default"
+          leftSection={<BookmarkIcon size={14} />}
+          aria-expanded={opened}
+          onClick={() => setOpened(!opened)}
+        >
+          {t.app.views}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label={t.app.views}>
+        <SavedViews list={list} writes={may('views:write')} onClose={() => setOpened(false)} />
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
+type SavedProps = { list: View['list']; writes: boolean; onClose: () => void }
+
+function SavedViews({ list, writes, onClose }: SavedProps) {
+  const t = useTexts()
+  const refresh = useRefresh()
+  const { pathname } = useLocation()
+  const { address } = useAddress()
+  const now = queryOf(address)
+  const { data, error } = useQuery({
+    queryKey: ['views', list],
+    queryFn: () => dataOf(api.GET('/api/v1/views', { params: { query: { list } } })),
+  })
+  async function create(name: string, query: string) {
+    await dataOf(api.POST('/api/v1/views', { body: { list, name, query } }))
+    await refresh('views')
+  }
+  async function remove({ id, name, query }: View) {
+    try {
+      await answerOf(api.DELETE('/api/v1/views/{view_id}', { params: { path: { view_id: id } } }))
+      await refresh('views')
+      offerUndo(t, t.app.view_deleted(name), () => create(name, query))
+    } catch (problem) {
+      tellProblem(problem, t)
+    }
+  }
+  return (
+    <>
+      {error && <ProblemNote error={error} />}
+      {data?.length === 0 && <Soft>{t.app.no_views}</Soft>}
+      {data?.map((view) => (
+        <div key={view.id} className="view-line">
+          <Link
+            to={pathname}
+            search={Object.fromEntries(new URLSearchParams(view.query)) as never}
+            className="view-open"
+            aria-current={view.query === now || undefined}
+            onClick={onClose}
+          >
+            {view.name}
+          </Link>
+          {writes && (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={t.app.delete_view(view.name)}
+              onClick={() => remove(view)}
+            >
+              <TrashIcon size={14} />
+            </ActionIcon>
+          )}
+        </div>
+      ))}
+      {writes && (
+        <SaveView
+          onSave={async (name) => {
+            await create(name, now)
+            tell(t.app.view_saved(name))
+            onClose()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function SaveView({ onSave }: { onSave: (name: string) => Promise<void> }) {
+  const t = useTexts()
+  const [name, setName] = useState('')
+  const [problem, setProblem] = useState<string | null>(null)
+  const [saving, setSaving] = useState(false)
+  return (
+    <form
+      onSubmit={async (event) => {
+        event.preventDefault()
+        if (!name.trim() || saving) return
+        setSaving(true)
+        try {
+          await onSave(name.trim())
+        } catch (error) {
+          setProblem(explain(error, t))
+        } finally {
+          setSaving(false)
+        }
+      }}
+    >
+      <TextInput
+        mt="sm"
+        size="xs"
+        label={t.app.view_name}
+        value={name}
+        error={problem}
+        data-autofocus
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Group mt="sm">
+        <Button type="submit" loading={saving} disabled={!name.trim()}>
+          {t.app.save_view}
+        </Button>
+      </Group>
+    </form>
+  )
+}

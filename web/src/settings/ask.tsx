@@ -1,0 +1,52 @@
+import { Button, Group, Modal, Text } from '@mantine/core'
+import { useState } from 'react'
+import { ProblemNote } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+
+type Props = {
+  title: string
+  text: string
+  /** What the button says: a verb with its object. */
+  action: string
+  opened: boolean
+  onClose: () => void
+  /** Does it; the dialog closes when it is done, and tells why when it is not. */
+  onDo: () => Promise<unknown>
+}
+
+/** Asks before what cannot be undone. */
+export function Ask({ title, text, action, opened, onClose, onDo }: Props) {
+  const t = useTexts()
+  const [doing, setDoing] = useState(false)
+  const [problem, setProblem] = useState<unknown>(null)
+  const close = () => {
+    setProblem(null)
+    onClose()
+  }
+  async function go() {
+    setDoing(true)
+    setProblem(null)
+    try {
+      await onDo()
+      close()
+    } catch (error) {
+      setProblem(error)
+    } finally {
+      setDoing(false)
+    }
+  }
+  return (
+    <Modal opened={opened} onClose={close} title={title} closeButtonProps={{ 'aria-label': t.app.close }}>
+      <Text size="sm">{text}</Text>
+      {problem ? <ProblemNote error={problem} /> : null}
+      <Group justify="flex-end" mt="lg">
+        <Button variant="default" onClick={close} data-autofocus>
+          {t.app.cancel}
+        </Button>
+        <Button color="red" loading={doing} onClick={go}>
+          {action}
+        </Button>
+      </Group>
+    </Modal>
+  )
+}

@@ -1,0 +1,59 @@
+import { CheckCircleFillIcon, ClockIcon, XCircleFillIcon } from '@primer/octicons-react'
+import type { Schemas } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import { Countdown } from './countdown.tsx'
+import { Outcome } from './outcome.tsx'
+
+type Props = {
+  delivery: Schemas['DeliveryDetail']
+  chosen: number | null
+  onChoose: (number: number) => void
+}
+
+/** The attempts as a line in time, the first one on top; below the last one what comes next. */
+export function AttemptLine({ delivery, chosen, onChoose }: Props) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { attempts, status, next_attempt_at } = delivery
+  return (
+    <ol className="attempt-line" aria-label={t.settings.attempts}>
+      {attempts.map((attempt) => {
+        const { number, started_at, duration_ms, error } = attempt
+        return (
+          <li key={number} data-failed={error !== null || undefined}>
+            <span className="attempt-mark">
+              {error ? <XCircleFillIcon size={16} /> : <CheckCircleFillIcon size={16} />}
+            </span>
+            <button type="button" aria-pressed={number === chosen} onClick={() => onChoose(number)}>
+              <span className="attempt-top">
+                <strong>{t.settings.attempt(number)}</strong>
+                <span className="numbers settings-soft">{t.settings.ms(formats.number(duration_ms))}</span>
+              </span>
+              <span className="attempt-top">
+                <Outcome attempt={attempt} />
+                <time
+                  dateTime={started_at}
+                  title={formats.exact(started_at)}
+                  className="numbers settings-soft"
+                >
+                  {formats.seconds(started_at)}
+                </time>
+              </span>
+            </button>
+          </li>
+        )
+      })}
+      {status === 'pending' && (
+        <li data-next>
+          <span className="attempt-mark">
+            <ClockIcon size={16} />
+          </span>
+          <span className="attempt-next">
+            {t.settings.next_attempt} {next_attempt_at ? <Countdown at={next_attempt_at} /> : t.settings.now}
+          </span>
+        </li>
+      )}
+    </ol>
+  )
+}

@@ -1,0 +1,65 @@
+import { Alert } from '@mantine/core'
+import type { Schemas } from '../api/client.ts'
+import { useTexts } from '../texts/texts.ts'
+import { CopyButton } from '../ui/copy.tsx'
+import { Message } from './message.tsx'
+
+type Attempt = Schemas['Attempt']
+
+/** An attempt: why it failed and what to do, then what was sent and what came back, side by side. */
+export function AttemptDetail({ attempt }: { attempt: Attempt }) {
+  const t = useTexts()
+  const { request, response, error } = attempt
+  return (
+    <>
+      {error && <Failure error={error} />}
+      <div className="messages">
+        <Message
+          title={t.settings.request}
+          line={`POST ${request.url}`}
+          headers={request.headers}
+          body={request.body}
+          actions={<CopyButton value={curlOf(request)} label={t.settings.copy_curl} />}
+        />
+        {response ? (
+          <Message
+            title={t.settings.response}
+            line={`HTTP ${response.status}`}
+            headers={response.headers}
+            body={response.body}
+          />
+        ) : (
+          <section className="message" aria-label={t.settings.response}>
+            <h3>{t.settings.response}</h3>
+            <p className="settings-hint">{t.settings.no_response}</p>
+          </section>
+        )}
+      </div>
+    </>
+  )
+}
+
+function Failure({ error: { code, message } }: { error: NonNullable<Attempt['error']> }) {
+  const t = useTexts()
+  const errors = t.settings.errors as Record<string, { name: string; hint: string } | undefined>
+  const known = errors[code]
+  return (
+    <Alert color="red" variant="light" title={known?.name ?? code} fz="sm" mb="md">
+      {known?.hint} <br />
+      <code className="failure-code">
+        {code}: {message}
+      </code>
+    </Alert>
+  )
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** The same request for a terminal. */
+function curlOf({ url, headers, body }: Attempt['request']): string {
+  const told = Object.entries(headers)
+    // What curl works out by itself.
+    .filter(([name]) => !/^(host|content-length|connection|transfer-encoding)$/i.test(name))
+    .map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
+  return [`curl -X POST ${quoted(url)}`, ...told, `--data-raw ${quoted(body)}`].join(' \\\n  ')
+}

@@ -1,0 +1,25 @@
+import { useEffect, useState } from 'react'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+
+/** The time now, told again every second as long as somebody looks. */
+export function useNow(): number {
+  const [now_ms, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  return now_ms
+}
+
+/** How long it is until a time: minutes and seconds that run; after it, that it is due. */
+export function Countdown({ at }: { at: string }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const s = Math.ceil((Date.parse(at) - useNow()) / 1000)
+  return (
+    <time dateTime={at} title={formats.exact(at)} className="numbers">
+      {s <= 0 ? t.settings.now : t.settings.in_time(Math.floor(s / 3600), Math.floor(s / 60) % 60, s % 60)}
+    </time>
+  )
+}

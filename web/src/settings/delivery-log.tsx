@@ -1,0 +1,126 @@
+import { Button, Center } from '@mantine/core'
+import { ArrowUpIcon } from '@primer/octicons-react'
+import { useEffect, useRef, useState } from 'react'
+import type { Schemas } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { Empty } from '../ui/empty.tsx'
+import { SidePanel } from '../ui/panel.tsx'
+import { type Column, DataTable } from '../ui/table.tsx'
+import { Countdown } from './countdown.tsx'
+import { DeliveryInPanel } from './delivery-view.tsx'
+import { type LogFilters, useLiveLog } from './live-log.ts'
+import { DeliveryStatus } from './statuses.tsx'
+import { useWebhooks, webhookName } from './webhooks.ts'
+import './deliveries.css'
+
+type Props = {
+  filters: LogFilters
+  filtered: boolean
+  /** The id of the delivery that is shown beside the log. */
+  open: string | null
+  onOpen: (id: string | null) => void
+  onTotal: (total: number | undefined) => void
+}
+
+/** The log of one set of filters. New deliveries come in by themselves; while somebody reads, a button waits with them. */
+export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props) {
+  const t = useTexts()
+  const formats = useFormats()
+  const place = useRef<HTMLDivElement>(null)
+  const [scrolled, setScrolled] = useState(false)
+  const log = useLiveLog(filters, scrolled || open !== null)
+  const { total } = log
+  useEffect(() => onTotal(total), [total, onTotal])
+  const columns = useColumns()
+  if (log.error) return <ProblemNote error={log.error} onRetry={log.retry} />
+  function showFresh() {
+    log.showFresh()
+    place.current?.querySelector('.table-scroll')?.scrollTo({ top: 0 })
+  }
+  return (
+    <div
+      ref={place}
+      className="settings-table delivery-log"
+      onScrollCapture={(event) => setScrolled((event.target as Element).scrollTop > 4)}
+    >
+      <div className="delivery-fresh" role="status">
+        {log.fresh > 0 && (
+          <Button radius="xl" leftSection={<ArrowUpIcon size={14} />} onClick={showFresh}>
+            {t.settings.fresh(formats.number(log.fresh), log.gap)}
+          </Button>
+        )}
+      </div>
+      <DataTable
+        label={t.settings.places.deliveries.label}
+        columns={columns}
+        rows={log.rows}
+        nameOf={({ event, created_at }) => `${event} ${formats.seconds(created_at)}`}
+        hrefOf={({ id }) => `/settings/deliveries/${id}`}
+        onOpen={({ id }) => onOpen(id)}
+        open_id={open}
+        empty={<Empty text={filtered ? t.app.nothing_found : t.settings.no_deliveries} />}
+        foot={
+          log.more && (
+            <Center py="sm">
+              <Button variant="default" loading={log.loading_older} onClick={log.loadOlder}>
+                {t.settings.older}
+              </Button>
+            </Center>
+          )
+        }
+      />
+      {open && (
+        <SidePanel
+          label={t.settings.delivery}
+          href={`/settings/deliveries/${open}`}
+          onClose={() => onOpen(null)}
+        >
+          <DeliveryInPanel key={open} id={open} />
+        </SidePanel>
+      )}
+    </div>
+  )
+}
+
+function useColumns(): Column<Schemas['Delivery']>[] {
+  const t = useTexts()
+  const formats = useFormats()
+  const { data: webhooks } = useWebhooks()
+  const names = new Map(webhooks?.map((one) => [one.id, webhookName(one)]))
+  const today = formats.day(new Date().toISOString())
+  return [
+    {
+      ...{ id: 'created_at', label: t.settings.time },
+      cell: ({ created_at }) => (
+        <time dateTime={created_at} title={formats.exact(created_at)} className="numbers">
+          {formats.day(created_at) !== today && `${formats.day(created_at)} `}
+          {formats.seconds(created_at)}
+        </time>
+      ),
+    },
+    {
+      ...{ id: 'event', label: t.settings.event, phone: true },
+      cell: ({ event }) => <code className="event-name">{event}</code>,
+    },
+    {
+      ...{ id: 'webhook', label: t.settings.webhook },
+      cell: ({ webhook_id }) =>
+        names.get(webhook_id) ?? <span className="settings-soft">{webhook_id.slice(0, 12)}…</span>,
+    },
+    {
+      ...{ id: 'status', label: t.settings.status, phone: true },
+      cell: ({ status }) => <DeliveryStatus status={status} />,
+    },
+    {
+      ...{ id: 'attempts', label: t.settings.attempts, number: true },
+      cell: ({ attempt_count }) => formats.number(attempt_count),
+    },
+    {
+      ...{ id: 'next', label: t.settings.next_attempt, number: true },
+      cell: ({ next_attempt_at, status }) =>
+        status === 'pending' && next_attempt_at && <Countdown at={next_attempt_at} />,
+    },
+  ]
+}

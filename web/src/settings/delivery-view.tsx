@@ -1,0 +1,174 @@
+import { Button, Group, Skeleton, Stack } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, dataOf, Problem, type Schemas } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote, tellProblem } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { CopyButton } from '../ui/copy.tsx'
+import { tell } from '../ui/undo.tsx'
+import { AttemptDetail } from './attempt.tsx'
+import { AttemptLine } from './attempt-line.tsx'
+import { pageOfEvent } from './catalogue.ts'
+import { DeliveryStatus } from './statuses.tsx'
+import { useWebhooks, webhookName } from './webhooks.ts'
+import './deliveries.css'
+
+type Delivery = Schemas['DeliveryDetail']
+const soon_ms = 5000
+
+/** A delivery, asked again as long as it is pending: every second around an attempt, else every five. */
+export function useDelivery(id: string) {
+  return useQuery({
+    queryKey: ['deliveries', 'one', id],
+    queryFn: () =>
+      dataOf(api.GET('/api/v1/deliveries/{delivery_id}', { params: { path: { delivery_id: id } } })),
+    refetchInterval: ({ state: { data } }) => {
+      if (data?.status !== 'pending') return false
+      const { next_attempt_at } = data
+      return next_attempt_at && Date.parse(next_attempt_at) - Date.now() > soon_ms ? soon_ms : 1000
+    },
+  })
+}
+
+/** Sends a finished delivery again, once. */
+export function Resend({ delivery }: { delivery: Delivery }) {
+  const t = useTexts()
+  const client = useQueryClient()
+  const writes = useMay()('webhooks:write')
+  const [sending, setSending] = useState(false)
+  const { id, status } = delivery
+  if (!writes || status === 'cancelled') return null
+  async function send() {
+    setSending(true)
+    try {
+      const params = { path: { delivery_id: id } }
+      const changed = await dataOf(api.POST('/api/v1/deliveries/{delivery_id}/resend', { params, body: {} }))
+      client.setQueryData(['deliveries', 'one', id], changed)
+      client.invalidateQueries({ queryKey: ['deliveries'] })
+      tell(t.settings.resent)
+    } catch (error) {
+      // The service says why it cannot be sent again; most often the webhook is paused or gone.
+      tellProblem(error, t)
+      if (error instanceof Problem && error.status === 409)
+        client.invalidateQueries({ queryKey: ['deliveries', 'one', id] })
+    } finally {
+      setSending(false)
+    }
+  }
+  return (
+    <Button loading={sending} disabled={status === 'pending'} onClick={send}>
+      {t.settings.resend}
+    </Button>
+  )
+}
+
+type Props = {
+  delivery: Delivery
+  /** The number of the attempt that is looked at; null: the latest one. */
+  chosen: number | null
+  onChoose: (number: number | null) => void
+}
+
+/** The split: left the attempts as a line in time, right what the chosen one sent and got. */
+export function DeliveryView({ delivery, chosen, onChoose }: Props) {
+  const t = useTexts()
+  const { attempts } = delivery
+  const latest = attempts.at(-1)
+  const attempt = attempts.find(({ number }) => number === chosen) ?? latest
+  return (
+    <div className="delivery">
+      <Facts delivery={delivery} body={latest?.request.body} />
+      <div className="delivery-split">
+        <AttemptLine
+          delivery={delivery}
+          chosen={attempt?.number ?? null}
+          onChoose={(number) => onChoose(number === latest?.number ? null : number)}
+        />
+        <div className="delivery-detail">
+          {attempt ? (
+            <AttemptDetail key={attempt.number} attempt={attempt} />
+          ) : (
+            <p className="settings-hint">{t.settings.no_attempt_yet}</p>
+          )}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function Facts({ delivery, body }: { delivery: Delivery; body: string | undefined }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { data: webhooks } = useWebhooks()
+  const { id, event, webhook_id, created_at } = delivery
+  const webhook = webhooks?.find((one) => one.id === webhook_id)
+  const record = pageOfEvent(event, body)
+  return (
+    <dl className="delivery-facts">
+      <div>
+        <dt>{t.settings.happened}</dt>
+        <dd>
+          <time dateTime={created_at} title={formats.exact(created_at)} className="numbers">
+            {formats.day(created_at)} {formats.seconds(created_at)}
+          </time>
+        </dd>
+      </div>
+      <div>
+        <dt>{t.settings.webhook}</dt>
+        <dd>
+          {webhook ? <Link to={`/settings/webhooks/${webhook_id}`}>{webhookName(webhook)}</Link> : webhook_id}
+        </dd>
+      </div>
+      {record && (
+        <div>
+          <dt>{t.settings.record}</dt>
+          <dd>
+            <Link to={record}>{t.settings.open_record}</Link>
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>{t.settings.id}</dt>
+        <dd>
+          <code>{id}</code>
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+/** A delivery beside the log. */
+export function DeliveryInPanel({ id }: { id: string }) {
+  const t = useTexts()
+  const { data, error, refetch } = useDelivery(id)
+  const [chosen, setChosen] = useState<number | null>(null)
+  if (error && !data) return <ProblemNote error={error} onRetry={refetch} />
+  return (
+    <Stack px="lg" pb="lg" gap="sm">
+      {data ? (
+        <>
+          <Group justify="space-between">
+            <Group gap="md">
+              <h2 className="delivery-title">{data.event}</h2>
+              <DeliveryStatus status={data.status} />
+            </Group>
+            <Resend delivery={data} />
+          </Group>
+          <DeliveryView delivery={data} chosen={chosen} onChoose={setChosen} />
+          <Group>
+            <CopyButton value={data.id} label={t.settings.copy_id} />
+          </Group>
+        </>
+      ) : (
+        <>
+          <Skeleton h={24} w="60%" />
+          <Skeleton h={80} />
+          <Skeleton h={200} />
+        </>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,62 @@
+import { Button, Title } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import { Soft } from '../ui/values.tsx'
+import { Ask } from './ask.tsx'
+
+/** The invitations that nobody has accepted yet. */
+export function Invitations({ writes }: { writes: boolean }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const client = useQueryClient()
+  const [revoking, setRevoking] = useState<Schemas['Invitation'] | null>(null)
+  const { data } = useQuery({
+    queryKey: ['members', 'invitations'],
+    queryFn: () => dataOf(api.GET('/api/v1/invitations', { params: { query: { per_page: 100 } } })),
+  })
+  if (!data) return null
+  return (
+    <section className="settings-section">
+      <Title order={2} fz={14} mb="xs">
+        {t.settings.open_invitations}
+      </Title>
+      {!data.length && <Soft>{t.settings.no_invitations}</Soft>}
+      <ul className="settings-list">
+        {data.map((invitation) => (
+          <li key={invitation.id} className="settings-row">
+            <span>{invitation.email}</span>
+            <span>{t.people.roles[invitation.role]}</span>
+            <span className="settings-soft">
+              {t.settings.valid_until(formats.day(invitation.expires_at))}
+            </span>
+            {writes && (
+              <Button
+                variant="subtle"
+                color="red"
+                aria-label={t.settings.revoke_invitation(invitation.email)}
+                onClick={() => setRevoking(invitation)}
+              >
+                {t.settings.revoke}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <Ask
+        title={t.settings.revoke_invitation(revoking?.email ?? '')}
+        text={t.settings.revoke_invitation_text}
+        action={t.settings.revoke}
+        opened={revoking !== null}
+        onClose={() => setRevoking(null)}
+        onDo={async () => {
+          const params = { path: { invitation_id: revoking?.id ?? '' } }
+          await answerOf(api.DELETE('/api/v1/invitations/{invitation_id}', { params }))
+          await client.invalidateQueries({ queryKey: ['members'] })
+        }}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,51 @@
+import { Skeleton, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api, dataOf } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { Soft } from '../ui/values.tsx'
+import { Countdown } from './countdown.tsx'
+import { DeliveryStatus } from './statuses.tsx'
+
+/** The last few deliveries of a webhook, live. */
+export function LatestDeliveries({ webhook_id }: { webhook_id: string }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const query = { webhook_id, per_page: 8, cursor: '' }
+  const { data, error, refetch } = useQuery({
+    queryKey: ['deliveries', 'latest', webhook_id],
+    queryFn: () => dataOf(api.GET('/api/v1/deliveries', { params: { query } })),
+    refetchInterval: 2000,
+  })
+  if (error && !data) return <ProblemNote error={error} onRetry={refetch} />
+  if (!data)
+    return (
+      <Stack gap="sm">
+        <Skeleton h={20} />
+        <Skeleton h={20} />
+      </Stack>
+    )
+  if (!data.length) return <Soft>{t.settings.no_deliveries_yet}</Soft>
+  return (
+    <ul className="settings-list">
+      {data.map(({ id, event, status, created_at, next_attempt_at }) => (
+        <li key={id} className="settings-row">
+          <Link to={`/settings/deliveries/${id}`}>
+            <code>{event}</code>
+          </Link>
+          {status === 'pending' && next_attempt_at && (
+            <span className="settings-soft">
+              <Countdown at={next_attempt_at} />
+            </span>
+          )}
+          <DeliveryStatus status={status} />
+          <time dateTime={created_at} title={formats.exact(created_at)} className="numbers settings-soft">
+            {formats.moment(created_at)}
+          </time>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { answerOf, api, dataOf } from '../api/client.ts'
+import type { paths } from '../api/schema'
+import { type Log, release, takeChanges, takeIn, takeOlder } from './log.ts'
+
+export type LogFilters = Pick<
+  NonNullable<paths['/api/v1/deliveries']['get']['parameters']['query']>,
+  'webhook_id' | 'event' | 'status' | 'from' | 'to'
+>
+
+const per_page = 50
+const often_ms = 2000
+// Retries of rows that are not on the newest page are looked at one by one.
+const most_watched = 10
+
+const pageOf = (filters: LogFilters, cursor: string) =>
+  answerOf(api.GET('/api/v1/deliveries', { params: { query: { ...filters, per_page, cursor } } }))
+
+/**
+ * The delivery log as it grows: asked every two seconds while the page is seen, and at once by live updates. `held` keeps
+ * new rows back, so that nothing moves under who reads. One set of filters has one log: give the component a key by them.
+ */
+export function useLiveLog(filters: LogFilters, held: boolean) {
+  const [log, setLog] = useState<Log | null>(null)
+  const [loading_older, setLoadingOlder] = useState(false)
+  const top = useQuery({
+    queryKey: ['deliveries', 'list', filters],
+    queryFn: () => pageOf(filters, ''),
+    refetchInterval: often_ms,
+  })
+  const total = useQuery({
+    queryKey: ['deliveries', 'total', filters],
+    queryFn: () =>
+      answerOf(api.GET('/api/v1/deliveries', { params: { query: { ...filters, per_page: 1 } } })),
+    refetchInterval: 5 * often_ms,
+  })
+  const { data } = top
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer is taken in once, as things are then
+  useEffect(() => {
+    if (data) setLog((before) => takeIn(before, data.data, data.meta.next_cursor ?? null, held))
+  }, [data])
+  useEffect(() => {
+    if (!held) setLog((before) => (before?.fresh.length ? release(before) : before))
+  }, [held])
+
+  const in_top = new Set(data?.data.map(({ id }) => id))
+  const soon_ms = Date.now() + often_ms
+  const watched = (log?.rows ?? [])
+    .filter(({ id, status }) => status === 'pending' && !in_top.has(id))
+    .filter(({ next_attempt_at }) => !next_attempt_at || Date.parse(next_attempt_at) < soon_ms)
+    .slice(0, most_watched)
+    .map(({ id }) => id)
+  const { data: changed } = useQuery({
+    queryKey: ['deliveries', 'watched', watched],
+    queryFn: () =>
+      Promise.all(
+        watched.map((delivery_id) =>
+          dataOf(api.GET('/api/v1/deliveries/{delivery_id}', { params: { path: { delivery_id } } })),
+        ),
+      ),
+    enabled: watched.length > 0,
+    refetchInterval: often_ms,
+  })
+  useEffect(() => {
+    if (changed) setLog((before) => before && takeChanges(before, changed))
+  }, [changed])
+
+  return {
+    rows: log?.rows,
+    fresh: log?.fresh.length ?? 0,
+    gap: log?.gap ?? false,
+    more: Boolean(log?.next),
+    total: total.data?.meta.total,
+    error: log ? null : top.error,
+    retry: top.refetch,
+    loading_older,
+    showFresh: () => setLog((before) => before && release(before)),
+    async loadOlder() {
+      if (!log?.next) return
+      setLoadingOlder(true)
+      try {
+        const { data, meta } = await pageOf(filters, log.next)
+        setLog((before) => before && takeOlder(before, data, meta.next_cursor ?? null))
+      } finally {
+        setLoadingOlder(false)
+      }
+    },
+  }
+}

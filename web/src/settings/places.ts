@@ -1,0 +1,75 @@
+import {
+  BellIcon,
+  BookIcon,
+  CalendarIcon,
+  GearIcon,
+  HistoryIcon,
+  type Icon,
+  KeyIcon,
+  LogIcon,
+  PeopleIcon,
+  PersonIcon,
+  TrashIcon,
+} from '@primer/octicons-react'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+
+type Name = 'profile' | 'workspace' | 'members' | 'keys' | 'webhooks' | 'deliveries'
+type Elsewhere = 'audit_log' | 'booking_pages' | 'trash' | 'docs'
+export type Place = {
+  name: Name | Elsewhere
+  to: string
+  icon: Icon
+  label: string
+  text: string
+  away: boolean
+}
+
+const groups: { name: 'yours' | 'workspace_group' | 'developers' | 'elsewhere'; places: Known[] }[] = [
+  { name: 'yours', places: [{ name: 'profile', to: '/settings/profile', icon: PersonIcon }] },
+  {
+    name: 'workspace_group',
+    places: [
+      { name: 'workspace', to: '/settings/workspace', icon: GearIcon, scope: 'workspace:read' },
+      { name: 'members', to: '/settings/members', icon: PeopleIcon, scope: 'members:read' },
+    ],
+  },
+  {
+    name: 'developers',
+    places: [
+      { name: 'keys', to: '/settings/keys', icon: KeyIcon, scope: 'keys:read' },
+      { name: 'webhooks', to: '/settings/webhooks', icon: BellIcon, scope: 'webhooks:read' },
+      { name: 'deliveries', to: '/settings/deliveries', icon: LogIcon, scope: 'webhooks:read' },
+    ],
+  },
+  {
+    name: 'elsewhere',
+    places: [
+      { name: 'booking_pages', to: '/booking-pages', icon: CalendarIcon, scope: 'booking_pages:read' },
+      { name: 'audit_log', to: '/audit-log', icon: HistoryIcon, scope: 'audit_log:read' },
+      { name: 'trash', to: '/trash', icon: TrashIcon, scope: 'trash:read' },
+      { name: 'docs', to: '/docs', icon: BookIcon },
+    ],
+  },
+]
+type Known = { name: Name | Elsewhere; to: string; icon: Icon; scope?: string }
+
+/** The pages of the settings that the role may read, in their groups. */
+export function useSettingsPlaces() {
+  const t = useTexts()
+  const may = useMay()
+  return groups
+    .map(({ name, places }) => ({
+      name,
+      label: t.settings.groups[name],
+      places: places
+        .filter(({ scope }) => !scope || may(scope))
+        .map(
+          ({ name, to, icon }): Place => ({
+            ...{ name, to, icon, away: name === 'docs' },
+            ...t.settings.places[name],
+          }),
+        ),
+    }))
+    .filter(({ places }) => places.length > 0)
+}

@@ -1,0 +1,56 @@
+import { Badge } from '@mantine/core'
+import {
+  CheckCircleIcon,
+  CircleSlashIcon,
+  ClockIcon,
+  type Icon,
+  PauseIcon,
+  XCircleIcon,
+} from '@primer/octicons-react'
+import type { Schemas } from '../api/client.ts'
+import { useTexts } from '../texts/texts.ts'
+import './statuses.css'
+
+const looks: Record<string, Icon> = {
+  pending: ClockIcon,
+  succeeded: CheckCircleIcon,
+  failed: XCircleIcon,
+  cancelled: CircleSlashIcon,
+  active: CheckCircleIcon,
+  paused: PauseIcon,
+  revoked: CircleSlashIcon,
+  expired: CircleSlashIcon,
+}
+
+/** A status: its icon and its word. */
+function Status({ status, label }: { status: string; label: string }) {
+  const StatusIcon = looks[status] ?? ClockIcon
+  return (
+    <Badge
+      className="status"
+      data-status={status}
+      variant="transparent"
+      leftSection={<StatusIcon size={14} />}
+    >
+      {label}
+    </Badge>
+  )
+}
+
+export function DeliveryStatus({ status }: { status: Schemas['Delivery']['status'] }) {
+  const t = useTexts()
+  return <Status status={status} label={t.settings.delivery_status[status]} />
+}
+
+export function WebhookStatus({ status }: { status: Schemas['Webhook']['status'] }) {
+  const t = useTexts()
+  return <Status status={status} label={t.settings.webhook_status[status]} />
+}
+
+/** Of an API key: whether it opens anything. */
+export function KeyStatus({ revoked_at, expires_at }: Pick<Schemas['ApiKey'], 'revoked_at' | 'expires_at'>) {
+  const t = useTexts()
+  const over = expires_at !== null && Date.parse(expires_at) <= Date.now()
+  const status = revoked_at ? 'revoked' : over ? 'expired' : 'active'
+  return <Status status={status} label={t.settings.key_status[status]} />
+}

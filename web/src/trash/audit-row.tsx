@@ -1,0 +1,108 @@
+import { ActionIcon } from '@mantine/core'
+import { ChevronDownIcon, ChevronRightIcon } from '@primer/octicons-react'
+import { Link } from '@tanstack/react-router'
+import { useId, useState } from 'react'
+import { type Formats, useFormats } from '../app/formats.ts'
+import { readable } from '../record/changes.tsx'
+import { type Texts, useTexts } from '../texts/texts.ts'
+import { Ago } from '../ui/values.tsx'
+import { type AuditEntry, placeOf, recordName } from './record-place.ts'
+
+/** A change as a sentence: who did what to which record, and when; the fields unfold below it. */
+export function AuditRow({ entry }: { entry: AuditEntry }) {
+  const t = useTexts()
+  const id = useId()
+  const [open, setOpen] = useState(false)
+  const { actor, action, kind, occurred_at } = entry
+  const who = actor.name ?? t.record.actors[actor.kind] ?? actor.kind
+  const [before = '', after = ''] = t.trash
+    .sentence(who, t.trash.actions[action] ?? action)
+    .split('{record}')
+    .map((part) => part.trim())
+  const to = placeOf(entry)
+  const named = t.trash.record_named(t.trash.kinds[kind] ?? kind, recordName(entry))
+  // Of a session nobody knows the name, and there is nothing to open.
+  const told = kind !== 'sessions'
+  return (
+    <li className="audit-row">
+      <div className="audit-line">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="sm"
+          aria-label={`${t.trash.show_change}: ${before} ${told ? named : ''} ${after}`}
+          aria-expanded={open}
+          aria-controls={id}
+          onClick={() => setOpen(!open)}
+        >
+          {open ? <ChevronDownIcon /> : <ChevronRightIcon />}
+        </ActionIcon>
+        <span className="audit-text">
+          {before} {told && (to ? <Link to={to}>{named}</Link> : <b>{named}</b>)} {after}
+        </span>
+        <span className="audit-at">
+          <Ago at={occurred_at} />
+        </span>
+      </div>
+      <div id={id} hidden={!open} className="audit-sides">
+        {open && <Sides entry={entry} />}
+      </div>
+    </li>
+  )
+}
+
+function Sides({ entry }: { entry: AuditEntry }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { before, after, request_id, kind, record_id, occurred_at } = entry
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+  return (
+    <>
+      {names.length === 0 ? (
+        <p className="audit-soft">{t.trash.no_sides}</p>
+      ) : (
+        <div className="audit-scroll">
+          <table className="audit-table" aria-label={t.trash.show_change}>
+            <thead>
+              <tr>
+                <th scope="col">{t.trash.field}</th>
+                {before && <th scope="col">{t.trash.before}</th>}
+                {after && <th scope="col">{t.trash.after}</th>}
+              </tr>
+            </thead>
+            <tbody>
+              {names.map((name) => (
+                <tr key={name}>
+                  <th scope="row">{t.record.fields[name] ?? t.trash.fields[name] ?? name}</th>
+                  {before && <td className="audit-before">{shown(name, before[name], t, formats)}</td>}
+                  {after && <td className="audit-after">{shown(name, after[name], t, formats)}</td>}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <p className="audit-soft">
+        {formats.exact(occurred_at)}
+        {request_id && ` · ${t.trash.request} ${request_id}`}
+        {' · '}
+        <Link to={`/audit-log?kind=${kind}&record_id=${record_id}`}>{t.trash.only_this}</Link>
+      </p>
+    </>
+  )
+}
+
+/** A value as it reads; lists one after another, and objects as they are written. */
+function shown(name: string, value: unknown, t: Texts, formats: Formats): string {
+  if (value === undefined) return ''
+  if (Array.isArray(value)) return value.join(', ') || t.record.nothing
+  if (typeof value === 'object' && value !== null)
+    return (
+      Object.entries(value)
+        .map(([key, one]) => `${key}: ${typeof one === 'object' ? JSON.stringify(one) : one}`)
+        .join(', ') || t.record.nothing
+    )
+  // Ids are not quantities.
+  if (name === 'id' || name.endsWith('_id')) return value === null ? t.record.nothing : String(value)
+  return readable(name, value, t, formats)
+}
