@@ -37,20 +37,20 @@ function cookieOf(header: string, url: string) {
   return { name, value, url, httpOnly: true, sameSite: 'Strict' as const }
 }
 
-/** A service with the web app, its owner made, and a browser. Pages that are opened here fail the test by any complaint. */
-export async function startWeb(options: Parameters<typeof startRapport>[0] = {}) {
+type Options = NonNullable<Parameters<typeof startRapport>[0]> & {
+  /** Whether the owner is made; else nobody has an account yet. */
+  set_up?: boolean
+}
+
+/**
+ * A service with the web app, its owner made unless `set_up` is false, and a browser. Pages that are opened here fail the
+ * test by any complaint.
+ */
+export async function startWeb({ set_up = true, ...options }: Options = {}) {
   await buildWebApp(() => {})
   const rapport: Rapport = await startRapport({ ...options, web_folder })
   const browser: Browser = await chromium.launch({ executablePath: findProgram('chromium'), args: flags })
-  const token = new URL(rapport.setup_url ?? '').hash.slice(1)
-  const made = await rapport.call('POST', '/api/v1/setup', {
-    ...owner,
-    token,
-    time_zone: 'Europe/Berlin',
-    language: 'en',
-  })
-  assert.equal(made.status, 200, made.text)
-  const cookie = made.headers.get('set-cookie') ?? ''
+  const cookie = set_up ? await makeOwner(rapport) : ''
 
   return {
     rapport,
@@ -62,7 +62,7 @@ export async function startWeb(options: Parameters<typeof startRapport>[0] = {})
       t: { after(work: () => Promise<void>): void },
       path = '/',
       {
-        session = cookie as string | null,
+        session = cookie || null,
         allow = /^$/,
         ...given
       }: BrowserContextOptions & { session?: string | null; allow?: RegExp } = {},
@@ -76,7 +76,8 @@ export async function startWeb(options: Parameters<typeof startRapport>[0] = {})
       })
       if (session) await context.addCookies([cookieOf(session, rapport.url)])
       const page = await context.newPage()
-      page.setDefaultTimeout(10_000)
+      // A busy machine may take long; what never comes is found all the same.
+      page.setDefaultTimeout(30_000)
       const complaints = watch(page, rapport.url, allow)
       t.after(async () => {
         await context.close()
@@ -92,6 +93,15 @@ export async function startWeb(options: Parameters<typeof startRapport>[0] = {})
   }
 }
 export type Web = Awaited<ReturnType<typeof startWeb>>
+
+/** Makes the first account; returns its session's cookie as the service sets it. */
+async function makeOwner({ call, setup_url }: Rapport): Promise<string> {
+  const token = new URL(setup_url ?? '').hash.slice(1)
+  const place = { time_zone: 'Europe/Berlin', language: 'en' }
+  const made = await call('POST', '/api/v1/setup', { ...owner, ...place, token })
+  assert.equal(made.status, 200, made.text)
+  return made.headers.get('set-cookie') ?? ''
+}
 
 /** Whatever the page complains of: exceptions, errors in its console, its policy, requests to elsewhere. */
 function watch(page: Page, url: string, allow: RegExp): string[] {

@@ -16,7 +16,8 @@ function compress(): Plugin {
     configResolved: ({ root, build }) => {
       folder = resolve(root, build.outDir, build.assetsDir)
     },
-    async closeBundle() {
+    // Only after a build that has written everything.
+    async writeBundle() {
       const names = readdirSync(folder).filter((name) => compressed.test(name))
       const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }
       await Promise.all(

@@ -23,17 +23,15 @@ const client = new QueryClient({
     },
   },
 })
-// A session that has ended anywhere ends here: the page for signing in leads back.
+// A session that has ended anywhere ends here, with all that was read in it: the page for signing in leads back.
+let leaving = false
 client.getQueryCache().subscribe(({ type, query }) => {
   if (type !== 'updated' || !(query.state.error instanceof Problem) || query.state.error.status !== 401)
     return
-  if (query.queryKey[0] !== 'session' && client.getQueryData(sessionQuery.queryKey)) {
-    client.removeQueries({ queryKey: sessionQuery.queryKey })
-    router.navigate({
-      to: '/sign-in',
-      search: { to: window.location.pathname + window.location.search } as never,
-    })
-  }
+  if (leaving || query.queryKey[0] === 'session' || !client.getQueryData(sessionQuery.queryKey)) return
+  leaving = true
+  const { pathname, search } = window.location
+  window.location.assign(`/sign-in?${new URLSearchParams({ to: pathname + search })}`)
 })
 const router = createAppRouter(client)
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''

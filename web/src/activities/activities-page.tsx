@@ -221,7 +221,9 @@ function useColumns(): Column<ListedActivity>[] {
       {
         ...{ id: 'subject', label: t.activities.subject },
         cell: ({ subject, completed_at }) => (
-          <span className={completed_at ? 'activity-done' : undefined}>{subject}</span>
+          <span className={completed_at ? 'activity-subject activity-done' : 'activity-subject'}>
+            {subject}
+          </span>
         ),
       },
       { id: 'type', label: t.activities.type, cell: ({ type }) => <TypeLabel type={type} /> },
@@ -230,16 +232,14 @@ function useColumns(): Column<ListedActivity>[] {
         cell: (activity) => <Due activity={activity} />,
       },
       {
-        ...{ id: 'contact', label: t.activities.contact },
-        cell: ({ contact_id }) => <Linked kind="contacts" id={contact_id} />,
-      },
-      {
-        ...{ id: 'company', label: t.activities.company },
-        cell: ({ company_id }) => <Linked kind="companies" id={company_id} />,
-      },
-      {
-        ...{ id: 'deal', label: t.activities.deal },
-        cell: ({ deal_id }) => <Linked kind="deals" id={deal_id} />,
+        ...{ id: 'linked', label: t.activities.linked },
+        cell: ({ contact_id, company_id, deal_id }) => (
+          <span className="activity-about">
+            <Linked kind="contacts" id={contact_id} />
+            <Linked kind="companies" id={company_id} />
+            <Linked kind="deals" id={deal_id} />
+          </span>
+        ),
       },
     ],
     [t],

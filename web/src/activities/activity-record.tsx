@@ -115,7 +115,7 @@ function Shown({
       tabs={[
         {
           id: 'body',
-          label: t.activities.body,
+          label: t.activities.facts,
           content: (
             <div className="fields record-prose">
               <Field label={t.activities.body} kind="long" value={body} onSave={saving('body')} />

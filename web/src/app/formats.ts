@@ -22,6 +22,7 @@ export function createFormats(locale: string, zone: string, currency: string) {
   const options = { timeZone: zone }
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', ...options })
   const plain_day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+  const short_day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
   const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', ...options })
   const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long', ...options })
   const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...options })
@@ -42,6 +43,8 @@ export function createFormats(locale: string, zone: string, currency: string) {
     day: (iso: string) => day.format(new Date(iso)),
     /** A calendar day, YYYY-MM-DD, which is the same everywhere. */
     date: (date: string) => plain_day.format(new Date(`${date}T00:00:00Z`)),
+    /** The same without its year. */
+    shortDate: (date: string) => short_day.format(new Date(`${date}T00:00:00Z`)),
     moment: (iso: string) => moment.format(new Date(iso)),
     exact: (iso: string) => exact.format(new Date(iso)),
     time: (iso: string) => time.format(new Date(iso)),

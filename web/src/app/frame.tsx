@@ -92,7 +92,7 @@ export function Frame() {
           type="button"
           className="rail-link"
           onClick={() => setPalette(true)}
-          aria-label={t.app.search}
+          aria-label={collapsed ? t.app.search : undefined}
         >
           <SearchIcon />
           {!collapsed && (

@@ -14,7 +14,11 @@ export function Keys({ keys }: { keys: string }) {
           {index > 0 && <span className="keys-then"> {app.keys.and_then} </span>}
           {press.split('+').map((key) => (
             <kbd key={key}>
-              {key === 'mod' ? (mac ? '⌘' : app.keys.control) : (signs[key] ?? namesOf(app.keys)[key] ?? key)}
+              {key === 'mod'
+                ? mac
+                  ? '⌘'
+                  : app.keys.control
+                : (signs[key] ?? namesOf(app.keys)[key] ?? (press.length > 1 ? key.toUpperCase() : key))}
             </kbd>
           ))}
         </span>

@@ -112,13 +112,15 @@ function whileSeen(signal: AbortSignal, hear: (told: Told) => void): void {
 function lookAgain(client: QueryClient): () => void {
   const ending = new AbortController()
   // Two windows beside each other are both visible all the time, which is all that the queries themselves look at.
-  window.addEventListener('focus', () => client.refetchQueries({ type: 'active', stale: true }), {
-    signal: ending.signal,
-  })
-  const timer = setInterval(() => {
-    if (document.visibilityState !== 'visible') return
+  const look = () => {
     for (const resource of untold) client.invalidateQueries({ queryKey: [resource] })
-  }, look_ms)
+  }
+  const onFocus = () => {
+    look()
+    client.refetchQueries({ type: 'active', stale: true }, { cancelRefetch: false })
+  }
+  window.addEventListener('focus', onFocus, { signal: ending.signal })
+  const timer = setInterval(() => document.visibilityState === 'visible' && look(), look_ms)
   return () => {
     ending.abort()
     clearInterval(timer)

@@ -31,7 +31,7 @@ const searches = [
     kind: 'deals',
     search: async (search: string): Promise<FoundRecord[]> =>
       (await dataOf(api.GET('/api/v1/deals', { params: { query: { search, per_page } } }))).map(
-        ({ id, name }) => ({ path: `/deals/${id}`, name }),
+        ({ id, name, stage }) => ({ path: `/deals/${id}`, name, detail: stage }),
       ),
   },
 ] as const

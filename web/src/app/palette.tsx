@@ -50,10 +50,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   function run(entry: Entry | undefined) {
     if (!entry) return
     onClose()
-    // When the dialog is gone and the focus is back: what is run may put it elsewhere.
-    requestAnimationFrame(() => {
+    // When the dialog is gone and the focus is back: what is run may put it elsewhere. Not with the next frame, which a busy
+    // browser may be long in coming to.
+    setTimeout(() => {
       if (before?.isConnected) before.focus()
-      requestAnimationFrame(() => entry.run())
+      entry.run()
     })
   }
   function onKeyDown(event: React.KeyboardEvent) {
@@ -154,6 +155,7 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
   const { workspace } = useSession()
   const offered = useOffered().filter(({ keys_only, id }) => !keys_only && id !== 'palette')
   const creates = useCreates()
+  const stages: Record<string, string> = t.deals.stages
   const [recent] = useState(() => recentRecords(workspace.id))
   const { groups: found, searching, failed } = useRecordSearch(text)
 
@@ -178,7 +180,9 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
   }
   const records = found.map(({ kind, records }) => ({
     label: t.app[kind],
-    entries: records.map(({ path, name, detail }) => record(path, name, undefined, detail)),
+    entries: records.map(({ path, name, detail }) =>
+      record(path, name, undefined, kind === 'deals' ? stages[detail ?? ''] : detail),
+    ),
   }))
   const empty = text.trim() === ''
   const groups = [

@@ -25,12 +25,12 @@ export default function ShortcutSheet({ onClose }: { onClose: () => void }) {
       opened
       onClose={close}
       title={t.app.shortcuts}
-      size={640}
+      size={groups.length > 1 ? 680 : 420}
       returnFocus={false}
       closeButtonProps={{ 'aria-label': t.app.close }}
       transitionProps={{ duration: 0 }}
     >
-      <div className="sheet">
+      <div className="sheet" data-many={groups.length > 1 || undefined}>
         {groups.map(({ label, lines }) => (
           <section key={label} className="sheet-group" aria-label={label}>
             <h3>{label}</h3>

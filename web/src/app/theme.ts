@@ -14,12 +14,26 @@ const accent: MantineColorsTuple = [
   '#1e3279',
 ]
 
+// Dark enough for white letters on it, and for itself on white.
+const red: MantineColorsTuple = [
+  '#fff1ef',
+  '#ffe1dd',
+  '#ffc4bd',
+  '#ff9d92',
+  '#f26b5e',
+  '#d0392d',
+  '#c4281c',
+  '#a82217',
+  '#8b1f16',
+  '#741d16',
+]
+
 const fonts = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif'
 
 export const theme = createTheme({
   primaryColor: 'accent',
   primaryShade: { light: 6, dark: 5 },
-  colors: { accent },
+  colors: { accent, red },
   fontFamily: fonts,
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
   fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },
@@ -33,7 +47,10 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'xs' } },
     TextInput: { defaultProps: { size: 'sm' } },
-    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.35 } } },
+    // The page itself never scrolls, and what would lock it writes a style that the page's policy refuses.
+    Modal: { defaultProps: { centered: true, lockScroll: false, overlayProps: { backgroundOpacity: 0.35 } } },
+    Popover: { defaultProps: { shadow: 'md' } },
+    Menu: { defaultProps: { shadow: 'md' } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
     Badge: { defaultProps: { variant: 'light', tt: 'none', fw: 500, radius: 'sm' } },
   },

@@ -1,4 +1,5 @@
-import { Badge, Button, Select, TextInput } from '@mantine/core'
+import { Button, Select, TextInput } from '@mantine/core'
+import { CheckCircleFillIcon, CircleSlashIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -103,9 +104,10 @@ function useColumns(): Column<BookingPage>[] {
       {
         ...{ id: 'active', label: t.calendar.state },
         cell: ({ active }) => (
-          <Badge color={active ? 'green' : 'gray'}>
+          <span className="booking-state" data-active={active || undefined}>
+            {active ? <CheckCircleFillIcon size={14} /> : <CircleSlashIcon size={14} />}
             {active ? t.calendar.is_active : t.calendar.inactive}
-          </Badge>
+          </span>
         ),
       },
       {

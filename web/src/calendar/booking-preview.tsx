@@ -10,7 +10,8 @@ import { type BookingPage, slotsQuery } from './booking.ts'
 export function BookingPreview({ page }: { page: BookingPage }) {
   const t = useTexts()
   return (
-    <section className="booking-preview" aria-label={t.calendar.preview}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so those without a mouse have to get into it
+    <section className="booking-preview" aria-label={t.calendar.preview} tabIndex={0}>
       <h2>{t.calendar.preview}</h2>
       {page.active ? (
         <>

@@ -15,8 +15,14 @@ import { useMemo } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import type { Appointment, Times } from './appointments.ts'
+import { wallOf } from './zones.ts'
 import './calendar.css'
 
+/** Times of one width where the day has 24 hours: 09:00, but 9:00 AM. */
+function clockOf(locale: string) {
+  const { hour12 } = new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions()
+  return { hour: hour12 ? ('numeric' as const) : ('2-digit' as const), minute: '2-digit' as const }
+}
 const plugins = [theme, dayGrid, timeGrid, list, interaction]
 /** The calendar's names of what the address calls month, week, day and list. */
 export const views = {
@@ -37,6 +43,8 @@ type Props = {
   /** Whether appointments may be moved, and made by dragging over free time. */
   editable: boolean
   onDates: (info: DatesSetInfo) => void
+  /** A day of the month was chosen, YYYY-MM-DD. */
+  onDay: (day: string) => void
   onOpen: (id: number) => void
   onMove: (appointment: Appointment, times: Times) => void
   onSelect: (times: Times | { day: string }) => void
@@ -53,9 +61,10 @@ function firstDayOf(locale: string): number {
 
 /** Appointments in a month, a week, a day or a list, on the clock of the person's zone. */
 export default function CalendarGrid(props: Props) {
-  const { controller, show, date, appointments, editable, onDates, onOpen, onMove, onSelect } = props
+  const { controller, show, date, appointments, editable, onDates, onDay, onOpen, onMove, onSelect } = props
   const t = useTexts()
   const { locale, zone } = useFormats()
+  const clock = useMemo(() => clockOf(locale), [locale])
   const events = useMemo(
     () =>
       appointments.map((appointment): EventInput => {
@@ -66,7 +75,7 @@ export default function CalendarGrid(props: Props) {
           start: appointment.start_at,
           end: appointment.end_at,
           editable: editable && !cancelled,
-          ...(cancelled && { className: 'calendar-cancelled' }),
+          className: cancelled ? 'calendar-event calendar-cancelled' : 'calendar-event',
           extendedProps: { appointment },
         }
       }),
@@ -94,9 +103,14 @@ export default function CalendarGrid(props: Props) {
       dayMaxEvents
       fixedWeekCount={false}
       navLinks
+      views={{ timeGrid: { navLinks: false } }}
+      blockEventClass="calendar-block"
       scrollTime="07:30:00"
       slotDuration="00:30:00"
       snapDuration="00:15:00"
+      eventTimeFormat={clock}
+      slotHeaderFormat={clock}
+      eventMinHeight={24}
       forceEventDuration
       events={events}
       editable={editable}
@@ -119,6 +133,7 @@ export default function CalendarGrid(props: Props) {
       moreLinkText={t.calendar.more}
       moreLinkHint={t.calendar.more_hint}
       navLinkHint={t.calendar.go_to_day}
+      navLinkDayClick={(day) => onDay(wallOf(day.toISOString(), zone).slice(0, 10))}
       noEventsText={t.calendar.nothing}
       closeHint={t.app.close}
       eventsHint={t.calendar.appointments}

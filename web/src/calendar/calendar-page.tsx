@@ -19,7 +19,7 @@ import { AppointmentRecord } from './appointment-record.tsx'
 import { most_shown, rangeQuery, type Times, useAppointmentActions } from './appointments.ts'
 import CalendarGrid, { type CalendarShow, views } from './calendar-grid.tsx'
 import { CreateAppointment } from './create-appointment.tsx'
-import { instantOf, laterOnWall } from './zones.ts'
+import { instantOf, laterOnWall, wallOf } from './zones.ts'
 
 const desk_shows = ['month', 'week', 'day', 'list'] as const
 // A week's seven columns are too narrow to read there.
@@ -51,10 +51,22 @@ export function CalendarPage() {
     placeholderData: keepPreviousData,
   })
 
-  const onDates = useCallback(({ start, end, view }: DatesSetInfo) => {
-    setRange({ from: start.toISOString(), to: end.toISOString() })
-    setTitle(view.title)
-  }, [])
+  const { zone } = formats
+  const today = formats.today()
+  const onDates = useCallback(
+    ({ start, end, view: { title: named } }: DatesSetInfo) => {
+      setRange({ from: start.toISOString(), to: end.toISOString() })
+      setTitle(named)
+      const at = controller.getDate()
+      const day = at && wallOf(at.toISOString(), zone).slice(0, 10)
+      change({ date: !day || day === today ? null : day }, true)
+    },
+    [change, controller, today, zone],
+  )
+  function goToDay(day: string) {
+    controller.gotoDate(day)
+    change({ show: 'day' })
+  }
   // What the address says counts, whoever changed it: a link, going back, the buttons here.
   useEffect(() => {
     if (controller.view && controller.view.type !== views[shown]) controller.changeView(views[shown])
@@ -136,6 +148,7 @@ export function CalendarPage() {
             appointments={data?.appointments ?? []}
             editable={may}
             onDates={onDates}
+            onDay={goToDay}
             onOpen={(id) => change({ open: String(id) }, true)}
             onMove={move}
             onSelect={(chosen) =>

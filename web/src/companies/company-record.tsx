@@ -1,5 +1,5 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
-import { LinkExternalIcon, TrashIcon } from '@primer/octicons-react'
+import { GlobeIcon, TrashIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Problem } from '../api/client.ts'
@@ -97,7 +97,7 @@ function KnownCompany({ company, panel, onDeleted }: KnownProps) {
                   size={30}
                   aria-label={t.companies.open_website(name)}
                 >
-                  <LinkExternalIcon />
+                  <GlobeIcon />
                 </ActionIcon>
               </Tooltip>
             )}
@@ -186,13 +186,15 @@ function CompanyFacts({ company, onSave }: FactsProps) {
             onSave={onSave && ((value) => onSave({ [name]: value }))}
           />
         ))}
-        <Field label={t.app.created_at} value={null} shown={<Ago at={company.created_at} />} />
-        <Field label={t.app.updated_at} value={null} shown={<Ago at={company.updated_at} />} />
       </div>
       <CustomFields
         value={company.custom_fields}
         onSave={onSave && ((custom_fields) => onSave({ custom_fields }))}
       />
+      <div className="fields record-dates">
+        <Field label={t.app.created_at} value={null} shown={<Ago at={company.created_at} />} />
+        <Field label={t.app.updated_at} value={null} shown={<Ago at={company.updated_at} />} />
+      </div>
     </>
   )
 }

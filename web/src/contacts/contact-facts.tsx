@@ -55,13 +55,15 @@ export function ContactFacts({ contact, onSave }: Props) {
         />
         {after_company.map(field)}
         <TagsField value={contact.tags} onSave={onSave && ((tags) => onSave({ tags }))} />
-        <Field label={t.app.created_at} value={null} shown={<Ago at={contact.created_at} />} />
-        <Field label={t.app.updated_at} value={null} shown={<Ago at={contact.updated_at} />} />
       </div>
       <CustomFields
         value={contact.custom_fields}
         onSave={onSave && ((custom_fields) => onSave({ custom_fields }))}
       />
+      <div className="fields record-dates">
+        <Field label={t.app.created_at} value={null} shown={<Ago at={contact.created_at} />} />
+        <Field label={t.app.updated_at} value={null} shown={<Ago at={contact.updated_at} />} />
+      </div>
     </>
   )
 }

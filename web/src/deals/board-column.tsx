@@ -106,11 +106,11 @@ function Reason({ asked, onReason, onPutBack, children }: Props & { children: Re
       position="bottom"
       width={272}
       trapFocus
-      withinPortal
+      withRoles={false}
       shadow="md"
     >
       <Popover.Target>{children as React.ReactElement}</Popover.Target>
-      <Popover.Dropdown>
+      <Popover.Dropdown role="dialog" aria-label={t.deals.why_lost(asked.name)}>
         <LostReason
           question={t.deals.why_lost(asked.name)}
           cancel={t.deals.put_it_back}

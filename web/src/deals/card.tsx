@@ -1,11 +1,11 @@
 import { Draggable } from '@hello-pangea/dnd'
 import { Menu } from '@mantine/core'
-import { CalendarIcon, CheckIcon, ClockIcon, KebabHorizontalIcon, TrashIcon } from '@primer/octicons-react'
+import { CheckIcon, KebabHorizontalIcon, TrashIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
-import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
+import { CloseDate } from './close-date.tsx'
 import type { ListedDeal } from './deals.ts'
 import { useName } from './names.tsx'
 import { StageMark } from './stage-badge.tsx'
@@ -62,7 +62,7 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
             <CardCompany id={deal.company_id} />
             <span className="card-foot">
               <Money value={deal.value} />
-              <CloseDate deal={deal} />
+              <CloseDate deal={deal} brief />
             </span>
           </Link>
           {writes && <CardMenu deal={deal} opened={menu_open} actions={actions} />}
@@ -75,25 +75,6 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
 function CardCompany({ id }: { id: number | null }) {
   // Its line is there before its name is.
   return <span className="card-company">{useName('companies', id) ?? '\u00a0'}</span>
-}
-
-/** The day on which the deal is expected to close; marked when it is past and the deal still open. */
-export function CloseDate({ deal }: { deal: Pick<ListedDeal, 'expected_close_date' | 'status'> }) {
-  const t = useTexts()
-  const formats = useFormats()
-  const { expected_close_date: date, status } = deal
-  if (!date) return null
-  const past = status === 'open' && date < formats.today()
-  return (
-    <span
-      className="close-date numbers"
-      data-past={past || undefined}
-      title={past ? t.deals.past : undefined}
-    >
-      {past ? <ClockIcon size={12} aria-label={t.deals.past} /> : <CalendarIcon size={12} />}
-      {formats.date(date)}
-    </span>
-  )
 }
 
 type MenuProps = { deal: ListedDeal; opened: boolean; actions: CardActions }

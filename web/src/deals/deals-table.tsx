@@ -17,7 +17,7 @@ import { useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Ago, Money } from '../ui/values.tsx'
-import { CloseDate } from './card.tsx'
+import { CloseDate } from './close-date.tsx'
 import { DealBeside } from './deal-page.tsx'
 import { type Deal, dealQuery, deleteDeal, type ListedDeal, moveDeal, restoreDeal, touched } from './deals.ts'
 import { useReferenceFilters } from './filters.tsx'
@@ -25,7 +25,6 @@ import { LostReasonDialog } from './lost-reason.tsx'
 import { Named } from './names.tsx'
 import { StageBadge, StageMark } from './stage-badge.tsx'
 import { type Stage, stages } from './stages.ts'
-import './board.css'
 
 const filter_names = ['stage', 'status', 'company_id', 'contact_id'] as const
 const per_page = 50

@@ -1,7 +1,7 @@
 import { useTexts } from '../texts/texts.ts'
 import type { ListedDeal } from './deals.ts'
 import { LostReasonDialog } from './lost-reason.tsx'
-import { StageMark } from './stage-badge.tsx'
+import { StageBadge, StageMark } from './stage-badge.tsx'
 import { isOpen, open_stages, type Stage } from './stages.ts'
 import { useStage } from './use-stage.ts'
 import './stages.css'
@@ -38,6 +38,9 @@ export function StageSteps({ deal, writes }: Props) {
         {open_stages.map((stage, index) => (
           <li key={stage}>{step(stage, index <= at)}</li>
         ))}
+        <li className="steps-now" aria-hidden>
+          {isOpen(shown) && <StageBadge stage={shown} />}
+        </li>
         <li className="step-end">{step('won', false)}</li>
         <li className="step-end">{step('lost', false)}</li>
       </ol>

@@ -9,6 +9,10 @@ import { Card } from './card.tsx'
 export function NextAppointments() {
   const { home } = useTexts()
   const formats = useFormats()
+  const near = new Intl.DateTimeFormat(formats.locale, {
+    ...({ weekday: 'short', day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' } as const),
+    timeZone: formats.zone,
+  })
   const { data, error, refetch } = useQuery({
     queryKey: ['appointments', 'next'],
     queryFn: () => {
@@ -30,12 +34,14 @@ export function NextAppointments() {
       <ul className="home-list">
         {data?.map(({ id, title, start_at, location }) => (
           <li key={id} className="home-row">
-            <Link to={`/calendar/${id}`} className="home-row-name">
-              {title}
-            </Link>
-            {location && <span className="home-row-place">{location}</span>}
+            <span className="home-row-two">
+              <Link to={`/calendar/${id}`} className="home-row-name">
+                {title}
+              </Link>
+              {location && <span className="home-soft">{location}</span>}
+            </span>
             <time dateTime={start_at} title={formats.exact(start_at)} className="home-row-side numbers">
-              {formats.moment(start_at)}
+              {near.format(new Date(start_at))}
             </time>
           </li>
         ))}

@@ -3,8 +3,8 @@ import { type Texts, useTexts } from '../texts/texts.ts'
 
 type Side = Record<string, unknown> | null
 
-/** One line of what a change changed. */
-type Line = { label: string; from?: string; to?: string; added?: string; removed?: string }
+/** What became of one field, as a sentence that begins with its label. */
+type Line = { label: string; told: string }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -15,7 +15,7 @@ export const stageName = (stage: string, t: Texts): string =>
 
 /** A value as people read it; ids of other records say nothing to them. */
 export function readable(name: string, value: unknown, t: Texts, formats: Formats): string {
-  if (value === null || value === undefined || value === '') return t.record.nothing
+  if (isEmpty(value)) return t.record.nothing
   if (typeof value === 'boolean') return value ? t.app.yes : t.app.no
   if (name === 'stage' && typeof value === 'string') return stageName(value, t)
   if (name === 'value' && typeof value === 'number') return formats.money(value)
@@ -26,33 +26,37 @@ export function readable(name: string, value: unknown, t: Texts, formats: Format
   return String(value)
 }
 
-/** What differs between the two sides of an update, a line for each field, tag list and custom field. */
+const isEmpty = (value: unknown) => value === null || value === undefined || value === ''
+
+function tellValues(name: string, from: unknown, to: unknown, t: Texts, formats: Formats): string {
+  const read = (value: unknown) => readable(name, value, t, formats)
+  if (isEmpty(from)) return t.record.set_to(read(to))
+  if (isEmpty(to)) return t.record.cleared(read(from))
+  return t.record.from_to(read(from), read(to))
+}
+
+function tellTags(from: string[], to: string[], t: Texts): string {
+  const added = to.filter((one) => !from.includes(one)).join(', ')
+  const removed = from.filter((one) => !to.includes(one)).join(', ')
+  return [added && t.record.added(added), removed && t.record.removed(removed)].filter(Boolean).join(', ')
+}
+
+/** What differs between the two sides of an update: a line for each field and each custom field. */
 export function linesOf(before: Side, after: Side, t: Texts, formats: Formats): Line[] {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
   return names.flatMap((name): Line[] => {
     const from = before?.[name]
     const to = after?.[name]
     const label = t.record.fields[name] ?? name
-    if (name.endsWith('_id')) return [{ label }]
-    if (Array.isArray(from) || Array.isArray(to)) {
-      const old = (from ?? []) as string[]
-      const current = (to ?? []) as string[]
-      const added = current.filter((one) => !old.includes(one)).join(', ')
-      const removed = old.filter((one) => !current.includes(one)).join(', ')
-      return [{ label, ...(added && { added }), ...(removed && { removed }) }]
-    }
-    if (isObject(from) || isObject(to)) {
-      const old = (from ?? {}) as Record<string, unknown>
-      const current = (to ?? {}) as Record<string, unknown>
-      return [...new Set([...Object.keys(old), ...Object.keys(current)])]
-        .filter((key) => old[key] !== current[key])
-        .map((key) => ({
-          label: key,
-          from: readable('', old[key], t, formats),
-          to: readable('', current[key], t, formats),
-        }))
-    }
-    return [{ label, from: readable(name, from, t, formats), to: readable(name, to, t, formats) }]
+    if (name.endsWith('_id')) return [{ label, told: t.record.exchanged }]
+    if (Array.isArray(from) || Array.isArray(to))
+      return [{ label, told: tellTags((from ?? []) as string[], (to ?? []) as string[], t) }]
+    if (!isObject(from) && !isObject(to)) return [{ label, told: tellValues(name, from, to, t, formats) }]
+    const old = isObject(from) ? from : {}
+    const current = isObject(to) ? to : {}
+    return [...new Set([...Object.keys(old), ...Object.keys(current)])]
+      .filter((key) => old[key] !== current[key])
+      .map((key) => ({ label: key, told: tellValues('', old[key], current[key], t, formats) }))
   })
 }
 
@@ -62,16 +66,9 @@ export function ChangedFields({ before, after }: { before: Side; after: Side }) 
   const formats = useFormats()
   return (
     <ul className="timeline-facts">
-      {linesOf(before, after, t, formats).map(({ label, from, to, added, removed }) => (
+      {linesOf(before, after, t, formats).map(({ label, told }) => (
         <li key={label}>
-          <b>{label}</b>{' '}
-          {[
-            from !== undefined && to !== undefined && t.record.from_to(from, to),
-            added && t.record.added(added),
-            removed && t.record.removed(removed),
-          ]
-            .filter(Boolean)
-            .join(', ')}
+          <b>{label}</b> {told}
         </li>
       ))}
     </ul>

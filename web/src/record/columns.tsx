@@ -1,4 +1,4 @@
-import { ActionIcon, Checkbox, Popover, Stack, Tooltip } from '@mantine/core'
+import { ActionIcon, Checkbox, Popover, Stack } from '@mantine/core'
 import { ColumnsIcon } from '@primer/octicons-react'
 import { useMemo } from 'react'
 import { useTexts } from '../texts/texts.ts'
@@ -44,11 +44,9 @@ export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
   return (
     <Popover position="bottom-end" trapFocus returnFocus>
       <Popover.Target>
-        <Tooltip label={t.app.columns}>
-          <ActionIcon variant="default" size={30} aria-label={t.app.columns}>
-            <ColumnsIcon />
-          </ActionIcon>
-        </Tooltip>
+        <ActionIcon variant="default" size={30} aria-label={t.app.columns} title={t.app.columns}>
+          <ColumnsIcon />
+        </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown aria-label={t.app.columns}>
         <Stack gap="sm">

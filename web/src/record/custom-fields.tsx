@@ -46,7 +46,7 @@ export function CustomFields({ value, onSave }: Props) {
               aria-label={t.record.remove_field(name)}
               onClick={() => remove(name, held)}
             >
-              <XIcon size={14} />
+              <XIcon size={12} />
             </ActionIcon>
           )}
         </div>

@@ -33,7 +33,8 @@ export function RelatedDeals({ initial, ...filters }: DealOwners & { initial?: D
   const formats = useFormats()
   const may = useMay()
   const creates = may('deals:write') && initial !== undefined
-  const [creating, setCreating] = useState(false)
+  // Null until it is first wanted; then it stays, so that the focus finds its way back when it closes.
+  const [creating, setCreating] = useState<boolean | null>(null)
   const { data, error, refetch } = useQuery({
     queryKey: ['deals', 'related', filters],
     queryFn: () =>
@@ -75,9 +76,9 @@ export function RelatedDeals({ initial, ...filters }: DealOwners & { initial?: D
           </>
         )}
       </RelatedList>
-      {creates && creating && (
+      {creates && creating !== null && (
         <Suspense>
-          <CreateDeal opened onClose={() => setCreating(false)} initial={initial} />
+          <CreateDeal opened={creating} onClose={() => setCreating(false)} initial={initial} />
         </Suspense>
       )}
     </>
@@ -90,7 +91,8 @@ type ActivityOwners = { contact_id?: number; company_id?: number; deal_id?: numb
 export function RelatedActivities({ initial, ...filters }: ActivityOwners & { initial?: InitialActivity }) {
   const t = useTexts()
   const creates = useMay()('activities:write') && initial !== undefined
-  const [creating, setCreating] = useState(false)
+  // Null until it is first wanted; then it stays, so that the focus finds its way back when it closes.
+  const [creating, setCreating] = useState<boolean | null>(null)
   const { data, error, refetch } = useQuery({
     queryKey: ['activities', 'related', filters],
     queryFn: () =>
@@ -111,9 +113,9 @@ export function RelatedActivities({ initial, ...filters }: ActivityOwners & { in
       >
         {(activity) => <RelatedActivity activity={activity} />}
       </RelatedList>
-      {creates && creating && (
+      {creates && creating !== null && (
         <Suspense>
-          <CreateActivity opened onClose={() => setCreating(false)} initial={initial} />
+          <CreateActivity opened={creating} onClose={() => setCreating(false)} initial={initial} />
         </Suspense>
       )}
     </>

@@ -4,6 +4,7 @@ import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Countdown } from './countdown.tsx'
 import { Outcome } from './outcome.tsx'
+import { useWebhooks } from './webhooks.ts'
 
 type Props = {
   delivery: Schemas['DeliveryDetail']
@@ -15,7 +16,9 @@ type Props = {
 export function AttemptLine({ delivery, chosen, onChoose }: Props) {
   const t = useTexts()
   const formats = useFormats()
-  const { attempts, status, next_attempt_at } = delivery
+  const { attempts, status, next_attempt_at, webhook_id } = delivery
+  const { data: webhooks } = useWebhooks()
+  const paused = webhooks?.find(({ id }) => id === webhook_id)?.status === 'paused'
   return (
     <ol className="attempt-line" aria-label={t.settings.attempts}>
       {attempts.map((attempt) => {
@@ -50,7 +53,14 @@ export function AttemptLine({ delivery, chosen, onChoose }: Props) {
             <ClockIcon size={16} />
           </span>
           <span className="attempt-next">
-            {t.settings.next_attempt} {next_attempt_at ? <Countdown at={next_attempt_at} /> : t.settings.now}
+            {t.settings.next_attempt}{' '}
+            {paused ? (
+              t.settings.when_resumed
+            ) : next_attempt_at ? (
+              <Countdown at={next_attempt_at} />
+            ) : (
+              t.settings.now
+            )}
           </span>
         </li>
       )}

@@ -89,6 +89,7 @@ function useColumns(): Column<Schemas['Delivery']>[] {
   const formats = useFormats()
   const { data: webhooks } = useWebhooks()
   const names = new Map(webhooks?.map((one) => [one.id, webhookName(one)]))
+  const paused = new Set(webhooks?.filter((one) => one.status === 'paused').map(({ id }) => id))
   const today = formats.day(new Date().toISOString())
   return [
     {
@@ -119,8 +120,11 @@ function useColumns(): Column<Schemas['Delivery']>[] {
     },
     {
       ...{ id: 'next', label: t.settings.next_attempt, number: true },
-      cell: ({ next_attempt_at, status }) =>
-        status === 'pending' && next_attempt_at && <Countdown at={next_attempt_at} />,
+      cell: ({ next_attempt_at, status, webhook_id }) => {
+        if (status !== 'pending') return null
+        if (paused.has(webhook_id)) return <span className="settings-soft">{t.settings.when_resumed}</span>
+        return next_attempt_at && <Countdown at={next_attempt_at} />
+      },
     },
   ]
 }

@@ -1,4 +1,5 @@
-import { Button, Group, Select } from '@mantine/core'
+import { ActionIcon, Button, Group, Select, Tooltip } from '@mantine/core'
+import { SignOutIcon, XIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, Problem, type Schemas } from '../api/client.ts'
@@ -154,14 +155,16 @@ function useColumns(onRemove: ((member: Member) => void) | null): Column<Member>
             ...{ id: 'remove', label: t.app.actions, phone: true, number: true },
             cell: (member: Member) =>
               mine(member) && (
-                <Button
-                  variant="subtle"
-                  color="red"
-                  aria-label={t.settings.remove_of(member.name)}
-                  onClick={() => onRemove(member)}
-                >
-                  {member.id === user.id ? t.settings.leave : t.app.remove}
-                </Button>
+                <Tooltip label={member.id === user.id ? t.settings.leave : t.app.remove}>
+                  <ActionIcon
+                    variant="subtle"
+                    color="red"
+                    aria-label={member.id === user.id ? t.settings.leave : t.settings.remove_of(member.name)}
+                    onClick={() => onRemove(member)}
+                  >
+                    {member.id === user.id ? <SignOutIcon /> : <XIcon />}
+                  </ActionIcon>
+                </Tooltip>
               ),
           },
         ]

@@ -1,4 +1,5 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { useTexts } from '../texts/texts.ts'
 import { ByApi } from '../ui/by-api.tsx'
 import { Page } from '../ui/page.tsx'
@@ -20,10 +21,17 @@ type Props = {
 /** A page of the settings: beside it (on a phone above it) the way to the others, at its foot its call of the API. */
 export function SettingsFrame({ title, count, middle, actions, api, whole = false, children }: Props) {
   const t = useTexts()
+  const nav = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: on each page of the settings once
+  useEffect(() => {
+    // On a phone the links are a line that scrolls: the one of this page must be seen.
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [path])
   return (
     <Page title={title} count={count} middle={middle} actions={actions}>
       <div className="settings">
-        <nav className="settings-nav" aria-label={t.app.settings}>
+        <nav ref={nav} className="settings-nav" aria-label={t.app.settings}>
           <SettingsLinks />
         </nav>
         <div className="settings-body" data-whole={whole || undefined}>

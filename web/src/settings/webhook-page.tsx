@@ -176,8 +176,8 @@ function Edit({ webhook, writes, onSaved }: EditProps) {
     >
       <fieldset className="settings-fields" disabled={!writes}>
         <Stack gap="md">
-          <TextInput label={t.settings.url} type="url" {...form.getInputProps('url')} />
-          <TextInput label={t.settings.name} {...form.getInputProps('name')} />
+          <TextInput maw={560} label={t.settings.url} type="url" {...form.getInputProps('url')} />
+          <TextInput maw={560} label={t.settings.name} {...form.getInputProps('name')} />
           <EventChoice {...form.getInputProps('events')} value={form.getValues().events} />
         </Stack>
       </fieldset>

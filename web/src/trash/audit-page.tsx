@@ -11,7 +11,7 @@ import { type Filter, ListFilters } from '../ui/filters.tsx'
 import { useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { AuditRow } from './audit-row.tsx'
-import type { AuditEntry } from './record-place.ts'
+import { type AuditEntry, namesOf } from './record-place.ts'
 import './audit.css'
 
 const filter_names = ['kind', 'record_id', 'action', 'actor_id', 'from', 'to']
@@ -89,13 +89,14 @@ function Log() {
   if (error && !data) return <ProblemNote error={error} onRetry={() => refetch()} />
   if (!data) return <Awaited />
   const entries = data.pages.flatMap((page) => page.data) as AuditEntry[]
+  const nameOf = namesOf(entries)
   if (!entries.length)
     return <Empty text={t.trash.log_empty} action={t.app.clear_filters} onAction={view.clearFilters} />
   return (
     <>
       <ol className="audit" aria-label={t.trash.log} aria-busy={isPlaceholderData}>
         {entries.map((entry) => (
-          <AuditRow key={entry.id} entry={entry} />
+          <AuditRow key={entry.id} entry={entry} name={nameOf(entry)} />
         ))}
       </ol>
       {hasNextPage && (

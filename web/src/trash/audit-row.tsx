@@ -6,10 +6,10 @@ import { type Formats, useFormats } from '../app/formats.ts'
 import { readable } from '../record/changes.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
-import { type AuditEntry, placeOf, recordName } from './record-place.ts'
+import { type AuditEntry, placeOf } from './record-place.ts'
 
 /** A change as a sentence: who did what to which record, and when; the fields unfold below it. */
-export function AuditRow({ entry }: { entry: AuditEntry }) {
+export function AuditRow({ entry, name }: { entry: AuditEntry; name: string }) {
   const t = useTexts()
   const id = useId()
   const [open, setOpen] = useState(false)
@@ -20,7 +20,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
     .split('{record}')
     .map((part) => part.trim())
   const to = placeOf(entry)
-  const named = t.trash.record_named(t.trash.kinds[kind] ?? kind, recordName(entry))
+  const named = t.trash.record_named(t.trash.kinds[kind] ?? kind, name)
   // Of a session nobody knows the name, and there is nothing to open.
   const told = kind !== 'sessions'
   return (

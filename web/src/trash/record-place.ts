@@ -35,12 +35,25 @@ export function placeOf({ kind, record_id, action, before, after }: AuditEntry):
   return paths[kind] ? `${paths[kind]}/${record_id}` : (pages[kind] ?? null)
 }
 
-/** What a person calls the record, as far as the entry tells; else its id, shortened where it is long. */
-export function recordName({ record_id, before, after }: AuditEntry): string {
+/** What a person calls the record, as far as the entry tells; null when it does not. */
+function toldName({ before, after }: AuditEntry): string | null {
   const sides = { ...(before as Side), ...(after as Side) } as Record<string, unknown>
   const { first_name, last_name, name, subject, title, email } = sides
   if (first_name && last_name) return `${first_name} ${last_name}`
   for (const text of [name, subject, title, email]) if (typeof text === 'string' && text) return text
-  const id = String(record_id)
-  return id.length > 16 ? `${id.slice(0, 12)}…` : id
+  return null
+}
+
+/** The names of the records that entries are about: the latest that one of them tells, else the id, shortened where it is long. */
+export function namesOf(entries: readonly AuditEntry[]): (entry: AuditEntry) => string {
+  const names = new Map<string, string>()
+  const keyOf = ({ kind, record_id }: AuditEntry) => `${kind} ${record_id}`
+  for (const entry of entries) {
+    const name = names.has(keyOf(entry)) ? null : toldName(entry)
+    if (name) names.set(keyOf(entry), name)
+  }
+  return (entry) => {
+    const id = String(entry.record_id)
+    return toldName(entry) ?? names.get(keyOf(entry)) ?? (id.length > 16 ? `${id.slice(0, 12)}…` : id)
+  }
 }

@@ -1,5 +1,5 @@
 import { ActionIcon, Button } from '@mantine/core'
-import { HistoryIcon, PersonIcon, ReplyIcon, XIcon } from '@primer/octicons-react'
+import { HistoryIcon, PersonIcon, ReplyIcon, TrashIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
@@ -79,12 +79,12 @@ export function TrashPage() {
       ...{ id: 'gone', label: t.trash.gone_in, width: 120 },
       cell: ({ removed_at }) => (
         <time dateTime={removed_at}>
-          {t.trash.days_left(Math.floor((Date.parse(removed_at) - Date.now()) / day_ms))}
+          {t.trash.days_left(Math.ceil((Date.parse(removed_at) - Date.now()) / day_ms))}
         </time>
       ),
     },
     {
-      ...{ id: 'actions', label: t.app.actions, width: 230, phone: true },
+      ...{ id: 'actions', label: t.app.actions, phone: true },
       cell: (row) => (
         <Actions
           row={row}
@@ -166,6 +166,7 @@ function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
           to={`/contacts/${contact_id}`}
           variant="subtle"
           color="gray"
+          className="trash-link"
           aria-label={t.trash.contact_of_note}
           title={t.trash.contact_of_note}
         >
@@ -178,6 +179,7 @@ function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
           to={`/audit-log?kind=${kind}&record_id=${record_id}`}
           variant="subtle"
           color="gray"
+          className="trash-link"
           aria-label={t.trash.history_of(name)}
           title={t.trash.history_of(name)}
         >
@@ -189,10 +191,11 @@ function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
           variant="default"
           disabled={busy}
           leftSection={<ReplyIcon size={14} />}
+          className="trash-restore"
           aria-label={t.trash.restore_one(name)}
           onClick={onRestore}
         >
-          {t.trash.restore}
+          <span className="trash-word">{t.trash.restore}</span>
         </Button>
       )}
       {may('trash:write') && (
@@ -203,7 +206,7 @@ function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
           title={t.trash.erase}
           onClick={onErase}
         >
-          <XIcon />
+          <TrashIcon />
         </ActionIcon>
       )}
     </div>

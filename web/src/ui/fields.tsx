@@ -97,6 +97,8 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
       <span className="field-label" id={id}>
         {label}
       </span>
+      {/* The button's name is what it does and what is seen on it. */}
+      <span id={`${id}-edit`} hidden>{`${label}: ${t.app.edit}`}</span>
       <div className="field-value">
         {!editing || !onSave ? (
           onSave ? (
@@ -104,7 +106,8 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
               ref={button}
               type="button"
               className="field-button"
-              aria-label={`${label}: ${t.app.edit}`}
+              id={`${id}-value`}
+              aria-labelledby={`${id}-edit ${id}-value`}
               onClick={begin}
             >
               {text ?? <span className="field-none">–</span>}

@@ -23,6 +23,12 @@ export function useAddress() {
   return { address, change }
 }
 
+/** Whether a list's dialog for creating is open, as useState has it: the address says so, and can open it from anywhere. */
+export function useCreating(): [boolean, (open: boolean) => void] {
+  const { address, change } = useAddress()
+  return [address.create === '1', (open) => void change({ create: open ? '1' : null }, true)]
+}
+
 /** A list as the address describes it: what is searched and filtered, its order, its page, which columns. */
 export function useListView(filter_names: readonly string[], default_sort = '') {
   const { address, change } = useAddress()

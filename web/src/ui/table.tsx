@@ -149,7 +149,7 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
               {columns.map((column, index) => (
                 <HeadCell
                   key={column.id}
-                  column={lead && index === 0 ? { ...column, phone: true } : column}
+                  column={index === 0 ? { ...column, phone: true } : column}
                   sort={sort}
                   onSort={onSort}
                 />

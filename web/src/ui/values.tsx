@@ -1,5 +1,6 @@
-import { Avatar, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useFormats } from '../app/formats.ts'
+import './values.css'
 
 /** How long ago, with the exact time on hover. */
 export function Ago({ at }: { at: string | null | undefined }) {
@@ -20,18 +21,20 @@ export function Money({ value }: { value: number | null | undefined }) {
   )
 }
 
-const hues = ['blue', 'cyan', 'grape', 'green', 'indigo', 'orange', 'pink', 'teal', 'violet', 'yellow']
-
-/** The initials of a record, in a colour that its name always has. */
+/** The initials of a record, in a colour that its name always has; drawn, not said: the name stands beside them. */
 export function Initials({ name, square = false }: { name: string; square?: boolean }) {
   const words = name.trim().split(/\s+/)
   const initials = (words[0]?.[0] ?? '') + (words.length > 1 ? (words.at(-1)?.[0] ?? '') : '')
   let sum = 0
   for (const sign of name) sum += sign.codePointAt(0) ?? 0
   return (
-    <Avatar size={24} radius={square ? 4 : 12} color={hues[sum % hues.length]} aria-hidden fz={10}>
-      {initials.toUpperCase()}
-    </Avatar>
+    <span
+      className="initials"
+      aria-hidden
+      data-square={square || undefined}
+      data-initials={initials.toUpperCase()}
+      style={{ '--hue': (sum * 47) % 360 } as React.CSSProperties}
+    />
   )
 }
 

@@ -31,7 +31,7 @@ export const deals: typeof english = {
   expected_close_date: 'Abschluss',
   priority: 'Priorität',
   source: 'Quelle',
-  lost_reason: 'Grund des Verlusts',
+  lost_reason: 'Verlustgrund',
   closed_at: 'Abgeschlossen',
   past: 'Abschlussdatum überschritten',
   count: (n, text) => (n === 1 ? '1 Deal' : `${text} Deals`),

@@ -34,7 +34,7 @@ export const home: typeof english = {
   nothing_due: 'Heute ist nichts fällig.',
   complete: (subject) => `${subject} erledigen`,
   completed: (subject) => `${subject} erledigt`,
-  all_activities: 'Alle Aktivitäten',
+  all_activities: 'Alle',
   appointments: 'Nächste Termine',
   no_appointments: 'Keine Termine in Sicht.',
   all_appointments: 'Kalender',

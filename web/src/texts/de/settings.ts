@@ -27,6 +27,7 @@ export const settings: typeof english = {
   last_used: 'Zuletzt verwendet',
   kept: 'Ich habe es gesichert',
   now: 'jetzt',
+  when_resumed: 'beim Fortsetzen',
   in_time: (hours, minutes, seconds) =>
     hours ? `in ${hours}:${two(minutes)}:${two(seconds)} Std.` : `in ${minutes}:${two(seconds)} Min.`,
   ms: (n) => `${n} ms`,

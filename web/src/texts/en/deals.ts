@@ -29,7 +29,7 @@ export const deals = {
   expected_close_date: 'Close date',
   priority: 'Priority',
   source: 'Source',
-  lost_reason: 'Reason for the loss',
+  lost_reason: 'Lost reason',
   closed_at: 'Closed',
   past: 'Past the close date',
   count: (n: number, text: string) => (n === 1 ? '1 deal' : `${text} deals`),

@@ -36,7 +36,7 @@ export const home = {
   nothing_due: 'Nothing is due today.',
   complete: (subject: string) => `Complete ${subject}`,
   completed: (subject: string) => `${subject} completed`,
-  all_activities: 'All activities',
+  all_activities: 'All',
   appointments: 'Next appointments',
   no_appointments: 'No appointments ahead.',
   all_appointments: 'Calendar',

@@ -26,6 +26,7 @@ export const settings = {
   last_used: 'Last used',
   kept: 'I have kept it',
   now: 'now',
+  when_resumed: 'when resumed',
   in_time: (hours: number, minutes: number, seconds: number) =>
     hours ? `in ${hours}:${two(minutes)}:${two(seconds)} h` : `in ${minutes}:${two(seconds)} min`,
   ms: (n: string) => `${n} ms`,

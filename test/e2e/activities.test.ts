@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+
+const day_ms = 86_400_000
+
+let web: Web
+before(async () => {
+  web = await startWeb()
+})
+after(() => web?.close())
+
+async function create(path: string, body: object): Promise<number> {
+  const made = await web.rapport.call('POST', `/api/v1${path}`, body)
+  assert.equal(made.status, 201, made.text)
+  return made.body.data.id
+}
+const read = async (id: number) => (await web.rapport.call('GET', `/api/v1/activities/${id}`)).body.data
+const activity = (subject: string, more = {}) => create('/activities', { subject, ...more })
+const inDays = (days: number) => new Date(Date.now() + days * day_ms).toISOString()
+
+/** Lets somebody in; answers the session's cookie as the service sets it. */
+async function join(email: string, role: string, more = {}): Promise<string> {
+  const { call, url } = web.rapport
+  const invited = await call('POST', '/api/v1/invitations', { email, role })
+  const token = invited.body.data.url_path.split('#')[1]
+  const body = JSON.stringify({ token, name: 'Gerda Meier', password: 'correct horse battery', ...more })
+  const headers = { 'content-type': 'application/json' }
+  const joined = await fetch(`${url}/api/v1/invitations/accept`, { method: 'POST', headers, body })
+  assert.ok(joined.ok, await joined.text())
+  return joined.headers.get('set-cookie') ?? ''
+}
+
+const row = (page: Page, subject: string) => page.getByRole('row').filter({ hasText: subject })
+const show = (page: Page, name: string) => page.locator('label').filter({ hasText: name }).click()
+
+test('each switch shows its activities: today by the clock of the person, overdue, upcoming, done', async (t) => {
+  await activity('Long overdue', { due_at: inDays(-3) })
+  await activity('Next week', { due_at: inDays(7) })
+  const done = await activity('Done already', { due_at: inDays(-2) })
+  await web.rapport.call('POST', `/api/v1/activities/${done}/complete`, {})
+  const page = await web.open(t, '/activities')
+  await page.getByText('Nothing is due today.').waitFor()
+
+  await show(page, 'Overdue')
+  await row(page, 'Long overdue').getByRole('img', { name: 'overdue' }).waitFor()
+  assert.equal(await row(page, 'Next week').count(), 0)
+  await show(page, 'Upcoming')
+  await row(page, 'Next week').waitFor()
+  assert.equal(await row(page, 'Long overdue').count(), 0)
+  await show(page, 'Done')
+  await row(page, 'Done already').waitFor()
+  assert.match(page.url(), /show=done/)
+})
+
+test('today ends when the day of the person ends', async (t) => {
+  // The day that begins first of all.
+  const zone = 'Pacific/Kiritimati'
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(new Date())
+  const midnight = Date.parse(`${today}T00:00:00+14:00`)
+  await activity('At the end of the day', { due_at: new Date(midnight + 23.9 * 3_600_000).toISOString() })
+  await activity('On the next day', { due_at: new Date(midnight + 24.1 * 3_600_000).toISOString() })
+  const session = await join('kiri@example.test', 'member', { time_zone: zone })
+  const page = await web.open(t, '/activities', { session })
+  await row(page, 'At the end of the day').waitFor()
+  assert.equal(await row(page, 'On the next day').count(), 0)
+  await show(page, 'Upcoming')
+  await row(page, 'On the next day').waitFor()
+})
+
+test('one click completes an activity, and Undo reopens it', async (t) => {
+  const id = await activity('Call Ada back', { due_at: inDays(-1), type: 'call' })
+  const page = await web.open(t, '/activities?show=overdue')
+  await page.getByRole('button', { name: 'Complete Call Ada back' }).click()
+  await page.getByText('Call Ada back completed').waitFor()
+  await row(page, 'Call Ada back').waitFor({ state: 'detached' })
+  assert.ok((await read(id)).completed_at)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await row(page, 'Call Ada back').waitFor()
+  assert.equal((await read(id)).completed_at, null)
+})
+
+test('an activity is created and completed by keyboard alone, and the focus stays in the list', async (t) => {
+  const page = await web.open(t, '/activities?show=upcoming')
+  await page.getByRole('heading', { name: 'Activities' }).waitFor()
+  await page.keyboard.press('c')
+  const dialog = page.getByRole('dialog', { name: 'Create activity' })
+  await dialog.getByLabel('Subject').waitFor()
+  await page.keyboard.type('Send the contract')
+  await dialog.getByLabel('Due').fill('2031-03-05T10:00')
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'detached' })
+  await row(page, 'Send the contract').waitFor()
+  const [made] = (await web.rapport.call('GET', '/api/v1/activities?due_from=2031-01-01T00:00:00Z')).body.data
+  // The owner's clock is Berlin's.
+  assert.equal(made.due_at, '2031-03-05T09:00:00.000Z')
+
+  await page.getByRole('link', { name: 'Send the contract' }).focus()
+  await page.keyboard.press('d')
+  await page.getByText('Send the contract completed').waitFor()
+  await row(page, 'Send the contract').waitFor({ state: 'detached' })
+  assert.ok((await read(made.id)).completed_at)
+  await page.waitForFunction('document.activeElement !== document.body')
+})
+
+test('selected activities are completed and deleted at once, and Undo takes each back', async (t) => {
+  const ids = [await activity('Bulk one'), await activity('Bulk two')]
+  const page = await web.open(t, '/activities?show=all')
+  for (const name of ['Bulk one', 'Bulk two']) {
+    await page.getByRole('link', { name }).focus()
+    await page.keyboard.press('x')
+  }
+  const bar = page.getByRole('region', { name: '2 selected' })
+  await bar.getByRole('button', { name: 'Complete' }).click()
+  await page.getByText('2 activities completed').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('button', { name: 'Complete Bulk one' }).waitFor()
+  for (const id of ids) assert.equal((await read(id)).completed_at, null)
+
+  for (const name of ['Bulk one', 'Bulk two']) await page.getByLabel(`Select ${name}`).check()
+  await bar.getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('2 records deleted').waitFor()
+  assert.equal(await row(page, 'Bulk one').count(), 0)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await row(page, 'Bulk one').waitFor()
+  await row(page, 'Bulk two').waitFor()
+})
+
+test('every field of an activity is edited in place, its due date on the clock of the person', async (t) => {
+  const contact = await create('/contacts', { first_name: 'Ada', last_name: 'Okafor' })
+  const id = await activity('Write the offer', { due_at: '2031-07-01T14:00:00Z', type: 'task' })
+  const session = await join('nina@example.test', 'member', { time_zone: 'America/New_York' })
+  const page = await web.open(t, `/activities/${id}`, { session })
+  await page.getByText('1 Jul 2031, 10:00').waitFor()
+  await page.getByRole('button', { name: 'Due: Edit' }).click()
+  const due = page.getByLabel('Due', { exact: true })
+  assert.equal(await due.inputValue(), '2031-07-01T10:00')
+  await due.fill('2031-12-01T10:00')
+  await page.keyboard.press('Enter')
+  await page.getByText('1 Dec 2031, 10:00').waitFor()
+  assert.equal((await read(id)).due_at, '2031-12-01T15:00:00.000Z')
+
+  await page.getByRole('button', { name: 'Contact: Edit' }).click()
+  await page.getByRole('textbox', { name: 'Contact' }).fill('Okafor')
+  await page.getByRole('option', { name: 'Ada Okafor' }).click()
+  await page.getByRole('link', { name: 'Ada Okafor' }).waitFor()
+  assert.equal((await read(id)).contact_id, contact)
+
+  await page.getByRole('button', { name: 'Outcome: Edit' }).click()
+  await page.keyboard.type('Sent on Friday')
+  await page.keyboard.press('Enter')
+  await page.getByText('Sent on Friday').waitFor()
+  await page.getByRole('button', { name: 'Complete', exact: true }).click()
+  await page.getByRole('button', { name: 'Reopen', exact: true }).waitFor()
+  const { completed_at, outcome } = await read(id)
+  assert.ok(completed_at)
+  assert.equal(outcome, 'Sent on Friday')
+
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.waitForURL(/\/activities$/)
+  await page.getByText('Write the offer deleted').waitFor()
+})
+
+test('who may only read can change nothing, and everybody can use the list and the panel', async (t) => {
+  const id = await activity('Look only', { due_at: inDays(-4), body: 'Some words' })
+  const session = await join('rita@example.test', 'read_only')
+  for (const size of [desk, phone])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await web.open(t, `/activities?show=overdue&open=${id}`, { session, ...size, colorScheme })
+      await page.getByRole('article', { name: 'Look only' }).getByText('Some words').waitFor()
+      assert.equal(await page.getByRole('button', { name: /Complete|Create|Delete|Edit/ }).count(), 0)
+      await checkScreen(page)
+    }
+})

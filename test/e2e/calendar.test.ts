@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { ana, fieldOf, visitor } from '../booking.ts'
+import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+
+let web: Web
+before(async () => {
+  web = await startWeb()
+})
+after(() => web?.close())
+
+async function create(path: string, body: object): Promise<number> {
+  const made = await web.rapport.call('POST', `/api/v1${path}`, body)
+  assert.equal(made.status, 201, made.text)
+  return made.body.data.id
+}
+const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
+const appointment = (title: string, start_at: string, end_at: string, more = {}) =>
+  create('/appointments', { title, start_at, end_at, ...more })
+
+/** Lets somebody in; answers the session's cookie as the service sets it. */
+async function join(email: string, role: string, more = {}): Promise<string> {
+  const { call, url } = web.rapport
+  const invited = await call('POST', '/api/v1/invitations', { email, role })
+  const token = invited.body.data.url_path.split('#')[1]
+  const body = JSON.stringify({ token, name: 'Gerda Meier', password: 'correct horse battery', ...more })
+  const headers = { 'content-type': 'application/json' }
+  const joined = await fetch(`${url}/api/v1/invitations/accept`, { method: 'POST', headers, body })
+  assert.ok(joined.ok, await joined.text())
+  return joined.headers.get('set-cookie') ?? ''
+}
+
+const entry = (page: Page, title: string) => page.locator('.calendar-event').filter({ hasText: title })
+
+/** Moves something by the mouse so many pixels, in steps as a hand does. */
+async function drag(page: Page, what: Locator, by: { x?: number; y?: number }, grip = 0.3) {
+  const box = await what.boundingBox()
+  assert.ok(box)
+  const from = { x: box.x + box.width / 2, y: box.y + box.height * grip }
+  await page.mouse.move(from.x, from.y)
+  await page.mouse.down()
+  for (let step = 1; step <= 10; step++)
+    await page.mouse.move(from.x + ((by.x ?? 0) * step) / 10, from.y + ((by.y ?? 0) * step) / 10)
+  await page.mouse.up()
+}
+/** How tall half an hour is. */
+async function halfHour(page: Page): Promise<number> {
+  const [eight, nine] = await Promise.all(
+    ['10:00', '11:00'].map((time) => page.getByText(time, { exact: true }).first().boundingBox()),
+  )
+  return ((nine?.y ?? 0) - (eight?.y ?? 0)) / 2
+}
+
+test('an appointment is created by keyboard, and moved and made longer by the mouse', async (t) => {
+  const page = await web.open(t, '/calendar?show=week&date=2031-03-05')
+  await page.getByRole('heading', { name: 'Calendar' }).waitFor()
+  await page.keyboard.press('c')
+  const dialog = page.getByRole('dialog', { name: 'Create appointment' })
+  await dialog.getByLabel('Title').waitFor()
+  await page.keyboard.type('Kick-off')
+  await dialog.getByLabel('Start').fill('2031-03-05T10:00')
+  // The end goes along.
+  assert.equal(await dialog.getByLabel('End').inputValue(), '2031-03-05T10:30')
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'detached' })
+  await entry(page, 'Kick-off').waitFor()
+  const [{ id, start_at }] = await read('/appointments?start_from=2031-03-05T00:00:00Z')
+  assert.equal(start_at, '2031-03-05T09:00:00.000Z')
+
+  const half_hour = await halfHour(page)
+  await drag(page, entry(page, 'Kick-off'), { y: 4 * half_hour })
+  await page.getByText(/Kick-off is now .*12:00/).waitFor()
+  const moved = await read(`/appointments/${id}`)
+  assert.deepEqual([moved.start_at, moved.end_at], ['2031-03-05T11:00:00.000Z', '2031-03-05T11:30:00.000Z'])
+
+  await drag(page, entry(page, 'Kick-off'), { y: half_hour }, 0.98)
+  await entry(page, 'Kick-off').getByText('12:00–13:00').waitFor()
+  await page.waitForFunction(`document.querySelectorAll('.mantine-Notification-root').length > 1`)
+  assert.equal((await read(`/appointments/${id}`)).end_at, '2031-03-05T12:00:00.000Z')
+
+  await page.getByRole('button', { name: 'Undo' }).last().click()
+  await entry(page, 'Kick-off').getByText('12:00').waitFor()
+  await page.getByText('Kick-off is back where it was').waitFor()
+  assert.equal((await read(`/appointments/${id}`)).end_at, '2031-03-05T11:30:00.000Z')
+})
+
+test('a time that is taken is refused in words, and the appointment goes back', async (t) => {
+  const slug = 'taken'
+  const booking_page_id = await create('/booking-pages', { slug, title: 'Taken', time_zone: 'Europe/Berlin' })
+  await appointment('First', '2031-04-02T08:00:00Z', '2031-04-02T09:00:00Z', { booking_page_id })
+  const second = { booking_page_id }
+  const id = await appointment('Second', '2031-04-02T10:00:00Z', '2031-04-02T11:00:00Z', second)
+  const page = await web.open(t, '/calendar?show=day&date=2031-04-02', { allow: /status of 409/ })
+  await entry(page, 'Second').getByText('12:00–13:00').waitFor()
+  await drag(page, entry(page, 'Second'), { y: -4 * (await halfHour(page)) })
+  await page.getByText('That time is taken by another appointment of the same booking page.').waitFor()
+  await entry(page, 'Second').getByText('12:00–13:00').waitFor()
+  assert.equal((await read(`/appointments/${id}`)).start_at, '2031-04-02T10:00:00.000Z')
+})
+
+test('dragging over free time begins an appointment with these times', async (t) => {
+  const page = await web.open(t, '/calendar?show=day&date=2031-05-07')
+  const ten = await page.getByText('10:00', { exact: true }).first().boundingBox()
+  const half_hour = await halfHour(page)
+  assert.ok(ten)
+  const [x, y] = [ten.x + 400, ten.y + half_hour / 2]
+  await page.mouse.move(x, y)
+  await page.mouse.down()
+  for (let step = 1; step <= 8; step++) await page.mouse.move(x, y + (step * 2 * half_hour) / 8)
+  await page.mouse.up()
+  const dialog = page.getByRole('dialog', { name: 'Create appointment' })
+  await dialog.getByLabel('Start').waitFor()
+  const start = await dialog.getByLabel('Start').inputValue()
+  const end = await dialog.getByLabel('End').inputValue()
+  assert.match(start, /^2031-05-07T10:/)
+  assert.ok(Date.parse(end) - Date.parse(start) >= 3_600_000, `${start} to ${end}`)
+})
+
+test('a booking page is made and changed, visitors book on it, and the open calendar shows it by itself', async (t) => {
+  const page = await web.open(t, '/booking-pages', { allow: /status of 422/ })
+  await page.getByRole('heading', { name: 'Booking pages' }).waitFor()
+  await page.keyboard.press('c')
+  const dialog = page.getByRole('dialog', { name: 'Create booking page' })
+  await dialog.getByLabel('Title').waitFor()
+  await page.keyboard.type('Größere Führung')
+  assert.equal(await dialog.getByLabel('Address').inputValue(), 'grossere-fuhrung')
+  await dialog.getByLabel('Address').fill('tour')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Größere Führung' }).waitFor()
+
+  // What visitors see stands beside it.
+  const preview = page.frameLocator('iframe')
+  await preview.getByRole('heading', { name: 'Größere Führung' }).waitFor()
+  const from = page.getByLabel('Monday, from')
+  assert.equal(await from.inputValue(), '09:00')
+  await from.fill('18:00')
+  await page.getByLabel('Duration in minutes').fill('4')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  // The service is heard at the fields.
+  await page.getByText('availability.monday.0.to must be later than from.').waitFor()
+  await page.getByText(/duration_minutes must/).waitFor()
+  await from.fill('10:00')
+  await page.getByLabel('Duration in minutes').fill('45')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Booking page saved').waitFor()
+  await preview.getByText('45 minutes').waitFor()
+  const { id, availability, duration_minutes } = (await read('/booking-pages?sort=-created_at'))[0]
+  assert.deepEqual(availability.monday, [{ from: '10:00', to: '17:00' }])
+  assert.equal(duration_minutes, 45)
+
+  const [{ start_at: slot }] = await read(`/booking-pages/${id}/slots`)
+  const day = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Berlin' }).format(new Date(slot))
+  await page.goto(`${web.rapport.url}/calendar?show=week&date=${day}`)
+  await page.getByText('Times in Europe/Berlin').waitFor()
+  assert.equal(await entry(page, 'Größere Führung').count(), 0)
+  const { get, post } = visitor(web.rapport.url)
+  const form = await get(`/book/tour?slot=${encodeURIComponent(slot)}`)
+  const fields = Object.fromEntries(
+    ['slot', 'minutes', 'zone'].map((name) => [name, fieldOf(form.text, name)]),
+  )
+  const booked = await post('/book/tour', { ...fields, ...ana, slot })
+  assert.equal(booked.status, 303, booked.text)
+  await entry(page, 'Größere Führung').waitFor()
+
+  await entry(page, 'Größere Führung').focus()
+  await page.keyboard.press('Enter')
+  const panel = page.getByRole('article', { name: 'Größere Führung' })
+  await panel.getByRole('link', { name: 'Ana Ruiz' }).waitFor()
+  await panel.getByRole('link', { name: 'Größere Führung' }).waitFor()
+})
+
+test('times are on the clock of the person, in the calendar, its page and its dialog', async (t) => {
+  // Between the two changes of clocks New York is five hours behind Berlin, not six.
+  const id = await appointment('Across the sea', '2031-03-19T13:00:00Z', '2031-03-19T14:00:00Z')
+  const session = await join('nina@example.test', 'member', { time_zone: 'America/New_York' })
+  const page = await web.open(t, '/calendar?show=week&date=2031-03-19', { session, locale: 'en-US' })
+  await entry(page, 'Across the sea').getByText('9:00').waitFor()
+  await page.getByText('Times in America/New_York').waitFor()
+  // A week begins on Sunday there.
+  await page.waitForFunction(`document.querySelector('[data-date]').dataset.date === '2031-03-16'`)
+  await page.goto(`${web.rapport.url}/calendar/${id}`)
+  await page.getByRole('button', { name: 'Start: Edit' }).click()
+  const start = page.getByLabel('Start', { exact: true })
+  assert.equal(await start.inputValue(), '2031-03-19T09:00')
+  await start.fill('2031-03-20T15:30')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Start: Edit' }).getByText('Mar 20, 2031').waitFor()
+  const { start_at, end_at } = await read(`/appointments/${id}`)
+  assert.deepEqual([start_at, end_at], ['2031-03-20T19:30:00.000Z', '2031-03-20T20:30:00.000Z'])
+})
+
+test('cancelling asks first and strikes the appointment through; deleting can be undone', async (t) => {
+  const id = await appointment('Lunch', '2031-06-04T10:00:00Z', '2031-06-04T11:00:00Z')
+  const page = await web.open(t, `/calendar/${id}`)
+  await page.getByRole('button', { name: 'Cancel appointment' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Cancel Lunch?' })
+  await dialog.getByLabel('Reason').fill('Ill')
+  await dialog.getByRole('button', { name: 'Cancel appointment' }).click()
+  await page.getByText('Cancelled', { exact: true }).waitFor()
+  await page.getByText('Ill', { exact: true }).waitFor()
+  assert.equal((await read(`/appointments/${id}`)).status, 'cancelled')
+
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.waitForURL(/\/calendar(\?|$)/)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.goto(`${web.rapport.url}/calendar?show=month&date=2031-06-04`)
+  await entry(page, 'Lunch').waitFor()
+  assert.match(
+    await entry(page, 'Lunch').evaluate('(one) => getComputedStyle(one).textDecoration'),
+    /line-through/,
+  )
+})
+
+test('who may only read can change nothing, and everybody can use every view', async (t) => {
+  await appointment('Look only', '2031-09-10T10:00:00Z', '2031-09-10T11:00:00Z')
+  const title = 'Read only'
+  const booking = await create('/booking-pages', { slug: 'read-only', title, time_zone: 'Europe/Berlin' })
+  const session = await join('rita@example.test', 'read_only')
+  for (const [size, shows] of [
+    [desk, ['month', 'week', 'day', 'list']],
+    [phone, ['day', 'list']],
+  ] as const)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await web.open(t, '/', { session, ...size, colorScheme })
+      for (const show of shows) {
+        await page.goto(`${web.rapport.url}/calendar?show=${show}&date=2031-09-10`)
+        await entry(page, 'Look only').waitFor()
+        assert.equal(await page.getByRole('button', { name: /Create/ }).count(), 0)
+        await checkScreen(page)
+      }
+      await page.goto(`${web.rapport.url}/booking-pages/${booking}`)
+      await page.getByRole('heading', { name: 'Next free times' }).waitFor()
+      assert.ok(await page.getByLabel('Title').isDisabled())
+      assert.equal(await page.getByRole('button', { name: /Save|Delete/ }).count(), 0)
+      await checkScreen(page)
+    }
+})

@@ -1,0 +1,497 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { fillWorkspace } from '../web-records.ts'
+
+let web: Web
+let german: string
+let reader: string
+before(async () => {
+  web = await startWeb()
+  await fillWorkspace(web.rapport)
+  german = await join('gerda@example.test', 'member', 'de')
+  reader = await join('rita@example.test', 'read_only', 'en')
+})
+after(() => web?.close())
+
+/** Lets somebody in; answers the session's cookie as the service sets it. */
+async function join(email: string, role: string, language: string): Promise<string> {
+  const { call, url } = web.rapport
+  const invited = await call('POST', '/api/v1/invitations', { email, role })
+  assert.equal(invited.status, 201, invited.text)
+  const token = invited.body.data.url_path.split('#')[1]
+  const body = { token, name: 'Gerda Meier', password: 'correct horse battery', language }
+  const headers = { 'content-type': 'application/json' }
+  const accept = { method: 'POST', headers, body: JSON.stringify(body) }
+  const joined = await fetch(`${url}/api/v1/invitations/accept`, accept)
+  assert.ok(joined.ok, await joined.text())
+  return joined.headers.get('set-cookie') ?? ''
+}
+
+async function create(path: string, body: object): Promise<number> {
+  const made = await web.rapport.call('POST', `/api/v1${path}`, body)
+  assert.equal(made.status, 201, made.text)
+  return made.body.data.id
+}
+const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
+const contact = (first_name: string, last_name: string, more = {}) =>
+  create('/contacts', { first_name, last_name, ...more })
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
+const rows = (page: Page, name: string) => page.getByRole('table', { name }).locator('tbody tr[data-row-id]')
+const undo = (page: Page) => page.getByRole('button', { name: 'Undo' }).click()
+
+/** Waits until something is so; the last answer is the error. */
+async function until<T>(ask: () => Promise<T>, wanted: T) {
+  for (let tries = 0; tries < 50; tries++) {
+    const got = await ask()
+    if (JSON.stringify(got) === JSON.stringify(wanted)) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  assert.deepEqual(await ask(), wanted)
+}
+
+test('a contact is created and found by keyboard, and every row can be reached by j and opened by Enter', async (t) => {
+  const page = await web.open(t, '/contacts')
+  await heading(page, 'Contacts')
+  await page.keyboard.press('c')
+  const dialog = page.getByRole('dialog', { name: 'Create contact' })
+  await dialog.waitFor()
+  await page.keyboard.type('Barbara')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('Liskov')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('not an address')
+  await page.keyboard.press('Enter')
+  // The service refuses; it says so at the field, and what was written stays.
+  const email = dialog.getByLabel('E-mail')
+  await page.waitForFunction(
+    "document.querySelector('[role=dialog] input[type=email]').getAttribute('aria-invalid') === 'true'",
+  )
+  await email.fill('barbara@example.test')
+  await dialog.getByLabel('Company').fill('lumen')
+  await page.getByRole('option', { name: /Lumen Optics/ }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await dialog.getByLabel('Tags').fill('logic')
+  await page.keyboard.press('Enter')
+  await dialog.getByRole('button', { name: 'Create contact' }).press('Enter')
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('complementary', { name: 'Barbara Liskov' }).waitFor()
+
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('/')
+  await page.keyboard.type('lisk')
+  await until(() => rows(page, 'Contacts').count(), 1)
+  await page.keyboard.press('Tab')
+  await page.locator('main').focus()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await heading(page, 'Barbara Liskov')
+  const [stored] = await read('/contacts?search=liskov')
+  assert.equal(stored.company.name, 'Lumen Optics')
+  assert.deepEqual((await read(`/contacts/${stored.id}`)).tags, ['logic'])
+})
+
+test('a fact is edited in place: Enter stores that field alone, Escape reverts, the service is heard at the field', async (t) => {
+  const id = await contact('Edsger', 'Dijkstra', { phone: '1', email: 'edsger@example.test' })
+  const page = await web.open(t, `/contacts/${id}`, { allow: /status of 422/ })
+  await heading(page, 'Edsger Dijkstra')
+  const sent: unknown[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'PUT') sent.push(request.postDataJSON())
+  })
+  const phone_button = page.getByRole('button', { name: 'Phone: Edit' })
+  await phone_button.click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('+31 20 1')
+  await page.keyboard.press('Enter')
+  await page.getByRole('img', { name: 'Saved' }).or(page.getByLabel('Saved')).first().waitFor()
+  assert.deepEqual(sent, [{ phone: '+31 20 1' }])
+  await until(() => phone_button.evaluate((one) => one === one.ownerDocument.activeElement), true)
+
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('999')
+  await page.keyboard.press('Escape')
+  await phone_button.getByText('+31 20 1', { exact: true }).waitFor()
+  assert.equal(sent.length, 1)
+
+  // e begins with the first fact.
+  await page.keyboard.press('e')
+  await page.keyboard.press('Control+a')
+  await page.keyboard.press('Delete')
+  await page.keyboard.press('Enter')
+  await page.locator('.mantine-InputWrapper-error, .mantine-TextInput-error').first().waitFor()
+  await page.keyboard.press('Escape')
+  await heading(page, 'Edsger Dijkstra')
+
+  await page.getByRole('button', { name: 'Company: Edit' }).click()
+  await page.getByRole('textbox', { name: 'Company' }).fill('harbour')
+  await page.getByRole('option', { name: /Harbour Logistics/ }).click()
+  await page.getByRole('link', { name: 'Harbour Logistics' }).first().waitFor()
+  const stored = await read(`/contacts/${id}`)
+  assert.equal(stored.company.name, 'Harbour Logistics')
+  assert.equal(stored.first_name, 'Edsger')
+})
+
+test('tags and custom fields keep their kind, and what is removed can come back', async (t) => {
+  const id = await contact('Donald', 'Knuth', { tags: ['author'], custom_fields: { volumes: 4 } })
+  const page = await web.open(t, `/contacts/${id}`)
+  await page.getByRole('textbox', { name: 'Add tag' }).fill('organ')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Remove the tag organ' }).waitFor()
+  await page.getByRole('button', { name: 'Remove the tag author' }).click()
+  await until(async () => (await read(`/contacts/${id}`)).tags, ['organ'])
+
+  await page.getByRole('button', { name: 'volumes: Edit' }).click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('5')
+  await page.keyboard.press('Enter')
+  await until(async () => (await read(`/contacts/${id}`)).custom_fields, { volumes: 5 })
+  await page.getByRole('button', { name: 'Add a field' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('region')
+  await page.getByLabel('Value').fill('EMEA')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'region: Edit' }).waitFor()
+  await page.getByRole('button', { name: 'Remove the field volumes' }).click()
+  await until(async () => (await read(`/contacts/${id}`)).custom_fields, { region: 'EMEA' })
+  await undo(page)
+  await until(async () => (await read(`/contacts/${id}`)).custom_fields.volumes, 5)
+})
+
+test('a note takes one keystroke, can be changed, and comes back after it was deleted', async (t) => {
+  const id = await contact('Tony', 'Hoare')
+  const page = await web.open(t, `/contacts/${id}`)
+  await heading(page, 'Tony Hoare')
+  await page.keyboard.press('n')
+  await page.keyboard.type('The first note')
+  await page.keyboard.press('Control+Enter')
+  const notes = page.getByRole('list', { name: 'Notes' })
+  await notes.getByText('The first note').waitFor()
+  assert.equal(new URL(page.url()).searchParams.get('tab'), 'notes')
+
+  await page.getByRole('button', { name: 'Edit the note' }).click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('The better note')
+  await page.keyboard.press('Control+Enter')
+  await notes.getByText('The better note').waitFor()
+  await page.getByRole('button', { name: 'Delete the note' }).click()
+  await notes.getByText('The better note').waitFor({ state: 'detached' })
+  await undo(page)
+  await notes.getByText('The better note').waitFor()
+  await page.getByRole('tab', { name: 'Timeline' }).click()
+  await page.getByRole('list', { name: 'Timeline' }).getByText('The better note').waitFor()
+})
+
+test('a timeline tells who changed what, and older entries page by page', async (t) => {
+  const id = await contact('Leslie', 'Lamport', { stage: 'lead' })
+  for (let n = 0; n < 30; n++) await create(`/contacts/${id}/notes`, { body: `Note ${n}` })
+  await web.rapport.call('PUT', `/api/v1/contacts/${id}`, { stage: 'customer', custom_fields: { seats: 3 } })
+  const page = await web.open(t, `/contacts/${id}`)
+  const timeline = page.getByRole('list', { name: 'Timeline' })
+  await timeline.getByText('from lead to customer').waitFor()
+  await timeline.getByText('seats set to 3').waitFor()
+  assert.equal(await timeline.getByText('Note 0', { exact: true }).count(), 0)
+  await page.getByRole('button', { name: 'Show older entries' }).click()
+  await timeline.getByText('Note 0', { exact: true }).waitFor()
+  await timeline.getByText(/created this/).waitFor()
+})
+
+test('deleting asks nothing and can be undone, one contact or many', async (t) => {
+  const ids = await Promise.all(['One', 'Two', 'Three'].map((name) => contact(name, 'Bulkson')))
+  const page = await web.open(t, `/contacts/${ids[0]}`, { allow: /status of 404/ })
+  await page.getByRole('button', { name: 'Delete contact' }).click()
+  await heading(page, 'Contacts')
+  await until(async () => (await read('/contacts?search=bulkson')).length, 2)
+  await undo(page)
+  await until(async () => (await read('/contacts?search=bulkson')).length, 3)
+
+  await page.goto(`${web.rapport.url}/contacts?search=bulkson`)
+  await until(() => rows(page, 'Contacts').count(), 3)
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  const bar = page.getByRole('region', { name: '2 selected' })
+  await bar.getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('2 contacts deleted').waitFor()
+  await until(() => rows(page, 'Contacts').count(), 1)
+  await undo(page)
+  await until(() => rows(page, 'Contacts').count(), 3)
+
+  // What has gone meanwhile is told, and the rest is done.
+  await page.getByRole('checkbox', { name: 'Select all on this page' }).check()
+  await page.route(`**/api/v1/contacts/${ids[1]}`, (route) =>
+    route.fulfill({ status: 404, json: { success: false, error: { code: 'not_found', message: 'Gone' } } }),
+  )
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByText(/1 record could not be changed/).waitFor()
+  await until(async () => (await read('/contacts?search=bulkson')).length, 1)
+})
+
+test('a stage and a tag are given to many at once, and taken back by one Undo', async (t) => {
+  const ids = [
+    await contact('Ann', 'Manyson', { stage: 'lead', tags: ['old'] }),
+    await contact('Bea', 'Manyson', { tags: ['vip'] }),
+  ]
+  const stages = () => Promise.all(ids.map(async (id) => (await read(`/contacts/${id}`)).stage))
+  const tags = () => Promise.all(ids.map(async (id) => (await read(`/contacts/${id}`)).tags))
+  const page = await web.open(t, '/contacts?search=manyson')
+  await until(() => rows(page, 'Contacts').count(), 2)
+  const all = page.getByRole('checkbox', { name: 'Select all on this page' })
+  await all.check()
+  await page.getByRole('button', { name: 'Set stage' }).click()
+  await page.getByRole('textbox', { name: 'Stage' }).fill('customer')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.getByText('Stage customer set for 2 contacts').waitFor()
+  assert.deepEqual(await stages(), ['customer', 'customer'])
+  await undo(page)
+  await until(stages, ['lead', null] as never)
+
+  await all.check()
+  await page.getByRole('button', { name: 'Add tag' }).click()
+  await page.getByRole('textbox', { name: 'Tag' }).fill('vip')
+  await page.keyboard.press('Enter')
+  await page.getByText('Tag vip added to 2 contacts').waitFor()
+  assert.deepEqual(await tags(), [['old', 'vip'], ['vip']])
+  await undo(page)
+  await until(tags, [['old'], ['vip']])
+})
+
+test('the address holds the whole view: search, filters, order, page and columns survive loading it again', async (t) => {
+  const company_id = await create('/companies', { name: 'Sixty Inc.' })
+  for (let n = 0; n < 60; n++)
+    await contact('Page', `Number${String(n).padStart(2, '0')}`, {
+      company_id,
+      custom_fields: { batch: 'sixty' },
+    })
+  const page = await web.open(t, '/contacts?search=page')
+  await until(() => rows(page, 'Contacts').count(), 50)
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Company' }).click()
+  await page.getByRole('textbox', { name: 'Company' }).fill('sixty')
+  await page.getByRole('option', { name: /Sixty/ }).click()
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Custom field' }).click()
+  await page.getByRole('textbox', { name: 'Custom field' }).fill('batch=sixty')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Name', exact: true }).click()
+  await rows(page, 'Contacts').first().getByText('Page Number00').waitFor()
+  await page.getByRole('button', { name: 'Next page' }).click()
+  await until(() => rows(page, 'Contacts').count(), 10)
+  await page.getByRole('button', { name: 'Columns' }).click()
+  await page.getByRole('checkbox', { name: 'Phone' }).uncheck()
+  await page.getByRole('columnheader', { name: 'Phone' }).waitFor({ state: 'detached' })
+
+  const kept = Object.fromEntries(new URL(page.url()).searchParams)
+  assert.deepEqual(
+    { ...kept, columns: kept.columns?.includes('phone') },
+    {
+      ...{ search: 'page', company_id: String(company_id), custom_field: 'batch=sixty' },
+      ...{ sort: 'last_name', page: '2', columns: false },
+    },
+  )
+  await page.reload()
+  await until(() => rows(page, 'Contacts').count(), 10)
+  await rows(page, 'Contacts').first().getByText('Page Number50').waitFor()
+  await page.getByText('51–60 of 60').waitFor()
+  await page.getByText('Sixty Inc.').first().waitFor()
+  assert.equal(await page.getByRole('columnheader', { name: 'Phone' }).count(), 0)
+
+  // A saved view is that address, for everybody.
+  await page.getByRole('button', { name: 'Views' }).click()
+  await page.getByRole('textbox', { name: 'Name of the view' }).fill('The sixty')
+  await page.keyboard.press('Enter')
+  await page.getByText('View The sixty saved').waitFor()
+  const other = await web.open(t, '/contacts', { session: reader })
+  await other.getByRole('button', { name: 'Views' }).click()
+  await other.getByRole('link', { name: 'The sixty' }).click()
+  await other.getByText('1–50 of 60').waitFor()
+  assert.equal(await other.getByRole('columnheader', { name: 'Phone' }).count(), 0)
+  await page.getByRole('button', { name: 'Views' }).click()
+  await page.getByRole('button', { name: 'Delete the view The sixty' }).click()
+  await page.getByText('View The sixty deleted').waitFor()
+  assert.deepEqual(await read('/views?list=contacts'), [])
+})
+
+test('beside the list, the panel follows the arrows and holds the same record', async (t) => {
+  const page = await web.open(t, '/contacts?sort=last_name')
+  const first = rows(page, 'Contacts').nth(0)
+  const names = await rows(page, 'Contacts').locator('[data-row-link]').allInnerTexts()
+  const nameOf = (index: number) => (names[index] ?? '').split('\n').at(-1) ?? ''
+  await first.locator('td').nth(4).click()
+  const panel = (index: number) => page.getByRole('complementary', { name: nameOf(index) })
+  await panel(0)
+    .getByRole('heading', { name: nameOf(0) })
+    .waitFor()
+  await page.keyboard.press('ArrowDown')
+  await panel(1)
+    .getByRole('heading', { name: nameOf(1) })
+    .waitFor()
+  await page.keyboard.press('k')
+  await panel(0)
+    .getByRole('heading', { name: nameOf(0) })
+    .waitFor()
+  await panel(0).getByRole('tab', { name: 'Notes' }).click()
+  assert.equal(new URL(page.url()).searchParams.get('tab'), null)
+  // Escape leaves a field first, then the panel.
+  await panel(0).getByRole('button', { name: 'Title: Edit' }).click()
+  await page.keyboard.press('Escape')
+  assert.equal(await panel(0).count(), 1)
+  await page.keyboard.press('Escape')
+  await panel(0).waitFor({ state: 'detached' })
+})
+
+test('a company is created, gets a contact and a deal, and comes back after it was deleted', async (t) => {
+  const page = await web.open(t, '/companies')
+  await heading(page, 'Companies')
+  await page.keyboard.press('c')
+  await page.getByRole('dialog', { name: 'Create company' }).waitFor()
+  await page.keyboard.type('Difference Works')
+  await page.keyboard.press('Enter')
+  const panel = page.getByRole('complementary', { name: 'Difference Works' })
+  await panel.getByRole('link', { name: 'Open the whole page' }).click()
+  await heading(page, 'Difference Works')
+  await page.getByRole('button', { name: 'Website: Edit' }).click()
+  await page.keyboard.type('difference.example')
+  await page.keyboard.press('Enter')
+  const site = page.getByRole('link', { name: 'Open the website of Difference Works' })
+  assert.equal(await site.getAttribute('href'), 'https://difference.example/')
+
+  await page.getByRole('tab', { name: 'Contacts' }).click()
+  await page.getByRole('button', { name: 'Create contact' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Create contact' })
+  await dialog.getByLabel('First name').fill('Charles')
+  await dialog.getByLabel('Last name').fill('Babbage')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Charles Babbage' }).waitFor()
+  await page.getByRole('tab', { name: 'Deals' }).click()
+  await page.getByRole('button', { name: 'Create deal' }).click()
+  await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('An engine')
+  await page.getByRole('dialog').getByLabel('Value').fill('500')
+  await page.keyboard.press('Enter')
+  await page.getByRole('tabpanel').getByRole('link', { name: 'An engine' }).waitFor()
+  await page.getByText('€500 open').waitFor()
+
+  await page.getByRole('button', { name: 'Delete company' }).click()
+  await heading(page, 'Companies')
+  await undo(page)
+  await page.getByRole('link', { name: 'Difference Works' }).waitFor()
+})
+
+test('text of records is only text, and a website that is a program is no link', async (t) => {
+  const evil = '<img src=x onerror=alert(1)>'
+  const company_id = await create('/companies', { name: evil, website: 'javascript:alert(1)' })
+  const id = await contact(evil, evil, { company_id, tags: [evil], custom_fields: { [evil]: evil } })
+  await create(`/contacts/${id}/notes`, { body: evil })
+  const page = await web.open(t, `/contacts/${id}`)
+  await page.getByRole('list', { name: 'Timeline' }).getByText(evil).first().waitFor()
+  assert.equal(await page.locator('img').count(), 0)
+  await page.goto(`${web.rapport.url}/companies/${company_id}`)
+  await heading(page, evil)
+  assert.equal(await page.locator('a[href^="javascript"]').count(), 0)
+  await page.goto(`${web.rapport.url}/companies`)
+  await page.getByRole('link', { name: evil }).waitFor()
+  assert.equal(await page.locator('a[href^="javascript"]').count(), 0)
+})
+
+test('who may only read sees no control that changes something', async (t) => {
+  const page = await web.open(t, '/contacts', { session: reader })
+  await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
+  assert.equal(await page.getByRole('checkbox').count(), 0)
+  assert.equal(await page.getByRole('button', { name: 'Create contact' }).count(), 0)
+  await page.getByRole('link', { name: 'Ada Lovelace' }).click()
+  await heading(page, 'Ada Lovelace')
+  const changing = page.getByRole('button', { name: /Edit|Delete|Remove|Add|Create|Save/ })
+  assert.equal(await changing.count(), 0)
+  await page.keyboard.press('n')
+  for (const tab of ['Notes', 'Deals', 'Activities', 'Appointments']) {
+    await page.getByRole('tab', { name: tab }).click()
+    await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' })
+    assert.equal(await changing.count(), 0, tab)
+    assert.equal(await page.getByRole('tabpanel').getByRole('textbox').count(), 0, tab)
+  }
+})
+
+const forms = { desk, phone }
+const step = (page: Page, name: string) => page.getByRole('button', { name }).first().click()
+/** What floats over the screens, and how it is opened. */
+const floating: [string, string, (page: Page) => Promise<void>][] = [
+  ['/contacts', 'a dialog', (page) => step(page, 'Create contact')],
+  ['/contacts?tag=partner&custom_field=seats%3D9', 'filters', async () => {}],
+  ['/contacts', 'the filters', (page) => step(page, 'Filter')],
+  ['/contacts', 'the views', (page) => step(page, 'Views')],
+  ['/contacts', 'the columns', (page) => step(page, 'Columns')],
+  [
+    '/contacts',
+    'the bar',
+    async (page) => {
+      await page.keyboard.press('j')
+      await page.keyboard.press('x')
+      await step(page, 'Set stage')
+    },
+  ],
+  ['/contacts?open=1', 'a field', (page) => step(page, 'Stage: Edit')],
+  ['/contacts/1', 'a new field', (page) => step(page, 'Add a field')],
+  ['/contacts/1', 'a company', (page) => step(page, 'Company: Edit')],
+  ['/contacts/1?tab=notes', 'a note', (page) => step(page, 'Edit the note')],
+  ['/companies?open=1', 'a company beside', async () => {}],
+  ['/companies/1?tab=contacts', 'its people', async () => {}],
+  ['/companies', 'another dialog', (page) => step(page, 'Create company')],
+]
+for (const form of ['desk', 'phone'] as const)
+  for (const colorScheme of ['light', 'dark'] as const)
+    test(`what opens over contacts and companies can be used by everybody, on a ${form} in ${colorScheme}`, async (t) => {
+      const page = await web.open(t, '/contacts', { ...forms[form], colorScheme })
+      for (const [path, name, open] of floating) {
+        await t.test(name, async () => {
+          await page.goto(web.rapport.url + path)
+          await page.getByRole('heading').first().waitFor()
+          await page
+            .locator('[aria-busy=true], .mantine-Skeleton-root')
+            .first()
+            .waitFor({ state: 'detached' })
+          await open(page)
+          await checkScreen(page)
+        })
+      }
+    })
+
+// Words that are the same in both languages.
+const same = new Set(['Name', 'Website', 'Deals', 'Demo', 'Filter', 'Ctrl K', 'Meeting', 'Wert'])
+
+/** Every text and every label that the app itself says, without what records hold. */
+const said = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const found = new Set()
+    for (const node of document.querySelectorAll('#app *, [data-portal] *')) {
+      if (node.closest('tbody, .note-text, .timeline, .related, .field-value, .tag, .custom-field')) continue
+      for (const name of ['aria-label', 'placeholder', 'title'])
+        if (node.getAttribute(name)) found.add(node.getAttribute(name))
+      for (const child of node.childNodes)
+        if (child.nodeType === 3 && /[a-z]{2}/i.test(child.data)) found.add(child.data.trim())
+    }
+    return [...found]
+  })()`)
+
+test('nothing of contacts and companies is left untranslated in German', async (t) => {
+  const places = ['/contacts', '/contacts/1?tab=notes', '/contacts/1?tab=deals', '/companies', '/companies/2']
+  const english = await web.open(t, '/contacts')
+  const deutsch = await web.open(t, '/contacts', { session: german, locale: 'de-DE' })
+  for (const place of places) {
+    const texts: string[][] = []
+    for (const page of [english, deutsch]) {
+      await page.goto(web.rapport.url + place)
+      await page.getByRole('heading', { level: 1 }).first().waitFor()
+      await page.locator('[aria-busy=true], .mantine-Skeleton-root').first().waitFor({ state: 'detached' })
+      texts.push(await said(page))
+    }
+    const [before = [], now = []] = texts
+    const records =
+      /Ada|Lovelace|Harbour|Analytical|Blue|Lumen|North|Acme|Olivia|Gerda|Sales|@|seats|region|Rapport|^customer$|^lead$/
+    const left = now.filter((text) => before.includes(text) && !same.has(text) && !records.test(text))
+    assert.deepEqual(left, [], place)
+    assert.ok(now.length > 15, place)
+  }
+})

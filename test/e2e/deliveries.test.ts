@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { checkScreen, phone, startWeb, type Web } from '../web.ts'
+import { company, log, onlyDelivery, register, until } from '../webhooks.ts'
+
+let web: Web
+let receiver: Receiver
+before(async () => {
+  web = await startWeb()
+  receiver = await startReceiver()
+})
+after(async () => {
+  await receiver?.close()
+  await web?.close()
+})
+
+const asJson = { 'content-type': 'application/json' }
+
+test('a webhook that is made in the app delivers, and its delivery appears without loading again, byte for byte', async (t) => {
+  receiver.answering = () => ({ headers: asJson, body: '{"thanks":true}' })
+  const page = await web.open(t, '/settings/webhooks', { allow: /status of 422/ })
+  await page.getByRole('button', { name: 'Create webhook' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create webhook' })
+  await dialog.getByLabel('URL').fill('http://169.254.169.254/')
+  await dialog.getByRole('button', { name: 'Create webhook' }).click()
+  await dialog.getByText(/169\.254|not allowed/).waitFor()
+  await dialog.getByLabel('URL').fill(receiver.url)
+  await dialog.getByLabel('Name').fill('Billing')
+  await dialog.getByLabel('All events').uncheck()
+  await dialog.getByLabel('All of company').check()
+  await checkScreen(page)
+  await dialog.getByRole('button', { name: 'Create webhook' }).click()
+  const once = page.getByRole('dialog', { name: 'Secret of the webhook' })
+  const secret = await once.locator('code').innerText()
+  assert.match(secret, /^whsec_/)
+  await checkScreen(page)
+  await once.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor()
+
+  await page.getByRole('link', { name: 'Delivery log' }).first().click()
+  await page.getByText('Nothing was sent yet.').waitFor()
+  const { id } = await company(web.rapport.call, 'Analytical Engines')
+  const row = page.getByRole('row', { name: /company\.created/ })
+  await row.getByText('Succeeded').waitFor()
+  await receiver.verify(secret)
+
+  await row.getByRole('link').first().click()
+  await page.getByText('HTTP 200').first().waitFor()
+  await page.getByText('"thanks"').waitFor()
+  await page.getByLabel('Request', { exact: true }).getByText('Raw').click()
+  const shown = await page.getByRole('region', { name: 'Request: Body' }).innerText()
+  assert.equal(shown, receiver.received[0]?.body)
+  await page.getByLabel('Request', { exact: true }).getByText('9 headers').click()
+  await page.getByText(String(receiver.received[0]?.headers['x-service-signature'])).waitFor()
+  await checkScreen(page)
+  await page.getByRole('link', { name: 'Open', exact: true }).click()
+  await page.waitForURL(new RegExp(`/companies/${id}$`))
+})
+
+test('a receiver that breaks shows its failed attempts and when the next one comes; once mended, it gets them again', async (t) => {
+  const { call } = web.rapport
+  const retried = await startWeb({ env: { WEBHOOK_RETRY_DELAYS: '2,3' } })
+  t.after(() => retried.close())
+  receiver.answering = () => ({ status: 500, body: 'down for repair' })
+  const { id: webhook_id } = await register(retried.rapport.call, { name: 'Warehouse', url: receiver.url })
+  const page = await retried.open(t, '/settings/deliveries', { allow: /status of 409/ })
+  await company(retried.rapport.call)
+  const row = page.getByRole('row', { name: /company\.created/ })
+  await row.getByText(/in 0:0\d min|now/).waitFor()
+  const { id } = await onlyDelivery(retried.rapport.call, webhook_id)
+  await row.getByRole('link').first().click()
+  await page.getByText('down for repair').waitFor()
+  await page.getByText('The receiver refused it').waitFor()
+  await page.getByText(/Next attempt in 0:0\d min/).waitFor()
+  await page.getByRole('button', { name: /Attempt 2/ }).waitFor()
+  await page.getByRole('button', { name: /Attempt 3/ }).waitFor()
+  await page.locator('.page-line').getByText('Failed').waitFor()
+  await checkScreen(page)
+  await page.goto(`${retried.rapport.url}/settings/webhooks/${webhook_id}`)
+  await page.getByText('Deliveries fail').waitFor()
+  await checkScreen(page)
+
+  receiver.answering = () => ({ headers: asJson, body: '{"ok":true}' })
+  await page.goto(`${retried.rapport.url}/settings/deliveries/${id}`)
+  await page.getByRole('button', { name: 'Resend' }).click()
+  await page.locator('.page-line').getByText('Succeeded').waitFor()
+  await page.getByRole('button', { name: /Attempt 4/ }).waitFor()
+  await page.getByRole('button', { name: /Attempt 1/ }).click()
+  await page.getByText('down for repair').waitFor()
+
+  // What cannot be sent again says why.
+  await retried.rapport.call('POST', `/api/v1/webhooks/${webhook_id}/pause`, {})
+  await page.getByRole('button', { name: 'Resend' }).click()
+  await page.getByText('The webhook is paused: resume it first.').waitFor()
+  assert.equal((await log(call, `webhook_id=${webhook_id}`)).length, 0)
+})
+
+test('new deliveries come in at the top, and wait behind a button while somebody reads', async (t) => {
+  receiver.answering = () => ({})
+  const { id } = await register(web.rapport.call, { name: 'Reader', url: receiver.url })
+  for (let n = 0; n < 60; n++) await company(web.rapport.call, `Firm ${n}`)
+  const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`)
+  await page.getByText('60', { exact: true }).waitFor()
+  const rows = page.locator('tbody tr')
+  async function many(count: number) {
+    await rows.nth(count - 1).waitFor()
+    assert.equal(await rows.count(), count)
+  }
+  await many(50)
+  await page.getByRole('button', { name: 'Show older deliveries' }).click()
+  await many(60)
+  const top = await rows.first().locator('a').getAttribute('href')
+  await company(web.rapport.call, 'One more')
+  await page.getByRole('button', { name: '1 new' }).waitFor()
+  assert.equal(await rows.first().locator('a').getAttribute('href'), top)
+  await checkScreen(page)
+  await page.getByRole('button', { name: '1 new' }).click()
+  await rows.first().locator(`a:not([href="${top}"])`).waitFor()
+  // At the top nothing is held back.
+  await company(web.rapport.call, 'And another')
+  await many(62)
+
+  // A delivery beside the log holds it still as well.
+  await rows.nth(3).getByText('Succeeded').click()
+  await page.getByRole('complementary', { name: 'Delivery' }).getByText('HTTP 200').first().waitFor()
+  await company(web.rapport.call, 'While it is open')
+  await page.getByRole('button', { name: '1 new' }).waitFor()
+  await checkScreen(page)
+  await page.keyboard.press('Escape')
+  await many(63)
+})
+
+test('filters of the log stand in the address and hold for what comes later', async (t) => {
+  const { id } = await register(web.rapport.call, {
+    url: receiver.url,
+    events: ['contact.created', 'company.created'],
+  })
+  const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`, { ...phone, colorScheme: 'dark' })
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Event' }).click()
+  await page.getByRole('option', { name: 'contact.created' }).click()
+  await page.waitForURL(/event=contact\.created/)
+  await company(web.rapport.call)
+  const made = await web.rapport.call('POST', '/api/v1/contacts', { first_name: 'Ada', last_name: 'L' })
+  assert.equal(made.status, 201)
+  await page.getByRole('row', { name: /contact\.created/ }).waitFor()
+  assert.equal(await page.getByRole('row', { name: /company\.created/ }).count(), 0)
+  await checkScreen(page)
+  await page.goto(`${web.rapport.url}/settings/deliveries?webhook_id=${id}&from=2099-01-01T00:00`)
+  await page.getByText('Nothing matches these filters.').waitFor()
+})
+
+test('a ping shows its answer at once; a secret is rotated and a webhook deleted from its page', async (t) => {
+  receiver.answering = () => ({ status: 418, body: 'no' })
+  const made = await register(web.rapport.call, { name: 'Kitchen', url: receiver.url })
+  const page = await web.open(t, `/settings/webhooks/${made.id}`, { allow: /status of 404/ })
+  await page.getByRole('button', { name: 'Send ping' }).click()
+  await page.getByText('HTTP 418').waitFor()
+  receiver.answering = () => ({})
+  await page.getByRole('button', { name: 'Send ping' }).click()
+  await page.getByText('HTTP 200').waitFor()
+
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('This webhook is paused').waitFor()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('This webhook is paused').waitFor({ state: 'detached' })
+
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Rotate secret…' }).click()
+  await page.getByLabel('Hours in which both sign').fill('2')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+  const once = page.getByRole('dialog', { name: 'Secret of the webhook' })
+  assert.notEqual(await once.locator('code').innerText(), made.secret)
+  await once.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByText('The secret is being rotated').waitFor()
+  await checkScreen(page)
+
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Delete webhook…' }).click()
+  await page.getByText('It cannot be restored.').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click()
+  await page.waitForURL(/\/settings\/webhooks$/)
+  const gone = await until(
+    () => web.rapport.call('GET', `/api/v1/webhooks/${made.id}`),
+    () => true,
+  )
+  assert.equal(gone.status, 404)
+})

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { endOfDay, startOfDay } from '../../web/src/app/days.ts'
+import { ticksTo } from '../../web/src/home/ticks.ts'
+import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { fillWorkspace } from '../web-records.ts'
+
+const budget_bytes = 250_000
+
+let empty: Web
+let web: Web
+before(async () => {
+  empty = await startWeb()
+  web = await startWeb()
+  await fillWorkspace(web.rapport)
+})
+after(async () => {
+  await empty?.close()
+  await web?.close()
+})
+
+const report = async (name: string) => (await web.rapport.call('GET', `/api/v1/reports/${name}`)).body.data
+const money = (value: number) =>
+  new Intl.NumberFormat('en-GB', {
+    ...{ style: 'currency', currency: 'EUR', maximumFractionDigits: 4 },
+    ...(Number.isInteger(value) && { maximumFractionDigits: 0 }),
+  }).format(value)
+const rowOf = async (page: Page, table: string, name: string) =>
+  (
+    await page
+      .getByRole('table', { name: table })
+      .getByRole('row')
+      .filter({ has: page.getByRole('rowheader', { name }) })
+      .locator('td:not([aria-hidden])')
+      .allInnerTexts()
+  ).map((text) => text.trim())
+
+test('the numbers of the home page are those of the reports', async (t) => {
+  const pipeline = await report('pipeline')
+  const outcomes = await report('outcomes?months=12&time_zone=Europe/Berlin')
+  const page = await web.open(t)
+  const names = ['New lead', 'Qualification', 'Demo', 'Proposal', 'Negotiation', 'Verbal commitment']
+  await page.getByRole('table', { name: 'Pipeline by stage' }).waitFor()
+  for (const [index, name] of names.entries()) {
+    const { value, weighted_value, count } = pipeline.stages[index]
+    assert.deepEqual(await rowOf(page, 'Pipeline by stage', name), [
+      money(value),
+      money(weighted_value),
+      String(count),
+    ])
+  }
+  const { value, weighted_value, count } = pipeline.total_open
+  assert.deepEqual(await rowOf(page, 'Pipeline by stage', 'Total'), [
+    money(value),
+    money(weighted_value),
+    String(count),
+  ])
+  const figures = await page.locator('.home-number').allInnerTexts()
+  assert.deepEqual(figures, [
+    money(value),
+    money(weighted_value),
+    `${Math.round(outcomes.win_rate * 1000) / 10}%`,
+    money(outcomes.months.at(-1).won_value),
+  ])
+  // The chart says its sum, and its table every month.
+  await page
+    .getByRole('img', { name: /Won and lost by month\. In 12 months: won €16,851, lost €7,150\.50\./ })
+    .waitFor()
+  await page.getByText('Show as a table').click()
+  const months = page.getByRole('table', { name: 'Won and lost by month' }).getByRole('row')
+  assert.equal(await months.count(), 13)
+  const { won_value, won_count, lost_value, lost_count } = outcomes.months.at(-1)
+  assert.deepEqual(
+    (await months.nth(1).getByRole('cell').allInnerTexts()).map((text) => text.trim()),
+    [money(won_value), String(won_count), money(lost_value), String(lost_count)],
+  )
+})
+
+test('an activity that is due is completed by one click, and comes back by Undo', async (t) => {
+  const { body } = await web.rapport.call('POST', '/api/v1/activities', {
+    ...{ subject: 'Ring the bell', due_at: new Date(Date.now() - 3600_000).toISOString() },
+  })
+  const page = await web.open(t)
+  const link = page.getByRole('link', { name: 'Ring the bell' }).first()
+  await link.waitFor()
+  await page.getByRole('button', { name: 'Complete Ring the bell' }).click()
+  await page.getByText('Ring the bell completed').waitFor()
+  await page.getByRole('button', { name: 'Complete Ring the bell' }).waitFor({ state: 'detached' })
+  const read = async () => (await web.rapport.call('GET', `/api/v1/activities/${body.data.id}`)).body.data
+  assert.notEqual((await read()).completed_at, null)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('button', { name: 'Complete Ring the bell' }).waitFor()
+  assert.equal((await read()).completed_at, null)
+})
+
+test('the latest events are sentences that lead to their records', async (t) => {
+  const { body } = await web.rapport.call('POST', '/api/v1/deals', { name: 'Lighthouse', value: 4200 })
+  await web.rapport.call('POST', `/api/v1/deals/${body.data.id}/change-stage`, { stage: 'won' })
+  const page = await web.open(t)
+  const events = page.getByRole('region', { name: 'Latest events' })
+  await events.getByText('Deal Lighthouse was won: €4,200').waitFor()
+  await events.getByText('Deal Lighthouse moved: from New lead to Won').waitFor()
+  await events.getByText('Deal Lighthouse was created').waitFor()
+  await events.getByRole('link', { name: 'Lighthouse' }).first().click()
+  await page.waitForURL(`**/deals/${body.data.id}`)
+})
+
+test('an empty workspace is told its first steps, each with the way to it', async (t) => {
+  const page = await empty.open(t)
+  const steps = page.getByRole('region', { name: 'First steps' })
+  assert.deepEqual(await steps.getByRole('button').allInnerTexts(), [
+    'Create contact',
+    'Create deal',
+    'Create webhook',
+  ])
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await checkScreen(page)
+  }
+  await steps.getByRole('button', { name: 'Create contact' }).click()
+  await page.waitForURL('**/contacts?create=1')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create contact' }).waitFor()
+})
+
+test('the first screen needs at most 250 KB of JavaScript, of files that come compressed and never change', async (t) => {
+  const page = await web.open(t, '/sign-in', { session: null })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.context().addCookies([sessionCookie(web)])
+  const sizes: { name: string; bytes: number }[] = []
+  const answers: Promise<unknown>[] = []
+  page.on('response', (response) => {
+    const { pathname } = new URL(response.url())
+    if (!pathname.startsWith('/assets/')) return
+    const headers = response.headers()
+    answers.push(
+      response
+        .request()
+        .sizes()
+        .then(({ responseBodySize }) => {
+          if (pathname.endsWith('.js')) sizes.push({ name: pathname, bytes: responseBodySize })
+          assert.match(headers['cache-control'] ?? '', /immutable/, pathname)
+          assert.match(headers['cache-control'] ?? '', /max-age=31536000/, pathname)
+          assert.match(headers['content-encoding'] ?? '', /br|gzip|zstd/, pathname)
+        }),
+    )
+  })
+  // Nothing is kept of the page before.
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.clearBrowserCache')
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+  const document = await page.goto(`${web.rapport.url}/`)
+  await page.getByRole('table', { name: 'Pipeline by stage' }).waitFor()
+  await page.getByRole('img', { name: /Won and lost by month/ }).waitFor()
+  await page.waitForLoadState('networkidle').catch(() => {})
+  await Promise.all(answers)
+  const sum = sizes.reduce((before, { bytes }) => before + bytes, 0)
+  t.diagnostic(`${Math.round(sum / 1000)} KB in ${sizes.length} files`)
+  assert.ok(sizes.length > 1 && sum > 50_000, JSON.stringify(sizes))
+  assert.ok(sum <= budget_bytes, `${sum} bytes: ${JSON.stringify(sizes)}`)
+
+  const policy = document?.headers()['content-security-policy'] ?? ''
+  assert.match(policy, /default-src 'none'/)
+  assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval|https?:|\*/)
+})
+
+const sessionCookie = ({ cookie, rapport }: Web) => {
+  const [name = '', value = ''] = cookie.split('=')
+  return { name, value, url: rapport.url }
+}
+
+for (const [form, view] of Object.entries({ desk, phone }))
+  for (const colorScheme of ['light', 'dark'] as const)
+    test(`home can be used by everybody, on a ${form} in ${colorScheme}`, async (t) => {
+      const page = await web.open(t, '/', { ...view, colorScheme })
+      await page.getByRole('img', { name: /Won and lost by month/ }).waitFor()
+      await page.getByRole('region', { name: 'Latest events' }).getByRole('link').first().waitFor()
+      await checkScreen(page)
+    })
+
+test('who may only read sees the numbers and cannot complete or create', async (t) => {
+  const session = await readerOf(web)
+  const page = await web.open(t, '/', { session })
+  await page.getByRole('table', { name: 'Pipeline by stage' }).waitFor()
+  await page.getByRole('region', { name: 'Overdue and today' }).getByRole('link').nth(1).waitFor()
+  assert.equal(await page.getByRole('button', { name: /^Complete / }).count(), 0)
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').waitFor()
+  await page.getByRole('option', { name: /Go to Home/ }).waitFor()
+  assert.equal(await page.getByRole('option', { name: /^Create / }).count(), 0)
+})
+
+/** The session of somebody who was invited to read. */
+async function readerOf({ rapport, cookie }: Web): Promise<string> {
+  const { url } = rapport
+  const ask = (path: string, body: object, more = {}) =>
+    fetch(`${url}/api/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...more },
+      body: JSON.stringify(body),
+    })
+  const invited = await ask('/invitations', { email: 'rita@example.test', role: 'read_only' }, { cookie })
+  const { data } = (await invited.json()) as { data: { url_path: string } }
+  const token = new URL(data.url_path, url).hash.slice(1)
+  const accepted = await ask('/invitations/accept', {
+    token,
+    name: 'Rita Reader',
+    password: 'a long enough password',
+  })
+  assert.ok(accepted.ok, await accepted.clone().text())
+  return accepted.headers.get('set-cookie') ?? ''
+}
+
+test('a day begins where its zone says so, also where clocks are changed or midnight is skipped', () => {
+  assert.equal(startOfDay('2026-03-29', 'Europe/Berlin'), '2026-03-28T23:00:00.000Z')
+  assert.equal(endOfDay('2026-03-29', 'Europe/Berlin'), '2026-03-29T21:59:59.999Z')
+  assert.equal(endOfDay('2026-10-25', 'Europe/Berlin'), '2026-10-25T22:59:59.999Z')
+  assert.equal(startOfDay('2026-11-21', 'Pacific/Kiritimati'), '2026-11-20T10:00:00.000Z')
+  assert.equal(startOfDay('2026-11-21', 'Pacific/Pago_Pago'), '2026-11-21T11:00:00.000Z')
+  // In Cairo the clocks go forward at midnight: the day begins at one.
+  assert.equal(startOfDay('2026-04-24', 'Africa/Cairo'), '2026-04-23T22:00:00.000Z')
+})
+
+test('the axis of a chart has round numbers, and reaches over the highest column', () => {
+  assert.deepEqual(ticksTo(16_851), [0, 5000, 10_000, 15_000, 20_000])
+  assert.deepEqual(ticksTo(3, true), [0, 1, 2, 3])
+  assert.deepEqual(ticksTo(0, true), [0])
+  for (const highest of [0.07, 1, 9.99, 10, 999, 123_456, 99_999_999_999.9999]) {
+    const ticks = ticksTo(highest)
+    assert.ok((ticks.at(-1) ?? 0) >= highest && ticks.length <= 6, `${highest}: ${ticks}`)
+  }
+})

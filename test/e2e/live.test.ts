@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { Page, Request } from 'playwright-core'
+import { web_folder } from '../../src/web/build.ts'
+import { removeScratch } from '../engine.ts'
+import { type Rapport, startRapport } from '../harness.ts'
+import { startWeb, type Web } from '../web.ts'
+
+const soon_ms = 3000
+const dropped = /status of (401|503)|ERR_|Failed to load resource/
+
+let web: Web
+let rapport: Rapport
+let data_dir: string
+let port: number
+before(async () => {
+  port = await freePort()
+  data_dir = mkdtempSync(join(tmpdir(), 'rapport-test-'))
+  web = await startWeb({ data_dir, env: { PORT: String(port) } })
+  rapport = web.rapport
+})
+after(async () => {
+  await web?.browser.close()
+  await rapport?.close()
+  await removeScratch(data_dir)
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+const call = (method: string, path: string, body?: object) => web.rapport.call(method, `/api/v1${path}`, body)
+const isStream = (request: Request) => new URL(request.url()).pathname === '/api/v1/events/stream'
+const due_at = () => new Date(Date.now() - 60_000).toISOString()
+const plan = async (subject: string) =>
+  (await call('POST', '/activities', { subject, due_at: due_at() })).body.data.id
+const ready = (page: Page) => page.getByRole('region', { name: 'Overdue and today' }).waitFor()
+/** The home page, when its stream is open. */
+async function openHome(t: Parameters<Web['open']>[0]) {
+  const page = await web.open(t, '/trash', { allow: dropped })
+  await page.goto('about:blank')
+  const opened = page.waitForResponse((response) => isStream(response.request()))
+  await page.goto(`${web.rapport.url}/`)
+  await opened
+  await ready(page)
+  return page
+}
+
+test('two browsers see what the other one does, within a moment', async (t) => {
+  await plan('Seen by both')
+  const one = await openHome(t)
+  const other = await openHome(t)
+  for (const page of [one, other]) await page.getByRole('button', { name: 'Complete Seen by both' }).waitFor()
+  const started = performance.now()
+  await one.getByRole('button', { name: 'Complete Seen by both' }).click()
+  await other.getByText('Activity Seen by both was completed').waitFor({ timeout: soon_ms })
+  await other
+    .getByRole('button', { name: 'Complete Seen by both' })
+    .waitFor({ state: 'detached', timeout: soon_ms })
+  t.diagnostic(`after ${Math.round(performance.now() - started)} ms`)
+  // And back.
+  await plan('Answer')
+  await one.getByRole('button', { name: 'Complete Answer' }).waitFor({ timeout: soon_ms })
+  await other.getByRole('button', { name: 'Complete Answer' }).click()
+  await one.getByRole('button', { name: 'Complete Answer' }).waitFor({ state: 'detached', timeout: soon_ms })
+})
+
+test('many tabs share one stream, and when its tab is closed another one goes on', async (t) => {
+  const first = await openHome(t)
+  const streams: string[] = []
+  const context = first.context()
+  context.on('request', (request) => isStream(request) && streams.push(request.url()))
+  const tabs = [await context.newPage(), await context.newPage()]
+  for (const tab of tabs) {
+    await tab.goto(`${web.rapport.url}/`)
+    await ready(tab)
+  }
+  await plan('Told to all tabs')
+  for (const tab of [first, ...tabs])
+    await tab.getByRole('button', { name: 'Complete Told to all tabs' }).waitFor({ timeout: soon_ms })
+  assert.deepEqual(streams, [])
+
+  const taken_over = context.waitForEvent('request', { predicate: isStream })
+  await first.close()
+  const request = await taken_over
+  assert.match(request.url(), /cursor=\d+/, 'it goes on where the other one was')
+  await plan('Told by another tab')
+  for (const tab of tabs)
+    await tab.getByRole('button', { name: 'Complete Told by another tab' }).waitFor({ timeout: soon_ms })
+  assert.equal(streams.length, 1)
+})
+
+test('what has no events is read again when the window is taken up', async (t) => {
+  const { id } = (await call('POST', '/contacts', { first_name: 'Nora', last_name: 'Note' })).body.data
+  const note = (await call('POST', `/contacts/${id}/notes`, { body: 'Quietly deleted' })).body.data
+  const page = await web.open(t, '/trash', { allow: dropped })
+  await page.getByRole('heading', { level: 1, name: 'Trash' }).waitFor()
+  await call('DELETE', `/contacts/${id}/notes/${note.id}`)
+  await page.evaluate("dispatchEvent(new Event('focus'))")
+  await page.getByRole('button', { name: 'Restore Quietly deleted' }).waitFor()
+})
+
+test('the stream comes back after the service was restarted, and nothing is missed', async (t) => {
+  const page = await openHome(t)
+  await rapport.stop()
+  const back = page.waitForResponse((response) => isStream(response.request()) && response.ok(), {
+    timeout: 20_000,
+  })
+  rapport = await startRapport({ data_dir, env: { PORT: String(port) }, web_folder })
+  // Before the page is back.
+  await plan('Made meanwhile')
+  await back
+  await page.getByRole('button', { name: 'Complete Made meanwhile' }).waitFor()
+  await plan('Made after')
+  await page.getByRole('button', { name: 'Complete Made after' }).waitFor({ timeout: soon_ms })
+})
+
+test('a session that ends elsewhere ends the stream, and leads to signing in', async (t) => {
+  const page = await openHome(t)
+  const streams: Request[] = []
+  const headers = { cookie: web.cookie }
+  const ended = await fetch(`${web.rapport.url}/api/v1/session`, { method: 'DELETE', headers })
+  assert.equal(ended.status, 200)
+  await page.waitForURL(/\/sign-in/, { timeout: 20_000 })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  page.on('request', (request) => isStream(request) && streams.push(request))
+  // Longer than a stream waits before it comes back.
+  await page.waitForRequest(isStream, { timeout: 3500 }).catch(() => {})
+  assert.equal(streams.length, 0)
+})

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { fillWorkspace } from '../web-records.ts'
+
+let web: Web
+before(async () => {
+  web = await startWeb()
+  await fillWorkspace(web.rapport)
+})
+after(() => web?.close())
+
+async function openPalette(page: Page) {
+  await page.keyboard.press('Control+k')
+  const input = page.getByRole('combobox', { name: 'Search or go to' })
+  await input.waitFor()
+  return input
+}
+/** The option that Enter would take, as a reader is told it. */
+const current = (page: Page) =>
+  page.evaluate(() => {
+    const { document } = globalThis as unknown as {
+      document: { activeElement: Pointing; getElementById(id: string): Pointing }
+    }
+    type Pointing = { getAttribute(name: string): string | null; textContent: string }
+    const id = document.activeElement.getAttribute('aria-activedescendant')
+    return id ? document.getElementById(id).textContent : null
+  })
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const { document } = globalThis as unknown as {
+      document: { activeElement: { textContent: string; id: string } }
+    }
+    return document.activeElement.id || document.activeElement.textContent
+  })
+
+test('a contact is found and opened by the keyboard alone, and is offered again the next time', async (t) => {
+  const page = await web.open(t, '/trash')
+  await page.getByRole('heading', { level: 1, name: 'Trash' }).waitFor()
+  await openPalette(page)
+  await page.keyboard.type('zoe ang')
+  const option = page.getByRole('option', { name: /Zoë Ångström/ })
+  await option.waitFor()
+  while (!(await current(page))?.includes('Zoë Ångström')) await page.keyboard.press('ArrowDown')
+  assert.equal(await option.getAttribute('aria-selected'), 'true')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/contacts\/\d+$/)
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.goto(`${web.rapport.url}/`)
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
+  await openPalette(page)
+  await page
+    .getByRole('group', { name: 'Opened last' })
+    .getByRole('option', { name: 'Zoë Ångström' })
+    .waitFor()
+  assert.match((await current(page)) ?? '', /Zoë Ångström/)
+})
+
+test('companies and deals are found by their names', async (t) => {
+  const page = await web.open(t)
+  await openPalette(page)
+  await page.keyboard.type('harbour')
+  await page
+    .getByRole('group', { name: 'Companies' })
+    .getByRole('option', { name: /Harbour Logistics/ })
+    .waitFor()
+  await page
+    .getByRole('group', { name: 'Deals' })
+    .getByRole('option', { name: /Harbour Logistics: renewal/ })
+    .first()
+    .waitFor()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('no such thing anywhere')
+  await page.getByText('Nothing found.').waitFor()
+  assert.equal(await page.getByRole('option').count(), 0)
+})
+
+test('the palette goes to places, and Escape puts the focus back where it was', async (t) => {
+  const page = await web.open(t)
+  const link = page.getByRole('link', { name: 'Calendar' }).first()
+  await link.focus()
+  await openPalette(page)
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.waitForFunction(() => {
+    const { document } = globalThis as unknown as { document: { activeElement: { textContent: string } } }
+    return document.activeElement.textContent === 'Calendar'
+  })
+  await openPalette(page)
+  await page.keyboard.type('deals')
+  while (!(await current(page))?.startsWith('Go to Deals')) await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/deals')
+  await page.getByRole('heading', { level: 1, name: 'Deals' }).waitFor()
+  await page.waitForFunction(() => {
+    const { document } = globalThis as unknown as { document: { activeElement: { id: string } } }
+    return document.activeElement.id === 'content'
+  })
+  assert.equal(await focused(page), 'content')
+})
+
+test('the palette runs an action, and creates from anywhere', async (t) => {
+  const page = await web.open(t, '/audit-log')
+  await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
+  await openPalette(page)
+  await page.keyboard.type('keyboard sh')
+  await page.waitForFunction(() => {
+    const { document } = globalThis as unknown as {
+      document: { querySelectorAll(by: string): { length: number } }
+    }
+    return document.querySelectorAll('[role=option]').length === 1
+  })
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+
+  await openPalette(page)
+  await page.keyboard.type('create co')
+  while ((await current(page)) !== 'Create company') await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/companies?create=1')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create company' }).waitFor()
+})
+
+test('the sheet lists every key that works here, and ? opens it', async (t) => {
+  const page = await web.open(t, '/trash')
+  await page.getByRole('table', { name: 'Trash' }).waitFor()
+  await page.keyboard.press('?')
+  const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  const everywhere = sheet.getByRole('region', { name: 'Everywhere' })
+  await everywhere.getByText('Go to Deals').waitFor()
+  const line = everywhere.locator('.sheet-line').filter({ hasText: 'Go to Deals' })
+  assert.deepEqual(await line.locator('kbd').allInnerTexts(), ['g', 'd'])
+  const lists = sheet.getByRole('region', { name: 'In lists' }).locator('.sheet-line')
+  const next = lists.filter({ hasText: 'Next row' })
+  assert.deepEqual(await next.locator('kbd').allInnerTexts(), ['j', '↓'])
+  await checkScreen(page)
+})
+
+for (const [form, view] of Object.entries({ desk, phone }))
+  for (const colorScheme of ['light', 'dark'] as const)
+    test(`the palette can be used by everybody, on a ${form} in ${colorScheme}`, async (t) => {
+      const page = await web.open(t, '/', { ...view, colorScheme })
+      await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
+      await openPalette(page)
+      await page.getByRole('option').first().waitFor()
+      await checkScreen(page)
+      await page.keyboard.type('an')
+      await page.getByRole('option', { name: /Anna Schmidt/ }).waitFor()
+      await checkScreen(page)
+    })

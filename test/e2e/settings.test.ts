@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { client } from '../harness.ts'
+import { browser, join, password } from '../people.ts'
+import { checkScreen, owner, phone, startWeb, type Web } from '../web.ts'
+
+let web: Web
+before(async () => {
+  web = await startWeb()
+})
+after(() => web?.close())
+
+function ownersCalls() {
+  const call = browser(web.rapport.url)
+  call.plant(web.cookie)
+  return call
+}
+
+test('a key that is made in the app opens what was chosen and no more, is shown once, and is taken back', async (t) => {
+  const page = await web.open(t, '/settings/keys')
+  await page.getByRole('button', { name: 'Create API key' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Create API key' })
+  await dialog.getByLabel('Name').fill('Website form')
+  await dialog.getByLabel('Only what I choose').check()
+  await dialog.getByLabel('Contacts: Read').check()
+  await checkScreen(page)
+  await dialog.getByRole('button', { name: 'Create API key' }).click()
+  const once = page.getByRole('dialog', { name: 'Your new API key' })
+  const token = await once.locator('code').first().innerText()
+  assert.match(token, /^crm_\w+$/)
+  await checkScreen(page)
+  await page.keyboard.press('Escape')
+  await once.getByRole('button', { name: 'I have kept it' }).click()
+  await once.waitFor({ state: 'hidden' })
+  assert.equal(await page.getByText(token).count(), 0)
+
+  const call = client(web.rapport.url, token)
+  assert.equal((await call('GET', '/api/v1/contacts')).status, 200)
+  assert.equal((await call('GET', '/api/v1/deals')).status, 403)
+
+  const row = page.getByRole('row', { name: /Website form/ })
+  await row.getByText('Contacts (read)').waitFor()
+  await page.getByRole('button', { name: 'Revoke Website form' }).click()
+  await page.getByText('This cannot be undone.').waitFor()
+  await checkScreen(page)
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await row.getByText('Revoked').waitFor()
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  assert.equal((await call('GET', '/api/v1/contacts')).status, 401)
+})
+
+test('a new key without a choice of scopes is refused at the field', async (t) => {
+  const page = await web.open(t, '/settings/keys', { ...phone, colorScheme: 'dark', allow: /status of 422/ })
+  await page.getByRole('button', { name: 'Create API key' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Only what I choose').check()
+  await dialog.getByRole('button', { name: 'Create API key' }).click()
+  await dialog.getByText('Fill this in.').waitFor()
+  await dialog.getByText('Choose at least one.').waitFor()
+  await checkScreen(page)
+})
+
+test('members are invited, change their roles and are removed; the last owner stays', async (t) => {
+  const { email } = await join(ownersCalls(), web.rapport.url, 'member', 'grace@example.test')
+  const page = await web.open(t, '/settings/members', { allow: /status of 409/ })
+  const row = page.getByRole('row', { name: new RegExp(email) })
+  await row.getByRole('combobox', { name: 'Role of Grace Hopper' }).click()
+  await page.getByRole('option', { name: 'Admin' }).click()
+  await page.getByText('Grace Hopper is now: Admin').waitFor()
+
+  await page.getByRole('combobox', { name: `Role of ${owner.name}` }).click()
+  await page.getByRole('option', { name: 'Member' }).click()
+  await page.getByText('A workspace keeps at least one owner.').waitFor()
+
+  await page.getByRole('button', { name: 'Invite' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Invite' })
+  await dialog.getByLabel('E-mail').fill('new@example.test')
+  await checkScreen(page)
+  await dialog.getByRole('button', { name: 'Create invitation' }).click()
+  const once = page.getByRole('dialog', { name: 'Link of the invitation' })
+  const link = await once.locator('code').first().innerText()
+  assert.ok(link.startsWith(`${web.rapport.url}/invitation#`))
+  await once.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByRole('button', { name: 'Revoke the invitation of new@example.test' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('Nobody is invited at the moment.').waitFor()
+
+  await page.getByRole('button', { name: 'Remove Grace Hopper' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await row.waitFor({ state: 'detached' })
+  const again = await browser(web.rapport.url)('POST', '/session', { email, password })
+  assert.equal(again.status, 403)
+})
+
+test('the profile changes the language at once, the e-mail only with the password, and ends other sessions', async (t) => {
+  const { call, email } = await join(ownersCalls(), web.rapport.url, 'member', 'ada@example.test')
+  const other = browser(web.rapport.url, { 'user-agent': 'Mozilla/5.0 (X11; Linux) Firefox/140.0' })
+  assert.equal((await other('POST', '/session', { email, password })).status, 200)
+  const session = `${call.cookie()}; Path=/`
+  const page = await web.open(t, '/settings/profile', { session, allow: /status of 422/ })
+  await page.getByRole('button', { name: 'End the session: Firefox, Linux' }).click()
+  await page.getByRole('button', { name: 'End the session: Firefox, Linux' }).waitFor({ state: 'detached' })
+
+  await page.getByRole('button', { name: 'Change e-mail' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('New e-mail').fill('ada.l@example.test')
+  await dialog.getByLabel('Current password', { exact: true }).fill('something else')
+  await dialog.getByRole('button', { name: 'Change e-mail' }).click()
+  await dialog.getByText('This is not the password.').waitFor()
+  await dialog.getByLabel('Current password', { exact: true }).fill(password)
+  await dialog.getByRole('button', { name: 'Change e-mail' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  assert.equal(await page.getByLabel('E-mail', { exact: true }).inputValue(), 'ada.l@example.test')
+
+  await page.getByLabel('Time zone').first().fill('kathm')
+  await page
+    .getByRole('option', { name: 'Asia/Kathmandu' })
+    .or(page.getByRole('option', { name: 'Asia/Katmandu' }))
+    .click()
+  await page.getByLabel('Language').first().click()
+  await page.getByRole('option', { name: 'Deutsch' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Profil' }).waitFor()
+  await checkScreen(page)
+})
+
+test('a new workspace is made from the menu, as its owner', async (t) => {
+  const { call } = await join(ownersCalls(), web.rapport.url, 'member', 'mei@example.test')
+  const page = await web.open(t, '/', { session: `${call.cookie()}; Path=/` })
+  await page.getByRole('button', { name: `Workspace: ${owner.workspace_name}` }).click()
+  await page.getByRole('menuitem', { name: 'New workspace…' }).click()
+  await page.getByLabel('Name of the workspace').fill('Side Project')
+  await checkScreen(page)
+  await page.getByRole('button', { name: 'Create workspace' }).click()
+  await page.getByRole('button', { name: 'Workspace: Side Project' }).waitFor()
+  await page.getByRole('button', { name: 'Workspace: Side Project' }).click()
+  await page.getByRole('menuitem', { name: owner.workspace_name }).click()
+  await page.getByRole('button', { name: `Workspace: ${owner.workspace_name}` }).waitFor()
+})

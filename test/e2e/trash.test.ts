@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { fillWorkspace } from '../web-records.ts'
+
+let web: Web
+let filled: Awaited<ReturnType<typeof fillWorkspace>>
+before(async () => {
+  web = await startWeb()
+  filled = await fillWorkspace(web.rapport)
+})
+after(() => web?.close())
+
+const call = (method: string, path: string, body?: object) => web.rapport.call(method, `/api/v1${path}`, body)
+
+test('what was deleted is restored by one click, and several at once', async (t) => {
+  const [, , first, second, third] = filled.contacts
+  for (const id of [first, second, third]) await call('DELETE', `/contacts/${id}`)
+  const page = await web.open(t, '/trash')
+  await page.getByRole('button', { name: 'Restore Alan Turing' }).click()
+  await page.getByText('Alan Turing restored').waitFor()
+  await page.getByRole('button', { name: 'Restore Alan Turing' }).waitFor({ state: 'detached' })
+  assert.equal((await call('GET', `/contacts/${first}`)).status, 200)
+
+  await page.getByRole('checkbox', { name: 'Select Katherine Johnson' }).check()
+  await page.getByRole('checkbox', { name: 'Select Linus Berg' }).check()
+  await page.getByRole('region', { name: '2 selected' }).getByRole('button', { name: 'Restore' }).click()
+  await page.getByText('2 records restored').waitFor()
+  await page.getByText('Linus Berg', { exact: true }).waitFor({ state: 'detached' })
+  for (const id of [second, third]) assert.equal((await call('GET', `/contacts/${id}`)).status, 200)
+})
+
+test('the trash shows one kind, and how many days are left', async (t) => {
+  await call('DELETE', `/deals/${filled.deals[0]}`)
+  const page = await web.open(t, '/trash?kind=deals')
+  const rows = page.getByRole('table', { name: 'Trash' }).locator('tbody tr')
+  await rows.filter({ hasText: 'Analytical Engines: first order' }).waitFor()
+  assert.equal(await rows.count(), 1)
+  assert.match(await rows.first().innerText(), /in 30 days/)
+  await page.getByRole('button', { name: 'Remove the filter Kind' }).click()
+  await rows.filter({ hasText: 'Nina Weber' }).waitFor()
+})
+
+test('to delete a person for good the name is typed; then the record and its data are gone', async (t) => {
+  const { body } = await call('POST', '/contacts', {
+    first_name: 'Vera',
+    last_name: 'Vanish',
+    email: 'vera@example.test',
+  })
+  const { id } = body.data
+  await call('DELETE', `/contacts/${id}`)
+  const page = await web.open(t, '/trash')
+  await page.getByRole('button', { name: 'Delete Vera Vanish for good' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete Vera Vanish for good?' })
+  await dialog.getByText(/All notes of this contact go too/).waitFor()
+  await dialog.getByRole('textbox').fill('Vera')
+  await dialog.getByRole('button', { name: 'Delete for good' }).click()
+  await dialog.getByText('This is not the name.').waitFor()
+  assert.equal((await call('GET', '/trash?kind=contacts')).body.data[0].id, id)
+  await checkScreen(page)
+  await dialog.getByRole('textbox').fill('Vera Vanish')
+  await page.keyboard.press('Enter')
+  await page.getByText('Vera Vanish deleted for good').waitFor()
+  await page.getByRole('button', { name: 'Delete Vera Vanish for good' }).waitFor({ state: 'detached' })
+  assert.equal((await call('POST', `/contacts/${id}/restore`, {})).status, 404)
+  const log = (await call('GET', `/audit-log?kind=contacts&record_id=${id}`)).body.data
+  assert.equal(log[0].action, 'erased')
+  assert.doesNotMatch(JSON.stringify(log), /Vanish/)
+})
+
+test('the audit log tells who changed what, from what to what, and leads to the record', async (t) => {
+  const [id] = filled.contacts
+  await call('PUT', `/contacts/${id}`, { phone: '+49 30 99', tags: ['vip'] })
+  const page = await web.open(t, `/audit-log?kind=contacts&record_id=${id}`)
+  const row = page.getByRole('list', { name: 'Changes, newest first' }).getByRole('listitem').first()
+  await row.getByText('First key changed contact Ada Lovelace').waitFor()
+  await row.getByRole('button', { name: /^Show what changed/ }).click()
+  const phone_row = row.getByRole('row').filter({ hasText: 'Phone' })
+  assert.deepEqual(await phone_row.getByRole('cell').allInnerTexts(), ['+49 30 5550100', '+49 30 99'])
+  await row.getByRole('row').filter({ hasText: 'Tags' }).getByText('vip').waitFor()
+  await row.getByRole('link', { name: 'contact Ada Lovelace' }).click()
+  await page.waitForURL(`**/contacts/${id}`)
+})
+
+test('the audit log is filtered by chips, and older changes come when they are asked for', async (t) => {
+  for (let n = 0; n < 55; n++) await call('PUT', `/companies/${filled.companies[0]}`, { phone: `+49 ${n}` })
+  const page = await web.open(t, '/audit-log?kind=companies')
+  const rows = page.getByRole('list', { name: 'Changes, newest first' }).getByRole('listitem')
+  await rows.nth(49).waitFor()
+  assert.equal(await rows.count(), 50)
+  await page.getByRole('button', { name: 'Show older changes' }).click()
+  await rows.nth(59).waitFor()
+  assert.equal(await rows.count(), 60)
+  assert.equal(await page.getByRole('button', { name: 'Show older changes' }).count(), 0)
+
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Action' }).click()
+  await page.getByRole('option', { name: 'created', exact: true }).click()
+  await page.waitForURL(/action=created/)
+  await rows.nth(5).waitFor({ state: 'detached' })
+  assert.equal(await rows.count(), 5)
+  for (const text of await rows.allInnerTexts()) assert.match(text, /created company/)
+  await page.goto(`${web.rapport.url}/audit-log?to=2020-01-01`)
+  await page.getByText('No changes match these filters.').waitFor()
+})
+
+for (const [form, view] of Object.entries({ desk, phone }))
+  for (const colorScheme of ['light', 'dark'] as const)
+    test(`trash and audit log can be used by everybody, on a ${form} in ${colorScheme}`, async (t) => {
+      const page = await web.open(t, '/trash', { ...view, colorScheme })
+      await page.getByRole('button', { name: 'Restore Nina Weber' }).waitFor()
+      await checkScreen(page)
+      await page.goto(`${web.rapport.url}/audit-log`)
+      await page
+        .getByRole('button', { name: /^Show what changed/ })
+        .first()
+        .click()
+      await page.getByRole('table').first().waitFor()
+      await checkScreen(page)
+    })

@@ -1,0 +1,34 @@
+import { CalendarIcon, ClockIcon } from '@primer/octicons-react'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import type { ListedDeal } from './deals.ts'
+import './close-date.css'
+
+type Props = {
+  deal: Pick<ListedDeal, 'expected_close_date' | 'status'>
+  /** Without the year where it is this one. */
+  brief?: boolean
+}
+
+/** The day on which a deal is expected to close; marked when it is past and the deal still open. */
+export function CloseDate({ deal, brief = false }: Props) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { expected_close_date: date, status } = deal
+  if (!date) return null
+  const today = formats.today()
+  const past = status === 'open' && date < today
+  const short = brief && date.slice(0, 4) === today.slice(0, 4)
+  const whole = formats.date(date)
+  return (
+    <time
+      dateTime={date}
+      className="close-date numbers"
+      data-past={past || undefined}
+      title={past ? `${t.deals.past}: ${whole}` : whole}
+    >
+      {past ? <ClockIcon size={12} aria-label={t.deals.past} /> : <CalendarIcon size={12} />}
+      {short ? formats.shortDate(date) : whole}
+    </time>
+  )
+}
