@@ -53,7 +53,7 @@ async function until<T>(ask: () => Promise<T>, wanted: T) {
 }
 
 test('a contact is created and found by keyboard, and every row can be reached by j and opened by Enter', async (t) => {
-  const page = await web.open(t, '/contacts')
+  const page = await web.open(t, '/contacts', { allow: /status of 422/ })
   await heading(page, 'Contacts')
   await page.keyboard.press('c')
   const dialog = page.getByRole('dialog', { name: 'Create contact' })
@@ -66,9 +66,7 @@ test('a contact is created and found by keyboard, and every row can be reached b
   await page.keyboard.press('Enter')
   // The service refuses; it says so at the field, and what was written stays.
   const email = dialog.getByLabel('E-mail')
-  await page.waitForFunction(
-    "document.querySelector('[role=dialog] input[type=email]').getAttribute('aria-invalid') === 'true'",
-  )
+  await dialog.locator('input[type=email][aria-invalid=true]').waitFor()
   await email.fill('barbara@example.test')
   await dialog.getByLabel('Company').fill('lumen')
   await page.getByRole('option', { name: /Lumen Optics/ }).waitFor()
@@ -242,7 +240,10 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
   const all = page.getByRole('checkbox', { name: 'Select all on this page' })
   await all.check()
   await page.getByRole('button', { name: 'Set stage' }).click()
-  await page.getByRole('textbox', { name: 'Stage' }).fill('customer')
+  await page
+    .getByRole('dialog', { name: 'Set stage' })
+    .getByRole('combobox', { name: 'Stage' })
+    .fill('customer')
   await page.getByRole('button', { name: 'Apply' }).click()
   await page.getByText('Stage customer set for 2 contacts').waitFor()
   assert.deepEqual(await stages(), ['customer', 'customer'])
@@ -251,7 +252,7 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
 
   await all.check()
   await page.getByRole('button', { name: 'Add tag' }).click()
-  await page.getByRole('textbox', { name: 'Tag' }).fill('vip')
+  await page.getByRole('dialog', { name: 'Add tag' }).getByLabel('Tag').fill('vip')
   await page.keyboard.press('Enter')
   await page.getByText('Tag vip added to 2 contacts').waitFor()
   assert.deepEqual(await tags(), [['old', 'vip'], ['vip']])
@@ -318,6 +319,7 @@ test('the address holds the whole view: search, filters, order, page and columns
 test('beside the list, the panel follows the arrows and holds the same record', async (t) => {
   const page = await web.open(t, '/contacts?sort=last_name')
   const first = rows(page, 'Contacts').nth(0)
+  await first.waitFor()
   const names = await rows(page, 'Contacts').locator('[data-row-link]').allInnerTexts()
   const nameOf = (index: number) => (names[index] ?? '').split('\n').at(-1) ?? ''
   await first.locator('td').nth(4).click()
@@ -368,8 +370,8 @@ test('a company is created, gets a contact and a deal, and comes back after it w
   await page.getByRole('link', { name: 'Charles Babbage' }).waitFor()
   await page.getByRole('tab', { name: 'Deals' }).click()
   await page.getByRole('button', { name: 'Create deal' }).click()
-  await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('An engine')
-  await page.getByRole('dialog').getByLabel('Value').fill('500')
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('An engine')
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Value' }).fill('500')
   await page.keyboard.press('Enter')
   await page.getByRole('tabpanel').getByRole('link', { name: 'An engine' }).waitFor()
   await page.getByText('€500 open').waitFor()
@@ -397,7 +399,7 @@ test('text of records is only text, and a website that is a program is no link',
 })
 
 test('who may only read sees no control that changes something', async (t) => {
-  const page = await web.open(t, '/contacts', { session: reader })
+  const page = await web.open(t, '/contacts?search=lovelace', { session: reader })
   await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
   assert.equal(await page.getByRole('checkbox').count(), 0)
   assert.equal(await page.getByRole('button', { name: 'Create contact' }).count(), 0)
@@ -466,7 +468,7 @@ const said = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
     const found = new Set()
     for (const node of document.querySelectorAll('#app *, [data-portal] *')) {
-      if (node.closest('tbody, .note-text, .timeline, .related, .field-value, .tag, .custom-field')) continue
+      if (node.closest('style, tbody, .note-text, .timeline, .related, .field-value, .tag, .custom-field')) continue
       for (const name of ['aria-label', 'placeholder', 'title'])
         if (node.getAttribute(name)) found.add(node.getAttribute(name))
       for (const child of node.childNodes)
@@ -489,7 +491,7 @@ test('nothing of contacts and companies is left untranslated in German', async (
     }
     const [before = [], now = []] = texts
     const records =
-      /Ada|Lovelace|Harbour|Analytical|Blue|Lumen|North|Acme|Olivia|Gerda|Sales|@|seats|region|Rapport|^customer$|^lead$/
+      /Ada|Lovelace|Harbour|Analytical|Blue|Lumen|North|Manufacturing|Acme|Olivia|Gerda|Sales|@|seats|region|Rapport|^customer$|^lead$/
     const left = now.filter((text) => before.includes(text) && !same.has(text) && !records.test(text))
     assert.deepEqual(left, [], place)
     assert.ok(now.length > 15, place)

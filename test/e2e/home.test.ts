@@ -109,6 +109,7 @@ test('the latest events are sentences that lead to their records', async (t) => 
 test('an empty workspace is told its first steps, each with the way to it', async (t) => {
   const page = await empty.open(t)
   const steps = page.getByRole('region', { name: 'First steps' })
+  await steps.waitFor()
   assert.deepEqual(await steps.getByRole('button').allInnerTexts(), [
     'Create contact',
     'Create deal',
@@ -162,6 +163,25 @@ test('the first screen needs at most 250 KB of JavaScript, of files that come co
   const policy = document?.headers()['content-security-policy'] ?? ''
   assert.match(policy, /default-src 'none'/)
   assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval|https?:|\*/)
+})
+
+test('nothing jumps while home loads', async (t) => {
+  for (const [where, view] of [
+    [web, desk],
+    [web, phone],
+    [empty, desk],
+  ] as const) {
+    const page = await where.open(t, '/', view)
+    await page.getByRole('region', { name: 'Latest events' }).waitFor()
+    await page.waitForLoadState('networkidle').catch(() => {})
+    // The sum of the moves of what was visible already, as the browser counts them; 0.1 is what counts as good.
+    const moved = await page.evaluate(
+      `new Promise((resolve) => new PerformanceObserver((list) =>
+         resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true })
+         || setTimeout(resolve, 300, 0))`,
+    )
+    assert.ok((moved as number) < 0.05, `${moved} at ${page.url()}`)
+  }
 })
 
 const sessionCookie = ({ cookie, rapport }: Web) => {

@@ -12,6 +12,7 @@ before(async () => {
 after(() => web?.close())
 
 async function openPalette(page: Page) {
+  await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('Control+k')
   const input = page.getByRole('combobox', { name: 'Search or go to' })
   await input.waitFor()

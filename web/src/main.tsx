@@ -10,7 +10,7 @@ import { createRoot } from 'react-dom/client'
 import { Problem } from './api/client.ts'
 import { LanguageProvider } from './app/language.tsx'
 import { createAppRouter } from './app/router.tsx'
-import { sessionQuery } from './app/session.ts'
+import { leaveToSignIn, sessionQuery } from './app/session.ts'
 import { theme } from './app/theme.ts'
 
 const client = new QueryClient({
@@ -23,15 +23,11 @@ const client = new QueryClient({
     },
   },
 })
-// A session that has ended anywhere ends here, with all that was read in it: the page for signing in leads back.
-let leaving = false
+// A session that has ended anywhere ends here.
 client.getQueryCache().subscribe(({ type, query }) => {
   if (type !== 'updated' || !(query.state.error instanceof Problem) || query.state.error.status !== 401)
     return
-  if (leaving || query.queryKey[0] === 'session' || !client.getQueryData(sessionQuery.queryKey)) return
-  leaving = true
-  const { pathname, search } = window.location
-  window.location.assign(`/sign-in?${new URLSearchParams({ to: pathname + search })}`)
+  if (query.queryKey[0] !== 'session' && client.getQueryData(sessionQuery.queryKey)) leaveToSignIn()
 })
 const router = createAppRouter(client)
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''

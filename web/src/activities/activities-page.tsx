@@ -9,23 +9,16 @@ import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { ListFilters } from '../ui/filters.tsx'
-import { useAddress, useListView } from '../ui/list-view.ts'
+import { useAddress, useCreating, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { ActivityRecord } from './activity-record.tsx'
 import { CreateActivity } from './create-activity.tsx'
 import { Linked } from './linked.tsx'
+import { activitiesQuery, orders, overdueQuery, shows } from './lists.ts'
 import { CompleteCircle, Due, TypeLabel } from './parts.tsx'
-import {
-  activitiesQuery,
-  activity_types,
-  type ListedActivity,
-  orders,
-  overdueQuery,
-  shows,
-  useActivityActions,
-} from './queries.ts'
+import { activity_types, type ListedActivity, useActivityActions } from './queries.ts'
 
 const filter_names = ['type', 'contact_id', 'company_id', 'deal_id'] as const
 
@@ -35,7 +28,7 @@ export function ActivitiesPage() {
   const formats = useFormats()
   const may = useMay()('activities:write')
   const view = useListView(filter_names)
-  const [creating, setCreating] = useState(false)
+  const [creating, setCreating] = useCreating()
   const [selected, setSelected] = useState<Set<number>>(new Set())
   const actions = useActivityActions()
   const content = useRef<HTMLDivElement>(null)
@@ -169,7 +162,7 @@ export function ActivitiesPage() {
             {t.activities.complete}
           </Button>
         )}
-        <Button variant="default" onClick={() => bulk(actions.remove)}>
+        <Button variant="default" onClick={() => bulk(async (them) => (await actions.remove(them)).shown)}>
           {t.app.delete}
         </Button>
       </BulkBar>

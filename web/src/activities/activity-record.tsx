@@ -53,7 +53,7 @@ function Shown({
     may ? (value: unknown) => store({ [field]: value } as Partial<Activity>) : undefined
   const toggle = () => (completed_at ? actions.reopen(activity) : actions.complete(activity))
   async function remove() {
-    if (await actions.remove([activity])) onDeleted()
+    if ((await actions.remove([activity])).count) onDeleted()
   }
   useCommands(
     may

@@ -1,7 +1,6 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { answerOf, api, dataOf, forEach, type Schemas } from '../api/client.ts'
 import { tellProblem } from '../app/problems.tsx'
-import { dayAt } from '../calendar/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo, tell } from '../ui/undo.tsx'
 
@@ -9,52 +8,6 @@ export type Activity = Schemas['Activity']
 export type ListedActivity = Schemas['ListedActivity']
 export type ActivityType = Activity['type']
 export const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
-export const shows = ['today', 'overdue', 'upcoming', 'done', 'all'] as const
-export type Show = (typeof shows)[number]
-
-/** How the list of each switch is asked for: whose day it is, the person's time zone says. */
-const asks: Record<Show, (zone: string) => object> = {
-  today: (zone) => ({ status: 'open', due_from: dayAt(zone, 0).from, due_to: dayAt(zone, 0).to }),
-  overdue: () => ({ status: 'overdue' }),
-  upcoming: (zone) => ({ status: 'open', due_from: dayAt(zone, 1).from }),
-  done: () => ({ status: 'completed' }),
-  all: () => ({}),
-}
-/** In which order it stands first. */
-export const orders: Record<Show, string> = {
-  today: 'due_at',
-  overdue: 'due_at',
-  upcoming: 'due_at',
-  done: '-updated_at',
-  all: '-created_at',
-}
-
-type Asked = {
-  show: Show
-  zone: string
-  today: string
-  filters: Record<string, string>
-  sort: string
-  page: number
-}
-
-/** A page of the activities of one switch. The day is part of the key: tomorrow it is another list. */
-export const activitiesQuery = (asked: Asked) =>
-  queryOptions({
-    queryKey: ['activities', 'list', asked],
-    queryFn: () => {
-      const { show, zone, filters, sort, page } = asked
-      const query = { ...asks[show](zone), ...filters, sort, page, per_page: 50 }
-      return answerOf(api.GET('/api/v1/activities', { params: { query: query as never } }))
-    },
-  })
-
-/** How many are overdue, for the switch. */
-export const overdueQuery = queryOptions({
-  queryKey: ['activities', 'overdue'],
-  queryFn: () =>
-    answerOf(api.GET('/api/v1/activities', { params: { query: { status: 'overdue', per_page: 1 } } })),
-})
 
 export const activityQuery = (id: number) =>
   queryOptions({
@@ -92,8 +45,8 @@ export function useActivityActions() {
     const changed = <T extends { id: number }>(one: T): T =>
       ids.includes(one.id) ? { ...one, ...changes } : one
     // Every list has them under data: that of the page, and those of the records they are about.
-    client.setQueriesData<Listed | Activity>({ queryKey: ['activities'] }, (found) =>
-      found && 'data' in found ? { ...found, data: found.data.map(changed) } : found,
+    client.setQueriesData<Partial<Listed>>({ queryKey: ['activities'] }, (found) =>
+      Array.isArray(found?.data) ? { ...found, data: found.data.map(changed) } : found,
     )
     for (const id of ids)
       client.setQueryData<Activity>(activityQuery(id).queryKey, (one) => one && changed(one))
@@ -144,7 +97,7 @@ export function useActivityActions() {
       if (done.length) offerUndo(t, t.activities.completed_many(done.length), () => doAll(done, call.reopen))
       await shown
     },
-    /** Resolves with how many are in the trash now. */
+    /** Resolves with how many are in the trash now; `shown` when the pages show it. */
     async remove(activities: readonly ListedActivity[]) {
       const { done, shown } = await doAll(
         activities.map(({ id }) => id),
@@ -153,8 +106,7 @@ export function useActivityActions() {
       const [only, more] = activities
       const told = only && !more ? t.app.deleted(only.subject) : t.app.deleted_many(done.length)
       if (done.length) offerUndo(t, told, () => doAll(done, call.restore))
-      await shown
-      return done.length
+      return { count: done.length, shown }
     },
   }
 }

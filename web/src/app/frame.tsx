@@ -20,6 +20,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
 import { Initials } from '../ui/values.tsx'
 import { useCommandKeys, useCommands } from './commands.ts'
+import { Keys } from './keys.tsx'
 import { useLiveUpdates } from './live.ts'
 import { useRecentRecords } from './recent.ts'
 import { useSession, useSignOut } from './session.ts'
@@ -98,7 +99,9 @@ export function Frame() {
           {!collapsed && (
             <>
               <span>{t.app.search}</span>
-              <kbd aria-hidden>Ctrl K</kbd>
+              <span className="rail-keys" aria-hidden>
+                <Keys keys="mod+k" />
+              </span>
             </>
           )}
         </button>

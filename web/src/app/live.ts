@@ -1,9 +1,8 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { Problem } from '../api/client.ts'
 import { openStream, type Told } from './event-stream.ts'
-import { sessionQuery, useMay, useSession } from './session.ts'
+import { leaveToSignIn, sessionQuery, useMay, useSession } from './session.ts'
 
 // What an event of a resource makes old: by the first part of the queries' keys.
 const stale: Record<string, string[]> = {
@@ -23,7 +22,6 @@ const gathered_ms = 300
 /** Follows the workspace's events, and reads again what they concern; ends where the session ends. */
 export function useLiveUpdates(): void {
   const client = useQueryClient()
-  const navigate = useNavigate()
   const follows = useMay()('events:read')
   const { workspace } = useSession()
   useEffect(() => {
@@ -33,14 +31,11 @@ export function useLiveUpdates(): void {
         await client.fetchQuery({ ...sessionQuery, staleTime: 0 })
       } catch (error) {
         const ended = error instanceof Problem && error.status === 401
-        if (!ended || !client.getQueryData(sessionQuery.queryKey)) return
-        const { pathname, search } = window.location
-        client.removeQueries({ queryKey: sessionQuery.queryKey })
-        navigate({ to: '/sign-in', search: { to: pathname + search } as never })
+        if (ended && client.getQueryData(sessionQuery.queryKey)) leaveToSignIn()
       }
     }
     return follow(client, `rapport-events-${workspace.id}`, onRefused)
-  }, [client, navigate, follows, workspace.id])
+  }, [client, follows, workspace.id])
   useEffect(() => lookAgain(client), [client])
 }
 

@@ -47,5 +47,6 @@ export function tellProblem(error: unknown, texts: Texts): void {
     message: explain(error, texts) + (request_id ? ` (${request_id})` : ''),
     autoClose: 8000,
     withBorder: true,
+    closeButtonProps: { 'aria-label': texts.app.close },
   })
 }

@@ -11,11 +11,17 @@ export const sessionQuery = queryOptions({
 })
 export type Session = Awaited<ReturnType<NonNullable<typeof sessionQuery.queryFn>>>
 
-/** The session; only inside the frame, which is shown when there is one. */
+let last: Session | undefined
+
+/**
+ * The session; only inside the frame, which is shown when there is one. The pages of one that has just ended go on to show
+ * it for the moment until the page for signing in is there.
+ */
 export function useSession(): Session {
   const { data } = useQuery(sessionQuery)
-  if (!data) throw new Error('There is no session here.')
-  return data
+  last = data ?? last
+  if (!last) throw new Error('There is no session here.')
+  return last
 }
 
 /** Whether the role allows something, such as contacts:write. */
@@ -33,4 +39,17 @@ export function useSignOut(): () => Promise<void> {
     forgetRecords()
     window.location.assign('/sign-in')
   }
+}
+
+let leaving = false
+
+/**
+ * Shows the page for signing in, which leads back here, because the session has ended elsewhere. The page is loaded anew:
+ * nothing that was read in the session stays.
+ */
+export function leaveToSignIn(): void {
+  if (leaving) return
+  leaving = true
+  const { pathname, search } = window.location
+  window.location.assign(`/sign-in?${new URLSearchParams({ to: pathname + search })}`)
 }

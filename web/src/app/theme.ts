@@ -7,7 +7,7 @@ const accent: MantineColorsTuple = [
   '#b6c5f8',
   '#8fa5f3',
   '#6c88ee',
-  '#5070e6',
+  '#4a69e0',
   '#3a5bd9',
   '#2f4cbd',
   '#263f9c',
@@ -50,7 +50,8 @@ export const theme = createTheme({
     // The page itself never scrolls, and what would lock it writes a style that the page's policy refuses.
     Modal: { defaultProps: { centered: true, lockScroll: false, overlayProps: { backgroundOpacity: 0.35 } } },
     Popover: { defaultProps: { shadow: 'md' } },
-    Menu: { defaultProps: { shadow: 'md' } },
+    // Without its empty first element, which is none that a menu may have: the menu itself takes the focus.
+    Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
     Badge: { defaultProps: { variant: 'light', tt: 'none', fw: 500, radius: 'sm' } },
   },

@@ -133,7 +133,7 @@ function Shown({ appointment, panel, onDeleted }: ShownProps) {
             id: 'notes',
             label: t.calendar.notes,
             content: (
-              <div className="fields record-prose">
+              <div className="fields record-prose appointment-notes">
                 <Field
                   label={t.calendar.notes}
                   kind="long"

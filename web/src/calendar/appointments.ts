@@ -132,7 +132,8 @@ export function useAppointmentActions() {
         await inWords(answerOf(restoring), t.calendar.taken_meanwhile(title))
         await refresh()
       })
-      await refresh(id)
+      // Not awaited: whoever shows it goes on first.
+      refresh(id)
       return true
     },
   }

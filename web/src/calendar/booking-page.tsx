@@ -154,6 +154,8 @@ function Editor({ page }: { page: BookingPage }) {
         <form
           noValidate
           className="booking-editor"
+          // Where nothing in it can be focused, it has to be scrolled by keyboard itself.
+          {...(!may && { tabIndex: 0 })}
           onSubmit={(event) => {
             event.preventDefault()
             if (changed) save()

@@ -109,7 +109,8 @@ export function useBookingPageActions() {
         await answerOf(api.POST('/api/v1/booking-pages/{id}/restore', { ...path, body: {} }))
         await refresh()
       })
-      await refresh(id)
+      // Not awaited: whoever shows it goes on first.
+      refresh(id)
       return true
     },
   }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, TextInput } from '@mantine/core'
+import { ActionIcon, TextInput } from '@mantine/core'
 import { PlusIcon, XIcon } from '@primer/octicons-react'
 import { useTexts } from '../texts/texts.ts'
 import type { Hours } from './booking.ts'
@@ -85,16 +85,15 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
           {problem}
         </span>
       )}
-      <Button
+      <ActionIcon
         variant="subtle"
         color="gray"
-        className="booking-add"
-        leftSection={<PlusIcon size={12} />}
         aria-label={t.calendar.add_hours(where)}
+        title={t.app.add}
         onClick={() => onChange([...hours, nextHours(hours)])}
       >
-        {t.app.add}
-      </Button>
+        <PlusIcon />
+      </ActionIcon>
     </div>
   )
 }

@@ -96,6 +96,7 @@ function CardMenu({ deal, opened, actions }: MenuProps) {
     </button>
   )
   if (!opened) return button
+  const first = stages.find((stage) => stage !== deal.stage)
   return (
     <Menu
       opened
@@ -113,6 +114,7 @@ function CardMenu({ deal, opened, actions }: MenuProps) {
             leftSection={<StageMark stage={stage} />}
             rightSection={stage === deal.stage ? <CheckIcon size={14} /> : null}
             disabled={stage === deal.stage}
+            data-autofocus={stage === first || undefined}
             onClick={() => actions.move(deal, stage)}
           >
             {t.deals.stages[stage]}

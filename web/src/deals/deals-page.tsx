@@ -1,12 +1,11 @@
 import { ActionIcon, Button, Menu, SegmentedControl, Text, Tooltip } from '@mantine/core'
 import { PlusIcon, SortDescIcon } from '@primer/octicons-react'
-import { useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { ListFilters } from '../ui/filters.tsx'
-import { type ListView, useAddress, useListView } from '../ui/list-view.ts'
+import { type ListView, useAddress, useCreating, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { Board } from './board.tsx'
 import { type BoardFilter, type BoardOrder, board_orders, usePipeline } from './columns.ts'
@@ -21,7 +20,7 @@ export function DealsPage() {
   const { address } = useAddress()
   const t = useTexts()
   const may = useMay()
-  const [creates, setCreates] = useState(false)
+  const [creates, setCreates] = useCreating()
   useCommands(
     may('deals:write')
       ? [

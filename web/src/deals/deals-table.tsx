@@ -25,6 +25,7 @@ import { LostReasonDialog } from './lost-reason.tsx'
 import { Named } from './names.tsx'
 import { StageBadge, StageMark } from './stage-badge.tsx'
 import { type Stage, stages } from './stages.ts'
+import './deals-table.css'
 
 const filter_names = ['stage', 'status', 'company_id', 'contact_id'] as const
 const per_page = 50
@@ -40,7 +41,18 @@ function useDealColumns(): Column<ListedDeal>[] {
   const formats = useFormats()
   return useMemo(
     () => [
-      { id: 'name', label: t.deals.name, sort: 'name', cell: ({ name }) => name, width: 260 },
+      {
+        ...{ id: 'name', label: t.deals.name, sort: 'name', width: 260 },
+        cell: ({ name, stage }) => (
+          <>
+            <span className="deal-stage">
+              <StageMark stage={stage} />
+              <span className="unseen">{t.deals.stages[stage]}</span>
+            </span>
+            <span className="deal-name">{name}</span>
+          </>
+        ),
+      },
       {
         ...{ id: 'company', label: t.deals.company },
         cell: ({ company_id }) => <Named kind="companies" id={company_id} />,

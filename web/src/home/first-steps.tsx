@@ -16,21 +16,21 @@ export function useBeginnings() {
     enabled,
   })
   const params = { params: { query: { per_page: 1 } } }
-  const { data: contacts } = useQuery(
+  const { data: contacts, isLoading: awaits_contacts } = useQuery(
     count('contacts', may('contacts:read'), () => answerOf(api.GET('/api/v1/contacts', params))),
   )
-  const { data: deals } = useQuery(
+  const { data: deals, isLoading: awaits_deals } = useQuery(
     count('deals', may('deals:read'), () => answerOf(api.GET('/api/v1/deals', params))),
   )
   const begins = contacts === 0 || deals === 0
   const { data: webhooks } = useQuery(
     count('webhooks', begins && may('webhooks:write'), () => answerOf(api.GET('/api/v1/webhooks', params))),
   )
-  return { contacts, deals, webhooks }
+  return { contacts, deals, webhooks, awaited: awaits_contacts || awaits_deals }
 }
 
 /** What to do in a workspace that has nothing yet: each step with its button, and with a tick when it is done. */
-export function FirstSteps({ contacts, deals, webhooks }: ReturnType<typeof useBeginnings>) {
+export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof useBeginnings>, 'awaited'>) {
   const { home } = useTexts()
   const navigate = useNavigate()
   const may = useMay()

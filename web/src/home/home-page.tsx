@@ -21,6 +21,13 @@ export function HomePage() {
   const { data: outcomes } = useOutcomes()
   const empty = contacts === 0 && deals === 0
   const begins = contacts === 0 || deals === 0
+  // What stands here depends on whether there is anything yet: nothing is shown that would have to go again.
+  if (beginnings.awaited)
+    return (
+      <Page title={t.app.home}>
+        <div className="home" aria-busy />
+      </Page>
+    )
   return (
     <Page title={t.app.home}>
       <div className="home">

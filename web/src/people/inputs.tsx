@@ -22,12 +22,19 @@ const chosen = (onChange: (value: string) => void) => (value: string | null) => 
   if (value) onChange(value)
 }
 
+// Browsers list some zones by names that nobody looks for any more.
+const renamed: Record<string, string> = {
+  ...{ 'Asia/Calcutta': 'Asia/Kolkata', 'Asia/Katmandu': 'Asia/Kathmandu', 'Asia/Rangoon': 'Asia/Yangon' },
+  ...{ 'Asia/Saigon': 'Asia/Ho_Chi_Minh', 'Europe/Kiev': 'Europe/Kyiv', 'America/Godthab': 'America/Nuuk' },
+  ...{ 'America/Buenos_Aires': 'America/Argentina/Buenos_Aires', 'Atlantic/Faeroe': 'Atlantic/Faroe' },
+}
+
 /** Every time zone that the browser knows, found by a part of its name. */
 export function ZoneInput({ value, onChange, ...rest }: ChoiceProps) {
   const t = useTexts()
   const zones = useMemo(() => {
     const known = new Set([
-      ...Intl.supportedValuesOf('timeZone'),
+      ...Intl.supportedValuesOf('timeZone').map((zone) => renamed[zone] ?? zone),
       'UTC',
       browser_zone,
       ...(value ? [value] : []),

@@ -8,7 +8,7 @@ import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { type Filter, ListFilters } from '../ui/filters.tsx'
-import { useListView } from '../ui/list-view.ts'
+import { useCreating, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
@@ -45,7 +45,7 @@ export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
   const { zone } = useFormats()
   const view = useListView(filter_names)
   const columns = useColumns(list, props.columns)
-  const [creating, setCreating] = useState(false)
+  const [creating, setCreating] = useCreating()
   const query = useMemo(() => queryOf(view, zone), [view, zone])
   const { data, error, refetch } = useQuery({
     ...(listQuery(query) as UseQueryOptions<Listed<Row>>),

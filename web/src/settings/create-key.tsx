@@ -67,7 +67,7 @@ export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () =>
             {...form.getInputProps('name')}
           />
           <Radio.Group label={t.settings.scopes} {...form.getInputProps('reach')}>
-            <Stack gap="xs" mt="xs">
+            <Stack gap="md" mt="sm">
               <Radio size="xs" value="all" label={t.settings.everything} />
               <Radio size="xs" value="some" label={t.settings.some_scopes} />
             </Stack>

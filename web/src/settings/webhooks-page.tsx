@@ -1,6 +1,5 @@
 import { Button, Tooltip } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { answerOf, api, type Schemas } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
@@ -8,7 +7,7 @@ import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
-import { useAddress } from '../ui/list-view.ts'
+import { useAddress, useCreating } from '../ui/list-view.ts'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
 import { CreateWebhook } from './create-webhook.tsx'
@@ -21,7 +20,7 @@ export function WebhooksPage() {
   const t = useTexts()
   const formats = useFormats()
   const writes = useMay()('webhooks:write')
-  const [creating, setCreating] = useState(false)
+  const [creating, setCreating] = useCreating()
   const { address, change } = useAddress()
   const page = Number(address.page) || 1
   const { data, error, refetch } = useQuery({

@@ -11,4 +11,16 @@ import { settings } from './en/settings.ts'
 import { trash } from './en/trash.ts'
 
 /** The texts of each room; the German ones have the same shape. */
-export const en = { app, home, contacts, companies, deals, activities, calendar, trash, settings, people, record }
+export const en = {
+  app,
+  home,
+  contacts,
+  companies,
+  deals,
+  activities,
+  calendar,
+  trash,
+  settings,
+  people,
+  record,
+}

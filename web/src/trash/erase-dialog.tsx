@@ -48,8 +48,8 @@ export function EraseDialog({
             label={t.trash.type_name(row.name)}
             autoComplete="off"
             data-autofocus
-            error={wrong && t.trash.wrong_name}
             {...form.getInputProps('name')}
+            error={wrong && t.trash.wrong_name}
             onChange={(event) => {
               setWrong(false)
               form.setFieldValue('name', event.currentTarget.value)

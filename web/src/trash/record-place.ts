@@ -48,6 +48,9 @@ function toldName({ before, after }: AuditEntry): string | null {
 export function namesOf(entries: readonly AuditEntry[]): (entry: AuditEntry) => string {
   const names = new Map<string, string>()
   const keyOf = ({ kind, record_id }: AuditEntry) => `${kind} ${record_id}`
+  for (const { actor } of entries)
+    if (actor.id && actor.name)
+      for (const kind of ['users', 'members', 'api_keys']) names.set(`${kind} ${actor.id}`, actor.name)
   for (const entry of entries) {
     const name = names.has(keyOf(entry)) ? null : toldName(entry)
     if (name) names.set(keyOf(entry), name)

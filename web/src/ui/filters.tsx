@@ -23,6 +23,8 @@ export type Filter = {
 }
 
 const typing_ms = 200
+// A menu gives the focus back to its button a moment after it closes; only then can the new chip take it.
+const focus_back_ms = 30
 
 /** The search of a list, the chips of its filters, and the menu that adds one. `/` goes into the search. */
 export function ListFilters({
@@ -62,7 +64,7 @@ export function ListFilters({
           </Menu.Target>
           <Menu.Dropdown>
             {others.map(({ name, label }) => (
-              <Menu.Item key={name} onClick={() => setAdded(name)}>
+              <Menu.Item key={name} onClick={() => setTimeout(() => setAdded(name), focus_back_ms)}>
                 {label}
               </Menu.Item>
             ))}
@@ -157,6 +159,7 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
           defaultDropdownOpened={fresh}
           autoFocus={fresh}
           allowDeselect={false}
+          comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
           w={130}
         />
       ) : kind === 'date' ? (

@@ -39,6 +39,12 @@ export function ReferenceInput(props: Props) {
     enabled: combobox.dropdownOpened,
     placeholderData: (before) => before,
   })
+  // While the answer to what was written last is awaited, of the one before only what fits: Enter takes nothing else.
+  const words = text.trim().toLowerCase().split(/\s+/)
+  const awaited = text !== value?.name && text.trim() !== asked
+  const fits = ({ name, detail }: Choice) =>
+    words.every((word) => `${name} ${detail ?? ''}`.toLowerCase().includes(word))
+  const choices = awaited ? data?.filter(fits) : data
   return (
     <Combobox
       store={combobox}
@@ -75,13 +81,13 @@ export function ReferenceInput(props: Props) {
       </Combobox.Target>
       <Combobox.Dropdown>
         <Combobox.Options mah={260} style={{ overflowY: 'auto' }}>
-          {data?.map(({ id, name, detail }) => (
+          {choices?.map(({ id, name, detail }) => (
             <Combobox.Option key={id} value={String(id)}>
               {name}
               {detail && <span className="field-none"> · {detail}</span>}
             </Combobox.Option>
           ))}
-          {data?.length === 0 && <Combobox.Empty>{t.app.palette_empty}</Combobox.Empty>}
+          {data?.length === 0 && !awaited && <Combobox.Empty>{t.app.palette_empty}</Combobox.Empty>}
         </Combobox.Options>
       </Combobox.Dropdown>
     </Combobox>

@@ -11,6 +11,7 @@ export function offerUndo(texts: Texts, message: string, undo: () => Promise<unk
   const id = notifications.show({
     autoClose: undo_ms,
     withBorder: true,
+    closeButtonProps: { 'aria-label': texts.app.close },
     message: (
       <Group justify="space-between" wrap="nowrap">
         <Text size="sm">{message}</Text>
@@ -30,5 +31,5 @@ export function offerUndo(texts: Texts, message: string, undo: () => Promise<unk
 
 /** Says briefly what was done. */
 export function tell(message: string): void {
-  notifications.show({ message, autoClose: 3000, withBorder: true })
+  notifications.show({ message, autoClose: 3000, withBorder: true, withCloseButton: false })
 }

@@ -18,8 +18,7 @@ export const calendar: typeof english = {
   moved: (title, when) => `${title} ist jetzt ${when}`,
   move_back: (title) => `${title} ist wieder, wo es war`,
   taken: (title) => `Diese Zeit hat ein anderer Termin derselben Buchungsseite. ${title} bleibt, wo es war.`,
-  taken_new:
-    'Diese Zeit hat ein anderer Termin derselben Buchungsseite. Wählen Sie eine andere.',
+  taken_new: 'Diese Zeit hat ein anderer Termin derselben Buchungsseite. Wählen Sie eine andere.',
   taken_meanwhile: (title) =>
     `Die Zeit von ${title} ist inzwischen vergeben, deshalb bleibt es im Papierkorb.`,
   title: 'Titel',

@@ -18,8 +18,7 @@ export const calendar = {
   move_back: (title: string) => `${title} is back where it was`,
   taken: (title: string) =>
     `That time is taken by another appointment of the same booking page. ${title} stays where it was.`,
-  taken_new:
-    'That time is taken by another appointment of the same booking page. Choose another one.',
+  taken_new: 'That time is taken by another appointment of the same booking page. Choose another one.',
   taken_meanwhile: (title: string) =>
     `The time of ${title} has been taken meanwhile, so it stays in the trash.`,
   title: 'Title',

@@ -1,0 +1,50 @@
+import { queryOptions } from '@tanstack/react-query'
+import { answerOf, api } from '../api/client.ts'
+import { dayAt } from '../calendar/zones.ts'
+
+export const shows = ['today', 'overdue', 'upcoming', 'done', 'all'] as const
+export type Show = (typeof shows)[number]
+
+/** How the list of each switch is asked for: whose day it is, the person's time zone says. */
+const asks: Record<Show, (zone: string) => object> = {
+  today: (zone) => ({ status: 'open', due_from: dayAt(zone, 0).from, due_to: dayAt(zone, 0).to }),
+  overdue: () => ({ status: 'overdue' }),
+  upcoming: (zone) => ({ status: 'open', due_from: dayAt(zone, 1).from }),
+  done: () => ({ status: 'completed' }),
+  all: () => ({}),
+}
+/** In which order it stands first. */
+export const orders: Record<Show, string> = {
+  today: 'due_at',
+  overdue: 'due_at',
+  upcoming: 'due_at',
+  done: '-updated_at',
+  all: '-created_at',
+}
+
+type Asked = {
+  show: Show
+  zone: string
+  today: string
+  filters: Record<string, string>
+  sort: string
+  page: number
+}
+
+/** A page of the activities of one switch. The day is part of the key: tomorrow it is another list. */
+export const activitiesQuery = (asked: Asked) =>
+  queryOptions({
+    queryKey: ['activities', 'list', asked],
+    queryFn: () => {
+      const { show, zone, filters, sort, page } = asked
+      const query = { ...asks[show](zone), ...filters, sort, page, per_page: 50 }
+      return answerOf(api.GET('/api/v1/activities', { params: { query: query as never } }))
+    },
+  })
+
+/** How many are overdue, for the switch. */
+export const overdueQuery = queryOptions({
+  queryKey: ['activities', 'overdue'],
+  queryFn: () =>
+    answerOf(api.GET('/api/v1/activities', { params: { query: { status: 'overdue', per_page: 1 } } })),
+})
