@@ -157,7 +157,8 @@ test('the first screen needs at most 250 KB of JavaScript, of files that come co
   await Promise.all(answers)
   const sum = sizes.reduce((before, { bytes }) => before + bytes, 0)
   t.diagnostic(`${Math.round(sum / 1000)} KB in ${sizes.length} files`)
-  assert.ok(sizes.length > 1 && sum > 50_000, JSON.stringify(sizes))
+  // What came from a cache would count as nothing.
+  assert.ok(sizes.length > 1 && sizes.every(({ bytes }) => bytes > 0), JSON.stringify(sizes))
   assert.ok(sum <= budget_bytes, `${sum} bytes: ${JSON.stringify(sizes)}`)
 
   const policy = document?.headers()['content-security-policy'] ?? ''

@@ -18,7 +18,7 @@ const longest_ms = 30_000
 export function openStream(signal: AbortSignal, from: string, tell: (told: Told) => void): Promise<void> {
   return new Promise((resolve) => {
     let source: EventSource
-    let broken = false
+    let missing = from === ''
     let failures = 0
     let timer: ReturnType<typeof setTimeout> | undefined
     function open(place: string) {
@@ -26,12 +26,13 @@ export function openStream(signal: AbortSignal, from: string, tell: (told: Told)
       for (const name of names)
         source.addEventListener(name, ({ lastEventId }) => tell({ event: name, id: lastEventId }))
       source.onopen = () => {
-        if (broken) tell({ lost: true })
-        broken = false
+        // Between the page's first reading and now, too: a stream from now on does not tell of that.
+        if (missing) tell({ lost: true })
+        missing = false
         failures = 0
       }
       source.onerror = () => {
-        broken = true
+        missing = true
         // The browser comes back by itself, and goes on where it was, as long as it was not refused.
         if (source.readyState !== EventSource.CLOSED) return
         tell({ refused: true })

@@ -32,6 +32,7 @@ const fonts = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "
 
 export const theme = createTheme({
   primaryColor: 'accent',
+  respectReducedMotion: true,
   primaryShade: { light: 6, dark: 5 },
   colors: { accent, red },
   fontFamily: fonts,

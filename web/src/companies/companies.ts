@@ -6,7 +6,7 @@ import { useRefresh } from '../record/refresh.ts'
 
 export type Company = Schemas['Company']
 
-export type CompanyChanges = Partial<
+type CompanyChanges = Partial<
   Pick<Company, 'name' | 'website' | 'industry' | 'phone' | 'address'> & { custom_fields: CustomChanges }
 >
 

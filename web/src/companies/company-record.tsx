@@ -31,8 +31,8 @@ type Props = {
   id: number
   /** In the side panel of the list. */
   panel?: boolean
-  /** The record has gone to the trash. */
-  onDeleted: () => void
+  /** The record has gone to the trash: shows something else. */
+  onDeleted: () => unknown
 }
 
 /** A company with all that belongs to it, on its page and in the side panel. */
@@ -62,7 +62,8 @@ function KnownCompany({ company, panel, onDeleted }: KnownProps) {
   async function remove() {
     try {
       await deleteCompany(id)
-      onDeleted()
+      // First, so that the record is not asked for again.
+      await onDeleted()
       refresh(...touched)
       offerUndo(t, t.app.deleted(name), async () => {
         await restoreCompany(id)

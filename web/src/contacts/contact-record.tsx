@@ -30,8 +30,8 @@ type Props = {
   id: number
   /** In the side panel of the list. */
   panel?: boolean
-  /** The record has gone to the trash. */
-  onDeleted: () => void
+  /** The record has gone to the trash: shows something else. */
+  onDeleted: () => unknown
 }
 
 /** A contact with all that belongs to it, on its page and in the side panel. */
@@ -59,7 +59,8 @@ function KnownContact({ contact, panel, onDeleted }: KnownProps) {
   async function remove() {
     try {
       await deleteContact(id)
-      onDeleted()
+      // First, so that the record is not asked for again.
+      await onDeleted()
       refresh(...touched)
       offerUndo(t, t.app.deleted(name), async () => {
         await restoreContact(id)

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { ListedContact } from './contacts.ts'
 
 /** The stages of the contacts that were listed last: what the workspace calls them is its own affair. */
-export function useKnownStages(): string[] {
+function useKnownStages(): string[] {
   const client = useQueryClient()
   const lists = client.getQueriesData<{ data: ListedContact[] }>({ queryKey: ['contacts', 'list'] })
   const stages = lists.flatMap(([, list]) => list?.data.map(({ stage }) => stage) ?? [])

@@ -1,5 +1,6 @@
 import { Droppable } from '@hello-pangea/dnd'
 import { Button, Popover, Skeleton } from '@mantine/core'
+import { PlusIcon } from '@primer/octicons-react'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -22,6 +23,7 @@ type Props = {
   menu: number | null
   open_id: string | null
   actions: CardActions
+  onCreate: (stage: Stage) => void
   /** The deal that is asked about here: why it was lost. */
   asked: ListedDeal | null
   onReason: (reason: string) => void
@@ -30,7 +32,7 @@ type Props = {
 
 /** A stage with its deals, 25 at a time. */
 export function BoardColumn(props: Props) {
-  const { stage, sums, sort, filter, moves, held, writes, menu, open_id, actions } = props
+  const { stage, sums, sort, filter, moves, held, writes, menu, open_id, actions, onCreate } = props
   const t = useTexts()
   const formats = useFormats()
   const column = useColumn(stage, sort, filter, moves, held)
@@ -55,6 +57,17 @@ export function BoardColumn(props: Props) {
                 <span>{name}</span>
                 <span className="column-count numbers">{count}</span>
               </h2>
+              {writes && (
+                <button
+                  type="button"
+                  className="column-add"
+                  aria-label={t.deals.create_in(name)}
+                  title={t.deals.create_in(name)}
+                  onClick={() => onCreate(stage)}
+                >
+                  <PlusIcon size={14} />
+                </button>
+              )}
               <div className="column-sum numbers" title={value}>
                 {value || '\u00a0'}
               </div>

@@ -25,10 +25,11 @@ type Props = {
   report: ReturnType<typeof usePipeline>['report']
   open_id: string | null
   onOpen: (deal: ListedDeal) => void
+  onCreate: (stage: Stage) => void
 }
 
 /** The eight stages as columns; a card is taken to another one by the mouse, a finger, the keyboard, or its menu. */
-export function Board({ filter, sort, moving, report, open_id, onOpen }: Props) {
+export function Board({ filter, sort, moving, report, open_id, onOpen, onCreate }: Props) {
   const t = useTexts()
   const client = useQueryClient()
   const refresh = useRefresh()
@@ -71,6 +72,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen }: Props) 
       },
       async remove({ id, name }) {
         setMenu(null)
+        const next = neighbourOf(board.current, id)
         try {
           await deleteDeal(id)
           offerUndo(t, t.app.deleted(name), async () => {
@@ -81,6 +83,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen }: Props) 
           tellProblem(error, t)
         }
         await refresh(...touched)
+        if (next) goTo(next)
       },
       menu(id) {
         setMenu((before) => {
@@ -137,6 +140,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen }: Props) 
             menu={menu}
             open_id={open_id}
             actions={actions}
+            onCreate={onCreate}
             asked={stage === 'lost' ? asked : null}
             onReason={(reason) => {
               end()
@@ -151,6 +155,14 @@ export function Board({ filter, sort, moving, report, open_id, onOpen }: Props) 
       </div>
     </DragDropContext>
   )
+}
+
+/** The card that the focus goes to when this one goes: the one below it, else the one above. */
+function neighbourOf(board: HTMLElement | null, id: number): number | null {
+  const card = board?.querySelector(`[data-deal="${id}"]`)
+  const next = (card?.nextElementSibling ?? null) as HTMLElement | null
+  const previous = (card?.previousElementSibling ?? null) as HTMLElement | null
+  return Number(next?.dataset.deal ?? previous?.dataset.deal) || null
 }
 
 /** Gives the focus to a card where it is after the next rendering, and brings it (or first its column) into view. */

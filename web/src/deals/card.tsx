@@ -1,8 +1,9 @@
 import { Draggable } from '@hello-pangea/dnd'
 import { Menu } from '@mantine/core'
+import { useInViewport } from '@mantine/hooks'
 import { CheckIcon, KebabHorizontalIcon, TrashIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
-import { memo } from 'react'
+import { memo, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
 import { CloseDate } from './close-date.tsx'
@@ -72,9 +73,17 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
   )
 })
 
+// Its line is there before its name is. Names are asked for where a card is seen: a board has more cards than a screen.
 function CardCompany({ id }: { id: number | null }) {
-  // Its line is there before its name is.
-  return <span className="card-company">{useName('companies', id) ?? '\u00a0'}</span>
+  const { ref, inViewport } = useInViewport<HTMLSpanElement>()
+  const [seen, setSeen] = useState(false)
+  if (inViewport && !seen) setSeen(true)
+  const name = useName('companies', seen ? id : null)
+  return (
+    <span ref={ref} className="card-company">
+      {name ?? '\u00a0'}
+    </span>
+  )
 }
 
 type MenuProps = { deal: ListedDeal; opened: boolean; actions: CardActions }

@@ -1,14 +1,15 @@
-import { ActionIcon, Skeleton, Stack, Tooltip } from '@mantine/core'
+import { ActionIcon, Tooltip } from '@mantine/core'
 import { BriefcaseIcon, TrashIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { Problem } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { NotFound } from '../app/places.tsx'
 import { ProblemNote, tellProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { RecordLayout } from '../record/record-layout.tsx'
+import { fullName } from '../record/choices.ts'
+import { AwaitedRecord, RecordLayout } from '../record/record-layout.tsx'
 import { useRefresh } from '../record/refresh.ts'
 import { RelatedActivities } from '../record/related.tsx'
 import { Timeline } from '../record/timeline.tsx'
@@ -21,11 +22,14 @@ import { type Deal, dealQuery, deleteDeal, restoreDeal, touched } from './deals.
 import { StageHistory } from './stage-history.tsx'
 import { StageSteps } from './stage-steps.tsx'
 
+const is_id = /^[1-9]\d{0,14}$/
+
 /** The page of a deal. */
 export function DealPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const navigate = useNavigate()
-  return <DealRecord id={Number(id)} onDeleted={() => navigate({ to: '/deals' })} />
+  if (!is_id.test(id)) return <NotFound />
+  return <DealRecord key={id} id={Number(id)} onDeleted={() => navigate({ to: '/deals' })} />
 }
 
 /** The deal that the address names as open, beside the list or board. */
@@ -39,7 +43,7 @@ export function DealBeside({ view }: { view: ListView }) {
       .querySelector<HTMLElement>(`[data-deal="${open}"] .card-link, [data-row-id="${open}"] a`)
       ?.focus()
   }, [setOpen, open])
-  if (!open) return null
+  if (!open || !is_id.test(open)) return null
   return (
     <SidePanel label={t.deals.deal} href={`/deals/${open}`} onClose={close}>
       <DealRecord key={open} id={Number(open)} panel onDeleted={close} />
@@ -50,11 +54,10 @@ export function DealBeside({ view }: { view: ListView }) {
 type Props = { id: number; panel?: boolean; onDeleted: () => void }
 
 function DealRecord({ id, panel = false, onDeleted }: Props) {
-  const { data: deal, error, refetch } = useQuery({ ...dealQuery(id), enabled: Number.isSafeInteger(id) })
-  if (error instanceof Problem && error.status < 500 && error.status >= 400) return <NotFound />
-  if (!Number.isSafeInteger(id)) return <NotFound />
+  const { data: deal, error, refetch } = useQuery(dealQuery(id))
+  if (error instanceof Problem && error.status === 404) return <NotFound />
   if (error && !deal) return <ProblemNote error={error} onRetry={() => refetch()} />
-  return deal ? <ShownDeal deal={deal} panel={panel} onDeleted={onDeleted} /> : <Awaited />
+  return deal ? <ShownDeal deal={deal} panel={panel} onDeleted={onDeleted} /> : <AwaitedRecord />
 }
 
 type ShownProps = { deal: Deal; panel: boolean; onDeleted: () => void }
@@ -63,7 +66,12 @@ function ShownDeal({ deal, panel, onDeleted }: ShownProps) {
   const t = useTexts()
   const refresh = useRefresh()
   const writes = useMay()('deals:write')
-  const { id, name, company } = deal
+  const { id, name, company, contact } = deal
+  // What a new activity of this deal begins with.
+  const linked = {
+    ...{ deal: { id, name }, company },
+    contact: contact && { id: contact.id, name: fullName(contact) },
+  }
   async function remove() {
     try {
       await deleteDeal(id)
@@ -83,9 +91,10 @@ function ShownDeal({ deal, panel, onDeleted }: ShownProps) {
   return (
     <RecordLayout
       panel={panel}
+      editable={writes}
       icon={<BriefcaseIcon size={20} />}
       title={name}
-      subtitle={company?.name}
+      subtitle={company && <Link to={`/companies/${company.id}`}>{company.name}</Link>}
       back={{ to: '/deals', label: t.deals.back_to_deals }}
       actions={
         writes && (
@@ -106,21 +115,13 @@ function ShownDeal({ deal, panel, onDeleted }: ShownProps) {
       }
       tabs={[
         { id: 'timeline', label: t.app.timeline, content: <Timeline owner="deals" id={id} /> },
-        { id: 'activities', label: t.app.activities, content: <RelatedActivities deal_id={id} /> },
+        {
+          id: 'activities',
+          label: t.app.activities,
+          content: <RelatedActivities deal_id={id} initial={linked} />,
+        },
         { id: 'stages', label: t.deals.history, content: <StageHistory id={id} /> },
       ]}
     />
-  )
-}
-
-function Awaited() {
-  const t = useTexts()
-  return (
-    <Stack p="lg" gap="md" aria-busy aria-label={t.app.loading}>
-      <Skeleton height={20} width="40%" />
-      {['60%', '45%', '52%', '38%', '55%', '47%'].map((width) => (
-        <Skeleton key={width} height={12} width={width} />
-      ))}
-    </Stack>
   )
 }

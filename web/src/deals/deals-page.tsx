@@ -1,9 +1,12 @@
 import { ActionIcon, Button, Menu, SegmentedControl, Text, Tooltip } from '@mantine/core'
-import { PlusIcon, SortDescIcon } from '@primer/octicons-react'
+import { SortDescIcon } from '@primer/octicons-react'
+import { useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
+import { ViewsMenu } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { Empty } from '../ui/empty.tsx'
 import { ListFilters } from '../ui/filters.tsx'
 import { type ListView, useAddress, useCreating, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
@@ -14,6 +17,7 @@ import { DealBeside } from './deal-page.tsx'
 import { DealsTable } from './deals-table.tsx'
 import { useReferenceFilters } from './filters.tsx'
 import { useMoves } from './moves.ts'
+import type { Stage } from './stages.ts'
 
 /** The deals, as a board or as a table: the address says which. */
 export function DealsPage() {
@@ -26,25 +30,27 @@ export function DealsPage() {
       ? [
           {
             ...{ id: 'create-deal', label: t.deals.create, group: 'create', keys: 'c' },
-            run: () => setCreates(true),
+            run: () => create(),
           },
         ]
       : [],
   )
-  const create = () => setCreates(true)
-  const action = may('deals:write') && (
-    <Button leftSection={<PlusIcon />} onClick={create}>
-      {t.deals.create}
-    </Button>
-  )
+  const [stage, setStage] = useState<Stage>('new_lead')
+  function create(stage: Stage = 'new_lead') {
+    setStage(stage)
+    setCreates(true)
+  }
+  const action = may('deals:write') && <Button onClick={() => create()}>{t.deals.create}</Button>
   return (
     <>
       {address.view === 'table' ? (
-        <DealsTable action={action} onCreate={create} toggle={<ViewSwitch />} />
+        <DealsTable action={action} onCreate={() => create()} toggle={<ViewSwitch />} />
       ) : (
-        <BoardPage action={action} />
+        <BoardPage action={action} onCreate={create} />
       )}
-      <CreateDeal opened={creates} onClose={() => setCreates(false)} />
+      {may('deals:write') && (
+        <CreateDeal opened={creates} onClose={() => setCreates(false)} initial={{ stage }} />
+      )}
     </>
   )
 }
@@ -61,7 +67,7 @@ function ViewSwitch() {
       onChange={(view) =>
         change({
           ...{ view: view === 'table' ? view : null, sort: null, page: null, open: null },
-          ...{ stage: null, status: null, search: null },
+          ...{ stage: null, status: null, search: null, created_from: null, created_to: null },
         })
       }
       data={[
@@ -74,7 +80,9 @@ function ViewSwitch() {
 
 const board_filters = ['company_id', 'contact_id'] as const
 
-function BoardPage({ action }: { action: React.ReactNode }) {
+type BoardProps = { action: React.ReactNode; onCreate: (stage?: Stage) => void }
+
+function BoardPage({ action, onCreate }: BoardProps) {
   const t = useTexts()
   const formats = useFormats()
   const view = useListView(board_filters, '-updated_at')
@@ -84,13 +92,16 @@ function BoardPage({ action }: { action: React.ReactNode }) {
   const moving = useMoves()
   const { report } = usePipeline(filter, moving.moves, moving.held)
   const total = report?.total_open
+  const count = report?.stages.reduce((sum, one) => sum + one.count, 0)
+  const may = useMay()
   return (
     <Page
       title={t.app.deals}
-      count={report?.stages.reduce((sum, { count }) => sum + count, 0)}
+      count={count}
       middle={
         <>
           <ViewSwitch />
+          <ViewsMenu list="deals" />
           <ListFilters view={view} filters={useReferenceFilters()} search={false} />
           <OrderMenu sort={sort} view={view} />
           {total && (
@@ -106,14 +117,22 @@ function BoardPage({ action }: { action: React.ReactNode }) {
       }
       actions={action}
     >
-      <Board
-        filter={filter}
-        sort={sort}
-        moving={moving}
-        report={report}
-        open_id={view.open}
-        onOpen={({ id }) => view.setOpen(id)}
-      />
+      {count === 0 && !view.filtered && !moving.held ? (
+        <Empty
+          text={t.deals.empty}
+          {...(may('deals:write') && { action: t.deals.create, onAction: () => onCreate() })}
+        />
+      ) : (
+        <Board
+          filter={filter}
+          sort={sort}
+          moving={moving}
+          report={report}
+          open_id={view.open}
+          onOpen={({ id }) => view.setOpen(id)}
+          onCreate={onCreate}
+        />
+      )}
       <DealBeside view={view} />
     </Page>
   )

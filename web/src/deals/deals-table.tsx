@@ -1,13 +1,15 @@
 import { Button, Menu } from '@mantine/core'
 import { ArrowSwitchIcon, TrashIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { answerOf, api } from '../api/client.ts'
+import type { paths } from '../api/schema'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useBulk } from '../record/bulk.tsx'
 import { ColumnsMenu, useColumns } from '../record/columns.tsx'
+import { queryOf } from '../record/list-query.ts'
 import { ViewsMenu } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
@@ -27,14 +29,7 @@ import { StageBadge, StageMark } from './stage-badge.tsx'
 import { type Stage, stages } from './stages.ts'
 import './deals-table.css'
 
-const filter_names = ['stage', 'status', 'company_id', 'contact_id'] as const
-const per_page = 50
-
-type Query = NonNullable<
-  NonNullable<
-    Parameters<typeof api.GET<'/api/v1/deals', { params: { query: object } }>>[1]
-  >['params']['query']
->
+const filter_names = ['stage', 'status', 'company_id', 'contact_id', 'created_from', 'created_to'] as const
 
 function useDealColumns(): Column<ListedDeal>[] {
   const t = useTexts()
@@ -93,6 +88,7 @@ function Since({ id, of }: { id: number; of: 'created_at' | 'updated_at' }) {
   return <Ago at={data?.[of]} />
 }
 
+type DealsQuery = NonNullable<paths['/api/v1/deals']['get']['parameters']['query']>
 type Props = { action: React.ReactNode; toggle: React.ReactNode; onCreate: () => void }
 
 /** The deals as rows: searched, filtered, sorted, and changed many at once. */
@@ -103,11 +99,11 @@ export function DealsTable({ action, toggle, onCreate }: Props) {
   const columns = useColumns('deals', useDealColumns())
   const [selected, setSelected] = useState<Set<number>>(new Set())
   const references = useReferenceFilters()
-  const query = { ...view.filters, sort: view.sort, page: view.page, per_page } as Query
-  if (view.search) Object.assign(query, { search: view.search })
+  const { zone } = useFormats()
+  const query = useMemo(() => queryOf(view, zone), [view, zone])
   const { data, error, refetch } = useQuery({
     queryKey: ['deals', 'list', query],
-    queryFn: () => answerOf(api.GET('/api/v1/deals', { params: { query } })),
+    queryFn: () => answerOf(api.GET('/api/v1/deals', { params: { query: query as DealsQuery } })),
     placeholderData: keepPreviousData,
   })
   const rows = data?.data
@@ -121,7 +117,15 @@ export function DealsTable({ action, toggle, onCreate }: Props) {
       options: Object.entries(t.deals.statuses).map(([value, label]) => ({ value, label })),
     },
     ...references,
+    { name: 'created_from', label: t.deals.created_from, kind: 'date' as const },
+    { name: 'created_to', label: t.deals.created_to, kind: 'date' as const },
   ]
+  // A page that is no longer there, since deals have gone: the last one that is.
+  const last_page = data?.meta.last_page ?? 1
+  const { page, setPage } = view
+  useEffect(() => {
+    if (rows?.length === 0 && page > last_page) setPage(last_page)
+  }, [rows, page, last_page, setPage])
   return (
     <Page
       title={t.app.deals}
@@ -129,12 +133,16 @@ export function DealsTable({ action, toggle, onCreate }: Props) {
       middle={
         <>
           {toggle}
-          <ListFilters view={view} filters={filters} />
           <ViewsMenu list="deals" />
-          <ColumnsMenu columns={columns} />
+          <ListFilters view={view} filters={filters} />
         </>
       }
-      actions={action}
+      actions={
+        <>
+          <ColumnsMenu columns={columns} />
+          {action}
+        </>
+      }
     >
       {error && !data ? (
         <ProblemNote error={error} onRetry={() => refetch()} />
@@ -150,7 +158,7 @@ export function DealsTable({ action, toggle, onCreate }: Props) {
           open_id={view.open}
           sort={view.sort}
           onSort={view.setSort}
-          onPage={view.setPage}
+          onPage={setPage}
           {...(writes && { selected, onSelect: setSelected })}
           empty={
             view.filtered ? (

@@ -71,9 +71,7 @@ function StayItem({ stay }: { stay: Stay }) {
         <span className="stay-from">
           {from_stage ? t.deals.history_from(t.deals.stages[from_stage]) : t.deals.history_began}
         </span>
-        <span className="stay-length numbers">
-          {left_at ? t.deals.history_stayed(stayed) : t.deals.history_so_far(stayed)}
-        </span>
+        <span className="stay-length numbers">{left_at ? stayed : t.deals.history_so_far(stayed)}</span>
       </div>
       <div className="stay-when">
         <time dateTime={entered_at} title={formats.exact(entered_at)}>

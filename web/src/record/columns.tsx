@@ -5,7 +5,7 @@ import { useTexts } from '../texts/texts.ts'
 import { useAddress } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 
-export type ChosenColumns<Row> = {
+type ChosenColumns<Row> = {
   all: Column<Row>[]
   /** What the table shows, in the order of the list. */
   shown: Column<Row>[]

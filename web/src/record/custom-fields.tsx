@@ -8,7 +8,7 @@ import { offerUndo } from '../ui/undo.tsx'
 import { Soft } from '../ui/values.tsx'
 import './custom-fields.css'
 
-export type CustomValue = string | number | boolean
+type CustomValue = string | number | boolean
 /** Null removes a field; those that are not named stay. */
 export type CustomChanges = Record<string, CustomValue | null>
 type Values = Record<string, CustomValue>

@@ -33,7 +33,7 @@ type Props<Row> = {
   /** What the button for a new record says; left out for those who may only read. */
   create?: string | undefined
   createDialog: (opened: boolean, onClose: () => void, onCreated: (id: number) => void) => React.ReactNode
-  record: (id: number, onClose: () => void) => React.ReactNode
+  record: (id: number, onClose: () => unknown) => React.ReactNode
   /** What can be done with the selected rows; left out for those who may only read. */
   bulk?: ((rows: Row[], onDone: () => void) => React.ReactNode) | undefined
 }

@@ -2,7 +2,7 @@ import { instantOf } from '../calendar/zones.ts'
 import type { ListView } from '../ui/list-view.ts'
 
 /** How many rows a page of a list has. */
-export const page_size = 50
+const page_size = 50
 
 /**
  * A list's view as the API is asked for it. Days are those of the person's time zone; `custom_field`, written as

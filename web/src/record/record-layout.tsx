@@ -8,7 +8,7 @@ import { useTexts } from '../texts/texts.ts'
 import { useAddress } from '../ui/list-view.ts'
 import './record-layout.css'
 
-export type RecordTab = {
+type RecordTab = {
   id: string
   label: string
   count?: number | undefined

@@ -34,8 +34,7 @@ const icons: Record<Entry['type'], Icon> = {
 }
 
 /** Who made a change, in a sentence. */
-export const whoOf = (actor: Actor, t: Texts): string =>
-  actor.name ?? t.record.actors[actor.kind] ?? actor.kind
+const whoOf = (actor: Actor, t: Texts): string => actor.name ?? t.record.actors[actor.kind] ?? actor.kind
 
 /** What the change of a deal's stage tells already, in an entry of its own. */
 const of_stage = ['stage', 'status', 'probability', 'closed_at']

@@ -7,7 +7,7 @@ import { Soft } from '../ui/values.tsx'
 import { isToldElsewhere, TimelineItem } from './timeline-entry.tsx'
 import './timeline.css'
 
-export type TimelineOwner = 'contacts' | 'companies' | 'deals'
+type TimelineOwner = 'contacts' | 'companies' | 'deals'
 
 const per_page = 25
 

@@ -16,7 +16,7 @@ import './views.css'
 type View = Schemas['View']
 
 // What the address says of the moment, not of the view.
-const momentary = ['page', 'open', 'tab', 'cursor']
+const momentary = ['page', 'open', 'create', 'tab', 'cursor']
 
 /** The address's view as a text that is the same whatever the order of its parts. */
 function queryOf(address: Address): string {

@@ -143,6 +143,7 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
           {...reference}
           label={label}
           hideLabel
+          unstyled
           autoFocus={fresh}
           value={null}
           onChange={(choice) => onChange(choice && String(choice.id))}

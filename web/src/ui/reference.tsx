@@ -14,7 +14,10 @@ type Props = {
   search: (text: string) => Promise<Choice[]>
   error?: React.ReactNode
   autoFocus?: boolean
+  /** The label is told, not shown: in a line that shows it already. */
   hideLabel?: boolean
+  /** Without a frame of its own, as in the chip of a filter. */
+  unstyled?: boolean
   placeholder?: string
   onBlur?: () => void
 }
@@ -24,6 +27,7 @@ const typing_ms = 150
 /** Chooses a record by writing a part of its name; leaving it empty chooses none. */
 export function ReferenceInput(props: Props) {
   const { label, value, onChange, kind, search, error, autoFocus, hideLabel, placeholder, onBlur } = props
+  const { unstyled } = props
   const t = useTexts()
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
   const [text, setText] = useState(value?.name ?? '')
@@ -57,6 +61,8 @@ export function ReferenceInput(props: Props) {
     >
       <Combobox.Target>
         <TextInput
+          size={hideLabel ? 'xs' : 'sm'}
+          variant={unstyled ? 'unstyled' : 'default'}
           label={hideLabel ? undefined : label}
           aria-label={hideLabel ? label : undefined}
           error={error}
@@ -80,7 +86,7 @@ export function ReferenceInput(props: Props) {
         />
       </Combobox.Target>
       <Combobox.Dropdown>
-        <Combobox.Options mah={260} style={{ overflowY: 'auto' }}>
+        <Combobox.Options aria-label={label} mah={260} style={{ overflowY: 'auto' }}>
           {choices?.map(({ id, name, detail }) => (
             <Combobox.Option key={id} value={String(id)}>
               {name}

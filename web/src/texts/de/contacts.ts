@@ -24,7 +24,6 @@ export const contacts: typeof english = {
   created_to: 'Angelegt bis',
   back: 'Zurück zu den Kontakten',
   write_email: (name) => `E-Mail an ${name} schreiben`,
-  call: (name) => `${name} anrufen`,
   set_stage: 'Phase setzen',
   add_tag: 'Schlagwort hinzufügen',
   remove_tag: 'Schlagwort entfernen',

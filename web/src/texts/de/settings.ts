@@ -81,7 +81,7 @@ export const settings: typeof english = {
   open_invitations: 'Offene Einladungen',
   no_invitations: 'Zurzeit ist niemand eingeladen.',
   valid_until: (day) => `gültig bis ${day}`,
-  revoke_invitation: (email) => `Einladung von ${email} zurücknehmen`,
+  revoke_invitation: (email) => `Einladung von ${email} widerrufen`,
   revoke_invitation_text: 'Der Link gilt sofort nicht mehr. Zurück geht es nur mit einer neuen Einladung.',
 
   resources: {
@@ -110,7 +110,7 @@ export const settings: typeof english = {
   some_scopes: 'Nur, was ich auswähle',
   terms: { never: 'Nie', 30: 'In 30 Tagen', 90: 'In 90 Tagen', 365: 'In einem Jahr', day: 'An einem Tag' },
   last_day: 'Letzter Tag',
-  key_status: { active: 'Aktiv', revoked: 'Zurückgenommen', expired: 'Abgelaufen' },
+  key_status: { active: 'Aktiv', revoked: 'Widerrufen', expired: 'Abgelaufen' },
   create_key: 'API-Schlüssel anlegen',
   key_name_text: 'Was ihn verwendet, etwa: Formular der Website.',
   no_keys:
@@ -120,9 +120,9 @@ export const settings: typeof english = {
   copy_key: 'Schlüssel kopieren',
   try_key: 'Zum Ausprobieren im Terminal:',
   copy_curl: 'Als curl kopieren',
-  revoke: 'Zurücknehmen',
-  revoke_key: (name) => `${name} zurücknehmen`,
-  revoke_title: (name) => `Schlüssel ${name} zurücknehmen?`,
+  revoke: 'Widerrufen',
+  revoke_key: (name) => `${name} widerrufen`,
+  revoke_title: (name) => `Schlüssel ${name} widerrufen?`,
   revoke_text:
     'Programme damit werden binnen einer Sekunde abgewiesen. Das lässt sich nicht rückgängig machen.',
 

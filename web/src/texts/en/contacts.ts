@@ -22,7 +22,6 @@ export const contacts = {
   created_to: 'Created until',
   back: 'Back to the contacts',
   write_email: (name: string) => `Write an e-mail to ${name}`,
-  call: (name: string) => `Call ${name}`,
   set_stage: 'Set stage',
   add_tag: 'Add tag',
   remove_tag: 'Remove tag',

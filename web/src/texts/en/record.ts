@@ -39,7 +39,6 @@ export const record = {
   fields,
   actors,
   facts: 'Facts',
-  about: 'About this record',
   // The timeline's sentences.
   created: (who: string) => `${who} created this`,
   changed: (who: string) => `${who} made a change`,
@@ -54,7 +53,6 @@ export const record = {
   added: (what: string) => `added ${what}`,
   removed: (what: string) => `removed ${what}`,
   note_written: 'Note',
-  note_of: (name: string) => `Note on ${name}`,
   activity_planned: (type: string) => `${type} added`,
   due: 'due',
   completed: 'done',
@@ -90,9 +88,6 @@ export const record = {
   create_activity: 'Create activity',
   create_contact: 'Create contact',
   appointments: 'Appointments',
-  not_found: 'This record is not here any more. It may be in the trash.',
-  open_trash: 'Open the trash',
-  back_to_list: 'Back to the list',
   // Lists.
   bulk_working: (done: string, total: string) => `${done} of ${total} done`,
   apply: 'Apply',
