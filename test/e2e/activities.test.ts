@@ -142,7 +142,7 @@ test('every field of an activity is edited in place, its due date on the clock o
   assert.equal((await read(id)).due_at, '2031-12-01T15:00:00.000Z')
 
   await page.getByRole('button', { name: 'Contact: Edit' }).click()
-  await page.getByRole('textbox', { name: 'Contact' }).fill('Okafor')
+  await page.getByRole('combobox', { name: 'Contact' }).fill('Okafor')
   await page.getByRole('option', { name: 'Ada Okafor' }).click()
   await page.getByRole('link', { name: 'Ada Okafor' }).waitFor()
   assert.equal((await read(id)).contact_id, contact)

@@ -305,7 +305,7 @@ describe('a deal', () => {
     await checkScreen(page)
     await dialog.getByRole('textbox', { name: 'Name' }).fill('By hand')
     await dialog.getByRole('textbox', { name: 'Value' }).fill('1234.5')
-    await dialog.getByRole('textbox', { name: 'Company' }).fill('Lumen')
+    await dialog.getByRole('combobox', { name: 'Company' }).fill('Lumen')
     await page.getByRole('option', { name: /Lumen Optics/ }).click()
     await dialog.getByRole('button', { name: 'Create deal' }).click()
     await dialog.waitFor({ state: 'detached' })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { checkScreen, phone, startWeb, type Web } from '../web.ts'
-import { company, log, onlyDelivery, register, until } from '../webhooks.ts'
+import { company, onlyDelivery, register } from '../webhooks.ts'
 
 let web: Web
 let receiver: Receiver
@@ -59,7 +59,6 @@ test('a webhook that is made in the app delivers, and its delivery appears witho
 })
 
 test('a receiver that breaks shows its failed attempts and when the next one comes; once mended, it gets them again', async (t) => {
-  const { call } = web.rapport
   const retried = await startWeb({ env: { WEBHOOK_RETRY_DELAYS: '2,3' } })
   t.after(() => retried.close())
   receiver.answering = () => ({ status: 500, body: 'down for repair' })
@@ -93,7 +92,6 @@ test('a receiver that breaks shows its failed attempts and when the next one com
   await retried.rapport.call('POST', `/api/v1/webhooks/${webhook_id}/pause`, {})
   await page.getByRole('button', { name: 'Resend' }).click()
   await page.getByText('The webhook is paused: resume it first.').waitFor()
-  assert.equal((await log(call, `webhook_id=${webhook_id}`)).length, 0)
 })
 
 test('new deliveries come in at the top, and wait behind a button while somebody reads', async (t) => {
@@ -186,9 +184,5 @@ test('a ping shows its answer at once; a secret is rotated and a webhook deleted
   await page.getByText('It cannot be restored.').waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click()
   await page.waitForURL(/\/settings\/webhooks$/)
-  const gone = await until(
-    () => web.rapport.call('GET', `/api/v1/webhooks/${made.id}`),
-    () => true,
-  )
-  assert.equal(gone.status, 404)
+  assert.equal((await web.rapport.call('GET', `/api/v1/webhooks/${made.id}`)).status, 404)
 })

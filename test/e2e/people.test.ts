@@ -131,6 +131,16 @@ test('an invitation makes a member, who may not do what the role does not allow,
   assert.ok(await page.getByLabel('Name of the workspace').isDisabled())
   assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0)
 
+  await page.goto(`${web.rapport.url}/contacts`)
+  await heading(page, 'Contacts')
+  assert.equal(
+    await page
+      .getByRole('main')
+      .getByRole('button', { name: /Create|New|Import|Delete/ })
+      .count(),
+    0,
+  )
+
   await page.goto(`${web.rapport.url}/invitation#${token}`)
   await page.getByText('It was used or taken back, or it is too old.').waitFor()
 })

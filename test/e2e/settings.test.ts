@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { client } from '../harness.ts'
 import { browser, join, password } from '../people.ts'
 import { checkScreen, owner, phone, startWeb, type Web } from '../web.ts'
+import { until } from '../webhooks.ts'
 
 let web: Web
 before(async () => {
@@ -45,8 +46,11 @@ test('a key that is made in the app opens what was chosen and no more, is shown 
   await checkScreen(page)
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await row.getByText('Revoked').waitFor()
-  await new Promise((resolve) => setTimeout(resolve, 600))
-  assert.equal((await call('GET', '/api/v1/contacts')).status, 401)
+  await until(
+    () => call('GET', '/api/v1/contacts'),
+    ({ status }) => status === 401,
+    1000,
+  )
 })
 
 test('a new key without a choice of scopes is refused at the field', async (t) => {

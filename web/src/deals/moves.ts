@@ -1,5 +1,4 @@
 import { notifications } from '@mantine/notifications'
-import { useQueryClient } from '@tanstack/react-query'
 import { useMemo, useRef, useState } from 'react'
 import { explain } from '../app/problems.tsx'
 import { useRefresh } from '../record/refresh.ts'
@@ -13,6 +12,8 @@ export type Move = {
   /** As the board has it. */
   deal: ListedDeal
   to: Stage
+  /** Where it goes back to. */
+  from: Stage
   /** asked: for the reason of a loss; sent: to the service; done: the service has it, the board is read again. */
   state: 'asked' | 'sent' | 'done'
 }
@@ -34,7 +35,6 @@ export const dealIn = (deal: ListedDeal, stage: Stage): ListedDeal =>
  */
 export function useMoves() {
   const t = useTexts()
-  const client = useQueryClient()
   const refresh = useRefresh()
   const moves = useRef(new Map<number, Move>())
   const [, setVersion] = useState(0)
@@ -62,46 +62,48 @@ export function useMoves() {
         show()
       }
 
+      /** Where a card is now, and where the board has it as it was read. */
+      function placeOf(deal: ListedDeal): Pick<Move, 'deal' | 'from'> {
+        const move = moves.current.get(deal.id)
+        if (!move) return { deal, from: deal.stage }
+        return { deal: move.deal, from: move.state === 'asked' ? move.from : move.to }
+      }
+      function goBack({ deal, from }: Move) {
+        if (deal.stage === from) moves.current.delete(deal.id)
+        else moves.current.set(deal.id, { deal, from, to: from, state: 'done' })
+      }
+
       /** Takes a card to a stage. */
-      async function send(deal: ListedDeal, to: Stage, lost_reason?: string): Promise<void> {
-        const before = moves.current.get(deal.id)
-        const earlier = before?.state === 'done' ? before : undefined
-        const origin = before?.deal ?? deal
-        const from = earlier?.to ?? origin.stage
-        if (from === to) {
-          if (before?.state === 'asked') moves.current.delete(deal.id)
-          return settle()
-        }
-        const mine: Move = { deal: origin, to, state: 'sent' }
+      async function send(card: ListedDeal, to: Stage, lost_reason?: string): Promise<void> {
+        const { deal, from } = placeOf(card)
+        const mine: Move = { deal, from, to, state: 'sent' }
         moves.current.set(deal.id, mine)
         show()
-        const name = origin.name
+        const { name } = deal
         try {
-          await client.cancelQueries({ queryKey: ['deals', 'board'] })
-          const { back } = await moveDeal(dealIn(origin, from), to, lost_reason)
+          const { back } = await moveDeal(dealIn(deal, from), to, lost_reason)
           mine.state = 'done'
           const told = isOpen(to) ? t.deals.moved(name, t.deals.stages[to]) : t.deals[to as 'won'](name)
-          offerUndo(t, told, () => undo(mine, from, back))
+          offerUndo(t, told, () => undo(mine, back))
         } catch (error) {
-          if (earlier) moves.current.set(deal.id, earlier)
-          else moves.current.delete(deal.id)
+          goBack(mine)
           const message = t.deals.back_in(name, t.deals.stages[from], explain(error, t))
           notifications.show({ color: 'red', autoClose: 8000, withBorder: true, message })
         }
         await settle()
       }
 
-      async function undo({ deal, to }: Move, from: Stage, back: () => Promise<unknown>) {
+      async function undo({ deal: moved, from: to, to: from }: Move, back: () => Promise<unknown>) {
         // Held still, the board has it where it was; read again, where it went.
-        const origin = moves.current.get(deal.id)?.deal ?? dealIn(deal, to)
-        const mine: Move = { deal: origin, to: from, state: 'sent' }
+        const { deal } = placeOf(dealIn(moved, from))
+        const mine: Move = { deal, from, to, state: 'sent' }
         moves.current.set(deal.id, mine)
         show()
         try {
           await back()
           mine.state = 'done'
         } catch (error) {
-          moves.current.delete(deal.id)
+          goBack(mine)
           throw error
         } finally {
           await settle()
@@ -111,17 +113,18 @@ export function useMoves() {
       return {
         send,
         /** Shows a card in lost, until the reason is told or not. */
-        ask(deal: ListedDeal) {
-          moves.current.set(deal.id, { deal, to: 'lost', state: 'asked' })
+        ask(card: ListedDeal) {
+          moves.current.set(card.id, { ...placeOf(card), to: 'lost', state: 'asked' })
           show()
         },
         /** Puts a card back for which no reason was told. */
         putBack(id: number) {
-          moves.current.delete(id)
+          const move = moves.current.get(id)
+          if (move) goBack(move)
           settle()
         },
       }
-    }, [client, refresh, t]),
+    }, [refresh, t]),
   }
 }
 export type Moves = ReturnType<typeof useMoves>

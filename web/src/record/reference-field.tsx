@@ -29,7 +29,8 @@ export function ReferenceField({ label, value, href, kind, search, onSave }: Pro
   function end() {
     setEditing(false)
     setProblem(null)
-    requestAnimationFrame(() => button.current?.focus())
+    // Whoever has gone on to something else stays there.
+    requestAnimationFrame(() => document.activeElement === document.body && button.current?.focus())
   }
   async function save(choice: Choice | null) {
     if (choice?.id === value?.id) return end()

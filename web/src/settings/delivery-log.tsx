@@ -1,4 +1,4 @@
-import { Button, Center } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { ArrowUpIcon } from '@primer/octicons-react'
 import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../api/client.ts'
@@ -45,7 +45,7 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
       className="settings-table delivery-log"
       onScrollCapture={(event) => setScrolled((event.target as Element).scrollTop > 4)}
     >
-      <div className="delivery-fresh" role="status">
+      <div className="delivery-fresh" role="status" data-beside={open !== null || undefined}>
         {log.fresh > 0 && (
           <Button radius="xl" leftSection={<ArrowUpIcon size={14} />} onClick={showFresh}>
             {t.settings.fresh(formats.number(log.fresh), log.gap)}
@@ -63,11 +63,11 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
         empty={<Empty text={filtered ? t.app.nothing_found : t.settings.no_deliveries} />}
         foot={
           log.more && (
-            <Center py="sm">
+            <Group px="md" py="sm">
               <Button variant="default" loading={log.loading_older} onClick={log.loadOlder}>
                 {t.settings.older}
               </Button>
-            </Center>
+            </Group>
           )
         }
       />

@@ -49,12 +49,13 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
   function end() {
     setEditing(false)
     setProblem(null)
-    requestAnimationFrame(() => button.current?.focus())
+    // Whoever has gone on to something else stays there.
+    requestAnimationFrame(() => document.activeElement === document.body && button.current?.focus())
   }
   async function save(given: Value, back_to_button: boolean) {
     const next = typeof given === 'string' && kind !== 'long' ? given.trim() : given
     const cleared = next === '' ? null : next
-    if (reverted.current) return
+    if (reverted.current || state === 'saving') return
     if (cleared === value || (cleared === null && value === ''))
       return back_to_button ? end() : setEditing(false)
     setState('saving')

@@ -59,8 +59,10 @@ export function ReferenceInput(props: Props) {
         combobox.closeDropdown()
       }}
     >
-      <Combobox.Target>
+      <Combobox.Target withExpandedAttribute>
         <TextInput
+          role="combobox"
+          aria-autocomplete="list"
           size={hideLabel ? 'xs' : 'sm'}
           variant={unstyled ? 'unstyled' : 'default'}
           label={hideLabel ? undefined : label}
