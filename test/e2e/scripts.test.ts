@@ -45,7 +45,7 @@ test('no text that anybody stores runs as a script, or becomes a link to one, on
   })
   await call('POST', `/api/v1/deals/${deal_id}/change-stage`, { stage: 'lost', lost_reason: text })
   const due_at = new Date().toISOString()
-  const activity = { type: 'call', subject: text, description: text, due_at, contact_id }
+  const activity = { type: 'call', subject: text, body: text, due_at, contact_id }
   const activity_id = await create('/activities', activity)
   const start_at = new Date(Date.now() + 3600_000).toISOString()
   const end_at = new Date(Date.now() + 7200_000).toISOString()
@@ -53,10 +53,10 @@ test('no text that anybody stores runs as a script, or becomes a link to one, on
     ...{ title: text, location: link, notes: text, start_at, end_at, contact_id },
   })
   const page_id = await create('/booking-pages', {
-    ...{ slug: 'attack', title: text, description: text, location: link, time_zone: 'Europe/Berlin' },
+    ...{ slug: 'attack', title: text, description: text, time_zone: 'Europe/Berlin' },
   })
   const events = ['contact.updated']
-  const webhook = { name: text, url: 'http://127.0.0.1:9/<img src=x onerror=attacked=1>', events }
+  const webhook = { name: text, url: 'http://127.0.0.1:9/<img/src=x/onerror=attacked=1>', events }
   const webhook_id = await create('/webhooks', webhook)
   await call('PUT', `/api/v1/contacts/${contact_id}`, { title: `${text}!` })
   const { body: deliveries } = await call('GET', '/api/v1/deliveries')

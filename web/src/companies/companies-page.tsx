@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { useMay } from '../app/session.ts'
-import { RecordListPage } from '../record/list-page.tsx'
+import { RecordListPage } from '../record/record-list.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
 import type { Column } from '../ui/table.tsx'
