@@ -1,15 +1,17 @@
 import { sql } from 'kysely'
 import { countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
-import { equals, type Filter } from '../db/filters.ts'
+import { equals, type Filter, within } from '../db/filters.ts'
 import { type Found, findRecords, type Page } from '../db/lists.ts'
 import { dated, newest_first, type Order, type Sorting } from '../db/orders.ts'
 import { byIds } from '../db/pages.ts'
 import { isLive } from '../db/references.ts'
-import { dealsWithReferences } from './queries.ts'
-import type { ListedDeal } from './schema.ts'
+import { dealsWithReferences, detailedDeals, storedDeal } from './queries.ts'
+import type { Deal, ListedDeal } from './schema.ts'
 import { type Stage, type Status, shownProbability, statusOf } from './stages.ts'
 import { fromUnits } from './value.ts'
+
+const by_close_date = sql`coalesce(expected_close_date, 'z')`
 
 /**
  * What deals can be sorted by: -value,name as the sales team wants it. Deals without a value count as less than any,
@@ -22,7 +24,7 @@ export const orders: readonly Order[] = [
     { field: 'value', by: sql`coalesce(value_units, -1)`, numeric: true, descending: true },
     { field: 'name', by: sql.ref('sort_name') },
   ],
-  [{ field: 'expected_close_date', by: sql`coalesce(expected_close_date, 'z')` }],
+  [{ field: 'expected_close_date', by: by_close_date }],
 ]
 
 type Asked = {
@@ -32,16 +34,23 @@ type Asked = {
   company_id?: number | undefined
   /** What every list of records can be filtered by. */
   filters?: Filter[]
+  /** The detail view of each, in place of the list view. */
+  details?: boolean | undefined
 }
+
+/** Deals that are expected to close on these days, both included. Those without a date are on none. */
+export const closingFilter = (from: string | undefined, to: string | undefined): Filter[] =>
+  // The order's own expression, so that its index answers; every day comes before its end.
+  within('expected_close_date', from, to ?? (from && '9999-12-31'), by_close_date)
 
 /** One page of the live deals that meet all filters; `total` and `next` as in findRecords. */
 export async function listDeals(
   db: Db,
   workspace_id: number,
-  { filters: common = [], ...asked }: Asked,
+  { filters: common = [], details = false, ...asked }: Asked,
   page: Page,
   sorting: Sorting = newest_first,
-): Promise<Pick<Found, 'total' | 'next'> & { deals: ListedDeal[] }> {
+): Promise<Pick<Found, 'total' | 'next'> & { deals: (ListedDeal | Deal)[] }> {
   const nothing = { deals: [], total: 'offset' in page ? 0 : null, next: null }
   const values = { ...asked }
   // A stage has one status: both together match what the stage alone matches, or nothing.
@@ -58,7 +67,10 @@ export async function listDeals(
       filters.push(equals(name, value, await countOf(db, workspace_id, `deals.${name}=${value}`)))
   const found = await findRecords(db, { table: 'deals', workspace_id, filters, sorting, page })
   const { ids, total, next } = found
-  return { total, next, deals: await dealsByIds(db, workspace_id, ids) }
+  const deals = details
+    ? (await withDetails(db, workspace_id, ids)).map((row) => storedDeal(row).shown)
+    : await dealsByIds(db, workspace_id, ids)
+  return { total, next, deals }
 }
 
 /** Deals as the list shows them, in the order of their ids. */
@@ -73,6 +85,8 @@ function listed({ value_units, own_probability, closed_probability, ...same }: R
   const state = { stage, own_probability, closed_probability }
   return { ...same, stage, value: fromUnits(value_units), probability: shownProbability(state) }
 }
+
+const withDetails = byIds('deals', (db, those) => detailedDeals(db).where(those))
 
 const withIds = byIds('deals', (db, those) =>
   dealsWithReferences(db)

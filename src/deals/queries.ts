@@ -32,29 +32,32 @@ export const dealsWithReferences = (db: Db) =>
         .on('companies.deleted_at', 'is', null),
     )
 
+/** Deals with everything that the detail view is made of. */
+export const detailedDeals = (db: Db) =>
+  dealsWithReferences(db).select([
+    'deals.id',
+    'deals.name',
+    'deals.value_units',
+    'deals.own_probability',
+    'deals.closed_probability',
+    'deals.stage',
+    'deals.status',
+    'deals.expected_close_date',
+    'deals.priority',
+    'deals.source',
+    'deals.lost_reason',
+    'deals.closed_at',
+    'deals.created_at',
+    'deals.updated_at',
+    'contacts.id as contact_id',
+    'contacts.first_name',
+    'contacts.last_name',
+    'companies.id as company_id',
+    'companies.name as company_name',
+  ])
+
 const live = prepare((db, p: Key) =>
-  dealsWithReferences(db)
-    .select([
-      'deals.id',
-      'deals.name',
-      'deals.value_units',
-      'deals.own_probability',
-      'deals.closed_probability',
-      'deals.stage',
-      'deals.status',
-      'deals.expected_close_date',
-      'deals.priority',
-      'deals.source',
-      'deals.lost_reason',
-      'deals.closed_at',
-      'deals.created_at',
-      'deals.updated_at',
-      'contacts.id as contact_id',
-      'contacts.first_name',
-      'contacts.last_name',
-      'companies.id as company_id',
-      'companies.name as company_name',
-    ])
+  detailedDeals(db)
     .where('deals.workspace_id', '=', p.workspace_id)
     .where('deals.id', '=', p.id)
     .where('deals.deleted_at', 'is', null),
@@ -63,7 +66,11 @@ const live = prepare((db, p: Key) =>
 /** A live deal with the state that the rules work on, or null. */
 export async function findStoredDeal(db: Db, workspace_id: number, id: number): Promise<StoredDeal | null> {
   const [row] = await live(db, { workspace_id, id })
-  if (!row) return null
+  return row ? storedDeal(row) : null
+}
+
+/** What a row of detailedDeals is. */
+export function storedDeal(row: Awaited<ReturnType<typeof live>>[number]): StoredDeal {
   const { value_units, own_probability, closed_probability, first_name, last_name, company_name, ...same } =
     row
   const stage = row.stage as Stage

@@ -13,13 +13,13 @@ import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { changeDeal, createDeal, dealToChange } from './changes.ts'
 import { dealDeleted, dealUpdated } from './events.ts'
-import { listDeals, orders } from './list.ts'
+import { closingFilter, listDeals, orders } from './list.ts'
 import { counted, findDeal } from './queries.ts'
 import {
   Deal,
   DealCreate,
+  DealOfList,
   DealUpdate,
-  ListedDeal,
   type PlainFields,
   plain_fields,
   StageChange,
@@ -38,6 +38,19 @@ const DealsQuery = RecordsQuery(orders, {
   contact_id: Type.Optional(Id()),
   company_id: Type.Optional(Id()),
   status: Type.Optional(StatusCode()),
+  expected_close_from: Type.Optional(
+    Type.String({ format: 'date', description: 'Expected to close on this day or later.' }),
+  ),
+  expected_close_to: Type.Optional(
+    Type.String({ format: 'date', description: 'Expected to close on this day or earlier.' }),
+  ),
+  details: Type.Optional(
+    Type.Unsafe<'true' | 'false'>({
+      type: 'string',
+      enum: ['true', 'false'],
+      description: 'true: each deal as GET one shows it, with its contact and its company.',
+    }),
+  ),
 })
 
 type Deps = { db: Db; reading: Reading; write: Writer }
@@ -48,13 +61,25 @@ export function dealRoutes(app: App, { db, reading, write }: Deps): void {
     path,
     {
       config: { scope: 'deals:read' },
-      schema: { summary: 'List deals', querystring: DealsQuery, response: { 200: List(ListedDeal) } },
+      schema: { summary: 'List deals', querystring: DealsQuery, response: { 200: List(DealOfList) } },
     },
     async (request) => {
       const { stage, contact_id, company_id, status } = request.query
+      const { expected_close_from, expected_close_to } = request.query
       const listing = listingOf(request.query, 'deals', orders)
-      const filters = [...nameFilter(request.query.search), ...dateFilters(request.query)]
-      const asked = { stage, contact_id, company_id, status, filters }
+      const filters = [
+        ...nameFilter(request.query.search),
+        ...closingFilter(expected_close_from, expected_close_to),
+        ...dateFilters(request.query),
+      ]
+      const asked = {
+        stage,
+        contact_id,
+        company_id,
+        status,
+        filters,
+        details: request.query.details === 'true',
+      }
       const { deals, ...found } = await reading((db) =>
         listDeals(db, request.access.workspace_id, asked, listing.page, listing.sorting),
       )

@@ -56,28 +56,29 @@ const listed = {
 export const ListedDeal = Type.Object(listed, { title: 'ListedDeal' })
 export type ListedDeal = Static<typeof ListedDeal>
 
+const details = {
+  ...texts,
+  lost_reason: LostReason('Null unless the deal is lost.'),
+  closed_at: OptionalTimestamp({
+    description: 'When the deal came into won or lost; null while it is open.',
+  }),
+  created_at: Timestamp(),
+  updated_at: Timestamp(),
+  contact: nullableObject(
+    Type.Object({ id: Id(), first_name: Type.String(), last_name: Type.String() }, { title: 'DealContact' }),
+  ),
+  company: nullableObject(Type.Object({ id: Id(), name: Type.String() }, { title: 'DealCompany' })),
+}
+
 /** The detail view. */
-export const Deal = Type.Object(
-  {
-    ...listed,
-    ...texts,
-    lost_reason: LostReason('Null unless the deal is lost.'),
-    closed_at: OptionalTimestamp({
-      description: 'When the deal came into won or lost; null while it is open.',
-    }),
-    created_at: Timestamp(),
-    updated_at: Timestamp(),
-    contact: nullableObject(
-      Type.Object(
-        { id: Id(), first_name: Type.String(), last_name: Type.String() },
-        { title: 'DealContact' },
-      ),
-    ),
-    company: nullableObject(Type.Object({ id: Id(), name: Type.String() }, { title: 'DealCompany' })),
-  },
-  { title: 'Deal' },
-)
+export const Deal = Type.Object({ ...listed, ...details }, { title: 'Deal' })
 export type Deal = Static<typeof Deal>
+
+/** A deal of a list: the list view, or the detail view where details were asked for. */
+export const DealOfList = Type.Object(
+  { ...listed, ...Type.Partial(Type.Object(details)).properties },
+  { title: 'DealOfList', description: 'The fields of the detail view are there with `details=true`.' },
+)
 
 /** What a person may change beside what the rules of the stages own. */
 export const plain_fields = [
