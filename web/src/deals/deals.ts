@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { default_probabilities, isOpen, type Stage } from './stages.ts'
 
-export type ListedDeal = Schemas['ListedDeal']
+export type ListedDeal = Schemas['DealOfList']
 export type Deal = Schemas['Deal']
 
 /** What a change of a deal makes old. */

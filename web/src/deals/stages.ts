@@ -1,6 +1,6 @@
 import type { Schemas } from '../api/client.ts'
 
-export type Stage = Schemas['ListedDeal']['stage']
+export type Stage = Schemas['DealOfList']['stage']
 
 /** The stages in the order in which a deal usually passes them, each with its probability as long as a deal has none of its own. */
 export const default_probabilities: Record<Stage, number> = {

@@ -69,7 +69,7 @@ function Told({ entry: { type, data } }: { entry: Entry }) {
   if (type === 'note') return <ToldNote {...(data as Schemas['Note'])} />
   if (type === 'activity') return <ToldActivity {...(data as Schemas['ListedActivity'])} />
   if (type === 'appointment') return <ToldAppointment {...(data as Schemas['Appointment'])} />
-  if (type === 'deal') return <ToldDeal {...(data as Schemas['ListedDeal'])} />
+  if (type === 'deal') return <ToldDeal {...(data as Schemas['DealOfList'])} />
   return <ToldStage {...(data as Stage)} />
 }
 
@@ -139,7 +139,7 @@ function ToldAppointment({ id, title, start_at, status, location }: Schemas['App
   )
 }
 
-function ToldDeal({ id, name, value, stage }: Schemas['ListedDeal']) {
+function ToldDeal({ id, name, value, stage }: Schemas['DealOfList']) {
   const t = useTexts()
   return (
     <>
