@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dayAt, instantOf, laterOnWall, nextHalfHour, wallOf } from '../web/src/calendar/zones.ts'
+import {
+  addDays,
+  endOfDay,
+  instantOf,
+  isDay,
+  isWall,
+  laterOnWall,
+  nextHalfHour,
+  startOfDay,
+  wallOf,
+} from '../web/src/app/zones.ts'
 
 const at = Date.parse
 
@@ -25,20 +35,43 @@ test('a time that the clock skips is an hour later, and of one that comes twice 
 })
 
 test('a day is that of the zone, also where it has 23 or 25 hours or begins after midnight', () => {
-  const evening = at('2026-11-24T23:30:00Z')
-  assert.deepEqual(dayAt('Europe/Berlin', 0, evening), {
-    from: '2026-11-24T23:00:00.000Z',
-    to: '2026-11-25T22:59:59.999Z',
-  })
-  assert.equal(dayAt('America/New_York', 0, evening).from, '2026-11-24T05:00:00.000Z')
-  const hours = (zone: string, now: string) => {
-    const { from, to } = dayAt(zone, 0, at(now))
-    return (at(to) + 1 - at(from)) / 3_600_000
+  assert.equal(startOfDay('2026-11-25', 'Europe/Berlin'), '2026-11-24T23:00:00.000Z')
+  assert.equal(endOfDay('2026-11-25', 'Europe/Berlin'), '2026-11-25T22:59:59.999Z')
+  assert.equal(startOfDay('2026-11-24', 'America/New_York'), '2026-11-24T05:00:00.000Z')
+  const hours = (day: string, zone: string) =>
+    (at(endOfDay(day, zone)) + 1 - at(startOfDay(day, zone))) / 3_600_000
+  assert.equal(hours('2026-03-29', 'Europe/Berlin'), 23)
+  assert.equal(hours('2026-10-25', 'Europe/Berlin'), 25)
+  // There, midnight itself is skipped in spring, and what follows midnight comes twice in autumn.
+  assert.equal(startOfDay('2026-04-24', 'Africa/Cairo'), '2026-04-23T22:00:00.000Z')
+  assert.equal(hours('2026-04-24', 'Africa/Cairo'), 23)
+  assert.equal(hours('2026-10-29', 'Africa/Cairo'), 25)
+  assert.equal(hours('2026-10-25', 'Atlantic/Azores'), 25)
+  assert.equal(startOfDay('2026-10-25', 'Atlantic/Azores'), '2026-10-25T00:00:00.000Z')
+  assert.equal(addDays('2026-02-28', 1), '2026-03-01')
+  assert.equal(addDays('2026-01-01', -1), '2025-12-31')
+})
+
+test('every hour of a year in many zones is found again by what the clock shows then, or is the second of two', () => {
+  const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Africa/Cairo', 'Asia/Kathmandu']
+  for (const zone of zones) {
+    let again = 0
+    for (let ms = at('2026-01-01T00:00Z'); ms < at('2027-01-01T00:00Z'); ms += 3_600_000) {
+      const instant = new Date(ms).toISOString()
+      const found = at(instantOf(wallOf(instant, zone), zone))
+      assert.ok(found === ms || ms - found <= 3_600_000, `${zone} ${instant}`)
+      if (found !== ms) again++
+    }
+    assert.ok(again <= 1, `${zone}: ${again}`)
   }
-  assert.equal(hours('Europe/Berlin', '2026-03-29T12:00:00Z'), 23)
-  assert.equal(hours('Europe/Berlin', '2026-10-25T12:00:00Z'), 25)
-  assert.equal(hours('Africa/Cairo', '2026-04-24T12:00:00Z'), 23)
-  assert.equal(dayAt('Europe/Berlin', 1, at('2026-10-24T12:00:00Z')).from, '2026-10-24T22:00:00.000Z')
+})
+
+test('what somebody wrote into an address is a time or a day, or is none', () => {
+  assert.ok(isWall('2026-11-24T10:00') && isDay('2026-11-24'))
+  for (const text of ['', 'x', '2026-13-01', '2026-11-24T10', '2026-11-24T10:00:00Z']) {
+    assert.ok(!isWall(text), text)
+    assert.ok(!isDay(text), text)
+  }
 })
 
 test('an hour later on the wall skips what the clock skips', () => {

@@ -196,14 +196,36 @@ test('a timeline tells who changed what, and older entries page by page', async 
   await timeline.getByText(/created this/).waitFor()
 })
 
+test('a link to a related record shows a card of it, under the mouse and with the focus', async (t) => {
+  const company_id = await make('/companies', { name: 'Carded Works', industry: 'Letterpress' })
+  const id = await make('/contacts', { first_name: 'Carda', last_name: 'Reader', company_id })
+  const page = await web.open(t, `/contacts/${id}`)
+  const link = page.getByRole('region', { name: 'Facts' }).getByRole('link', { name: 'Carded Works' })
+  const card = page.getByRole('tooltip')
+  await link.hover()
+  await card.getByText('Letterpress').waitFor()
+  await checkScreen(page)
+  await page.mouse.move(0, 0)
+  await card.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: /Title/ }).focus()
+  await page.keyboard.press('Tab')
+  assert.ok(await link.evaluate((one) => one === one.ownerDocument.activeElement))
+  await card.getByText('Letterpress').waitFor()
+  await page.keyboard.press('Escape')
+  await card.waitFor({ state: 'detached' })
+})
+
 test('deleting asks nothing and can be undone, one contact or many', async (t) => {
   const ids = await Promise.all(['One', 'Two', 'Three'].map((name) => contact(name, 'Bulkson')))
+  // One answer of 404 is made below.
   const page = await web.open(t, `/contacts/${ids[0]}`, { allow: /status of 404/ })
   await page.getByRole('button', { name: 'Delete contact' }).click()
   await heading(page, 'Contacts')
   await until(async () => (await read('/contacts?search=bulkson')).length, 2)
   await undo(page)
   await until(async () => (await read('/contacts?search=bulkson')).length, 3)
+  // The button has gone with its toast: the focus is in the page.
+  await until(() => page.locator('#content').evaluate((one) => one === one.ownerDocument.activeElement), true)
 
   await page.goto(`${web.rapport.url}/contacts?search=bulkson`)
   await until(() => rows(page, 'Contacts').count(), 3)

@@ -345,7 +345,7 @@ describe('a deal', () => {
 
   test('is deleted and taken back', async (t) => {
     const { id } = await createDeal({ name: 'Mistake' })
-    const page = await web.open(t, `/deals/${id}`, { allow: /status of 404/ })
+    const page = await web.open(t, `/deals/${id}`)
     await page.getByRole('button', { name: 'Delete deal' }).click()
     await toast(page, 'Mistake deleted').getByRole('button', { name: 'Undo' }).click()
     await cardIn(page, 'new_lead', id).waitFor()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { endOfDay, startOfDay } from '../../web/src/app/days.ts'
+import { endOfDay, startOfDay } from '../../web/src/app/zones.ts'
 import { ticksTo } from '../../web/src/home/ticks.ts'
 import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'

@@ -47,9 +47,8 @@ test('from the link of the terminal to a won deal at a receiver, a note, the tra
   const hook = { name: 'Billing', url: receiver.url, events }
   assert.equal((await rapport.call('POST', '/api/v1/webhooks', hook)).status, 201)
 
-  // A record that has just gone may be asked for once more.
   const setup = new URL(rapport.setup_url ?? '')
-  const page = await web.open(t, setup.pathname + setup.hash, { session: null, allow: /status of 404/ })
+  const page = await web.open(t, setup.pathname + setup.hash, { session: null })
 
   await heading(page, /./)
   const { name, email, password, workspace_name } = owner

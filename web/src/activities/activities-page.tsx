@@ -1,24 +1,25 @@
 import { Badge, Button, SegmentedControl } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import { RecordLink } from '../record/linked.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { ListFilters } from '../ui/filters.tsx'
+import { keepFocus } from '../ui/focus.ts'
 import { useAddress, useCreating, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { ActivityRecord } from './activity-record.tsx'
 import { CreateActivity } from './create-activity.tsx'
-import { Linked } from './linked.tsx'
 import { activitiesQuery, orders, overdueQuery, shows } from './lists.ts'
 import { CompleteCircle, Due, TypeLabel } from './parts.tsx'
-import { activity_types, type ListedActivity, useActivityActions } from './queries.ts'
+import { activity_types, type ListedActivity, links, useActivityActions } from './queries.ts'
 
 const filter_names = ['type', 'contact_id', 'company_id', 'deal_id'] as const
 
@@ -31,7 +32,6 @@ export function ActivitiesPage() {
   const [creating, setCreating] = useCreating()
   const [selected, setSelected] = useState<Set<number>>(new Set())
   const actions = useActivityActions()
-  const content = useRef<HTMLDivElement>(null)
   const { address } = useAddress()
   // Who comes from a record wants to see all that concerns it.
   const usual = view.filters.contact_id || view.filters.company_id || view.filters.deal_id ? 'all' : 'today'
@@ -52,20 +52,15 @@ export function ActivitiesPage() {
   const create = () => setCreating(true)
   const close = useCallback(() => view.setOpen(null), [view])
 
-  /** Where the focus was on something that has gone, it goes to what stands there now. */
-  function keepFocus(index: number) {
-    requestAnimationFrame(() => {
-      if (document.activeElement !== document.body) return
-      const links = content.current?.querySelectorAll<HTMLElement>('[data-row-link]')
-      const next = links?.[Math.min(index, links.length - 1)] ?? document.getElementById('content')
-      next?.focus()
-    })
-  }
   const indexOf = (id: number) => rows?.findIndex((row) => row.id === id) ?? 0
   async function bulk(work: (activities: ListedActivity[]) => Promise<unknown>) {
     setSelected(new Set())
     await work(chosen)
     keepFocus(0)
+  }
+  async function removeAll(them: ListedActivity[]) {
+    if (them.some(({ id }) => String(id) === view.open)) await close()
+    await actions.remove(them)
   }
   useCommands(
     may
@@ -125,7 +120,7 @@ export function ActivitiesPage() {
       {error && !data ? (
         <ProblemNote error={error} onRetry={refetch} />
       ) : (
-        <div className="activity-list" ref={content}>
+        <div className="activity-list">
           <DataTable
             label={t.activities.shows[show]}
             columns={columns}
@@ -162,13 +157,13 @@ export function ActivitiesPage() {
             {t.activities.complete}
           </Button>
         )}
-        <Button variant="default" onClick={() => bulk(async (them) => (await actions.remove(them)).shown)}>
+        <Button variant="default" onClick={() => bulk(removeAll)}>
           {t.app.delete}
         </Button>
       </BulkBar>
       {view.open && (
         <SidePanel label={t.activities.facts} href={`/activities/${view.open}`} onClose={close}>
-          <ActivityRecord key={view.open} id={Number(view.open)} panel onDeleted={close} />
+          <ActivityRecord key={view.open} id={Number(view.open)} panel onLeave={close} />
         </SidePanel>
       )}
       <CreateActivity opened={creating} onClose={() => setCreating(false)} />
@@ -186,18 +181,12 @@ function Filters({ view }: { view: ReturnType<typeof useListView> }) {
       filters={[
         { name: 'type', label: t.activities.type, options: types },
         // Those come with links from other pages.
-        ...(
-          [
-            ['contact_id', 'contact', 'contacts'],
-            ['company_id', 'company', 'companies'],
-            ['deal_id', 'deal', 'deals'],
-          ] as const
-        ).flatMap(([name, label, kind]) =>
+        ...links.flatMap(([name, kind, label]) =>
           view.filters[name]
             ? [
                 {
                   ...{ name, label: t.activities[label] },
-                  show: (id: string) => <Linked kind={kind} id={Number(id)} />,
+                  show: (id: string) => <RecordLink kind={kind} id={Number(id)} />,
                 },
               ]
             : [],
@@ -226,11 +215,12 @@ function useColumns(): Column<ListedActivity>[] {
       },
       {
         ...{ id: 'linked', label: t.activities.linked },
-        cell: ({ contact_id, company_id, deal_id }) => (
+        cell: (activity) => (
           <span className="activity-about">
-            <Linked kind="contacts" id={contact_id} />
-            <Linked kind="companies" id={company_id} />
-            <Linked kind="deals" id={deal_id} />
+            {links.map(([field, kind]) => {
+              const id = activity[field]
+              return id !== null && <RecordLink key={field} kind={kind} id={id} />
+            })}
           </span>
         ),
       },

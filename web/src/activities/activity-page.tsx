@@ -5,5 +5,5 @@ import { ActivityRecord } from './activity-record.tsx'
 export function ActivityPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const navigate = useNavigate()
-  return <ActivityRecord key={id} id={Number(id)} onDeleted={() => navigate({ to: '/activities' })} />
+  return <ActivityRecord key={id} id={Number(id)} onLeave={() => navigate({ to: '/activities' })} />
 }

@@ -6,35 +6,27 @@ import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { instantOf, wallOf } from '../calendar/zones.ts'
+import { instantOf, wallOf } from '../app/zones.ts'
 import { RecordLayout } from '../record/record-layout.tsx'
+import { ReferenceField, referenceTo } from '../record/reference-field.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
 import { Ago } from '../ui/values.tsx'
-import { LinkField } from './linked.tsx'
 import { CompleteCircle, Due, TypeLabel } from './parts.tsx'
-import { type Activity, activity_types, activityQuery, useActivityActions } from './queries.ts'
+import { type Activity, activity_types, activityQuery, links, useActivityActions } from './queries.ts'
 
-type Props = { id: number; panel?: boolean; onDeleted: () => void }
+type Props = { id: number; panel?: boolean; onLeave: () => unknown }
 
 /** An activity with all its fields, each changed in place. */
-export function ActivityRecord({ id, panel = false, onDeleted }: Props) {
+export function ActivityRecord({ id, panel = false, onLeave }: Props) {
   const t = useTexts()
   const { data: activity, error, refetch } = useQuery(activityQuery(id))
   if (error) return <ProblemNote error={error} onRetry={refetch} />
   if (!activity) return <div aria-busy className="record" role="status" aria-label={t.app.loading} />
-  return <Shown activity={activity} panel={panel} onDeleted={onDeleted} />
+  return <Shown activity={activity} panel={panel} onLeave={onLeave} />
 }
 
-function Shown({
-  activity,
-  panel,
-  onDeleted,
-}: {
-  activity: Activity
-  panel: boolean
-  onDeleted: () => void
-}) {
+function Shown({ activity, panel, onLeave }: { activity: Activity; panel: boolean; onLeave: () => unknown }) {
   const t = useTexts()
   const { zone } = useFormats()
   const client = useQueryClient()
@@ -53,7 +45,8 @@ function Shown({
     may ? (value: unknown) => store({ [field]: value } as Partial<Activity>) : undefined
   const toggle = () => (completed_at ? actions.reopen(activity) : actions.complete(activity))
   async function remove() {
-    if ((await actions.remove([activity])).count) onDeleted()
+    await onLeave()
+    await actions.remove([activity])
   }
   useCommands(
     may
@@ -87,19 +80,15 @@ function Shown({
       {completed_at && (
         <Field label={t.activities.completed} value={completed_at} shown={<Ago at={completed_at} />} />
       )}
-      <LinkField
-        label={t.activities.contact}
-        kind="contacts"
-        id={activity.contact_id}
-        onSave={saving('contact_id')}
-      />
-      <LinkField
-        label={t.activities.company}
-        kind="companies"
-        id={activity.company_id}
-        onSave={saving('company_id')}
-      />
-      <LinkField label={t.activities.deal} kind="deals" id={activity.deal_id} onSave={saving('deal_id')} />
+      {links.map(([field, kind, name]) => (
+        <ReferenceField
+          key={field}
+          label={t.activities[name]}
+          kind={kind}
+          value={referenceTo(activity[field])}
+          onSave={saving(field)}
+        />
+      ))}
       <Field label={t.app.created_at} value={activity.created_at} shown={<Ago at={activity.created_at} />} />
       <Field label={t.app.updated_at} value={activity.updated_at} shown={<Ago at={activity.updated_at} />} />
     </div>

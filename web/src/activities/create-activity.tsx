@@ -2,13 +2,13 @@ import { Select, Textarea, TextInput } from '@mantine/core'
 import { useEffect } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
-import { instantOf } from '../calendar/zones.ts'
+import { instantOf } from '../app/zones.ts'
+import { searches } from '../record/choices.ts'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog, useRecordForm } from '../ui/form.tsx'
 import { type Choice, ReferenceInput } from '../ui/reference.tsx'
 import { tell } from '../ui/undo.tsx'
-import { link_kinds } from './linked.tsx'
-import { type Activity, type ActivityType, activity_types, useActivityActions } from './queries.ts'
+import { type Activity, type ActivityType, activity_types, links, useActivityActions } from './queries.ts'
 import './activities.css'
 
 /** What a new activity has before anything is written; the links with their names. */
@@ -26,12 +26,6 @@ type Props = {
   initial?: InitialActivity
   onCreated?: (activity: Activity) => void
 }
-
-const links = [
-  ['contact_id', 'contacts', 'contact'],
-  ['company_id', 'companies', 'company'],
-  ['deal_id', 'deals', 'deal'],
-] as const
 
 /** The dialog that makes an activity. */
 export function CreateActivity({ opened, onClose, initial, onCreated }: Props) {
@@ -106,7 +100,7 @@ export function CreateActivity({ opened, onClose, initial, onCreated }: Props) {
             key={field}
             label={t.activities[name]}
             kind={kind}
-            search={link_kinds[kind].search}
+            search={searches[kind]}
             value={form.values[field]}
             onChange={(choice) => form.setFieldValue(field, choice)}
             error={form.errors[field]}

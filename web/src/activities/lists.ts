@@ -1,15 +1,15 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answerOf, api } from '../api/client.ts'
-import { dayAt } from '../calendar/zones.ts'
+import { addDays, endOfDay, startOfDay } from '../app/zones.ts'
 
 export const shows = ['today', 'overdue', 'upcoming', 'done', 'all'] as const
 export type Show = (typeof shows)[number]
 
-/** How the list of each switch is asked for: whose day it is, the person's time zone says. */
-const asks: Record<Show, (zone: string) => object> = {
-  today: (zone) => ({ status: 'open', due_from: dayAt(zone, 0).from, due_to: dayAt(zone, 0).to }),
+/** How the list of each switch is asked for: when the day begins and ends, the person's time zone says. */
+const asks: Record<Show, (today: string, zone: string) => object> = {
+  today: (day, zone) => ({ status: 'open', due_from: startOfDay(day, zone), due_to: endOfDay(day, zone) }),
   overdue: () => ({ status: 'overdue' }),
-  upcoming: (zone) => ({ status: 'open', due_from: dayAt(zone, 1).from }),
+  upcoming: (day, zone) => ({ status: 'open', due_from: startOfDay(addDays(day, 1), zone) }),
   done: () => ({ status: 'completed' }),
   all: () => ({}),
 }
@@ -36,8 +36,8 @@ export const activitiesQuery = (asked: Asked) =>
   queryOptions({
     queryKey: ['activities', 'list', asked],
     queryFn: () => {
-      const { show, zone, filters, sort, page } = asked
-      const query = { ...asks[show](zone), ...filters, sort, page, per_page: 50 }
+      const { show, today, zone, filters, sort, page } = asked
+      const query = { ...asks[show](today, zone), ...filters, sort, page, per_page: 50 }
       return answerOf(api.GET('/api/v1/activities', { params: { query: query as never } }))
     },
   })

@@ -1,6 +1,7 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { answerOf, api, dataOf, forEach, type Schemas } from '../api/client.ts'
 import { tellProblem } from '../app/problems.tsx'
+import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo, tell } from '../ui/undo.tsx'
 
@@ -9,9 +10,16 @@ export type ListedActivity = Schemas['ListedActivity']
 export type ActivityType = Activity['type']
 export const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
 
+/** What an activity may be about: the field, the kind of the record, and what it is called. */
+export const links = [
+  ['contact_id', 'contacts', 'contact'],
+  ['company_id', 'companies', 'company'],
+  ['deal_id', 'deals', 'deal'],
+] as const
+
 export const activityQuery = (id: number) =>
   queryOptions({
-    queryKey: ['activities', 'one', id],
+    queryKey: ['activities', 'record', id],
     queryFn: () => dataOf(api.GET('/api/v1/activities/{id}', { params: { path: { id } } })),
   })
 
@@ -30,16 +38,8 @@ const call = {
 export function useActivityActions() {
   const t = useTexts()
   const client = useQueryClient()
-  /** Reads again what is shown, but not what is gone: that would only be a 404. */
-  const refresh = (gone: readonly unknown[] = []) =>
-    Promise.all(
-      ['activities', 'timeline', 'reports', 'trash'].map((name) =>
-        client.invalidateQueries({
-          queryKey: [name],
-          predicate: ({ queryKey }) => queryKey[1] !== 'one' || !gone.includes(queryKey[2]),
-        }),
-      ),
-    )
+  const refreshAll = useRefresh()
+  const refresh = () => refreshAll('activities', 'timeline', 'reports', 'trash')
   /** Shows a change before the service has said yes. */
   function show(ids: readonly number[], changes: Partial<Activity>) {
     const changed = <T extends { id: number }>(one: T): T =>
@@ -57,7 +57,7 @@ export function useActivityActions() {
     const { done, failed } = await forEach(ids, work)
     if (failed.length === 1 && failed[0]) tellProblem(failed[0].problem, t)
     else if (failed.length) tell(t.app.failed_many(failed.length))
-    return { done, shown: refresh(work === call.remove ? done : []) }
+    return { done, shown: refresh() }
   }
   const now = () => new Date().toISOString()
 
@@ -97,7 +97,7 @@ export function useActivityActions() {
       if (done.length) offerUndo(t, t.activities.completed_many(done.length), () => doAll(done, call.reopen))
       await shown
     },
-    /** Resolves with how many are in the trash now; `shown` when the pages show it. */
+    /** Deletes them; what shows one of them is left before. */
     async remove(activities: readonly ListedActivity[]) {
       const { done, shown } = await doAll(
         activities.map(({ id }) => id),
@@ -106,7 +106,7 @@ export function useActivityActions() {
       const [only, more] = activities
       const told = only && !more ? t.app.deleted(only.subject) : t.app.deleted_many(done.length)
       if (done.length) offerUndo(t, told, () => doAll(done, call.restore))
-      return { count: done.length, shown }
+      await shown
     },
   }
 }

@@ -4,9 +4,24 @@ import { type FieldProblem, Problem } from '../api/client.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
 
-/** What is wrong with a field, to be shown at it. What only the service knows, such as a limit, it says itself. */
-export function fieldMessage({ code, message }: FieldProblem, texts: Texts): string {
-  return texts.app.field_problems[code as keyof Texts['app']['field_problems']] ?? message
+/** What is wrong with a field, to be shown at it; what has no text here the service says itself, in English. */
+export function fieldMessage({ code, message }: FieldProblem, { app }: Texts): string {
+  const limited = app.field_limits[code as keyof typeof app.field_limits]
+  // The limits themselves are known to the service alone: `value must be from 0 to 100.`
+  const [, least, most] = limits.exec(message) ?? []
+  if (limited && least !== undefined) return limited(least, most ?? '')
+  return app.field_problems[code as keyof typeof app.field_problems] ?? message
+}
+const limits = /(?:from|at least|at most) (-?\d[\d.]*)(?: to (-?\d[\d.]*\d|\d))?/
+
+/** Says what a conflict (409) means here, in the reader's words. */
+export async function inWords<T>(asked: Promise<T>, conflict: string): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 409) throw error
+    throw new Problem(409, 'conflict', conflict, error.request_id)
+  }
 }
 
 /** What happened and what to do, in the reader's language; what the service says itself where it knows more. */

@@ -5,5 +5,5 @@ import { AppointmentRecord } from './appointment-record.tsx'
 export function AppointmentPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const navigate = useNavigate()
-  return <AppointmentRecord key={id} id={Number(id)} onDeleted={() => navigate({ to: '/calendar' })} />
+  return <AppointmentRecord key={id} id={Number(id)} onLeave={() => navigate({ to: '/calendar' })} />
 }

@@ -2,34 +2,34 @@ import { ActionIcon, Badge, Button, TextInput } from '@mantine/core'
 import { CalendarIcon, TrashIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { LinkField } from '../activities/linked.tsx'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import { instantOf, wallOf } from '../app/zones.ts'
 import { RecordLayout } from '../record/record-layout.tsx'
+import { ReferenceField, referenceTo } from '../record/reference-field.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
 import { FormDialog, useRecordForm } from '../ui/form.tsx'
 import { Ago } from '../ui/values.tsx'
 import { type Appointment, appointmentQuery, useAppointmentActions } from './appointments.ts'
-import { instantOf, wallOf } from './zones.ts'
 import './calendar.css'
 
-type Props = { id: number; panel?: boolean; onDeleted: () => void }
+type Props = { id: number; panel?: boolean; onLeave: () => unknown }
 
 /** An appointment with all its fields, each changed in place. */
-export function AppointmentRecord({ id, panel = false, onDeleted }: Props) {
+export function AppointmentRecord({ id, panel = false, onLeave }: Props) {
   const t = useTexts()
   const { data, error, refetch } = useQuery(appointmentQuery(id))
   if (error) return <ProblemNote error={error} onRetry={refetch} />
   if (!data) return <div aria-busy className="record" role="status" aria-label={t.app.loading} />
-  return <Shown appointment={data} panel={panel} onDeleted={onDeleted} />
+  return <Shown appointment={data} panel={panel} onLeave={onLeave} />
 }
 
-type ShownProps = { appointment: Appointment; panel: boolean; onDeleted: () => void }
+type ShownProps = { appointment: Appointment; panel: boolean; onLeave: () => unknown }
 
-function Shown({ appointment, panel, onDeleted }: ShownProps) {
+function Shown({ appointment, panel, onLeave }: ShownProps) {
   const t = useTexts()
   const formats = useFormats()
   const may = useMay()('appointments:write')
@@ -52,9 +52,7 @@ function Shown({ appointment, panel, onDeleted }: ShownProps) {
           return actions.store(appointment, { start_at: at, end_at: new Date(end_ms).toISOString() })
         }
       : undefined
-  async function remove() {
-    if (await actions.remove(appointment)) onDeleted()
-  }
+  const remove = () => actions.remove(appointment, onLeave)
   useCommands(
     may
       ? [
@@ -88,16 +86,16 @@ function Shown({ appointment, panel, onDeleted }: ShownProps) {
         />
       ))}
       {!scheduled && <Field label={t.calendar.reason} value={cancel_reason} />}
-      <LinkField
+      <ReferenceField
         label={t.calendar.contact}
         kind="contacts"
-        id={appointment.contact_id}
+        value={referenceTo(appointment.contact_id)}
         onSave={saving('contact_id')}
       />
-      <LinkField
+      <ReferenceField
         label={t.calendar.booking_page}
         kind="booking_pages"
-        id={appointment.booking_page_id}
+        value={referenceTo(appointment.booking_page_id)}
         onSave={saving('booking_page_id')}
       />
       <Field label={t.calendar.type} value={appointment.type} onSave={saving('type')} />

@@ -1,7 +1,9 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
-import { answerOf, api, dataOf, Problem, type Schemas } from '../api/client.ts'
+import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
-import { tellProblem } from '../app/problems.tsx'
+import { inWords, tellProblem } from '../app/problems.tsx'
+import { useRefresh } from '../record/refresh.ts'
+import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo, tell } from '../ui/undo.tsx'
 
@@ -41,19 +43,12 @@ export const rangeQuery = (range: Range | null, filters: Record<string, string>)
 
 export const appointmentQuery = (id: number) =>
   queryOptions({
-    queryKey: ['appointments', 'one', id],
+    queryKey: ['appointments', 'record', id],
     queryFn: () => dataOf(api.GET('/api/v1/appointments/{id}', { params: { path: { id } } })),
   })
 
-/** Where the answer is 409, another appointment of the booking page has the time: said in the reader's language. */
-export async function inWords<T>(asked: Promise<T>, taken: string): Promise<T> {
-  try {
-    return await asked
-  } catch (error) {
-    if (!(error instanceof Problem) || error.status !== 409) throw error
-    throw new Problem(409, 'conflict', taken, error.request_id)
-  }
-}
+/** What a change of an appointment makes old. */
+const touched = ['appointments', 'booking_pages', 'timeline', 'trash']
 
 const byId = (id: number) => ({ params: { path: { id } } })
 
@@ -62,15 +57,9 @@ export function useAppointmentActions() {
   const t = useTexts()
   const formats = useFormats()
   const client = useQueryClient()
-  const refresh = (gone?: number) =>
-    Promise.all(
-      ['appointments', 'booking_pages', 'timeline', 'trash'].map((name) =>
-        client.invalidateQueries({
-          queryKey: [name],
-          predicate: ({ queryKey }) => queryKey[1] !== 'one' || queryKey[2] !== gone,
-        }),
-      ),
-    )
+  const toTrash = useToTrash()
+  const refreshAll = useRefresh()
+  const refresh = () => refreshAll(...touched)
   /** Shows an appointment as it will be, or as it was, everywhere. */
   function show(appointment: Appointment) {
     const changed = (one: Appointment) => (one.id === appointment.id ? appointment : one)
@@ -119,22 +108,15 @@ export function useAppointmentActions() {
       tell(t.calendar.cancelled(title))
       await refresh()
     },
-    /** Whether it is in the trash now. */
-    async remove({ id, title }: Appointment): Promise<boolean> {
-      try {
-        await answerOf(api.DELETE('/api/v1/appointments/{id}', byId(id)))
-      } catch (error) {
-        tellProblem(error, t)
-        return false
-      }
-      offerUndo(t, t.app.deleted(title), async () => {
-        const restoring = api.POST('/api/v1/appointments/{id}/restore', { ...byId(id), body: {} })
-        await inWords(answerOf(restoring), t.calendar.taken_meanwhile(title))
-        await refresh()
-      })
-      // Not awaited: whoever shows it goes on first.
-      refresh(id)
-      return true
-    },
+    remove: ({ id, title }: Appointment, leave: () => unknown) =>
+      toTrash({
+        ...{ name: title, leave, refresh: touched },
+        remove: () => answerOf(api.DELETE('/api/v1/appointments/{id}', byId(id))),
+        restore: () =>
+          inWords(
+            answerOf(api.POST('/api/v1/appointments/{id}/restore', { ...byId(id), body: {} })),
+            t.calendar.taken_meanwhile(title),
+          ),
+      }),
   }
 }

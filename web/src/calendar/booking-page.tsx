@@ -5,8 +5,10 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { api, dataOf, Problem } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
-import { ProblemNote } from '../app/problems.tsx'
+import { fieldMessage, ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import { useRefresh } from '../record/refresh.ts'
+import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Page } from '../ui/page.tsx'
@@ -16,9 +18,11 @@ import {
   bodyOf,
   bookingPageQuery,
   type Draft,
+  deleteBookingPage,
   draftOf,
   publicAddress,
-  useBookingPageActions,
+  restoreBookingPage,
+  touched,
 } from './booking.ts'
 import { BookingFields } from './booking-fields.tsx'
 import { BookingPreview } from './booking-preview.tsx'
@@ -47,7 +51,8 @@ function Editor({ page }: { page: BookingPage }) {
   const may = useMay()('booking_pages:write')
   const client = useQueryClient()
   const navigate = useNavigate()
-  const { refresh, remove } = useBookingPageActions()
+  const refresh = useRefresh()
+  const toTrash = useToTrash()
   const [saved, setSaved] = useState(() => draftOf(page))
   const [draft, setDraft] = useState(saved)
   const [problems, setProblems] = useState<Problems>({})
@@ -74,18 +79,21 @@ function Editor({ page }: { page: BookingPage }) {
       setDraft(draftOf(now))
       client.setQueryData(bookingPageQuery(page.id).queryKey, now)
       tell(t.calendar.saved_page)
-      await refresh()
+      await refresh(...touched)
     } catch (error) {
       const fields = error instanceof Problem ? error.fields : []
-      setProblems(Object.fromEntries(fields.map(({ field, message }) => [field, message])))
+      setProblems(Object.fromEntries(fields.map((one) => [one.field, fieldMessage(one, t)])))
       if (!fields.length) setProblem(error)
     } finally {
       setSending(false)
     }
   }
-  async function removePage() {
-    if (await remove(page)) navigate({ to: '/booking-pages' })
-  }
+  const remove = () =>
+    toTrash({
+      ...{ name: page.title, leave: () => navigate({ to: '/booking-pages' }), refresh: touched },
+      remove: () => deleteBookingPage(page.id),
+      restore: () => restoreBookingPage(page.id),
+    })
   useCommands(
     may
       ? [
@@ -96,7 +104,7 @@ function Editor({ page }: { page: BookingPage }) {
             keys: 'mod+s',
             run: save,
           },
-          { id: 'delete-booking-page', label: t.app.delete, group: 'actions', run: removePage },
+          { id: 'delete-booking-page', label: t.app.delete, group: 'actions', run: remove },
         ]
       : [],
   )
@@ -142,7 +150,7 @@ function Editor({ page }: { page: BookingPage }) {
               size="30px"
               aria-label={t.app.delete}
               title={t.app.delete}
-              onClick={removePage}
+              onClick={remove}
             >
               <TrashIcon />
             </ActionIcon>

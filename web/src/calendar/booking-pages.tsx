@@ -8,6 +8,7 @@ import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -16,13 +17,7 @@ import { useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
-import {
-  type BookingPage,
-  bookingPagesQuery,
-  publicAddress,
-  timeZones,
-  useBookingPageActions,
-} from './booking.ts'
+import { type BookingPage, bookingPagesQuery, publicAddress, timeZones, touched } from './booking.ts'
 import '../activities/activities.css'
 import './booking.css'
 
@@ -141,7 +136,7 @@ function CreateBookingPage({ onClose }: { onClose: () => void }) {
   const t = useTexts()
   const { zone } = useFormats()
   const navigate = useNavigate()
-  const { refresh } = useBookingPageActions()
+  const refresh = useRefresh()
   const { form, submit, sending, problem } = useRecordForm({ title: '', slug: '', time_zone: zone })
   function setTitle(title: string) {
     const follows = form.values.slug === slugOf(form.values.title)
@@ -152,7 +147,7 @@ function CreateBookingPage({ onClose }: { onClose: () => void }) {
     submit(async (body) => {
       const { id } = await dataOf(api.POST('/api/v1/booking-pages', { body }))
       onClose()
-      refresh()
+      refresh(...touched)
       await navigate({ to: `/booking-pages/${id}` })
     })
   return (

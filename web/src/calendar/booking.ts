@@ -1,8 +1,5 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
-import { tellProblem } from '../app/problems.tsx'
-import { useTexts } from '../texts/texts.ts'
-import { offerUndo } from '../ui/undo.tsx'
 
 export type BookingPage = Schemas['BookingPage']
 /** From and to on the clock of the page's zone, HH:MM; to may be 24:00. */
@@ -61,7 +58,7 @@ export const bookingPagesQuery = (page: number, sort: string) =>
 
 export const bookingPageQuery = (id: number) =>
   queryOptions({
-    queryKey: ['booking_pages', 'one', id],
+    queryKey: ['booking_pages', 'record', id],
     queryFn: () => dataOf(api.GET('/api/v1/booking-pages/{id}', { params: { path: { id } } })),
   })
 
@@ -84,34 +81,10 @@ export const slotsQuery = (id: number) =>
     },
   })
 
-/** Deletes a booking page, with the way back in a toast. */
-export function useBookingPageActions() {
-  const t = useTexts()
-  const client = useQueryClient()
-  const refresh = (gone?: number) =>
-    Promise.all(
-      ['booking_pages', 'appointments', 'trash'].map((name) =>
-        client.invalidateQueries({ queryKey: [name], predicate: ({ queryKey }) => queryKey[2] !== gone }),
-      ),
-    )
-  return {
-    refresh,
-    /** Whether it is in the trash now. */
-    async remove({ id, title }: BookingPage): Promise<boolean> {
-      const path = { params: { path: { id } } }
-      try {
-        await answerOf(api.DELETE('/api/v1/booking-pages/{id}', path))
-      } catch (error) {
-        tellProblem(error, t)
-        return false
-      }
-      offerUndo(t, t.app.deleted(title), async () => {
-        await answerOf(api.POST('/api/v1/booking-pages/{id}/restore', { ...path, body: {} }))
-        await refresh()
-      })
-      // Not awaited: whoever shows it goes on first.
-      refresh(id)
-      return true
-    },
-  }
-}
+/** What a change of a booking page makes old. */
+export const touched = ['booking_pages', 'appointments', 'trash']
+
+const byId = (id: number) => ({ params: { path: { id } } })
+export const deleteBookingPage = (id: number) => answerOf(api.DELETE('/api/v1/booking-pages/{id}', byId(id)))
+export const restoreBookingPage = (id: number) =>
+  answerOf(api.POST('/api/v1/booking-pages/{id}/restore', { ...byId(id), body: {} }))

@@ -13,9 +13,9 @@ import '@fullcalendar/react/skeleton.css'
 import '@fullcalendar/react/themes/classic/theme.css'
 import { useMemo } from 'react'
 import { useFormats } from '../app/formats.ts'
+import { wallOf } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import type { Appointment, Times } from './appointments.ts'
-import { wallOf } from './zones.ts'
 import './calendar.css'
 
 /** Times of one width where the day has 24 hours: 09:00, but 9:00 AM. */

@@ -5,11 +5,12 @@ import { ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useCallback, useEffect, useState } from 'react'
-import { Linked } from '../activities/linked.tsx'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import { instantOf, laterOnWall, wallOf } from '../app/zones.ts'
+import { RecordLink } from '../record/linked.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { ListFilters } from '../ui/filters.tsx'
 import { useAddress, useListView } from '../ui/list-view.ts'
@@ -19,7 +20,6 @@ import { AppointmentRecord } from './appointment-record.tsx'
 import { most_shown, rangeQuery, type Times, useAppointmentActions } from './appointments.ts'
 import CalendarGrid, { type CalendarShow, views } from './calendar-grid.tsx'
 import { CreateAppointment } from './create-appointment.tsx'
-import { instantOf, laterOnWall, wallOf } from './zones.ts'
 
 const desk_shows = ['month', 'week', 'day', 'list'] as const
 // A week's seven columns are too narrow to read there.
@@ -170,7 +170,7 @@ export function CalendarPage() {
       </div>
       {address.open && (
         <SidePanel label={t.calendar.facts} href={`/calendar/${address.open}`} onClose={close}>
-          <AppointmentRecord key={address.open} id={Number(address.open)} panel onDeleted={close} />
+          <AppointmentRecord key={address.open} id={Number(address.open)} panel onLeave={close} />
         </SidePanel>
       )}
       <CreateAppointment
@@ -190,7 +190,9 @@ function Filters({ view }: { view: ReturnType<typeof useListView> }) {
     ['booking_page_id', t.calendar.booking_page, 'booking_pages'],
   ] as const
   const filters = links.flatMap(([name, label, kind]) =>
-    view.filters[name] ? [{ name, label, show: (id: string) => <Linked kind={kind} id={Number(id)} /> }] : [],
+    view.filters[name]
+      ? [{ name, label, show: (id: string) => <RecordLink kind={kind} id={Number(id)} /> }]
+      : [],
   )
   return <ListFilters view={view} search={false} filters={filters} />
 }

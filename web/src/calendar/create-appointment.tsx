@@ -1,15 +1,16 @@
 import { Textarea, TextInput } from '@mantine/core'
 import { useEffect } from 'react'
 import '../activities/activities.css'
-import { link_kinds } from '../activities/linked.tsx'
 import { api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
+import { inWords } from '../app/problems.tsx'
+import { instantOf, laterOnWall, nextHalfHour, wallOf } from '../app/zones.ts'
+import { searches } from '../record/choices.ts'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog, useRecordForm } from '../ui/form.tsx'
 import { type Choice, ReferenceInput } from '../ui/reference.tsx'
 import { tell } from '../ui/undo.tsx'
-import { type Appointment, inWords, type Times, useAppointmentActions } from './appointments.ts'
-import { instantOf, laterOnWall, nextHalfHour, wallOf } from './zones.ts'
+import { type Appointment, type Times, useAppointmentActions } from './appointments.ts'
 
 type Props = {
   opened: boolean
@@ -115,7 +116,7 @@ export function CreateAppointment({ opened, onClose, initial, onCreated }: Props
         <ReferenceInput
           label={t.calendar.contact}
           kind="contacts"
-          search={link_kinds.contacts.search}
+          search={searches.contacts}
           value={form.values.contact_id}
           onChange={(choice) => form.setFieldValue('contact_id', choice)}
           error={form.errors.contact_id}
@@ -127,7 +128,7 @@ export function CreateAppointment({ opened, onClose, initial, onCreated }: Props
         <ReferenceInput
           label={t.calendar.booking_page}
           kind="booking_pages"
-          search={link_kinds.booking_pages.search}
+          search={searches.booking_pages}
           value={form.values.booking_page_id}
           onChange={(choice) => form.setFieldValue('booking_page_id', choice)}
           error={form.errors.booking_page_id}

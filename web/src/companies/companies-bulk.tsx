@@ -2,11 +2,12 @@ import { Button, TextInput } from '@mantine/core'
 import { PencilIcon, TrashIcon } from '@primer/octicons-react'
 import { useBulk } from '../record/bulk.tsx'
 import { BulkText } from '../record/bulk-text.tsx'
+import type { BulkActions } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { type Company, changeCompany, deleteCompany, restoreCompany, touched } from './companies.ts'
 
 /** What can be done with the selected companies; each has one Undo for all. */
-export function CompaniesBulk({ rows, onDone }: { rows: Company[]; onDone: () => void }) {
+export function CompaniesBulk({ rows, onDone, onLeave }: { rows: Company[] } & BulkActions) {
   const t = useTexts()
   const bulk = useBulk()
   const start: typeof bulk = (work) => {
@@ -21,14 +22,16 @@ export function CompaniesBulk({ rows, onDone }: { rows: Company[]; onDone: () =>
       message: (n) => (text ? t.companies.industry_set(n, text) : t.companies.industry_cleared(n)),
       refresh: touched,
     })
-  const remove = () =>
-    start({
+  async function remove() {
+    await onLeave()
+    await start({
       items: rows,
       work: ({ id }) => deleteCompany(id),
       undo: ({ id }) => restoreCompany(id),
       message: t.companies.deleted,
       refresh: touched,
     })
+  }
   return (
     <>
       <BulkText

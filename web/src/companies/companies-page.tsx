@@ -100,8 +100,8 @@ export function CompaniesPage() {
           }}
         />
       )}
-      record={(id, onClose) => <CompanyRecord id={id} panel onDeleted={onClose} />}
-      bulk={may ? (rows, onDone) => <CompaniesBulk rows={rows} onDone={onDone} /> : undefined}
+      record={(id, onClose) => <CompanyRecord id={id} panel onLeave={onClose} />}
+      bulk={may ? (rows, actions) => <CompaniesBulk rows={rows} {...actions} /> : undefined}
     />
   )
 }

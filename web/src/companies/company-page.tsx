@@ -7,5 +7,5 @@ export function CompanyPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const navigate = useNavigate()
   if (!/^[1-9]\d{0,14}$/.test(id)) return <NotFound />
-  return <CompanyRecord key={id} id={Number(id)} onDeleted={() => navigate({ to: '/companies' })} />
+  return <CompanyRecord key={id} id={Number(id)} onLeave={() => navigate({ to: '/companies' })} />
 }

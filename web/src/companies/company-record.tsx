@@ -5,17 +5,16 @@ import { useState } from 'react'
 import { Problem } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { NotFound } from '../app/places.tsx'
-import { ProblemNote, tellProblem } from '../app/problems.tsx'
+import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { CreateContact } from '../contacts/create-contact.tsx'
 import { CustomFields } from '../record/custom-fields.tsx'
 import { AwaitedRecord, RecordLayout } from '../record/record-layout.tsx'
-import { useRefresh } from '../record/refresh.ts'
 import { RelatedActivities, RelatedContacts, RelatedDeals } from '../record/related.tsx'
 import { Timeline } from '../record/timeline.tsx'
+import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
-import { offerUndo } from '../ui/undo.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
 import {
   type Company,
@@ -31,25 +30,25 @@ type Props = {
   id: number
   /** In the side panel of the list. */
   panel?: boolean
-  /** The record has gone to the trash: shows something else. */
-  onDeleted: () => unknown
+  /** It goes to the trash: shows something else, and resolves when that is there. */
+  onLeave: () => unknown
 }
 
 /** A company with all that belongs to it, on its page and in the side panel. */
-export function CompanyRecord({ id, panel = false, onDeleted }: Props) {
+export function CompanyRecord({ id, panel = false, onLeave }: Props) {
   const { data, error, refetch } = useQuery(companyQuery(id))
   if (error instanceof Problem && error.status === 404) return <NotFound />
   if (error && !data) return <ProblemNote error={error} onRetry={refetch} />
   if (!data) return <AwaitedRecord />
-  return <KnownCompany key={id} company={data} panel={panel} onDeleted={onDeleted} />
+  return <KnownCompany key={id} company={data} panel={panel} onLeave={onLeave} />
 }
 
-type KnownProps = { company: Company } & Required<Pick<Props, 'panel' | 'onDeleted'>>
+type KnownProps = { company: Company } & Required<Pick<Props, 'panel' | 'onLeave'>>
 
-function KnownCompany({ company, panel, onDeleted }: KnownProps) {
+function KnownCompany({ company, panel, onLeave }: KnownProps) {
   const t = useTexts()
   const may = useMay()
-  const refresh = useRefresh()
+  const toTrash = useToTrash()
   const [creating, setCreating] = useState(false)
   const { id, name } = company
   const change = useChangeCompany(id)
@@ -59,20 +58,12 @@ function KnownCompany({ company, panel, onDeleted }: KnownProps) {
   const website = websiteOf(company.website)
   const adds_contacts = may('contacts:write')
 
-  async function remove() {
-    try {
-      await deleteCompany(id)
-      // First, so that the record is not asked for again.
-      await onDeleted()
-      refresh(...touched)
-      offerUndo(t, t.app.deleted(name), async () => {
-        await restoreCompany(id)
-        await refresh(...touched)
-      })
-    } catch (error) {
-      tellProblem(error, t)
-    }
-  }
+  const remove = () =>
+    toTrash({
+      ...{ name, leave: onLeave, refresh: touched },
+      remove: () => deleteCompany(id),
+      restore: () => restoreCompany(id),
+    })
   useCommands(
     writes ? [{ id: 'delete-company', label: t.companies.delete, group: 'actions', run: remove }] : [],
   )

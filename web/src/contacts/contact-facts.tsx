@@ -1,4 +1,3 @@
-import { searchCompanies } from '../record/choices.ts'
 import { CustomFields } from '../record/custom-fields.tsx'
 import { ReferenceField } from '../record/reference-field.tsx'
 import { TagsField } from '../record/tags.tsx'
@@ -48,10 +47,8 @@ export function ContactFacts({ contact, onSave }: Props) {
         <ReferenceField
           label={t.contacts.company}
           kind="companies"
-          search={searchCompanies}
           value={company}
-          href={company ? `/companies/${company.id}` : undefined}
-          onSave={onSave && ((choice) => onSave({ company_id: choice?.id ?? null }))}
+          onSave={onSave && ((company_id) => onSave({ company_id }))}
         />
         {after_company.map(field)}
         <TagsField value={contact.tags} onSave={onSave && ((tags) => onSave({ tags }))} />

@@ -7,5 +7,5 @@ export function ContactPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const navigate = useNavigate()
   if (!/^[1-9]\d{0,14}$/.test(id)) return <NotFound />
-  return <ContactRecord key={id} id={Number(id)} onDeleted={() => navigate({ to: '/contacts' })} />
+  return <ContactRecord key={id} id={Number(id)} onLeave={() => navigate({ to: '/contacts' })} />
 }

@@ -1,20 +1,19 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { MailIcon, TrashIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { Problem } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { NotFound } from '../app/places.tsx'
-import { ProblemNote, tellProblem } from '../app/problems.tsx'
+import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { fullName } from '../record/choices.ts'
+import { RecordLink } from '../record/linked.tsx'
 import { Notes } from '../record/notes.tsx'
 import { AwaitedRecord, RecordLayout } from '../record/record-layout.tsx'
-import { useRefresh } from '../record/refresh.ts'
 import { RelatedActivities, RelatedAppointments, RelatedDeals } from '../record/related.tsx'
 import { Timeline } from '../record/timeline.tsx'
+import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
-import { offerUndo } from '../ui/undo.tsx'
 import { Initials } from '../ui/values.tsx'
 import { ContactFacts } from './contact-facts.tsx'
 import {
@@ -30,25 +29,25 @@ type Props = {
   id: number
   /** In the side panel of the list. */
   panel?: boolean
-  /** The record has gone to the trash: shows something else. */
-  onDeleted: () => unknown
+  /** It goes to the trash: shows something else, and resolves when that is there. */
+  onLeave: () => unknown
 }
 
 /** A contact with all that belongs to it, on its page and in the side panel. */
-export function ContactRecord({ id, panel = false, onDeleted }: Props) {
+export function ContactRecord({ id, panel = false, onLeave }: Props) {
   const { data, error, refetch } = useQuery(contactQuery(id))
   if (error instanceof Problem && error.status === 404) return <NotFound />
   if (error && !data) return <ProblemNote error={error} onRetry={refetch} />
   if (!data) return <AwaitedRecord />
-  return <KnownContact key={id} contact={data} panel={panel} onDeleted={onDeleted} />
+  return <KnownContact key={id} contact={data} panel={panel} onLeave={onLeave} />
 }
 
-type KnownProps = { contact: Contact } & Required<Pick<Props, 'panel' | 'onDeleted'>>
+type KnownProps = { contact: Contact } & Required<Pick<Props, 'panel' | 'onLeave'>>
 
-function KnownContact({ contact, panel, onDeleted }: KnownProps) {
+function KnownContact({ contact, panel, onLeave }: KnownProps) {
   const t = useTexts()
   const may = useMay()
-  const refresh = useRefresh()
+  const toTrash = useToTrash()
   const { id, company, title, email } = contact
   const name = fullName(contact)
   const change = useChangeContact(id)
@@ -56,20 +55,12 @@ function KnownContact({ contact, panel, onDeleted }: KnownProps) {
   // What a new deal or activity of this contact begins with.
   const linked = { contact: { id, name }, company }
 
-  async function remove() {
-    try {
-      await deleteContact(id)
-      // First, so that the record is not asked for again.
-      await onDeleted()
-      refresh(...touched)
-      offerUndo(t, t.app.deleted(name), async () => {
-        await restoreContact(id)
-        await refresh(...touched)
-      })
-    } catch (error) {
-      tellProblem(error, t)
-    }
-  }
+  const remove = () =>
+    toTrash({
+      ...{ name, leave: onLeave, refresh: touched },
+      remove: () => deleteContact(id),
+      restore: () => restoreContact(id),
+    })
   useCommands(
     writes ? [{ id: 'delete-contact', label: t.contacts.delete, group: 'actions', run: remove }] : [],
   )
@@ -85,7 +76,7 @@ function KnownContact({ contact, panel, onDeleted }: KnownProps) {
           <>
             {title}
             {title && company && ' · '}
-            {company && <Link to={`/companies/${company.id}`}>{company.name}</Link>}
+            {company && <RecordLink kind="companies" {...company} />}
           </>
         )
       }

@@ -2,6 +2,7 @@ import { Button, TextInput } from '@mantine/core'
 import { MilestoneIcon, TagIcon, TrashIcon } from '@primer/octicons-react'
 import { useBulk } from '../record/bulk.tsx'
 import { BulkText } from '../record/bulk-text.tsx'
+import type { BulkActions } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import {
   changeContact,
@@ -14,7 +15,7 @@ import {
 import { StageInput } from './stage-input.tsx'
 
 /** What can be done with the selected contacts; each has one Undo for all. */
-export function ContactsBulk({ rows, onDone }: { rows: ListedContact[]; onDone: () => void }) {
+export function ContactsBulk({ rows, onDone, onLeave }: { rows: ListedContact[] } & BulkActions) {
   const t = useTexts()
   const bulk = useBulk()
   const start: typeof bulk = (work) => {
@@ -50,14 +51,16 @@ export function ContactsBulk({ rows, onDone }: { rows: ListedContact[]; onDone: 
       (tags) => tags.filter((one) => one !== text),
       (n) => t.contacts.tag_removed(n, text),
     )
-  const remove = () =>
-    start({
+  async function remove() {
+    await onLeave()
+    await start({
       items: rows,
       work: ({ id }) => deleteContact(id),
       undo: ({ id }) => restoreContact(id),
       message: t.contacts.deleted,
       refresh: touched,
     })
+  }
   const tagInput = (given: {
     label: string
     value: string

@@ -1,9 +1,8 @@
 import { Badge } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { useLinkedName } from '../activities/linked.tsx'
 import { useMay } from '../app/session.ts'
-import { fullName, searchCompanies } from '../record/choices.ts'
+import { fullName, searches } from '../record/choices.ts'
+import { RecordLink, RecordName } from '../record/linked.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
@@ -35,12 +34,7 @@ const columnsOf = (t: Texts): Column<ListedContact>[] => [
     id: 'company',
     label: t.contacts.company,
     phone: true,
-    cell: ({ company }) =>
-      company && (
-        <Link to={`/companies/${company.id}`} className="cell-link">
-          {company.name}
-        </Link>
-      ),
+    cell: ({ company }) => company && <RecordLink kind="companies" {...company} />,
   },
   {
     id: 'email',
@@ -87,15 +81,13 @@ const filtersOf = (t: Texts): Filter[] => [
   {
     name: 'company_id',
     label: t.contacts.company,
-    reference: { kind: 'companies', search: searchCompanies },
-    show: (id) => <CompanyName id={Number(id)} />,
+    reference: { kind: 'companies', search: searches.companies },
+    show: (id) => <RecordName kind="companies" id={Number(id)} />,
   },
   { name: 'created_from', label: t.contacts.created_from, kind: 'date' },
   { name: 'created_to', label: t.contacts.created_to, kind: 'date' },
   { name: 'custom_field', label: t.record.custom_field, placeholder: t.record.custom_field_hint },
 ]
-
-const CompanyName = ({ id }: { id: number }) => useLinkedName('companies', id) ?? `#${id}`
 
 /** The list of contacts. */
 export function ContactsPage() {
@@ -124,8 +116,8 @@ export function ContactsPage() {
           }}
         />
       )}
-      record={(id, onClose) => <ContactRecord id={id} panel onDeleted={onClose} />}
-      bulk={may ? (rows, onDone) => <ContactsBulk rows={rows} onDone={onDone} /> : undefined}
+      record={(id, onClose) => <ContactRecord id={id} panel onLeave={onClose} />}
+      bulk={may ? (rows, actions) => <ContactsBulk rows={rows} {...actions} /> : undefined}
     />
   )
 }

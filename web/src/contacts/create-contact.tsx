@@ -1,7 +1,7 @@
 import { SimpleGrid, TagsInput, TextInput } from '@mantine/core'
 import { useEffect } from 'react'
 import { api, dataOf } from '../api/client.ts'
-import { searchCompanies } from '../record/choices.ts'
+import { searches } from '../record/choices.ts'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog, useRecordForm } from '../ui/form.tsx'
@@ -63,7 +63,7 @@ export function CreateContact({ opened, onClose, onCreated, initial }: Props) {
         <ReferenceInput
           label={t.contacts.company}
           kind="companies"
-          search={searchCompanies}
+          search={searches.companies}
           value={company_id}
           onChange={(choice) => form.setFieldValue('company_id', choice)}
           error={form.errors.company_id}

@@ -6,7 +6,7 @@ import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Card, type CardActions } from './card.tsx'
 import { type BoardFilter, type BoardOrder, useColumn } from './columns.ts'
-import type { ListedDeal } from './deals.ts'
+import type { Deal } from './deals.ts'
 import { LostReason } from './lost-reason.tsx'
 import type { Move } from './moves.ts'
 import { StageMark } from './stage-badge.tsx'
@@ -25,7 +25,7 @@ type Props = {
   actions: CardActions
   onCreate: (stage: Stage) => void
   /** The deal that is asked about here: why it was lost. */
-  asked: ListedDeal | null
+  asked: Deal | null
   onReason: (reason: string) => void
   onPutBack: () => void
 }

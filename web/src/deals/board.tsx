@@ -2,15 +2,13 @@ import { DragDropContext, type DragStart, type DropResult, type ResponderProvide
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
-import { tellProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { useRefresh } from '../record/refresh.ts'
+import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
-import { offerUndo } from '../ui/undo.tsx'
 import { BoardColumn } from './board-column.tsx'
 import type { CardActions } from './card.tsx'
 import type { BoardFilter, BoardOrder, usePipeline } from './columns.ts'
-import { deleteDeal, type ListedDeal, restoreDeal, touched } from './deals.ts'
+import { type Deal, deleteDeal, restoreDeal, touched } from './deals.ts'
 import { dealIn, type Moves } from './moves.ts'
 import { type Stage, stages } from './stages.ts'
 import './stages.css'
@@ -24,28 +22,30 @@ type Props = {
   moving: Moves
   report: ReturnType<typeof usePipeline>['report']
   open_id: string | null
-  onOpen: (deal: ListedDeal) => void
+  onOpen: (deal: Deal) => void
+  /** Closes what is open beside the board; resolves when it is. */
+  onClose: () => unknown
   onCreate: (stage: Stage) => void
 }
 
 /** The eight stages as columns; a card is taken to another one by the mouse, a finger, the keyboard, or its menu. */
-export function Board({ filter, sort, moving, report, open_id, onOpen, onCreate }: Props) {
+export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, onCreate }: Props) {
   const t = useTexts()
   const client = useQueryClient()
-  const refresh = useRefresh()
+  const toTrash = useToTrash()
   const writes = useMay()('deals:write')
   const board = useRef<HTMLDivElement>(null)
   const [menu, setMenu] = useState<number | null>(null)
-  const [asked, setAsked] = useState<ListedDeal | null>(null)
-  const in_hand = useRef<ListedDeal | null>(null)
+  const [asked, setAsked] = useState<Deal | null>(null)
+  const in_hand = useRef<Deal | null>(null)
   const { moves, lifted, held, setLifted, send, ask, putBack } = moving
   const goTo = useCardFocus(board)
 
   /** The deal of a card as the card shows it. */
-  function dealOf(id: number): ListedDeal | null {
+  function dealOf(id: number): Deal | null {
     const move = moves.get(id)
     if (move) return dealIn(move.deal, move.to)
-    for (const [, data] of client.getQueriesData<{ pages: { data: ListedDeal[] }[] }>({
+    for (const [, data] of client.getQueriesData<{ pages: { data: Deal[] }[] }>({
       queryKey: ['deals', 'board'],
     }))
       for (const page of data?.pages ?? []) {
@@ -54,14 +54,15 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onCreate 
       }
     return null
   }
-  function take(deal: ListedDeal, to: Stage) {
+  function take(deal: Deal, to: Stage) {
     if (deal.stage === to) return
     if (to !== 'lost') return void send(deal, to)
     ask(deal)
     setAsked(deal)
   }
-  const current = useRef({ take, onOpen })
-  current.current = { take, onOpen }
+  const leave = (id: number) => open_id === String(id) && onClose()
+  const current = useRef({ take, onOpen, leave })
+  current.current = { take, onOpen, leave }
   const actions = useMemo((): CardActions => {
     return {
       open: (deal) => current.current.onOpen(deal),
@@ -73,16 +74,11 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onCreate 
       async remove({ id, name }) {
         setMenu(null)
         const next = neighbourOf(board.current, id)
-        try {
-          await deleteDeal(id)
-          offerUndo(t, t.app.deleted(name), async () => {
-            await restoreDeal(id)
-            await refresh(...touched)
-          })
-        } catch (error) {
-          tellProblem(error, t)
-        }
-        await refresh(...touched)
+        await toTrash({
+          ...{ name, leave: () => current.current.leave(id), refresh: touched },
+          remove: () => deleteDeal(id),
+          restore: () => restoreDeal(id),
+        })
         if (next) goTo(next)
       },
       menu(id) {
@@ -92,7 +88,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onCreate 
         })
       },
     }
-  }, [goTo, refresh, t])
+  }, [goTo, toTrash])
   function end() {
     setAsked(null)
     if (asked) goTo(asked.id)

@@ -1,26 +1,24 @@
 import { Draggable } from '@hello-pangea/dnd'
 import { Menu } from '@mantine/core'
-import { useInViewport } from '@mantine/hooks'
 import { CheckIcon, KebabHorizontalIcon, TrashIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
-import { memo, useState } from 'react'
+import { memo } from 'react'
 import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
 import { CloseDate } from './close-date.tsx'
-import type { ListedDeal } from './deals.ts'
-import { useName } from './names.tsx'
+import type { Deal } from './deals.ts'
 import { StageMark } from './stage-badge.tsx'
 import { type Stage, stages } from './stages.ts'
 
 export type CardActions = {
-  open: (deal: ListedDeal) => void
-  move: (deal: ListedDeal, to: Stage) => void
-  remove: (deal: ListedDeal) => void
+  open: (deal: Deal) => void
+  move: (deal: Deal, to: Stage) => void
+  remove: (deal: Deal) => void
   /** Shows the menu of a card; null closes it. */
   menu: (id: number | null) => void
 }
 type Props = {
-  deal: ListedDeal
+  deal: Deal
   index: number
   /** Whether the reader may change deals. */
   writes: boolean
@@ -60,7 +58,7 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
             }}
           >
             <span className="card-name">{name}</span>
-            <CardCompany id={deal.company_id} />
+            <span className="card-company">{deal.company?.name ?? '\u00a0'}</span>
             <span className="card-foot">
               <Money value={deal.value} />
               <CloseDate deal={deal} brief />
@@ -73,20 +71,7 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
   )
 })
 
-// Its line is there before its name is. Names are asked for where a card is seen: a board has more cards than a screen.
-function CardCompany({ id }: { id: number | null }) {
-  const { ref, inViewport } = useInViewport<HTMLSpanElement>()
-  const [seen, setSeen] = useState(false)
-  if (inViewport && !seen) setSeen(true)
-  const name = useName('companies', seen ? id : null)
-  return (
-    <span ref={ref} className="card-company">
-      {name ?? '\u00a0'}
-    </span>
-  )
-}
-
-type MenuProps = { deal: ListedDeal; opened: boolean; actions: CardActions }
+type MenuProps = { deal: Deal; opened: boolean; actions: CardActions }
 
 // Closed, it is a plain button: a board has hundreds of them.
 function CardMenu({ deal, opened, actions }: MenuProps) {

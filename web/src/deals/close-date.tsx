@@ -1,11 +1,11 @@
 import { CalendarIcon, ClockIcon } from '@primer/octicons-react'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
-import type { ListedDeal } from './deals.ts'
+import type { Deal } from './deals.ts'
 import './close-date.css'
 
 type Props = {
-  deal: Pick<ListedDeal, 'expected_close_date' | 'status'>
+  deal: Pick<Deal, 'expected_close_date' | 'status'>
   /** Without the year where it is this one. */
   brief?: boolean
 }

@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
-import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
-import type { ListedDeal } from './deals.ts'
+import { api, dataOf, type Schemas } from '../api/client.ts'
+import { type Deal, listDeals } from './deals.ts'
 import { dealIn, type Move } from './moves.ts'
 import { isOpen, type Stage } from './stages.ts'
 
@@ -32,12 +32,7 @@ export function useColumn(
   const query = useInfiniteQuery({
     queryKey: ['deals', 'board', stage, sort, filter],
     queryFn: ({ pageParam: cursor, signal }) =>
-      answerOf(
-        api.GET('/api/v1/deals', {
-          params: { query: { stage, sort, per_page, cursor, ...filter } },
-          signal,
-        }),
-      ),
+      listDeals({ stage, sort, per_page, cursor, ...filter }, signal),
     initialPageParam: '',
     getNextPageParam: ({ meta }) => (meta as { next_cursor?: string | null }).next_cursor,
     placeholderData: keepPreviousData,
@@ -51,12 +46,12 @@ export function useColumn(
 }
 
 function withMoves(
-  deals: ListedDeal[],
+  deals: Deal[],
   stage: Stage,
   moves: ReadonlyMap<number, Move>,
   sort: BoardOrder,
   more: boolean,
-): ListedDeal[] {
+): Deal[] {
   if (!moves.size) return deals
   const shown = deals.filter(({ id }) => !moves.has(id) || moves.get(id)?.to === stage)
   for (const { deal, to } of moves.values()) {
@@ -70,9 +65,9 @@ function withMoves(
 }
 
 /** Where the API would tell a deal that was changed just now. */
-export function placeOf(deal: ListedDeal, deals: readonly ListedDeal[], sort: BoardOrder): number {
+export function placeOf(deal: Deal, deals: readonly Deal[], sort: BoardOrder): number {
   if (sort === '-updated_at') return 0
-  const before: Record<Exclude<BoardOrder, '-updated_at'>, (other: ListedDeal) => boolean> = {
+  const before: Record<Exclude<BoardOrder, '-updated_at'>, (other: Deal) => boolean> = {
     '-id': (other) => other.id > deal.id,
     name: (other) => other.name.localeCompare(deal.name) < 0,
     '-value,name': (other) => (other.value ?? -1) > (deal.value ?? -1),

@@ -3,7 +3,7 @@ import { DateInput } from '@mantine/dates'
 import { useEffect, useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
-import { searchCompanies, searchContacts } from '../record/choices.ts'
+import { searches } from '../record/choices.ts'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog, useRecordForm } from '../ui/form.tsx'
@@ -118,7 +118,7 @@ export function CreateDeal({ opened, onClose, initial, onCreated }: Props) {
         <ReferenceInput
           label={t.deals.company}
           kind="companies"
-          search={searchCompanies}
+          search={searches.companies}
           value={company}
           onChange={setCompany}
           error={form.errors.company_id}
@@ -126,7 +126,7 @@ export function CreateDeal({ opened, onClose, initial, onCreated }: Props) {
         <ReferenceInput
           label={t.deals.contact}
           kind="contacts"
-          search={searchContacts}
+          search={searches.contacts}
           value={contact}
           onChange={setContact}
           error={form.errors.contact_id}

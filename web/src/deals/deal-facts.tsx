@@ -1,5 +1,5 @@
 import { useFormats } from '../app/formats.ts'
-import { fullName, searchCompanies, searchContacts } from '../record/choices.ts'
+import { fullName } from '../record/choices.ts'
 import { ReferenceField } from '../record/reference-field.tsx'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -56,18 +56,14 @@ export function DealFacts({ deal, writes }: { deal: Deal; writes: boolean }) {
       <ReferenceField
         label={t.deals.company}
         kind="companies"
-        search={searchCompanies}
         value={company}
-        href={company ? `/companies/${company.id}` : undefined}
-        onSave={writes ? (choice) => save({ company_id: choice?.id ?? null }) : undefined}
+        onSave={writes ? (company_id) => save({ company_id }) : undefined}
       />
       <ReferenceField
         label={t.deals.contact}
         kind="contacts"
-        search={searchContacts}
         value={contact && { id: contact.id, name: fullName(contact) }}
-        href={contact ? `/contacts/${contact.id}` : undefined}
-        onSave={writes ? (choice) => save({ contact_id: choice?.id ?? null }) : undefined}
+        onSave={writes ? (contact_id) => save({ contact_id }) : undefined}
       />
       {status === 'lost' && (
         <Field label={t.deals.lost_reason} value={deal.lost_reason} onSave={saves('lost_reason')} />

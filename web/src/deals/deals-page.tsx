@@ -130,6 +130,7 @@ function BoardPage({ action, onCreate }: BoardProps) {
           report={report}
           open_id={view.open}
           onOpen={({ id }) => view.setOpen(id)}
+          onClose={() => view.setOpen(null)}
           onCreate={onCreate}
         />
       )}

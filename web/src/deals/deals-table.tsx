@@ -2,14 +2,15 @@ import { Button, Menu } from '@mantine/core'
 import { ArrowSwitchIcon, TrashIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
-import { answerOf, api } from '../api/client.ts'
-import type { paths } from '../api/schema'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useBulk } from '../record/bulk.tsx'
+import { fullName } from '../record/choices.ts'
 import { ColumnsMenu, useColumns } from '../record/columns.tsx'
+import { RecordLink } from '../record/linked.tsx'
 import { queryOf } from '../record/list-query.ts'
+import type { BulkActions } from '../record/record-list.tsx'
 import { ViewsMenu } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
@@ -21,17 +22,16 @@ import { type Column, DataTable } from '../ui/table.tsx'
 import { Ago, Money } from '../ui/values.tsx'
 import { CloseDate } from './close-date.tsx'
 import { DealBeside } from './deal-page.tsx'
-import { type Deal, dealQuery, deleteDeal, type ListedDeal, moveDeal, restoreDeal, touched } from './deals.ts'
+import { type Deal, deleteDeal, listDeals, moveDeal, restoreDeal, touched } from './deals.ts'
 import { useReferenceFilters } from './filters.tsx'
 import { LostReasonDialog } from './lost-reason.tsx'
-import { Named } from './names.tsx'
 import { StageBadge, StageMark } from './stage-badge.tsx'
 import { type Stage, stages } from './stages.ts'
 import './deals-table.css'
 
 const filter_names = ['stage', 'status', 'company_id', 'contact_id', 'created_from', 'created_to'] as const
 
-function useDealColumns(): Column<ListedDeal>[] {
+function useDealColumns(): Column<Deal>[] {
   const t = useTexts()
   const formats = useFormats()
   return useMemo(
@@ -50,11 +50,12 @@ function useDealColumns(): Column<ListedDeal>[] {
       },
       {
         ...{ id: 'company', label: t.deals.company },
-        cell: ({ company_id }) => <Named kind="companies" id={company_id} />,
+        cell: ({ company }) => company && <RecordLink kind="companies" {...company} />,
       },
       {
         ...{ id: 'contact', label: t.deals.contact },
-        cell: ({ contact_id }) => <Named kind="contacts" id={contact_id} />,
+        cell: ({ contact }) =>
+          contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />,
       },
       { id: 'stage', label: t.deals.stage, cell: ({ stage }) => <StageBadge stage={stage} /> },
       {
@@ -71,24 +72,17 @@ function useDealColumns(): Column<ListedDeal>[] {
       },
       {
         ...{ id: 'created_at', label: t.app.created_at, sort: 'created_at', down: true, extra: true },
-        cell: ({ id }) => <Since id={id} of="created_at" />,
+        cell: ({ created_at }) => <Ago at={created_at} />,
       },
       {
         ...{ id: 'updated_at', label: t.app.updated_at, sort: 'updated_at', down: true, extra: true },
-        cell: ({ id }) => <Since id={id} of="updated_at" />,
+        cell: ({ updated_at }) => <Ago at={updated_at} />,
       },
     ],
     [t, formats],
   )
 }
 
-/** The list tells no times of a deal, so a column of them reads the deals of its page. */
-function Since({ id, of }: { id: number; of: 'created_at' | 'updated_at' }) {
-  const { data } = useQuery(dealQuery(id))
-  return <Ago at={data?.[of]} />
-}
-
-type DealsQuery = NonNullable<paths['/api/v1/deals']['get']['parameters']['query']>
 type Props = { action: React.ReactNode; toggle: React.ReactNode; onCreate: () => void }
 
 /** The deals as rows: searched, filtered, sorted, and changed many at once. */
@@ -103,7 +97,7 @@ export function DealsTable({ action, toggle, onCreate }: Props) {
   const query = useMemo(() => queryOf(view, zone), [view, zone])
   const { data, error, refetch } = useQuery({
     queryKey: ['deals', 'list', query],
-    queryFn: () => answerOf(api.GET('/api/v1/deals', { params: { query: query as DealsQuery } })),
+    queryFn: () => listDeals(query),
     placeholderData: keepPreviousData,
   })
   const rows = data?.data
@@ -176,6 +170,7 @@ export function DealsTable({ action, toggle, onCreate }: Props) {
       <ManyDeals
         deals={(rows ?? []).filter(({ id }) => selected.has(id))}
         onDone={() => setSelected(new Set())}
+        onLeave={() => view.open && selected.has(Number(view.open)) && view.setOpen(null)}
       />
       <DealBeside view={view} />
     </Page>
@@ -183,7 +178,7 @@ export function DealsTable({ action, toggle, onCreate }: Props) {
 }
 
 /** What can be done with the chosen deals; all of it can be undone. */
-function ManyDeals({ deals, onDone }: { deals: ListedDeal[]; onDone: () => void }) {
+function ManyDeals({ deals, onDone, onLeave }: { deals: Deal[] } & BulkActions) {
   const t = useTexts()
   const bulk = useBulk()
   const [asks, setAsks] = useState(false)
@@ -199,7 +194,8 @@ function ManyDeals({ deals, onDone }: { deals: ListedDeal[]; onDone: () => void 
       refresh: [...touched],
     })
   }
-  function remove() {
+  async function remove() {
+    await onLeave()
     onDone()
     return bulk({
       items: deals,

@@ -1,14 +1,23 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import type { paths } from '../api/schema'
 import { default_probabilities, isOpen, type Stage } from './stages.ts'
 
-export type ListedDeal = Schemas['DealOfList']
 export type Deal = Schemas['Deal']
 
 /** What a change of a deal makes old. */
 export const touched = ['deals', 'reports', 'timeline', 'trash'] as const
 
 const at = (id: number) => ({ params: { path: { id } } })
+
+type DealsQuery = NonNullable<paths['/api/v1/deals']['get']['parameters']['query']>
+
+/** A page of deals, each with all its fields. */
+export async function listDeals(query: DealsQuery, signal?: AbortSignal) {
+  const params = { query: { ...query, details: 'true' as const } }
+  const { data, meta } = await answerOf(api.GET('/api/v1/deals', { params, ...(signal && { signal }) }))
+  return { data: data as Deal[], meta }
+}
 
 export const dealQuery = (id: number) =>
   queryOptions({
@@ -40,7 +49,7 @@ type Moved = { deal: Deal; back: () => Promise<Deal> }
  * probability that it had there.
  */
 export async function moveDeal(
-  deal: Pick<ListedDeal, 'id' | 'stage' | 'probability'>,
+  deal: Pick<Deal, 'id' | 'stage' | 'probability'>,
   stage: Stage,
   lost_reason?: string,
 ): Promise<Moved> {

@@ -1,8 +1,8 @@
 import { useMemo } from 'react'
-import { searchCompanies, searchContacts } from '../record/choices.ts'
+import { searches } from '../record/choices.ts'
+import { RecordName } from '../record/linked.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
-import { Named } from './names.tsx'
 
 /** What board and table can both be filtered by. */
 export function useReferenceFilters(): Filter[] {
@@ -11,13 +11,13 @@ export function useReferenceFilters(): Filter[] {
     () => [
       {
         ...{ name: 'company_id', label: t.deals.company },
-        reference: { kind: 'companies', search: searchCompanies },
-        show: (id) => <Named kind="companies" id={Number(id)} />,
+        reference: { kind: 'companies', search: searches.companies },
+        show: (id) => <RecordName kind="companies" id={Number(id)} />,
       },
       {
         ...{ name: 'contact_id', label: t.deals.contact },
-        reference: { kind: 'contacts', search: searchContacts },
-        show: (id) => <Named kind="contacts" id={Number(id)} />,
+        reference: { kind: 'contacts', search: searches.contacts },
+        show: (id) => <RecordName kind="contacts" id={Number(id)} />,
       },
     ],
     [t],

@@ -4,13 +4,13 @@ import { explain } from '../app/problems.tsx'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
-import { type ListedDeal, moveDeal, touched } from './deals.ts'
+import { type Deal, moveDeal, touched } from './deals.ts'
 import { default_probabilities, isOpen, type Stage } from './stages.ts'
 
 /** A card that is somewhere else than the service said when the board was last read. */
 export type Move = {
   /** As the board has it. */
-  deal: ListedDeal
+  deal: Deal
   to: Stage
   /** Where it goes back to. */
   from: Stage
@@ -19,7 +19,7 @@ export type Move = {
 }
 
 /** A deal as it will look in a stage. */
-export const dealIn = (deal: ListedDeal, stage: Stage): ListedDeal =>
+export const dealIn = (deal: Deal, stage: Stage): Deal =>
   deal.stage === stage
     ? deal
     : {
@@ -63,7 +63,7 @@ export function useMoves() {
       }
 
       /** Where a card is now, and where the board has it as it was read. */
-      function placeOf(deal: ListedDeal): Pick<Move, 'deal' | 'from'> {
+      function placeOf(deal: Deal): Pick<Move, 'deal' | 'from'> {
         const move = moves.current.get(deal.id)
         if (!move) return { deal, from: deal.stage }
         return { deal: move.deal, from: move.state === 'asked' ? move.from : move.to }
@@ -74,7 +74,7 @@ export function useMoves() {
       }
 
       /** Takes a card to a stage. */
-      async function send(card: ListedDeal, to: Stage, lost_reason?: string): Promise<void> {
+      async function send(card: Deal, to: Stage, lost_reason?: string): Promise<void> {
         const { deal, from } = placeOf(card)
         const mine: Move = { deal, from, to, state: 'sent' }
         moves.current.set(deal.id, mine)
@@ -113,7 +113,7 @@ export function useMoves() {
       return {
         send,
         /** Shows a card in lost, until the reason is told or not. */
-        ask(card: ListedDeal) {
+        ask(card: Deal) {
           moves.current.set(card.id, { ...placeOf(card), to: 'lost', state: 'asked' })
           show()
         },

@@ -1,5 +1,5 @@
 import { useTexts } from '../texts/texts.ts'
-import type { ListedDeal } from './deals.ts'
+import type { Deal } from './deals.ts'
 import { LostReasonDialog } from './lost-reason.tsx'
 import { StageBadge, StageMark } from './stage-badge.tsx'
 import { isOpen, open_stages, type Stage } from './stages.ts'
@@ -8,7 +8,7 @@ import './stages.css'
 import './stage-steps.css'
 
 type Props = {
-  deal: Pick<ListedDeal, 'id' | 'name' | 'stage' | 'probability'>
+  deal: Pick<Deal, 'id' | 'name' | 'stage' | 'probability'>
   /** Whether the reader may move it. */
   writes: boolean
 }

@@ -3,11 +3,11 @@ import { tellProblem } from '../app/problems.tsx'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
-import { type ListedDeal, moveDeal, touched } from './deals.ts'
+import { type Deal, moveDeal, touched } from './deals.ts'
 import { isOpen, type Stage } from './stages.ts'
 
 /** Moves one deal from its page: `shown` is where it is or is going; a loss asks for its reason first. */
-export function useStage(deal: Pick<ListedDeal, 'id' | 'name' | 'stage' | 'probability'>) {
+export function useStage(deal: Pick<Deal, 'id' | 'name' | 'stage' | 'probability'>) {
   const t = useTexts()
   const refresh = useRefresh()
   const [going, setGoing] = useState<Stage | null>(null)

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, Problem } from '../api/client.ts'
 import { Waiting } from '../app/places.tsx'
+import { inWords } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useRecordForm } from '../ui/form.tsx'
 import { useEnter } from './enter.ts'
@@ -57,7 +58,12 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
         onSubmit={() =>
           submit(async ({ password, ...rest }) => {
             const body = { token, password, ...(has_account ? {} : rest) }
-            enter(await dataOf(api.POST('/api/v1/invitations/accept', { body })))
+            enter(
+              await inWords(
+                dataOf(api.POST('/api/v1/invitations/accept', { body })),
+                t.people.member_already,
+              ),
+            )
           })
         }
       >

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, dataOf, Problem } from '../api/client.ts'
+import { inWords } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useRecordForm } from '../ui/form.tsx'
 import { useEnter } from './enter.ts'
@@ -47,7 +48,7 @@ function Setup({ token }: { token: string }) {
         onSubmit={() =>
           submit(async (values) => {
             const body = { ...values, token }
-            enter(await dataOf(api.POST('/api/v1/setup', { body })))
+            enter(await inWords(dataOf(api.POST('/api/v1/setup', { body })), t.people.setup_done_text))
           })
         }
       >

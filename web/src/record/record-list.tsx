@@ -20,6 +20,9 @@ import { ViewsMenu } from './views.tsx'
 type Meta = { current_page?: number; last_page?: number; per_page?: number; total?: number }
 type Listed<Row> = { data: Row[]; meta: Meta }
 
+/** What a bulk action does first: selects nothing any more; before rows go, it also closes the one that is open. */
+export type BulkActions = { onDone: () => void; onLeave: () => unknown }
+
 type Props<Row> = {
   list: 'contacts' | 'companies'
   title: string
@@ -35,7 +38,7 @@ type Props<Row> = {
   createDialog: (opened: boolean, onClose: () => void, onCreated: (id: number) => void) => React.ReactNode
   record: (id: number, onClose: () => unknown) => React.ReactNode
   /** What can be done with the selected rows; left out for those who may only read. */
-  bulk?: ((rows: Row[], onDone: () => void) => React.ReactNode) | undefined
+  bulk?: ((rows: Row[], actions: BulkActions) => React.ReactNode) | undefined
 }
 
 /** A list of records as the address describes it, with the record that is open beside it, and what can be done with many. */
@@ -117,7 +120,10 @@ export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
       )}
       {bulk && (
         <BulkBar count={chosen.length} onClear={() => setSelected(new Set())}>
-          {bulk(chosen, () => setSelected(new Set()))}
+          {bulk(chosen, {
+            onDone: () => setSelected(new Set()),
+            onLeave: () => chosen.some(({ id }) => String(id) === view.open) && close(),
+          })}
         </BulkBar>
       )}
       {view.open && /^[1-9]\d{0,14}$/.test(view.open) && (

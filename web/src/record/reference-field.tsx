@@ -1,31 +1,36 @@
 import { PencilIcon } from '@primer/octicons-react'
-import { Link } from '@tanstack/react-router'
-import { useId, useRef, useState } from 'react'
+import { useId, useMemo, useRef, useState } from 'react'
 import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import '../ui/fields.css'
 import { type Choice, ReferenceInput } from '../ui/reference.tsx'
+import { type ReferenceKind, searches } from './choices.ts'
+import { RecordLink, useRecordName } from './linked.tsx'
 import './reference-field.css'
 
 type Props = {
   label: string
-  value: Choice | null
-  /** Where the record is that it refers to. */
-  href?: string | undefined
-  /** Part of the queries' key, such as companies. */
-  kind: string
-  search: (text: string) => Promise<Choice[]>
-  /** Stores the choice, null for none. Without it the field is read only. */
-  onSave?: ((choice: Choice | null) => Promise<unknown>) | undefined
+  kind: ReferenceKind
+  /** The record that it refers to; its name is read where it is not known. */
+  value: { id: number; name?: string } | null
+  /** Stores the id of the chosen record, null for none. Without it the field is read only. */
+  onSave?: ((id: number | null) => Promise<unknown>) | undefined
 }
 
 /** A fact that is another record: a link to it, and a button that chooses another one in place. */
-export function ReferenceField({ label, value, href, kind, search, onSave }: Props) {
+export function ReferenceField({ label, kind, value, onSave }: Props) {
   const t = useTexts()
   const id = useId()
   const [editing, setEditing] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
   const button = useRef<HTMLButtonElement>(null)
+  const name = useRecordName(kind, value?.name === undefined ? value?.id : undefined) ?? value?.name
+  const value_id = value?.id
+  // Its input is filled again whenever it gets another choice: the same one has to be the same object.
+  const chosen = useMemo(
+    (): Choice | null => (value_id === undefined ? null : { id: value_id, name: name ?? `#${value_id}` }),
+    [value_id, name],
+  )
   function end() {
     setEditing(false)
     setProblem(null)
@@ -35,7 +40,7 @@ export function ReferenceField({ label, value, href, kind, search, onSave }: Pro
   async function save(choice: Choice | null) {
     if (choice?.id === value?.id) return end()
     try {
-      await onSave?.(choice)
+      await onSave?.(choice?.id ?? null)
       end()
     } catch (error) {
       setProblem(explain(error, t))
@@ -59,9 +64,9 @@ export function ReferenceField({ label, value, href, kind, search, onSave }: Pro
             label={label}
             hideLabel
             autoFocus
-            value={value}
+            value={chosen}
             kind={kind}
-            search={search}
+            search={searches[kind]}
             error={problem}
             onChange={save}
             onBlur={() => problem === null && setEditing(false)}
@@ -75,12 +80,10 @@ export function ReferenceField({ label, value, href, kind, search, onSave }: Pro
         {label}
       </span>
       <div className="reference-value">
-        {value && href ? (
-          <Link to={href} className="field-text">
-            {value.name}
-          </Link>
+        {chosen ? (
+          <RecordLink kind={kind} {...chosen} className="field-text" />
         ) : (
-          <span className="field-text">{value?.name ?? <span className="field-none">–</span>}</span>
+          <span className="field-text field-none">–</span>
         )}
         {onSave && (
           <button
@@ -97,3 +100,6 @@ export function ReferenceField({ label, value, href, kind, search, onSave }: Pro
     </div>
   )
 }
+
+/** What a record has as the id of another one, as a value of the field. */
+export const referenceTo = (id: number | null) => (id === null ? null : { id })

@@ -1,5 +1,4 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import type { InitialActivity } from '../activities/create-activity.tsx'
 import { CompleteCircle, Due, TypeLabel } from '../activities/parts.tsx'
@@ -10,6 +9,7 @@ import type { DealBeginning } from '../deals/create-deal.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Ago, Initials, Money } from '../ui/values.tsx'
 import { fullName } from './choices.ts'
+import { RecordLink } from './linked.tsx'
 import { RelatedList, related_shown } from './related-list.tsx'
 
 // Loaded when they are first wanted.
@@ -64,7 +64,7 @@ export function RelatedDeals({ initial, ...filters }: DealOwners & { initial?: D
         {({ id, name, stage, value, expected_close_date }) => (
           <>
             <div className="related-main">
-              <Link to={`/deals/${id}`}>{name}</Link>
+              <RecordLink kind="deals" id={id} name={name} />
               <div className="related-detail">
                 {t.deals.stages[stage]}
                 {expected_close_date && ` · ${formats.date(expected_close_date)}`}
@@ -128,7 +128,7 @@ function RelatedActivity({ activity }: { activity: Schemas['ListedActivity'] }) 
     <>
       <CompleteCircle activity={activity} />
       <div className={completed_at ? 'related-main related-done' : 'related-main'}>
-        <Link to={`/activities/${id}`}>{subject}</Link>
+        <RecordLink kind="activities" id={id} name={subject} />
         <div className="related-detail">
           <TypeLabel type={type} />
         </div>
@@ -164,7 +164,7 @@ export function RelatedContacts({ company_id, onCreate }: { company_id: number; 
         <>
           <Initials name={fullName(contact)} />
           <div className="related-main">
-            <Link to={`/contacts/${contact.id}`}>{fullName(contact)}</Link>
+            <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />
             <div className="related-detail">{[contact.stage, contact.email].filter(Boolean).join(' · ')}</div>
           </div>
         </>
@@ -196,7 +196,7 @@ export function RelatedAppointments({ contact_id }: { contact_id: number }) {
       {({ id, title, start_at, status, location }) => (
         <>
           <div className={status === 'cancelled' ? 'related-main related-done' : 'related-main'}>
-            <Link to={`/calendar/${id}`}>{title}</Link>
+            <RecordLink kind="appointments" id={id} name={title} />
             <div className="related-detail">
               {[formats.moment(start_at), location, status === 'cancelled' && t.record.cancelled]
                 .filter(Boolean)

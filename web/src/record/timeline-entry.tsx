@@ -7,12 +7,12 @@ import {
   PencilIcon,
   TasklistIcon,
 } from '@primer/octicons-react'
-import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { Ago, Money } from '../ui/values.tsx'
 import { ChangedFields, stageName } from './changes.tsx'
+import { RecordLink } from './linked.tsx'
 
 export type Entry = Schemas['TimelineEntry']
 type Actor = Schemas['Actor']
@@ -111,7 +111,8 @@ function ToldActivity({ id, type, subject, due_at, completed_at, outcome }: Sche
     : due_at && `${record.due} ${formats.moment(due_at)}`
   return (
     <>
-      {record.activity_planned(activities.types[type])}: <Link to={`/activities/${id}`}>{subject}</Link>
+      {record.activity_planned(activities.types[type])}:{' '}
+      <RecordLink kind="activities" id={id} name={subject} />
       {(state || outcome) && (
         <ul className="timeline-facts">
           {state && <li>{state}</li>}
@@ -127,7 +128,7 @@ function ToldAppointment({ id, title, start_at, status, location }: Schemas['App
   const formats = useFormats()
   return (
     <>
-      {record.appointment_made}: <Link to={`/calendar/${id}`}>{title}</Link>
+      {record.appointment_made}: <RecordLink kind="appointments" id={id} name={title} />
       {status === 'cancelled' && ` (${record.cancelled})`}
       <ul className="timeline-facts">
         <li>
@@ -143,7 +144,7 @@ function ToldDeal({ id, name, value, stage }: Schemas['DealOfList']) {
   const t = useTexts()
   return (
     <>
-      {t.record.deal_opened}: <Link to={`/deals/${id}`}>{name}</Link>
+      {t.record.deal_opened}: <RecordLink kind="deals" id={id} name={name} />
       <ul className="timeline-facts">
         <li>
           {stageName(stage, t)}
@@ -162,7 +163,7 @@ function ToldStage({ deal_id, deal_name, from, to, by }: Stage) {
   return (
     <>
       {before}
-      <Link to={`/deals/${deal_id}`}>{deal_name}</Link>
+      <RecordLink kind="deals" id={deal_id} name={deal_name} />
       {after}
       <ul className="timeline-facts">
         <li>{record.from_to(stageName(from ?? '', t), stageName(to, t))}</li>

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
-import { explain, ProblemNote, tellProblem } from '../app/problems.tsx'
+import { explain, inWords, ProblemNote, tellProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { type Address, useAddress } from '../ui/list-view.ts'
@@ -62,7 +62,7 @@ function SavedViews({ list, writes, onClose }: SavedProps) {
     queryFn: () => dataOf(api.GET('/api/v1/views', { params: { query: { list } } })),
   })
   async function create(name: string, query: string) {
-    await dataOf(api.POST('/api/v1/views', { body: { list, name, query } }))
+    await inWords(dataOf(api.POST('/api/v1/views', { body: { list, name, query } })), t.app.views_full)
     await refresh('views')
   }
   async function remove({ id, name, query }: View) {

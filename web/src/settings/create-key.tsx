@@ -4,10 +4,10 @@ import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useSession } from '../app/session.ts'
+import { endOfDay, isDay } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { FormDialog, useRecordForm } from '../ui/form.tsx'
-import { instantOf } from './instants.ts'
 import { ScopeMatrix } from './scope-matrix.tsx'
 import { ShownOnceDialog } from './shown-once-dialog.tsx'
 
@@ -35,7 +35,7 @@ export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () =>
   const values = form.getValues()
   const create = () =>
     submit(async ({ name, reach, scopes, term, expires_at }) => {
-      const ends = { never: null, day: instantOf(`${expires_at}T23:59:59`, zone) }
+      const ends = { never: null, day: isDay(expires_at) ? endOfDay(expires_at, zone) : null }
       const body = {
         name,
         scopes: reach === 'all' ? null : (scopes as never[]),

@@ -2,12 +2,12 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
+import { instantOf, isWall } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import { type Filter, ListFilters } from '../ui/filters.tsx'
 import { useListView } from '../ui/list-view.ts'
 import { all_events } from './catalogue.ts'
 import { DeliveryLog } from './delivery-log.tsx'
-import { instantOf } from './instants.ts'
 import type { LogFilters } from './live-log.ts'
 import { ResendFailed } from './resend-failed.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
@@ -26,9 +26,9 @@ export function DeliveriesPage() {
   const [resending, setResending] = useState(false)
   const [total, setTotal] = useState<number | undefined>()
   const { from, to, ...equal } = view.filters
-  const start = from && instantOf(from, zone)
+  const start = from && isWall(from) && instantOf(from, zone)
   // The minute that was chosen counts as a whole.
-  const end = to && instantOf(`${to}:59.999`, zone)
+  const end = to && isWall(to) && new Date(Date.parse(instantOf(to, zone)) + 59_999).toISOString()
   const filters = { ...equal, ...(start && { from: start }), ...(end && { to: end }) } as LogFilters
 
   const asked: Filter[] = [

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, dataOf, Problem, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
-import { ProblemNote, tellProblem } from '../app/problems.tsx'
+import { inWords, ProblemNote, tellProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
@@ -45,12 +45,12 @@ export function Resend({ delivery }: { delivery: Delivery }) {
     setSending(true)
     try {
       const params = { path: { delivery_id: id } }
-      const changed = await dataOf(api.POST('/api/v1/deliveries/{delivery_id}/resend', { params, body: {} }))
+      const resending = api.POST('/api/v1/deliveries/{delivery_id}/resend', { params, body: {} })
+      const changed = await inWords(dataOf(resending), t.settings.not_resent)
       client.setQueryData(['deliveries', 'one', id], changed)
       client.invalidateQueries({ queryKey: ['deliveries'] })
       tell(t.settings.resent)
     } catch (error) {
-      // The service says why it cannot be sent again; most often the webhook is paused or gone.
       tellProblem(error, t)
       if (error instanceof Problem && error.status === 409)
         client.invalidateQueries({ queryKey: ['deliveries', 'one', id] })

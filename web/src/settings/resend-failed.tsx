@@ -3,10 +3,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
+import { inWords } from '../app/problems.tsx'
+import { instantOf } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog, useRecordForm } from '../ui/form.tsx'
 import { tell } from '../ui/undo.tsx'
-import { instantOf } from './instants.ts'
 import { useWebhooks, webhookName } from './webhooks.ts'
 
 type Props = { webhook_id?: string | undefined; opened: boolean; onClose: () => void }
@@ -25,9 +26,8 @@ export function ResendFailed({ webhook_id, opened, onClose }: Props) {
       if (!of) return
       const body = since ? { since: instantOf(since, zone) } : {}
       const path = { webhook_id: of }
-      const { count } = await dataOf(
-        api.POST('/api/v1/webhooks/{webhook_id}/resend-failed', { params: { path }, body }),
-      )
+      const resending = api.POST('/api/v1/webhooks/{webhook_id}/resend-failed', { params: { path }, body })
+      const { count } = await inWords(dataOf(resending), t.settings.resume_first)
       client.invalidateQueries({ queryKey: ['deliveries'] })
       onClose()
       tell(t.settings.resent_many(count))

@@ -138,9 +138,9 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
         onClose={close}
         onDo={async () => {
           await answerOf(api.DELETE('/api/v1/webhooks/{webhook_id}', params))
-          client.removeQueries({ queryKey: ['webhooks', id] })
+          // First, so that it is not asked for once more.
+          await navigate({ to: '/settings/webhooks' })
           client.invalidateQueries({ queryKey: ['webhooks'] })
-          navigate({ to: '/settings/webhooks' })
         }}
       />
     </SettingsFrame>

@@ -1,10 +1,10 @@
 import { Button, Skeleton } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { answerOf, api, dataOf } from '../api/client.ts'
-import { endOfDay, startOfDay } from '../app/days.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import { endOfDay, isDay, startOfDay } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
 import { type Filter, ListFilters } from '../ui/filters.tsx'
@@ -73,8 +73,8 @@ function Log() {
     ...(kind && record_id && { record_id }),
     ...(action && { action }),
     ...(actor_id && { actor_id }),
-    ...(isDay(from) && { from: startOfDay(from, zone) }),
-    ...(isDay(to) && { to: endOfDay(to, zone) }),
+    ...(from && isDay(from) && { from: startOfDay(from, zone) }),
+    ...(to && isDay(to) && { to: endOfDay(to, zone) }),
     per_page: 50,
   }
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } =
@@ -109,8 +109,6 @@ function Log() {
     </>
   )
 }
-
-const isDay = (text: string | undefined): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
 
 function Awaited() {
   const t = useTexts()

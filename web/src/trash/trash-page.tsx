@@ -2,7 +2,7 @@ import { ActionIcon, Button } from '@mantine/core'
 import { HistoryIcon, PersonIcon, ReplyIcon, TrashIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { answerOf, api, forEach } from '../api/client.ts'
 import { explain, ProblemNote, tellProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
@@ -10,6 +10,7 @@ import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { ListFilters } from '../ui/filters.tsx'
+import { keepFocus } from '../ui/focus.ts'
 import { useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
@@ -60,9 +61,8 @@ export function TrashPage() {
     else if (first) tell(t.trash.not_restored(failed.length, explain(first.problem, t)))
     await readAgain()
     // The buttons of the row are gone with it.
-    focusOnContent(page.current)
+    keepFocus(0)
   }
-  const page = useRef<HTMLDivElement>(null)
 
   const columns: Column<Row>[] = [
     {
@@ -105,7 +105,7 @@ export function TrashPage() {
       count={data?.meta.total}
       middle={<ListFilters view={view} filters={[filter]} search={false} />}
     >
-      <div ref={page} style={{ height: '100%' }}>
+      <div className="trash">
         {error && !data ? (
           <ProblemNote error={error} onRetry={() => refetch()} />
         ) : (
@@ -142,7 +142,7 @@ export function TrashPage() {
             unselect([erasing])
             setErasing(null)
             await readAgain()
-            focusOnContent(page.current)
+            keepFocus(0)
           }}
         />
       )}
@@ -211,13 +211,4 @@ function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
       )}
     </div>
   )
-}
-
-/** Only when nothing else has the focus by now. */
-function focusOnContent(page: HTMLElement | null): void {
-  requestAnimationFrame(() => {
-    if (document.activeElement && document.activeElement !== document.body) return
-    const first = page?.querySelector<HTMLElement>('tbody button, tbody a')
-    ;(first ?? document.getElementById('content'))?.focus()
-  })
 }

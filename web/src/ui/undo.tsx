@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { tellProblem } from '../app/problems.tsx'
 import type { Texts } from '../texts/texts.ts'
+import { keepFocus } from './focus.ts'
 
 // Long enough to read it and to reach the button.
 const undo_ms = 8000
@@ -19,7 +20,10 @@ export function offerUndo(texts: Texts, message: string, undo: () => Promise<unk
           variant="light"
           onClick={() => {
             notifications.hide(id)
-            undo().catch((error) => tellProblem(error, texts))
+            undo()
+              .catch((error) => tellProblem(error, texts))
+              // The button has gone with its toast.
+              .finally(() => keepFocus())
           }}
         >
           {texts.app.undo}

@@ -37,6 +37,7 @@ export const people: typeof english = {
   link_incomplete:
     'Er ist unvollständig oder wurde schon geöffnet. Öffnen Sie ihn noch einmal so, wie Sie ihn bekommen haben.',
   invitation_over: 'Er wurde verwendet oder zurückgenommen, oder er ist zu alt. Bitten Sie um einen neuen.',
+  member_already: 'Sie sind schon Mitglied dieses Arbeitsbereichs. Melden Sie sich an.',
   invitation_title: (workspace) => `${workspace} beitreten`,
   invitation_text: (role, has_account) =>
     has_account

@@ -151,6 +151,7 @@ export const settings: typeof english = {
   pause: 'Anhalten',
   paused: 'Angehalten: was geschieht, wird aufgehoben',
   resume: 'Fortsetzen',
+  resume_first: 'Der Webhook ist angehalten. Setzen Sie ihn zuerst fort.',
   resumed: 'Fortgesetzt: Aufgehobenes wird gesendet',
   failed_title: 'Zustellungen schlagen fehl',
   failed_text:
@@ -212,6 +213,7 @@ export const settings: typeof english = {
   no_attempt_yet: 'Der erste Versuch steht unmittelbar bevor.',
   resend: 'Erneut senden',
   resent: 'Erneut gesendet',
+  not_resent: 'Das ist schon unterwegs, oder der Webhook ist angehalten oder gelöscht.',
   request: 'Anfrage',
   response: 'Antwort',
   no_response: 'Es kam keine Antwort.',

@@ -34,6 +34,7 @@ export const people = {
   link_over: 'This link does not work',
   link_incomplete: 'It is incomplete, or was opened before. Open it again as you got it.',
   invitation_over: 'It was used or taken back, or it is too old. Ask for a new one.',
+  member_already: 'You are a member of this workspace already. Sign in.',
   invitation_title: (workspace: string) => `Join ${workspace}`,
   invitation_text: (role: string, has_account: boolean) =>
     has_account

@@ -1,0 +1,71 @@
+// What the clock on the wall of a place shows, YYYY-MM-DDTHH:MM, as the browser's fields for dates and times have it; and
+// days, YYYY-MM-DD. The browser's own tables of zones tell them: a library of them is larger than the first screen may be.
+
+const day_ms = 86_400_000
+const walls = new Map<string, Intl.DateTimeFormat>()
+
+/** What the clock shows in a zone at an instant (ISO 8601). */
+export function wallOf(instant: string, zone: string): string {
+  return shownAt(Date.parse(instant), zone)
+}
+
+function shownAt(at_ms: number, zone: string): string {
+  let format = walls.get(zone)
+  if (!format) {
+    const parts = {
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+    } as const
+    // Swedish writes them as ISO 8601 does.
+    format = new Intl.DateTimeFormat('sv-SE', { ...parts, timeZone: zone })
+    walls.set(zone, format)
+  }
+  return format.format(at_ms).replace(' ', 'T')
+}
+
+/** Whether a text, which anybody can write into an address, is such a time. */
+export const isWall = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) && !Number.isNaN(Date.parse(`${text}Z`))
+
+/** Whether a text is a day. */
+export const isDay = (text: string): boolean => isWall(`${text}T00:00`)
+
+/**
+ * The instant at which a zone's clock shows a time, as the API has it: UTC with milliseconds. A time that the clock skips
+ * is the one an hour later; of one that comes twice it is the first.
+ */
+export function instantOf(wall: string, zone: string): string {
+  const utc_ms = Date.parse(`${wall}Z`)
+  // How far the clock is ahead of UTC a day before and a day after: a change of the clocks lies between the two, or none.
+  const [before_ms, after_ms] = [utc_ms - day_ms, utc_ms + day_ms].map(
+    (at_ms) => Date.parse(`${shownAt(at_ms, zone)}Z`) - Math.floor(at_ms / 60_000) * 60_000,
+  ) as [number, number]
+  const shows = (at_ms: number) => shownAt(at_ms, zone) === wall
+  const skipped = !shows(utc_ms - before_ms) && !shows(utc_ms - after_ms)
+  const first = skipped || shows(utc_ms - before_ms) ? before_ms : after_ms
+  return new Date(utc_ms - first).toISOString()
+}
+
+/** The day so many days later. */
+export const addDays = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T00:00Z`) + days * day_ms).toISOString().slice(0, 10)
+
+/** The first millisecond of a day in a zone, which need not be midnight: some clocks are changed then. */
+export const startOfDay = (day: string, zone: string): string => instantOf(`${day}T00:00`, zone)
+
+/** The last millisecond of a day in a zone. A day that the clocks are changed on has 23 or 25 hours. */
+export const endOfDay = (day: string, zone: string): string =>
+  new Date(Date.parse(startOfDay(addDays(day, 1), zone)) - 1).toISOString()
+
+/** A time on the wall so many minutes later, as the clock itself goes on: skipped hours are skipped. */
+export const laterOnWall = (wall: string, minutes: number, zone: string): string =>
+  shownAt(Date.parse(instantOf(wall, zone)) + minutes * 60_000, zone)
+
+/** The next full half hour in a zone, on its wall: where something new begins if nobody says otherwise. */
+export function nextHalfHour(zone: string, now_ms = Date.now()): string {
+  const half_hour_ms = 1_800_000
+  return shownAt(Math.ceil(now_ms / half_hour_ms) * half_hour_ms, zone)
+}
