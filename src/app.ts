@@ -41,7 +41,7 @@ import { timelineRoutes } from './timeline/routes.ts'
 import { trashRoutes } from './trash/routes.ts'
 import { version } from './version.ts'
 import { viewRoutes } from './views/routes.ts'
-import { isBuilt, webApp } from './web/routes.ts'
+import { webApp } from './web/routes.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import type { Dispatcher } from './webhooks/dispatcher.ts'
 import { webhookOperationRoutes } from './webhooks/operation-routes.ts'
@@ -166,7 +166,7 @@ export async function buildApp(deps: Deps): Promise<App> {
 
   await publicBooking(app, { db, reading, clock, per_second: config.booking_rate_per_second })
   await docsPage(app)
-  if (web_folder && isBuilt(web_folder)) await webApp(app, web_folder)
+  if (web_folder) await webApp(app, web_folder)
   else app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/', 302))
   return app
 }

@@ -20,7 +20,6 @@ import { startCleaning } from './people/cleaning.ts'
 import { makeSetupToken } from './people/setup.ts'
 import { startEmptying } from './trash/retention.ts'
 import { version } from './version.ts'
-import { web_folder as built_folder } from './web/build.ts'
 import { createSender } from './webhooks/deliver.ts'
 import { createDispatcher } from './webhooks/dispatcher.ts'
 import { reclaimAll } from './webhooks/queue.ts'
@@ -55,7 +54,7 @@ type Options = {
   folder?: 'own' | 'given' | 'shared'
   /** The other processes behind the same port. */
   peers?: Peers
-  /** Where the built web app is; null: none is served. */
+  /** Where the built web app is; none: none is served. */
   web_folder?: string | null
 }
 
@@ -66,7 +65,7 @@ const patience_ms = 15_000
 /** Starts the service; resolves when it answers requests. */
 export async function startServer(
   config: Config,
-  { clock: given, roles: mine = roles, folder = 'own', peers, web_folder = built_folder }: Options = {},
+  { clock: given, roles: mine = roles, folder = 'own', peers, web_folder = null }: Options = {},
 ): Promise<Running> {
   const logger = pino({ level: config.log_level })
   const onError = (error: unknown) => logger.error({ err: error }, 'a task of the service failed')

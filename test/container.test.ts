@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readConfig } from '../src/config.ts'
-import { buildWebApp, web_folder } from '../src/web/build.ts'
+import { buildWebApp } from '../src/web/build.ts'
 
 // No image can be built where the tests run: its last stage is laid out as the Dockerfile says, and its commands are run.
 
@@ -49,8 +49,9 @@ async function layOut(): Promise<string> {
   }
   // What an earlier stage has made.
   assert.ok(instructions('COPY').includes('--from=web /app/web/dist ./web/dist'))
-  await buildWebApp(() => {})
-  cpSync(web_folder, join(app, 'web/dist'), { recursive: true })
+  const web_folder = await buildWebApp(console.error)
+  assert.ok(web_folder)
+  cpSync(web_folder, join(app, 'web/dist/built'), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(app, 'node_modules'))
   return app
 }

@@ -9,7 +9,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core'
-import { buildWebApp, web_folder } from '../src/web/build.ts'
+import { buildWebApp } from '../src/web/build.ts'
 import { type Rapport, startRapport } from './harness.ts'
 import { findProgram } from './packages.ts'
 
@@ -47,7 +47,8 @@ type Options = NonNullable<Parameters<typeof startRapport>[0]> & {
  * test by any complaint.
  */
 export async function startWeb({ set_up = true, ...options }: Options = {}) {
-  await buildWebApp(() => {})
+  const web_folder = await buildWebApp(console.error)
+  assert.ok(web_folder)
   const rapport: Rapport = await startRapport({ ...options, web_folder })
   const browser: Browser = await chromium.launch({ executablePath: findProgram('chromium'), args: flags })
   const cookie = set_up ? await makeOwner(rapport) : ''
@@ -55,6 +56,7 @@ export async function startWeb({ set_up = true, ...options }: Options = {}) {
   return {
     rapport,
     browser,
+    web_folder,
     /** The owner's session, for requests beside the browser. */
     cookie: cookie.split(';')[0] as string,
     /** A page of its own browser profile, signed in unless `session` says otherwise. */

@@ -35,6 +35,8 @@ export default defineConfig({
   plugins: [react(), compress()],
   build: {
     target: 'es2023',
+    // Starts choose a folder for each version; an image has this one.
+    outDir: 'dist/built',
     // Small files stay files: the policy of the page allows no data: in scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

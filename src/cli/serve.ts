@@ -19,13 +19,14 @@ export const serve: Command = {
     const worker = io.env[worker_variable]
     const many = settings.web_concurrency > 1
     const start = async () => {
+      // Workers find what their parent has built. Where only deliveries are attempted, nobody opens it.
+      const web_folder = mine.includes('api') ? await buildWebApp(io.err) : null
       if (many && !worker) return startWorkers(settings, io)
-      if (!worker) return startServer(settings, { roles: mine })
+      if (!worker) return startServer(settings, { roles: mine, web_folder })
       const peers = joinWorkers(settings.web_concurrency - 1)
-      return startServer(settings, { roles: mine, peers, folder: worker === 'first' ? 'given' : 'shared' })
+      const folder = worker === 'first' ? 'given' : 'shared'
+      return startServer(settings, { roles: mine, peers, folder, web_folder })
     }
-    // A worker's parent has done it. Where only deliveries are attempted, nobody opens it.
-    if (!worker && mine.includes('api')) await buildWebApp(io.out)
     const signals = followSignals(io)
     const running = await start().catch((error) => {
       throw listenError(error, settings) ?? error

@@ -145,7 +145,8 @@ function unknownPaths(app: App) {
     // A proxy's request names the whole URL.
     const asked = url.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '') || '/'
     const methods = [...known.values()].flatMap(({ path, methods }) => (path.test(asked) ? [...methods] : []))
-    if (!methods.length) throw notFound(`The path ${asked.slice(0, 200)}`)
+    // Behind a path for many files, one that is not there.
+    if (!methods.length || methods.includes(method)) throw notFound(`The path ${asked.slice(0, 200)}`)
     const allow = [...new Set(methods)].sort().join(', ')
     throw new ApiError('method_not_allowed', `${method} is not possible here, only ${allow}.`, {
       headers: { allow },

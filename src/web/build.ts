@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const source = join(root, 'web')
-/** Where the built web app is. */
-export const web_folder = join(source, 'dist')
-const stamp = (folder: string) => join(folder, '.built-from')
+const dist = join(source, 'dist')
 
 // What the built files depend on. Types and tests change nothing of them.
 const inputs = [
@@ -19,6 +17,11 @@ const inputs = [
   'web/src/**/*',
   'package-lock.json',
 ]
+// A process that was started before the last ones goes on with its own.
+const kept = 3
+const abandoned_ms = 3600_000
+
+const isBuilt = (folder: string): boolean => existsSync(join(folder, 'index.html'))
 
 /** A hash over the names and bytes of everything that the web app is built from. */
 function digest(): string {
@@ -27,41 +30,75 @@ function digest(): string {
     if (!/\.\w+$/.test(name) || /\.d\.ts$|\.test\.tsx?$/.test(name)) continue
     sum.update(`${name}\0`).update(readFileSync(join(root, name)))
   }
-  return sum.digest('hex')
+  return sum.digest('hex').slice(0, 16)
 }
 
+/** The folders of built web apps, the newest first. */
+const builtFolders = (): string[] =>
+  globSync('*', { cwd: dist })
+    .filter((name) => !name.startsWith('building-'))
+    .map((name) => join(dist, name))
+    .filter(isBuilt)
+    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
+
 /**
- * Builds the web app unless it is built from these very sources. An installation without sources, such as an image, has a
- * built one. Several at once build beside each other, and the last one's files, which are the same, stay.
+ * The folder of the web app that is built from these very sources; it is built when there is none. Every version has a
+ * folder of its own, so that a start takes nothing away from a process that runs. An installation without sources, such as
+ * an image, has a built one. Where building fails, the newest one that there is, or null: the API needs none.
  */
-export async function buildWebApp(tell: (line: string) => void): Promise<void> {
-  if (!existsSync(join(source, 'index.html'))) return
-  const wanted = digest()
-  if (existsSync(stamp(web_folder)) && readFileSync(stamp(web_folder), 'utf8') === wanted) return
+export async function buildWebApp(tell: (line: string) => void): Promise<string | null> {
+  if (existsSync(join(source, 'index.html'))) {
+    const folder = join(dist, digest())
+    try {
+      if (!isBuilt(folder)) await build(folder, tell)
+      return folder
+    } catch (error) {
+      tell(`The web app could not be built: ${(error as Error).message}`)
+    }
+  }
+  return builtFolders()[0] ?? null
+}
+
+async function build(folder: string, tell: (line: string) => void): Promise<void> {
   const program = join(root, 'node_modules/vite/bin/vite.js')
-  if (!existsSync(program)) {
-    if (existsSync(web_folder)) return
-    throw new Error('The web app is not built, and what builds it is not installed: run npm ci.')
-  }
+  if (!existsSync(program))
+    throw new Error('what builds it is not installed. Run npm ci, with development packages.')
   tell('Building the web app, once for this version')
-  const fresh = join(source, `dist-${process.pid}`)
-  const build = spawn(
-    process.execPath,
-    [program, 'build', '--outDir', fresh, '--emptyOutDir', '--logLevel', 'error'],
-    {
-      cwd: source,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  )
-  let said = ''
-  for (const stream of [build.stdout, build.stderr]) stream.on('data', (text) => (said += text))
-  const [code] = await once(build, 'close')
-  if (code !== 0) {
+  const fresh = join(dist, `building-${process.pid}`)
+  const words = [program, 'build', '--outDir', fresh, '--emptyOutDir', '--logLevel', 'error']
+  const child = spawn(process.execPath, words, { cwd: source, stdio: ['ignore', 'pipe', 'pipe'] })
+  const leave = () => {
+    child.kill()
     rmSync(fresh, { recursive: true, force: true })
-    throw new Error(`Building the web app failed: ${said.trim()}`)
   }
-  mkdirSync(fresh, { recursive: true })
-  writeFileSync(stamp(fresh), wanted)
-  rmSync(web_folder, { recursive: true, force: true })
-  renameSync(fresh, web_folder)
+  process.once('exit', leave)
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
+  try {
+    const [code] = await once(child, 'close')
+    if (code !== 0) throw new Error(said.trim())
+    takeName(fresh, folder)
+  } finally {
+    process.off('exit', leave)
+    rmSync(fresh, { recursive: true, force: true })
+  }
+  sweep()
+}
+
+function takeName(fresh: string, folder: string) {
+  try {
+    renameSync(fresh, folder)
+  } catch (error) {
+    // Another start was quicker, with the same files.
+    if (!isBuilt(folder)) throw error
+  }
+}
+
+/** Takes away old versions, and what starts that were ended have left. */
+function sweep() {
+  const left = globSync('building-*', { cwd: dist })
+    .map((name) => join(dist, name))
+    .filter((folder) => performance.timeOrigin - statSync(folder).mtimeMs > abandoned_ms)
+  for (const folder of [...builtFolders().slice(kept), ...left])
+    rmSync(folder, { recursive: true, force: true })
 }

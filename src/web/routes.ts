@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
+import { notFound } from '../http/errors.ts'
 import type { App } from '../http/server.ts'
 
 // Everything comes from this server; styles that the program makes carry the page's nonce. The one frame is the preview of
@@ -26,15 +27,11 @@ const places = [
   ...['booking-pages', 'trash', 'audit-log', 'settings'],
 ]
 
-/** Whether there is a built web app to serve. */
-export const isBuilt = (folder: string): boolean => existsSync(join(folder, 'index.html'))
-
 /** The web app at / and at its pages' addresses: one document, and its parts, which never change under their names. */
 export async function webApp(app: App, folder: string): Promise<void> {
   await app.register(fastifyStatic, {
     root: join(folder, 'assets'),
     prefix: '/assets/',
-    wildcard: false,
     preCompressed: true,
     immutable: true,
     maxAge: '365d',
@@ -43,7 +40,9 @@ export async function webApp(app: App, folder: string): Promise<void> {
   })
   const parts = readFileSync(join(folder, 'index.html'), 'utf8').split('%NONCE%')
   for (const path of ['/', ...places.flatMap((place) => [`/${place}`, `/${place}/*`])])
-    app.get(path, { schema: { hide: true } }, async (_request, reply) => {
+    app.get(path, { schema: { hide: true } }, async ({ headers }, reply) => {
+      // A program that has forgotten the API's prefix must not take a page for an answer.
+      if (path !== '/' && !headers.accept?.includes('text/html')) throw notFound('This path')
       const nonce = randomBytes(16).toString('base64')
       return reply
         .headers({

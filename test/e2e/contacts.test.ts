@@ -197,8 +197,8 @@ test('a timeline tells who changed what, and older entries page by page', async 
 })
 
 test('a link to a related record shows a card of it, under the mouse and with the focus', async (t) => {
-  const company_id = await make('/companies', { name: 'Carded Works', industry: 'Letterpress' })
-  const id = await make('/contacts', { first_name: 'Carda', last_name: 'Reader', company_id })
+  const company_id = await create('/companies', { name: 'Carded Works', industry: 'Letterpress' })
+  const id = await create('/contacts', { first_name: 'Carda', last_name: 'Reader', company_id })
   const page = await web.open(t, `/contacts/${id}`)
   const link = page.getByRole('region', { name: 'Facts' }).getByRole('link', { name: 'Carded Works' })
   const card = page.getByRole('tooltip')

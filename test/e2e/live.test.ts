@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Page, Request } from 'playwright-core'
-import { web_folder } from '../../src/web/build.ts'
 import { removeScratch } from '../engine.ts'
 import { type Rapport, startRapport } from '../harness.ts'
 import { startWeb, type Web } from '../web.ts'
@@ -113,7 +112,7 @@ test('the stream comes back after the service was restarted, and nothing is miss
   const back = page.waitForResponse((response) => isStream(response.request()) && response.ok(), {
     timeout: 20_000,
   })
-  rapport = await startRapport({ data_dir, env: { PORT: String(port) }, web_folder })
+  rapport = await startRapport({ data_dir, env: { PORT: String(port) }, web_folder: web.web_folder })
   // Before the page is back.
   await plan('Made meanwhile')
   await back

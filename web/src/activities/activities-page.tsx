@@ -6,6 +6,7 @@ import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { RecordLink } from '../record/linked.tsx'
+import { isId } from '../record/record-page.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -161,7 +162,7 @@ export function ActivitiesPage() {
           {t.app.delete}
         </Button>
       </BulkBar>
-      {view.open && (
+      {isId(view.open) && (
         <SidePanel label={t.activities.facts} href={`/activities/${view.open}`} onClose={close}>
           <ActivityRecord key={view.open} id={Number(view.open)} panel onLeave={close} />
         </SidePanel>

@@ -1,9 +1,9 @@
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { RecordPage } from '../record/record-page.tsx'
 import { ActivityRecord } from './activity-record.tsx'
 
 /** An activity on its own page. */
-export function ActivityPage() {
-  const { id } = useParams({ strict: false }) as { id: string }
-  const navigate = useNavigate()
-  return <ActivityRecord key={id} id={Number(id)} onLeave={() => navigate({ to: '/activities' })} />
-}
+export const ActivityPage = () => (
+  <RecordPage list="/activities">
+    {(id, leave) => <ActivityRecord key={id} id={id} onLeave={leave} />}
+  </RecordPage>
+)

@@ -1,13 +1,13 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { TrashIcon } from '@primer/octicons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { api, dataOf } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
-import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { instantOf, wallOf } from '../app/zones.ts'
 import { RecordLayout } from '../record/record-layout.tsx'
+import { ReadRecord } from '../record/record-page.tsx'
 import { ReferenceField, referenceTo } from '../record/reference-field.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
@@ -19,14 +19,16 @@ type Props = { id: number; panel?: boolean; onLeave: () => unknown }
 
 /** An activity with all its fields, each changed in place. */
 export function ActivityRecord({ id, panel = false, onLeave }: Props) {
-  const t = useTexts()
-  const { data: activity, error, refetch } = useQuery(activityQuery(id))
-  if (error) return <ProblemNote error={error} onRetry={refetch} />
-  if (!activity) return <div aria-busy className="record" role="status" aria-label={t.app.loading} />
-  return <Shown activity={activity} panel={panel} onLeave={onLeave} />
+  return (
+    <ReadRecord query={activityQuery(id)}>
+      {(activity) => <KnownActivity activity={activity} panel={panel} onLeave={onLeave} />}
+    </ReadRecord>
+  )
 }
 
-function Shown({ activity, panel, onLeave }: { activity: Activity; panel: boolean; onLeave: () => unknown }) {
+type KnownProps = { activity: Activity } & Required<Pick<Props, 'panel' | 'onLeave'>>
+
+function KnownActivity({ activity, panel, onLeave }: KnownProps) {
   const t = useTexts()
   const { zone } = useFormats()
   const client = useQueryClient()
@@ -99,6 +101,7 @@ function Shown({ activity, panel, onLeave }: { activity: Activity; panel: boolea
       title={subject}
       subtitle={<TypeLabel type={type} />}
       panel={panel}
+      editable={may}
       back={{ to: '/activities', label: t.app.activities }}
       facts={facts}
       tabs={[

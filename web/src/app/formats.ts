@@ -13,12 +13,12 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 ]
 
 /** The tag for dates and numbers: the reader's own region where it is of the chosen language. */
-export function localeOf(language: string, wanted: readonly string[] = navigator.languages): string {
+function localeOf(language: string, wanted: readonly string[] = navigator.languages): string {
   return wanted.find((tag) => tag.toLowerCase().startsWith(language)) ?? language
 }
 
 /** How dates, times and numbers are written for a language, a time zone and a currency. */
-export function createFormats(locale: string, zone: string, currency: string) {
+function createFormats(locale: string, zone: string, currency: string) {
   const options = { timeZone: zone }
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', ...options })
   const plain_day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useMay } from './session.ts'
 
-export type FoundRecord = { path: string; name: string; detail?: string | null }
+type FoundRecord = { path: string; name: string; detail?: string | null }
 
 const typing_ms = 120
 const per_page = 5

@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 
 /** A record that was opened: its address and its name. */
-export type Recent = { path: string; name: string }
+type Recent = { path: string; name: string }
 
 const at_most = 8
 const prefix = 'rapport-recent-'

@@ -1,9 +1,9 @@
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { RecordPage } from '../record/record-page.tsx'
 import { AppointmentRecord } from './appointment-record.tsx'
 
 /** An appointment on its own page. */
-export function AppointmentPage() {
-  const { id } = useParams({ strict: false }) as { id: string }
-  const navigate = useNavigate()
-  return <AppointmentRecord key={id} id={Number(id)} onLeave={() => navigate({ to: '/calendar' })} />
-}
+export const AppointmentPage = () => (
+  <RecordPage list="/calendar">
+    {(id, leave) => <AppointmentRecord key={id} id={id} onLeave={leave} />}
+  </RecordPage>
+)

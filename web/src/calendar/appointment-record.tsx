@@ -1,13 +1,12 @@
 import { ActionIcon, Badge, Button, TextInput } from '@mantine/core'
 import { CalendarIcon, TrashIcon } from '@primer/octicons-react'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
-import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { instantOf, wallOf } from '../app/zones.ts'
 import { RecordLayout } from '../record/record-layout.tsx'
+import { ReadRecord } from '../record/record-page.tsx'
 import { ReferenceField, referenceTo } from '../record/reference-field.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
@@ -20,16 +19,16 @@ type Props = { id: number; panel?: boolean; onLeave: () => unknown }
 
 /** An appointment with all its fields, each changed in place. */
 export function AppointmentRecord({ id, panel = false, onLeave }: Props) {
-  const t = useTexts()
-  const { data, error, refetch } = useQuery(appointmentQuery(id))
-  if (error) return <ProblemNote error={error} onRetry={refetch} />
-  if (!data) return <div aria-busy className="record" role="status" aria-label={t.app.loading} />
-  return <Shown appointment={data} panel={panel} onLeave={onLeave} />
+  return (
+    <ReadRecord query={appointmentQuery(id)}>
+      {(appointment) => <KnownAppointment appointment={appointment} panel={panel} onLeave={onLeave} />}
+    </ReadRecord>
+  )
 }
 
-type ShownProps = { appointment: Appointment; panel: boolean; onLeave: () => unknown }
+type KnownProps = { appointment: Appointment } & Required<Pick<Props, 'panel' | 'onLeave'>>
 
-function Shown({ appointment, panel, onLeave }: ShownProps) {
+function KnownAppointment({ appointment, panel, onLeave }: KnownProps) {
   const t = useTexts()
   const formats = useFormats()
   const may = useMay()('appointments:write')
@@ -124,6 +123,7 @@ function Shown({ appointment, panel, onLeave }: ShownProps) {
           </span>
         }
         panel={panel}
+        editable={may}
         back={{ to: '/calendar', label: t.calendar.back }}
         facts={facts}
         tabs={[

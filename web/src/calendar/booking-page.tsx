@@ -1,12 +1,13 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { LinkExternalIcon, TrashIcon } from '@primer/octicons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { api, dataOf, Problem } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { fieldMessage, ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import { ReadRecord, RecordPage } from '../record/record-page.tsx'
 import { useRefresh } from '../record/refresh.ts'
 import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -31,26 +32,23 @@ import './booking.css'
 
 /** A booking page: what it offers at the left, what visitors see at the right. */
 export function BookingPagePage() {
-  const t = useTexts()
-  const { id } = useParams({ strict: false }) as { id: string }
-  const { data, error, refetch } = useQuery(bookingPageQuery(Number(id)))
-  if (error) return <ProblemNote error={error} onRetry={refetch} />
-  if (!data)
-    return (
-      <Page title={t.calendar.pages}>
-        <div aria-busy role="status" aria-label={t.app.loading} />
-      </Page>
-    )
-  return <Editor key={id} page={data} />
+  return (
+    <RecordPage list="/booking-pages">
+      {(id, leave) => (
+        <ReadRecord query={bookingPageQuery(id)}>
+          {(page) => <Editor key={id} page={page} onLeave={leave} />}
+        </ReadRecord>
+      )}
+    </RecordPage>
+  )
 }
 
 const same = (one: Draft, other: Draft) => JSON.stringify(one) === JSON.stringify(other)
 
-function Editor({ page }: { page: BookingPage }) {
+function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }) {
   const t = useTexts()
   const may = useMay()('booking_pages:write')
   const client = useQueryClient()
-  const navigate = useNavigate()
   const refresh = useRefresh()
   const toTrash = useToTrash()
   const [saved, setSaved] = useState(() => draftOf(page))
@@ -90,7 +88,7 @@ function Editor({ page }: { page: BookingPage }) {
   }
   const remove = () =>
     toTrash({
-      ...{ name: page.title, leave: () => navigate({ to: '/booking-pages' }), refresh: touched },
+      ...{ name: page.title, leave: onLeave, refresh: touched },
       remove: () => deleteBookingPage(page.id),
       restore: () => restoreBookingPage(page.id),
     })

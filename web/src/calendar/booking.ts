@@ -13,7 +13,7 @@ export const weekdays = [
   'saturday',
   'sunday',
 ] as const
-export type Weekday = (typeof weekdays)[number]
+type Weekday = (typeof weekdays)[number]
 
 /** What the editor holds until it is saved: all that the API has, with plain texts and numbers. */
 export type Draft = {

@@ -11,6 +11,7 @@ import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { instantOf, laterOnWall, wallOf } from '../app/zones.ts'
 import { RecordLink } from '../record/linked.tsx'
+import { isId } from '../record/record-page.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { ListFilters } from '../ui/filters.tsx'
 import { useAddress, useListView } from '../ui/list-view.ts'
@@ -168,7 +169,7 @@ export function CalendarPage() {
           {data?.more && ` · ${t.calendar.too_many(formats.number(most_shown))}`}
         </div>
       </div>
-      {address.open && (
+      {isId(address.open) && (
         <SidePanel label={t.calendar.facts} href={`/calendar/${address.open}`} onClose={close}>
           <AppointmentRecord key={address.open} id={Number(address.open)} panel onLeave={close} />
         </SidePanel>

@@ -1,15 +1,12 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { GlobeIcon, TrashIcon } from '@primer/octicons-react'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Problem } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
-import { NotFound } from '../app/places.tsx'
-import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { CreateContact } from '../contacts/create-contact.tsx'
 import { CustomFields } from '../record/custom-fields.tsx'
-import { AwaitedRecord, RecordLayout } from '../record/record-layout.tsx'
+import { RecordLayout } from '../record/record-layout.tsx'
+import { ReadRecord } from '../record/record-page.tsx'
 import { RelatedActivities, RelatedContacts, RelatedDeals } from '../record/related.tsx'
 import { Timeline } from '../record/timeline.tsx'
 import { useToTrash } from '../record/to-trash.ts'
@@ -36,11 +33,11 @@ type Props = {
 
 /** A company with all that belongs to it, on its page and in the side panel. */
 export function CompanyRecord({ id, panel = false, onLeave }: Props) {
-  const { data, error, refetch } = useQuery(companyQuery(id))
-  if (error instanceof Problem && error.status === 404) return <NotFound />
-  if (error && !data) return <ProblemNote error={error} onRetry={refetch} />
-  if (!data) return <AwaitedRecord />
-  return <KnownCompany key={id} company={data} panel={panel} onLeave={onLeave} />
+  return (
+    <ReadRecord query={companyQuery(id)}>
+      {(company) => <KnownCompany key={id} company={company} panel={panel} onLeave={onLeave} />}
+    </ReadRecord>
+  )
 }
 
 type KnownProps = { company: Company } & Required<Pick<Props, 'panel' | 'onLeave'>>

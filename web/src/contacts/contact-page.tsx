@@ -1,11 +1,9 @@
-import { useNavigate, useParams } from '@tanstack/react-router'
-import { NotFound } from '../app/places.tsx'
+import { RecordPage } from '../record/record-page.tsx'
 import { ContactRecord } from './contact-record.tsx'
 
 /** The page of one contact. */
-export function ContactPage() {
-  const { id } = useParams({ strict: false }) as { id: string }
-  const navigate = useNavigate()
-  if (!/^[1-9]\d{0,14}$/.test(id)) return <NotFound />
-  return <ContactRecord key={id} id={Number(id)} onLeave={() => navigate({ to: '/contacts' })} />
-}
+export const ContactPage = () => (
+  <RecordPage list="/contacts">
+    {(id, leave) => <ContactRecord key={id} id={id} onLeave={leave} />}
+  </RecordPage>
+)

@@ -1,15 +1,12 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { MailIcon, TrashIcon } from '@primer/octicons-react'
-import { useQuery } from '@tanstack/react-query'
-import { Problem } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
-import { NotFound } from '../app/places.tsx'
-import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { fullName } from '../record/choices.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { Notes } from '../record/notes.tsx'
-import { AwaitedRecord, RecordLayout } from '../record/record-layout.tsx'
+import { RecordLayout } from '../record/record-layout.tsx'
+import { ReadRecord } from '../record/record-page.tsx'
 import { RelatedActivities, RelatedAppointments, RelatedDeals } from '../record/related.tsx'
 import { Timeline } from '../record/timeline.tsx'
 import { useToTrash } from '../record/to-trash.ts'
@@ -35,11 +32,11 @@ type Props = {
 
 /** A contact with all that belongs to it, on its page and in the side panel. */
 export function ContactRecord({ id, panel = false, onLeave }: Props) {
-  const { data, error, refetch } = useQuery(contactQuery(id))
-  if (error instanceof Problem && error.status === 404) return <NotFound />
-  if (error && !data) return <ProblemNote error={error} onRetry={refetch} />
-  if (!data) return <AwaitedRecord />
-  return <KnownContact key={id} contact={data} panel={panel} onLeave={onLeave} />
+  return (
+    <ReadRecord query={contactQuery(id)}>
+      {(contact) => <KnownContact key={id} contact={contact} panel={panel} onLeave={onLeave} />}
+    </ReadRecord>
+  )
 }
 
 type KnownProps = { contact: Contact } & Required<Pick<Props, 'panel' | 'onLeave'>>

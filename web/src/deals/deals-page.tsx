@@ -1,19 +1,21 @@
 import { ActionIcon, Button, Menu, SegmentedControl, Text, Tooltip } from '@mantine/core'
 import { SortDescIcon } from '@primer/octicons-react'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
+import { isId } from '../record/record-page.tsx'
 import { ViewsMenu } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
 import { ListFilters } from '../ui/filters.tsx'
 import { type ListView, useAddress, useCreating, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
+import { SidePanel } from '../ui/panel.tsx'
 import { Board } from './board.tsx'
 import { type BoardFilter, type BoardOrder, board_orders, usePipeline } from './columns.ts'
 import { CreateDeal } from './create-deal.tsx'
-import { DealBeside } from './deal-page.tsx'
+import { DealRecord } from './deal-record.tsx'
 import { DealsTable } from './deals-table.tsx'
 import { useReferenceFilters } from './filters.tsx'
 import { useMoves } from './moves.ts'
@@ -22,37 +24,7 @@ import type { Stage } from './stages.ts'
 /** The deals, as a board or as a table: the address says which. */
 export function DealsPage() {
   const { address } = useAddress()
-  const t = useTexts()
-  const may = useMay()
-  const [creates, setCreates] = useCreating()
-  useCommands(
-    may('deals:write')
-      ? [
-          {
-            ...{ id: 'create-deal', label: t.deals.create, group: 'create', keys: 'c' },
-            run: () => create(),
-          },
-        ]
-      : [],
-  )
-  const [stage, setStage] = useState<Stage>('new_lead')
-  function create(stage: Stage = 'new_lead') {
-    setStage(stage)
-    setCreates(true)
-  }
-  const action = may('deals:write') && <Button onClick={() => create()}>{t.deals.create}</Button>
-  return (
-    <>
-      {address.view === 'table' ? (
-        <DealsTable action={action} onCreate={() => create()} toggle={<ViewSwitch />} />
-      ) : (
-        <BoardPage action={action} onCreate={create} />
-      )}
-      {may('deals:write') && (
-        <CreateDeal opened={creates} onClose={() => setCreates(false)} initial={{ stage }} />
-      )}
-    </>
-  )
+  return address.view === 'table' ? <DealsTable before_views={<ViewSwitch />} /> : <BoardPage />
 }
 
 /** Board or table; what both can be filtered by stays. */
@@ -80,10 +52,20 @@ function ViewSwitch() {
 
 const board_filters = ['company_id', 'contact_id'] as const
 
-type BoardProps = { action: React.ReactNode; onCreate: (stage?: Stage) => void }
-
-function BoardPage({ action, onCreate }: BoardProps) {
+function BoardPage() {
   const t = useTexts()
+  const [creates, setCreates] = useCreating()
+  const [stage, setStage] = useState<Stage>('new_lead')
+  function create(stage: Stage = 'new_lead') {
+    setStage(stage)
+    setCreates(true)
+  }
+  const writes = useMay()('deals:write')
+  useCommands(
+    writes
+      ? [{ id: 'create-deals', label: t.deals.create, group: 'create', keys: 'c', run: () => create() }]
+      : [],
+  )
   const formats = useFormats()
   const view = useListView(board_filters, '-updated_at')
   const sort = board_orders.find((one) => one === view.sort) ?? '-updated_at'
@@ -92,8 +74,9 @@ function BoardPage({ action, onCreate }: BoardProps) {
   const moving = useMoves()
   const { report } = usePipeline(filter, moving.moves, moving.held)
   const total = report?.total_open
+  const { setOpen } = view
+  const close = useCallback(() => setOpen(null), [setOpen])
   const count = report?.stages.reduce((sum, one) => sum + one.count, 0)
-  const may = useMay()
   return (
     <Page
       title={t.app.deals}
@@ -115,13 +98,10 @@ function BoardPage({ action, onCreate }: BoardProps) {
           )}
         </>
       }
-      actions={action}
+      actions={writes && <Button onClick={() => create()}>{t.deals.create}</Button>}
     >
       {count === 0 && !view.filtered && !moving.held ? (
-        <Empty
-          text={t.deals.empty}
-          {...(may('deals:write') && { action: t.deals.create, onAction: () => onCreate() })}
-        />
+        <Empty text={t.deals.empty} {...(writes && { action: t.deals.create, onAction: () => create() })} />
       ) : (
         <Board
           filter={filter}
@@ -130,11 +110,16 @@ function BoardPage({ action, onCreate }: BoardProps) {
           report={report}
           open_id={view.open}
           onOpen={({ id }) => view.setOpen(id)}
-          onClose={() => view.setOpen(null)}
-          onCreate={onCreate}
+          onClose={close}
+          onCreate={create}
         />
       )}
-      <DealBeside view={view} />
+      {isId(view.open) && (
+        <SidePanel label={t.deals.deal} href={`/deals/${view.open}`} onClose={close}>
+          <DealRecord key={view.open} id={Number(view.open)} panel onLeave={close} />
+        </SidePanel>
+      )}
+      {writes && <CreateDeal opened={creates} onClose={() => setCreates(false)} initial={{ stage }} />}
     </Page>
   )
 }

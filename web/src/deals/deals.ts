@@ -19,6 +19,9 @@ export async function listDeals(query: DealsQuery, signal?: AbortSignal) {
   return { data: data as Deal[], meta }
 }
 
+export const dealsQuery = (query: DealsQuery) =>
+  queryOptions({ queryKey: ['deals', 'list', query], queryFn: () => listDeals(query) })
+
 export const dealQuery = (id: number) =>
   queryOptions({
     queryKey: ['deals', 'record', id],

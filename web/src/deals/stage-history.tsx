@@ -17,7 +17,7 @@ const units = [
 ] as const
 
 /** A length of time in its largest unit, and the next one where it is not nothing: 3 days 4 hr. */
-export function lengthOf(seconds: number, locale: string): string {
+function lengthOf(seconds: number, locale: string): string {
   const first = Math.max(
     0,
     units.findIndex(([, size]) => seconds >= size),

@@ -102,7 +102,7 @@ const kinds = {
 }
 export type RecordKind = keyof typeof kinds
 
-export const pathOf = (kind: RecordKind, id: number): string => `${kinds[kind].path}/${id}`
+const pathOf = (kind: RecordKind, id: number): string => `${kinds[kind].path}/${id}`
 
 /** What a record is called; undefined while it is read, or when it is gone. */
 export function useRecordName(kind: RecordKind, id: number | undefined): string | undefined {

@@ -15,6 +15,7 @@ import { type Column, DataTable } from '../ui/table.tsx'
 import { ColumnsMenu, useColumns } from './columns.tsx'
 import './related.css'
 import { queryOf } from './list-query.ts'
+import { isId } from './record-page.tsx'
 import { ViewsMenu } from './views.tsx'
 
 type Meta = { current_page?: number; last_page?: number; per_page?: number; total?: number }
@@ -24,11 +25,15 @@ type Listed<Row> = { data: Row[]; meta: Meta }
 export type BulkActions = { onDone: () => void; onLeave: () => unknown }
 
 type Props<Row> = {
-  list: 'contacts' | 'companies'
+  list: 'contacts' | 'companies' | 'deals'
   title: string
   columns: Column<Row>[]
   /** Constant, beside the component. */
   filter_names: readonly string[]
+  /** The order where the address names none; left out: that of the API. */
+  default_sort?: string
+  /** Before the saved views, such as the switch to another way of showing the same. */
+  before_views?: React.ReactNode
   filters: Filter[]
   listQuery: (query: Record<string, unknown>) => unknown
   nameOf: (row: Row) => string
@@ -46,7 +51,7 @@ export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
   const { list, title, filter_names, filters, listQuery, nameOf, empty, create, bulk } = props
   const t = useTexts()
   const { zone } = useFormats()
-  const view = useListView(filter_names)
+  const view = useListView(filter_names, props.default_sort)
   const columns = useColumns(list, props.columns)
   const [creating, setCreating] = useCreating()
   const query = useMemo(() => queryOf(view, zone), [view, zone])
@@ -79,6 +84,7 @@ export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
       count={data?.meta.total}
       middle={
         <>
+          {props.before_views}
           <ViewsMenu list={list} />
           <ListFilters view={view} filters={filters} />
         </>
@@ -126,7 +132,7 @@ export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
           })}
         </BulkBar>
       )}
-      {view.open && /^[1-9]\d{0,14}$/.test(view.open) && (
+      {isId(view.open) && (
         <SidePanel label={open_row ? nameOf(open_row) : title} href={`/${list}/${view.open}`} onClose={close}>
           {props.record(Number(view.open), close)}
         </SidePanel>

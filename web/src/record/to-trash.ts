@@ -1,6 +1,7 @@
 import { useCallback } from 'react'
 import { tellProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { keepFocus } from '../ui/focus.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { useRefresh } from './refresh.ts'
 
@@ -34,6 +35,7 @@ export function useToTrash(): (deletion: Deletion) => Promise<void> {
         tellProblem(error, t)
       }
       await refresh(...resources)
+      keepFocus()
     },
     [t, refresh],
   )

@@ -3,7 +3,7 @@ import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 
 /** The time now, told again every second as long as somebody looks. */
-export function useNow(): number {
+function useNow(): number {
   const [now_ms, setNow] = useState(Date.now)
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1000)

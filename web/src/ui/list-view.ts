@@ -1,6 +1,12 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 
+const shown_ms = 500
+
+/** Resolves when a page is shown, or soon: of a navigation that was overtaken by another one the router tells nothing. */
+export const shown = (going: Promise<unknown>): Promise<unknown> =>
+  Promise.race([going, new Promise((resolve) => setTimeout(resolve, shown_ms))])
+
 /** What the address says: each part a plain text, so that a link shares the whole view. */
 export type Address = Record<string, string>
 
@@ -52,7 +58,7 @@ export function useListView(filter_names: readonly string[], default_sort = '') 
       setFilter: (name: string, value: string | null) => change({ [name]: value, page: null }),
       clearFilters: () =>
         change({ ...Object.fromEntries(filter_names.map((name) => [name, null])), search: null, page: null }),
-      setOpen: (id: string | number | null) => change({ open: id === null ? null : String(id) }, true),
+      setOpen: (id: string | number | null) => shown(change({ open: id === null ? null : String(id) }, true)),
     }
   }, [address, change, filter_names, default_sort])
 }

@@ -1,8 +1,9 @@
 import { ActionIcon } from '@mantine/core'
 import { LinkExternalIcon, XIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
+import { keepFocus } from './focus.ts'
 import './panel.css'
 
 type Props = { label: string; href: string; onClose: () => void; children: React.ReactNode }
@@ -10,6 +11,16 @@ type Props = { label: string; href: string; onClose: () => void; children: React
 /** A record beside the list it is in. Escape closes it; the list stays usable. */
 export function SidePanel({ label, href, onClose, children }: Props) {
   const t = useTexts()
+  const [before] = useState(() => document.activeElement as HTMLElement | null)
+  // Where the focus was when it opened, unless whoever closes it goes on elsewhere.
+  useEffect(
+    () => () =>
+      void requestAnimationFrame(() => {
+        if (document.activeElement === document.body && before?.isConnected) before.focus()
+        keepFocus()
+      }),
+    [before],
+  )
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('[aria-modal=true]'))

@@ -7,7 +7,6 @@ export const activities: typeof english = {
   subject: 'Betreff',
   type: 'Art',
   due: 'Fällig',
-  no_due: 'Ohne Termin',
   overdue: 'überfällig',
   completed: 'Erledigt',
   body: 'Beschreibung',

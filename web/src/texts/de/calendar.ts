@@ -22,11 +22,9 @@ export const calendar: typeof english = {
   taken_meanwhile: (title) =>
     `Die Zeit von ${title} ist inzwischen vergeben, deshalb bleibt es im Papierkorb.`,
   title: 'Titel',
-  title_required: 'Schreiben Sie, worum es geht.',
   type: 'Art',
   start: 'Beginn',
   end: 'Ende',
-  status: 'Status',
   statuses: { scheduled: 'Geplant', cancelled: 'Abgesagt' },
   reason: 'Grund',
   contact: 'Kontakt',
@@ -38,7 +36,6 @@ export const calendar: typeof english = {
   cancel_question: (title) => `${title} absagen?`,
   cancel_text:
     'Die Zeit wird frei, und wer auf Ereignisse hört, erfährt es. Ein abgesagter Termin lässt sich nicht wieder ansetzen.',
-  keep: 'Nicht absagen',
   cancelled: (title) => `${title} ist abgesagt`,
   back: 'Kalender',
   pages: 'Buchungsseiten',

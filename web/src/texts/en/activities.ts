@@ -6,7 +6,6 @@ export const activities = {
   subject: 'Subject',
   type: 'Type',
   due: 'Due',
-  no_due: 'No due date',
   overdue: 'overdue',
   completed: 'Done',
   body: 'Description',

@@ -22,11 +22,9 @@ export const calendar = {
   taken_meanwhile: (title: string) =>
     `The time of ${title} has been taken meanwhile, so it stays in the trash.`,
   title: 'Title',
-  title_required: 'Say what it is about.',
   type: 'Type',
   start: 'Start',
   end: 'End',
-  status: 'Status',
   statuses: { scheduled: 'Scheduled', cancelled: 'Cancelled' },
   reason: 'Reason',
   contact: 'Contact',
@@ -38,7 +36,6 @@ export const calendar = {
   cancel_question: (title: string) => `Cancel ${title}?`,
   cancel_text:
     'Its time becomes free, and whoever listens to events is told. A cancelled appointment cannot be scheduled again.',
-  keep: 'Keep it',
   cancelled: (title: string) => `${title} is cancelled`,
   back: 'Calendar',
   pages: 'Booking pages',

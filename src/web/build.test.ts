@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** An installation of its own, with or without what builds the app. */
+function install(t: { after(work: () => void): void }, { packages = true, sources = true } = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rapport-web-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  for (const name of ['package.json', 'package-lock.json', 'src'])
+    cpSync(join(root, name), join(folder, name), { recursive: true })
+  if (sources) {
+    const skipped = new RegExp(`^${join(root, 'web')}/(dist|node_modules)`)
+    cpSync(join(root, 'web'), join(folder, 'web'), { recursive: true, filter: (path) => !skipped.test(path) })
+    if (packages) symlinkSync(join(root, 'web/node_modules'), join(folder, 'web/node_modules'))
+  }
+  if (packages) symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+const script = `import { buildWebApp } from './src/web/build.ts'
+console.log(JSON.stringify(await buildWebApp((line) => console.error(line))))`
+
+function start(folder: string): ChildProcess {
+  const words = ['--input-type=module', '--eval', script]
+  return spawn(process.execPath, words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+async function build(folder: string): Promise<{ built: string | null; said: string }> {
+  const child = start(folder)
+  let out = ''
+  let said = ''
+  child.stdout?.on('data', (text) => (out += text))
+  child.stderr?.on('data', (text) => (said += text))
+  const [code] = await once(child, 'close')
+  assert.equal(code, 0, said)
+  return { built: JSON.parse(out), said }
+}
+
+test('starts at once build one app, a later start none, and changed sources another one beside it', async (t) => {
+  const folder = install(t)
+  const all = await Promise.all([build(folder), build(folder), build(folder)])
+  const [first] = all
+  for (const { built } of all) assert.equal(built, first?.built)
+  assert.ok(existsSync(join(first?.built ?? '', 'index.html')))
+  assert.deepEqual(await build(folder), { built: first?.built, said: '' })
+  assert.equal(readdirSync(join(folder, 'web/dist')).length, 1)
+
+  appendFileSync(join(folder, 'web/src/main.tsx'), '\n// Another version.\n')
+  const { built } = await build(folder)
+  assert.notEqual(built, first?.built)
+  // A process that runs goes on with its own.
+  assert.ok(existsSync(join(first?.built ?? '', 'index.html')))
+
+  // Sources that cannot be built: the newest app that there is.
+  appendFileSync(join(folder, 'web/src/main.tsx'), '\nimport "./nothing.ts"\n')
+  const failed = await build(folder)
+  assert.match(failed.said, /could not be built/)
+  assert.equal(failed.built, built)
+})
+
+test('a start that is ended while it builds leaves nothing behind', async (t) => {
+  const folder = install(t)
+  const ended = `process.on('SIGTERM', () => process.exit(0))\n${script}`
+  const words = ['--input-type=module', '--eval', ended]
+  const child = spawn(process.execPath, words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  await once(child.stderr as NodeJS.ReadableStream, 'data')
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+  const dist = join(folder, 'web/dist')
+  assert.deepEqual(existsSync(dist) ? readdirSync(dist) : [], [])
+  assert.ok((await build(folder)).built)
+})
+
+test('without what builds it, or without sources, the service starts all the same', async (t) => {
+  const bare = await build(install(t, { packages: false }))
+  assert.equal(bare.built, null)
+  assert.match(bare.said, /npm ci/)
+  assert.deepEqual(await build(install(t, { sources: false, packages: false })), { built: null, said: '' })
+})

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { type Rapport, startRapport } from '../../test/harness.ts'
+import { buildWebApp } from './build.ts'
+
+let rapport: Rapport
+let assets: string[]
+before(async () => {
+  const web_folder = await buildWebApp(console.error)
+  assert.ok(web_folder)
+  assets = readdirSync(join(web_folder, 'assets'))
+  rapport = await startRapport({ web_folder })
+})
+after(() => rapport?.close())
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  rapport.call('GET', path, undefined, { accept: 'text/html,*/*', ...headers })
+
+test('the pages are one document under a strict policy, with a nonce of its own each time', async () => {
+  const nonces = new Set<string>()
+  for (const path of ['/', '/contacts', '/contacts/7', '/settings/deliveries/dlv_1', '/setup']) {
+    const { status, headers, text } = await get(path)
+    assert.equal(status, 200, path)
+    assert.match(headers.get('content-type') ?? '', /^text\/html/)
+    assert.equal(headers.get('cache-control'), 'no-store')
+    const policy = headers.get('content-security-policy') ?? ''
+    assert.doesNotMatch(policy, /unsafe|https?:|\*/)
+    const [, nonce = ''] = /script-src 'self' 'nonce-([^']+)'/.exec(policy) ?? []
+    assert.ok(text.includes(`nonce="${nonce}"`))
+    nonces.add(nonce)
+  }
+  assert.equal(nonces.size, 5)
+})
+
+test('the files come compressed and may be kept for ever; one that is not there is a plain 404', async () => {
+  const script = assets.find((name) => name.endsWith('.js'))
+  const { status, headers } = await get(`/assets/${script}`, { 'accept-encoding': 'br' })
+  assert.equal(status, 200)
+  assert.equal(headers.get('content-encoding'), 'br')
+  assert.match(headers.get('cache-control') ?? '', /max-age=31536000.*immutable/)
+  assert.equal(headers.get('x-content-type-options'), 'nosniff')
+  for (const path of ['/assets/gone.js', '/assets/../index.html', '/assets/%2e%2e/index.html', '/assets/']) {
+    const missing = await get(path)
+    assert.equal(missing.status, 404, path)
+    assert.equal(missing.body.error.code, 'not_found')
+  }
+  assert.equal((await rapport.call('POST', `/assets/${script}`)).status, 405)
+})
+
+test('a program that forgets the prefix of the API is told so, and gets no page', async () => {
+  for (const accept of ['*/*', 'application/json']) {
+    const { status, body } = await get('/contacts', { accept })
+    assert.equal(status, 404)
+    assert.equal(body.error.code, 'not_found')
+  }
+  assert.equal((await get('/nothing')).status, 404)
+})
