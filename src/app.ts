@@ -15,7 +15,7 @@ import type { Config } from './config.ts'
 import { contactCreated, contactDeleted, contactUpdated } from './contacts/events.ts'
 import { notesByIds } from './contacts/notes-queries.ts'
 import { contactRoutes } from './contacts/routes.ts'
-import type { Database } from './db/db.ts'
+import type { Database, Db } from './db/db.ts'
 import type { Seal } from './db/seal.ts'
 import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './deals/events.ts'
 import { stageHistoryRoutes } from './deals/history-routes.ts'
@@ -24,7 +24,7 @@ import { dealRoutes } from './deals/routes.ts'
 import type { EventDefinition } from './events/define.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { createStreams } from './feed/streams.ts'
-import { type Access, createGate, type FindAccess, guardRoutes } from './http/auth.ts'
+import { type Access, type Credential, createGate, createStillIn, guardRoutes } from './http/auth.ts'
 import { docsPage } from './http/docs.ts'
 import { healthRoutes, type Phase } from './http/health.ts'
 import { createMetrics, type Peers } from './http/metrics.ts'
@@ -123,7 +123,10 @@ export async function buildApp(deps: Deps): Promise<App> {
   healthRoutes(app, { db, phase, metrics })
   if (roles && !roles.includes('api')) return app
   const { rate_limit_per_second, trash_days } = config
-  const find: FindAccess = ({ kind, hash }) => (kind === 'key' ? findAccess(db, hash) : findSession(db, hash))
+  const findIn = (handle: Db, { kind, hash }: Credential) =>
+    kind === 'key' ? findAccess(handle, hash) : findSession(handle, hash)
+  const find = (credential: Credential) => findIn(db, credential)
+  const stillIn = createStillIn(findIn, clock)
   const uses = { key: createUsage(db, clock), session: createSessionUse(db, clock) }
   const touched = (access: Access) => uses[access.actor.kind === 'person' ? 'session' : 'key'](access)
   guardRoutes(app, createGate(find, clock, rate_limit_per_second, touched, limiter))
@@ -148,8 +151,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   trashRoutes(app, { db, reading, write, seal, trash_days })
   reportRoutes(app, { reading, now_ms: () => clock.now() })
   viewRoutes(app, { db, write })
-  peopleRoutes(app, { db, clock, write, scopes })
-  keyRoutes(app, { db, reading, write, scopes })
+  peopleRoutes(app, { db, clock, write, stillIn, scopes })
+  keyRoutes(app, { db, reading, write, stillIn, scopes })
   const event_names = catalogue.map((event) => event.name)
   webhookRoutes(app, { db, reading, write, seal, policy, event_names, dispatcher })
   webhookOperationRoutes(app, { db, write, seal, dispatcher })

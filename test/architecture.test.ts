@@ -87,15 +87,16 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // Who may enter; http/auth says what it wants to know about a key.
   {
+    // What a key has offered ends with it.
     files: 'keys/.*',
-    may: 'keys/.*|db/[a-z]+|events/(audit|context)|clock|http/.*',
+    may: 'keys/.*|people/invitations|db/[a-z]+|events/(audit|context)|clock|http/.*',
     packages: 'typebox|node:crypto',
   },
   // Who signs in and what that allows: what a role is knows nothing of how it is kept.
   { files: 'people/roles', may: '', packages: '' },
   {
     files: 'people/.*',
-    may: 'people/.*|workspaces/workspaces|db/[a-z-]+|events/(audit|context|changes)|http/.*|clock',
+    may: 'people/.*|workspaces/workspaces|booking/availability|db/[a-z-]+|events/(audit|context|changes)|http/.*|clock',
     packages: 'typebox|fastify|kysely|@noble/hashes/argon2\\.js|node:(crypto|os|util)',
   },
   { files: 'workspaces/.*', may: 'db/[a-z]+|events/(audit|context)|clock', packages: 'kysely' },

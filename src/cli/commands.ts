@@ -53,6 +53,10 @@ export const commands: Record<string, Entry> = {
     about: 'The people who sign in',
     commands: {
       list: { about: 'List them', load: async () => (await import('./people.ts')).list },
+      invite: {
+        about: 'Make a link by which somebody joins a workspace, as its owner for instance',
+        load: async () => (await import('./people.ts')).invite,
+      },
       'reset-password': {
         about: 'Make a link by which somebody sets a new password',
         load: async () => (await import('./people.ts')).resetPassword,

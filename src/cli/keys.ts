@@ -88,7 +88,8 @@ export function futureTime(text: string, now_ms: number): string {
   return new Date(ms).toISOString()
 }
 
-async function workspaceOf(db: Db, asked: string | undefined): Promise<number> {
+/** The workspace that is asked for; without one, the only one there is, made when there is none. Throws otherwise. */
+export async function workspaceOf(db: Db, asked: string | undefined): Promise<number> {
   if (asked === undefined) {
     const made = await transaction(db, (tx) => firstWorkspace(tx, systemClock, command_line))
     if (made !== null) return made

@@ -2,12 +2,18 @@ import { isIPv6 } from 'node:net'
 import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { transaction } from '../db/db.ts'
-import { command_line } from '../events/context.ts'
+import { lockEntry } from '../db/locks.ts'
+import { command_line, contextOf } from '../events/context.ts'
+import { ApiError } from '../http/errors.ts'
+import { isEmail } from '../http/validation.ts'
+import { inviteAnew } from '../people/invitations.ts'
 import { makeResetToken } from '../people/resets.ts'
+import { roles } from '../people/roles.ts'
 import { makeSetupToken } from '../people/setup.ts'
 import { listUsers } from '../people/users.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
+import { workspaceOf } from './keys.ts'
 import { columns } from './text.ts'
 
 export const setupLink: Command = {
@@ -45,6 +51,37 @@ export const resetPassword: Command = {
     if (!token) throw new Error(`Nobody has the e-mail ${email}. See: rapport people list`)
     io.out(`With this link a new password for ${email} can be set, once, for 24 hours:`)
     io.out(linkOf(settings, `/reset#${token}`))
+    return 0
+  },
+}
+
+export const invite: Command = {
+  operands: ['EMAIL'],
+  options: {
+    workspace: { value: 'ID', about: 'Which one; default: the only one' },
+    role: { value: 'ROLE', about: `One of ${roles.join(', ')}; default: owner` },
+  },
+  notes: ['The link can be used once, for 7 days. An earlier invitation of the same e-mail there ends.'],
+  async run({ operands, options, config, io }) {
+    const email = (operands[0] ?? '').trim()
+    if (!isEmail(email) || email.length > 320) throw new Error(`"${email}" is no e-mail address.`)
+    const asked = options.role ?? 'owner'
+    const role = roles.find((one) => one === asked)
+    if (!role) throw new Error(`There is no role "${asked}". The roles are: ${roles.join(', ')}.`)
+    const settings = config()
+    const { workspace_id, token } = await withDatabase(settings, async ({ db }) => {
+      const workspace_id = await workspaceOf(db, options.workspace)
+      const context = contextOf(systemClock, { workspace_id, actor: command_line, request_id: null })
+      const { token } = await transaction(db, async (tx) => {
+        await lockEntry(tx, 'workspaces', workspace_id)
+        return inviteAnew(tx, context, { email, role })
+      }).catch((error) => {
+        throw error instanceof ApiError ? new Error(error.fields?.[0]?.message ?? error.message) : error
+      })
+      return { workspace_id, token }
+    })
+    io.out(`With this link ${email} joins workspace ${workspace_id} as ${role}, once, for 7 days:`)
+    io.out(linkOf(settings, `/invitation#${token}`))
     return 0
   },
 }

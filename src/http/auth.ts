@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
+import type { Db } from '../db/db.ts'
 import type { Actor } from '../events/context.ts'
 import { ApiError, forbidden, unauthorized } from './errors.ts'
 import { type Allowance, createLimiter, type Limiter } from './rate-limit.ts'
@@ -30,6 +31,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What a key needs for this route, such as contacts:read; none: the route is open to all. */
     scope?: string
+    /** Whether the route is for signed-in people alone, beside the scope. */
+    people_only?: boolean
     /**
      * A POST that takes no Idempotency-Key: its body holds a password, of which nothing may be kept, or its session is
      * another one when it is repeated.
@@ -58,12 +61,15 @@ export function sessionToken({ headers, protocol }: FastifyRequest): string | nu
   return cookies[protocol === 'https' ? 'https' : 'http'].exec(headers.cookie)?.[1] ?? null
 }
 
-/** The credential's text: the key of the Authorization header, or, when there is none, the session's cookie. */
+/**
+ * The credential's text: the key of the Authorization header, or, when it names none, the session's cookie. Another scheme
+ * is none of ours: a proxy in front may ask for a password of its own.
+ */
 function shown(request: FastifyRequest): { kind: Credential['kind']; token: string } | null {
-  const { authorization } = request.headers
-  const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
+  const { authorization = '' } = request.headers
+  const [, key] = /^Bearer +(\S+) *$/i.exec(authorization) ?? []
   if (key) return { kind: 'key', token: key }
-  const session = authorization === undefined ? sessionToken(request) : null
+  const session = /^Bearer(?!\S)/i.test(authorization) ? null : sessionToken(request)
   return session ? { kind: 'session', token: session } : null
 }
 
@@ -79,6 +85,40 @@ export function refuseForeign({ method, headers, host }: FastifyRequest): void {
       ? site !== 'same-origin' && site !== 'none'
       : headers.origin !== undefined && URL.parse(headers.origin)?.host !== host
   if (foreign) throw forbidden('A page of another origin may not do this.')
+}
+
+type Needs = Pick<FastifyContextConfig, 'scope' | 'people_only'>
+
+/** Refuses what the access does not allow, by what the route needs. */
+function refuseBeyond({ actor, scopes }: Access, { scope = '', people_only }: Needs): void {
+  if ((people_only || scope === any_session) && actor.kind !== 'person')
+    throw forbidden('This is for people who are signed in, not for keys.')
+  if (scope !== any_session && scopes && !scopes.includes(scope))
+    throw forbidden(
+      actor.kind === 'person' ? `Your role lacks ${scope}.` : `This key lacks the scope ${scope}.`,
+    )
+}
+
+const isOver = ({ expires_at }: Access, now_ms: number) =>
+  expires_at !== null && Date.parse(expires_at) <= now_ms
+
+/** The access that a request has now, in its transaction; 401 or 403 when it has it no longer. */
+export type StillIn = (tx: Db, request: FastifyRequest) => Promise<Access>
+
+/**
+ * Makes the second look at a credential, for changes that outlast it, such as a new key: what the gate remembers may be half
+ * a second old. Where others wait at a lock, it comes behind the lock.
+ */
+export function createStillIn(
+  find: (tx: Db, credential: Credential) => Promise<Access | null>,
+  clock: Clock,
+): StillIn {
+  return async (tx, { credential, routeOptions }) => {
+    const access = await find(tx, credential)
+    if (!access || isOver(access, clock.now())) throw unauthorized()
+    refuseBeyond(access, routeOptions.config)
+    return access
+  }
 }
 
 // A revocation counts within a second in every process, so an answer is remembered for half of one.
@@ -113,7 +153,7 @@ export function createGate(
     return found
   }
 
-  function pass(reply: FastifyReply, { actor, scopes }: Access, scope: string, allowance?: Allowance): void {
+  function pass(reply: FastifyReply, access: Access, needs: Needs, allowance?: Allowance): void {
     if (allowance) {
       const { limit, remaining, reset_seconds, retry_after_seconds } = allowance
       reply
@@ -125,25 +165,20 @@ export function createGate(
           headers: { 'retry-after': String(retry_after_seconds) },
         })
     }
-    if (scope === any_session) {
-      if (actor.kind !== 'person') throw forbidden('This is for people who are signed in, not for keys.')
-    } else if (scopes && !scopes.includes(scope))
-      throw forbidden(
-        actor.kind === 'person' ? `Your role lacks ${scope}.` : `This key lacks the scope ${scope}.`,
-      )
+    refuseBeyond(access, needs)
   }
 
   // A promise only when the limit is shared and has to be asked for.
-  function admit(request: FastifyRequest, reply: FastifyReply, access: Access, scope: string) {
-    if (access.expires_at && Date.parse(access.expires_at) <= clock.now()) throw unauthorized()
+  function admit(request: FastifyRequest, reply: FastifyReply, access: Access, needs: Needs) {
+    if (isOver(access, clock.now())) throw unauthorized()
     request.access = access
     touched(access)
     const allowance = limiter?.(access.id)
-    if (allowance instanceof Promise) return allowance.then((told) => pass(reply, access, scope, told))
-    pass(reply, access, scope, allowance)
+    if (allowance instanceof Promise) return allowance.then((told) => pass(reply, access, needs, told))
+    pass(reply, access, needs, allowance)
   }
 
-  return (scope: string) =>
+  return (needs: Needs) =>
     function gate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
       const offered = shown(request)
       if (!offered) {
@@ -159,7 +194,7 @@ export function createGate(
             reply.header('cache-control', 'no-store')
           }
           request.credential = credential
-          const admitted = admit(request, reply, access, scope)
+          const admitted = admit(request, reply, access, needs)
           if (admitted) admitted.then(() => done(), done)
           else done()
         } catch (error) {
@@ -177,10 +212,10 @@ export function createGate(
 export function guardRoutes(app: App, gate: ReturnType<typeof createGate>): void {
   const gates = new WeakSet<object>()
   app.addHook('onRoute', (route) => {
-    const { scope } = route.config ?? {}
+    const needs = route.config ?? {}
     const hooks = [route.onRequest ?? []].flat()
-    if (!scope || hooks.some((hook) => gates.has(hook))) return
-    const hook = gate(scope)
+    if (!needs.scope || hooks.some((hook) => gates.has(hook))) return
+    const hook = gate(needs)
     gates.add(hook)
     route.onRequest = [hook, ...hooks]
   })

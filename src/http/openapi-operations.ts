@@ -47,11 +47,12 @@ export function completeOperation(method: string, path: string, given: Operation
   const record = path.includes('{')
   const scope = operation['x-scope']
   const open = operation.security?.length === 0
+  const people = `For people who are signed in${scope ? '.' : ', whatever their role.'}`
   const marks = [
     operation.description,
     operation['x-extension'] && 'An extension of the base interface.',
     scope && `Scope: \`${scope}\`.`,
-    operation.security && (open ? 'Open to all.' : 'For people who are signed in, whatever their role.'),
+    operation.security && (open ? 'Open to all.' : people),
   ]
   const completed = {
     ...operation,
@@ -100,7 +101,10 @@ const asPatch = (path: string, operation: Operation): Operation => ({
   'x-extension': true,
 })
 
-const readsOne = (method: string, path: string) => method === 'get' && path.endsWith('}')
+// What there is one of, for whoever asks.
+const own = ['/session', '/profile', '/workspace']
+const readsOne = (method: string, path: string) =>
+  method === 'get' && (path.endsWith('}') || own.some((name) => path.endsWith(name)))
 
 // Whether the operation changes an existing record, and so obeys If-Match.
 const guarded = (method: string, path: string, operation: Operation) =>

@@ -93,7 +93,10 @@ export async function describeApi(
 }
 
 type RouteSchema = Record<string, unknown> & { hide?: boolean }
-type Route = { method: string | string[]; config?: { scope?: string; unrepeatable?: boolean } }
+type Route = {
+  method: string | string[]
+  config?: { scope?: string; people_only?: boolean; unrepeatable?: boolean }
+}
 
 // Only the API itself is described: health, metrics and this document's own page are not part of it.
 function describeRoute(schema: RouteSchema | undefined, url: string, route: Route): RouteSchema {
@@ -110,9 +113,10 @@ function describeRoute(schema: RouteSchema | undefined, url: string, route: Rout
 }
 
 // Most routes are as the document says for all: for keys and sessions with the scope.
-function securityOf({ config: { scope } = {} }: Route): object {
+function securityOf({ config: { scope, people_only } = {} }: Route): object {
   if (scope === undefined) return { security: [] }
-  return scope === any_session ? { security: [{ session: [] }] } : { 'x-scope': scope }
+  if (scope === any_session) return { security: [{ session: [] }] }
+  return { ...(people_only && { security: [{ session: [] }] }), 'x-scope': scope }
 }
 
 type Document = {

@@ -33,7 +33,9 @@ const isDay = (text: string) => {
 const instant =
   /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
 ajv.addFormat('date-time', (text: string) => instant.test(text) && isDay(text.slice(0, 10)))
-ajv.addFormat('email_address', (text: string) => email.test(text) && !/\.\.|^\.|\.@|@\.|\.$|@-/.test(text))
+/** Whether a text has the form of an e-mail address; how long it may be is another question. */
+export const isEmail = (text: string): boolean => email.test(text) && !/\.\.|^\.|\.@|@\.|\.$|@-/.test(text)
+ajv.addFormat('email_address', isEmail)
 ajv.addFormat('day', isDay)
 
 const words: Record<string, string> = {
@@ -163,9 +165,9 @@ const unknownParameter = (name: string) => badRequest(`"${name}" is no parameter
 export function refuseUnknownQuery(request: FastifyRequest, _: FastifyReply, done: () => void) {
   const [name] = Object.keys(request.query as object)
   if (name === undefined) return done()
-  const { config, schema } = request.routeOptions
-  // The open paths answer whatever a browser or a probe adds.
-  if (config.scope && !schema?.querystring) throw unknownParameter(name)
+  const { config, schema, url = '' } = request.routeOptions
+  // The open paths outside the API answer whatever a browser or a probe adds.
+  if ((config.scope || url.startsWith('/api/v1/')) && !schema?.querystring) throw unknownParameter(name)
   done()
 }
 

@@ -1,7 +1,9 @@
 import type { Db } from '../db/db.ts'
 import { cutPage, type Page } from '../db/lists.ts'
+import { lockEntry } from '../db/locks.ts'
 import { recordChange } from '../events/audit.ts'
 import type { Context } from '../events/context.ts'
+import { revokeInvitationsBy } from '../people/invitations.ts'
 import type { ApiKey } from './schema.ts'
 
 const columns = ['id', 'name', 'scopes', 'created_at', 'expires_at', 'last_used_at', 'revoked_at'] as const
@@ -48,8 +50,13 @@ export const listKeys = (db: Db) =>
     .orderBy('id')
     .execute()
 
-/** Takes a key of the context's workspace back; false when it had been before, or there is none: then nothing changes. */
+/**
+ * Takes a key of the context's workspace back, and what it has offered with it; false when it had been before, or there is
+ * none: then nothing changes.
+ */
 export async function takeBack(tx: Db, context: Context, id: string): Promise<boolean> {
+  // An invitation that the key makes at this moment comes before, and ends too, or after, and is refused.
+  await lockEntry(tx, 'workspaces', context.workspace_id)
   const revoked_at = context.now
   const taken = await tx
     .updateTable('api_keys')
@@ -64,5 +71,6 @@ export async function takeBack(tx: Db, context: Context, id: string): Promise<bo
     ...{ action: 'revoked', kind: 'api_keys', record_id: id },
     ...{ before: { revoked_at: null }, after: { revoked_at } },
   })
+  await revokeInvitationsBy(tx, context, id, null)
   return true
 }

@@ -1,5 +1,5 @@
 import type { Db, Reading } from '../db/db.ts'
-import type { Access } from '../http/auth.ts'
+import type { Access, StillIn } from '../http/auth.ts'
 import { List, Single } from '../http/envelope.ts'
 import { type FieldProblem, invalid } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
@@ -22,12 +22,13 @@ type Deps = {
   db: Db
   reading: Reading
   write: Writer
+  stillIn: StillIn
   /** Every scope that there is. */
   scopes: readonly string[]
 }
 
 /** The API keys of a workspace: made, listed, taken back. A key's text is shown once and never changes. */
-export function keyRoutes(app: App, { db, reading, write, scopes: known }: Deps): void {
+export function keyRoutes(app: App, { db, reading, write, stillIn, scopes: known }: Deps): void {
   const existing = async (handle: Db, workspace_id: number, id: string): Promise<ApiKey> =>
     orNotFound('API key', await findKey(handle, workspace_id, id))
 
@@ -79,9 +80,10 @@ export function keyRoutes(app: App, { db, reading, write, scopes: known }: Deps)
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
+        const access = await stillIn(tx, request)
         const { name = '', scopes = null, expires_at = null } = request.body
         const wanted = { scopes, expires_at }
-        const wrong = [...problems, ...grantProblems(request.access, wanted, known, context.now)]
+        const wrong = [...problems, ...grantProblems(access, wanted, known, context.now)]
         if (wrong.length) throw invalid(wrong)
         const { id, token } = await insertKey(tx, context, { name, ...wanted })
         const record = await existing(tx, context.workspace_id, id)

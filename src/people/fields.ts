@@ -1,12 +1,10 @@
+import { canonicalTimeZone } from '../booking/availability.ts'
 import type { FieldProblem } from '../http/errors.ts'
 
-/** Whether IANA's database has a time zone of this name, as far as this program's copy of it goes. */
-function isZone(name: string): boolean {
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name })) && !/^[+-]/.test(name)
-  } catch {
-    return false
-  }
+/** A time zone as it is stored: in its usual capitals. What is none stays as it is, for placeProblems. */
+export const placed = <T extends { time_zone?: string | null | undefined }>(body: T): T => {
+  const time_zone = canonicalTimeZone(body.time_zone)
+  return time_zone === null ? body : { ...body, time_zone }
 }
 
 const currencies = new Set(Intl.supportedValuesOf('currency'))
@@ -21,7 +19,7 @@ export function placeProblems({
 }): FieldProblem[] {
   const problems: FieldProblem[] = []
   const add = (field: string, message: string) => problems.push({ field, code: 'unknown_value', message })
-  if (typeof time_zone === 'string' && !isZone(time_zone))
+  if (typeof time_zone === 'string' && canonicalTimeZone(time_zone) === null)
     add('time_zone', 'time_zone must be an IANA time zone such as Europe/Berlin.')
   if (typeof currency === 'string' && !currencies.has(currency))
     add('currency', 'currency must be a code of ISO 4217 such as EUR.')

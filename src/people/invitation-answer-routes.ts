@@ -1,5 +1,5 @@
 import { type Clock, isoTime } from '../clock.ts'
-import { type Db, transaction } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
 import { hashToken } from '../http/auth.ts'
@@ -8,7 +8,7 @@ import { blaming, conflict, type FieldProblem, invalid } from '../http/errors.ts
 import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
 import { addressOf, atOpenDoor } from './cookie.ts'
-import { placeProblems } from './fields.ts'
+import { placed, placeProblems } from './fields.ts'
 import { invitationByHash } from './invitations.ts'
 import { insertMember, roleOf } from './memberships.ts'
 import { personContext, type SignIn } from './open.ts'
@@ -44,10 +44,11 @@ export function invitationAnswerRoutes(app: App, { db, clock, throttle, signIn }
       },
     },
     async (request) => {
-      const right = await throttle.admit({ address: addressOf(request) })
-      const invitation = await invitationByHash(db, clock, hashToken(request.body.token ?? ''))
+      const hash = hashToken(request.body.token ?? '')
+      const invitation = await throttle.openLink(addressOf(request), (tx) =>
+        invitationByHash(tx, clock, hash),
+      )
       if (!invitation) throw badToken()
-      await transaction(db, right)
       const problems = bodyProblems(request.body)
       if (problems.length) throw invalid(problems)
       const { workspace_name, email, role } = invitation
@@ -68,25 +69,27 @@ export function invitationAnswerRoutes(app: App, { db, clock, throttle, signIn }
       },
     },
     async (request, reply) => {
-      const { token = '', name, password = '', time_zone = null, language = null } = request.body
+      const { token = '', name, password = '', language = null } = request.body
+      const { time_zone = null } = placed(request.body)
       const hash = hashToken(token)
-      const invitation = await invitationByHash(db, clock, hash)
-      const known = invitation && (await userByEmail(db, invitation.email))
-      // Of an account that exists, this is a try of its password.
-      const right = await throttle.admit({ address: addressOf(request), email: known?.email })
+      const address = addressOf(request)
+      const invitation = await throttle.openLink(address, (tx) => invitationByHash(tx, clock, hash))
       if (!invitation) throw badToken()
       const { id, workspace_id, email, role } = invitation
+      const known = await userByEmail(db, email)
       const problems = [...bodyProblems(request.body), ...placeProblems(request.body)]
       if (!known) {
         problems.push(...passwordProblems('password', request.body.password, email))
         if (name === undefined)
           problems.push({ field: 'name', code: 'required', message: 'name is required.' })
       }
-      if (problems.length) {
-        await transaction(db, right)
-        throw invalid(problems)
+      if (problems.length) throw invalid(problems)
+      if (known) {
+        // A try of the password of an account that exists.
+        const right = await throttle.admit({ address, email })
+        if (!(await checkPassword(password, known.password_hash))) throw invalid([wrong])
+        await right()
       }
-      if (known && !(await checkPassword(password, known.password_hash))) throw invalid([wrong])
       const password_hash = known ? known.password_hash : await hashPassword(password)
 
       return signIn(request, reply, async (tx) => {
@@ -111,7 +114,6 @@ export function invitationAnswerRoutes(app: App, { db, clock, throttle, signIn }
         await tx.updateTable('invitations').set({ accepted_at: now }).where('id', '=', id).execute()
         await recordChange(tx, context, { action: 'accepted', kind: 'invitations', record_id: id })
         await insertMember(tx, context, user_id, role)
-        await right(tx)
         return entering
       })
     },

@@ -1,36 +1,29 @@
 import { type Clock, isoTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
+import type { StillIn } from '../http/auth.ts'
 import { Deleted, deleted, List, list, paging, Single } from '../http/envelope.ts'
 import { forbidden, invalid } from '../http/errors.ts'
-import { checkMatch } from '../http/etag.ts'
+import { checkMatch, sendRecord } from '../http/etag.ts'
 import { ListQuery } from '../http/fields.ts'
 import { orNotFound } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
-import {
-  findInvitation,
-  insertInvitation,
-  listInvitations,
-  openInvitations,
-  revokeInvitation,
-} from './invitations.ts'
+import { findInvitation, inviteAnew, listInvitations, revokeInvitation } from './invitations.ts'
 import { grantorOf } from './members.ts'
-import { roleOf } from './memberships.ts'
 import { mayChange, mayGive } from './roles.ts'
 import { Invitation, InvitationBody, InvitationCreated, InvitationParams } from './schema.ts'
-import { emailKey, userByEmail } from './users.ts'
 
 const path = '/api/v1/invitations'
 
-type Deps = { db: Db; clock: Clock; write: Writer }
+type Deps = { db: Db; clock: Clock; write: Writer; stillIn: StillIn }
 
 /** Inviting people to the workspace, by a link that is handed over by whoever made it. */
-export function invitationRoutes(app: App, { db, clock, write }: Deps): void {
+export function invitationRoutes(app: App, { db, clock, write, stillIn }: Deps): void {
   app.get(
     path,
     {
-      config: { scope: 'members:read' },
+      config: { scope: 'members:write' },
       schema: {
         'x-extension': true,
         summary: 'List the invitations that nobody has accepted yet, the newest first',
@@ -43,6 +36,25 @@ export function invitationRoutes(app: App, { db, clock, write }: Deps): void {
       const now = isoTime(clock.now())
       const { invitations, total } = await listInvitations(db, request.access.workspace_id, now, page)
       return list(invitations, total, page)
+    },
+  )
+
+  app.get(
+    `${path}/:invitation_id`,
+    {
+      config: { scope: 'members:write' },
+      schema: {
+        'x-extension': true,
+        summary: 'Read an invitation that nobody has accepted yet',
+        params: InvitationParams,
+        response: { 200: Single(Invitation) },
+      },
+    },
+    async (request, reply) => {
+      const { workspace_id } = request.access
+      const now = isoTime(clock.now())
+      const invitation = await findInvitation(db, workspace_id, now, request.params.invitation_id)
+      return sendRecord(request, reply, orNotFound('invitation', invitation))
     },
   )
 
@@ -62,24 +74,10 @@ export function invitationRoutes(app: App, { db, clock, write }: Deps): void {
         const { workspace_id } = context
         const { email = '', role = 'member' } = request.body
         await lockEntry(tx, 'workspaces', workspace_id)
-        const all = [...problems]
-        const user = all.length ? undefined : await userByEmail(tx, email)
-        if (user && (await roleOf(tx, workspace_id, user.id)))
-          all.push({
-            field: 'email',
-            code: 'taken',
-            message: 'email is that of a member already.',
-          })
-        if (all.length) throw invalid(all)
-        if (!mayGive(await grantorOf(tx, request), role))
-          throw forbidden(`You may not give the role ${role}.`)
-        const before = await openInvitations(tx, workspace_id, context.now).select(['id', 'email']).execute()
-        for (const { id, email: other } of before) {
-          const same =
-            emailKey(other) === emailKey(email) && (await findInvitation(tx, workspace_id, context.now, id))
-          if (same) await revokeInvitation(tx, context, same)
-        }
-        const { invitation, token } = await insertInvitation(tx, context, { email, role })
+        const access = await stillIn(tx, request)
+        if (problems.length) throw invalid(problems)
+        if (!mayGive(await grantorOf(tx, access), role)) throw forbidden(`You may not give the role ${role}.`)
+        const { invitation, token } = await inviteAnew(tx, context, { email, role })
         return {
           record: invitation,
           shown: { ...invitation, url_path: `/invitation#${token}` },
@@ -109,7 +107,8 @@ export function invitationRoutes(app: App, { db, clock, write }: Deps): void {
           await findInvitation(tx, workspace_id, context.now, invitation_id),
         )
         checkMatch(request, before)
-        if (!mayChange(await grantorOf(tx, request), before.role))
+        const access = await stillIn(tx, request)
+        if (!mayChange(await grantorOf(tx, access), before.role))
           throw forbidden('Only an owner takes back what would make an owner.')
         await revokeInvitation(tx, context, before)
         return { body: deleted('The invitation') }

@@ -3,25 +3,32 @@ import type { Db } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
 import { recordChange } from '../events/audit.ts'
 import type { Context } from '../events/context.ts'
+import { ApiError, type FieldProblem, invalid } from '../http/errors.ts'
+import { roleOf } from './memberships.ts'
 import { mayGive, type Role } from './roles.ts'
 import type { Invitation } from './schema.ts'
 import { newToken } from './tokens.ts'
+import { emailKey, userByEmail } from './users.ts'
 
-const valid_ms = 7 * 24 * 3600 * 1000
+const day_ms = 24 * 3600 * 1000
+const valid_ms = 7 * day_ms
+/** So many invitations a workspace makes in a day, whatever became of them. */
+export const most_a_day = 100
 const columns = ['id', 'email', 'role', 'created_at', 'expires_at'] as const
 const shown = (row: Omit<Invitation, 'role'> & { role: string }): Invitation => ({
   ...row,
   role: row.role as Role,
 })
 
-/** Invitations of a workspace that can still be accepted. */
-export const openInvitations = (db: Db, workspace_id: number, now: string) =>
+const openAnywhere = (db: Db, now: string) =>
   db
     .selectFrom('invitations')
-    .where('workspace_id', '=', workspace_id)
     .where('accepted_at', 'is', null)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', now)
+/** Invitations of a workspace that can still be accepted. */
+const openInvitations = (db: Db, workspace_id: number, now: string) =>
+  openAnywhere(db, now).where('workspace_id', '=', workspace_id)
 
 /** One page of them, the newest first, and how many there are. */
 export async function listInvitations(
@@ -49,8 +56,56 @@ export async function findInvitation(
   return row ? shown(row) : null
 }
 
-/** Invites somebody to the context's workspace, in place of earlier invitations. The token is stored nowhere. */
-export async function insertInvitation(
+/** Whether somebody with this e-mail is invited anywhere. Cases of letters are compared here, as emailKey sees them. */
+export async function isInvited(db: Db, now: string, email: string): Promise<boolean> {
+  const rows = await openAnywhere(db, now).select('email').execute()
+  return rows.some((row) => emailKey(row.email) === emailKey(email))
+}
+
+/** How long to wait until the context's workspace may invite somebody again, in ms; 0: not at all. */
+async function waitToInvite(tx: Db, { workspace_id, now_ms }: Context): Promise<number> {
+  const last = await tx
+    .selectFrom('invitations')
+    .select('created_at')
+    .where('workspace_id', '=', workspace_id)
+    .where('created_at', '>', isoTime(now_ms - day_ms))
+    .orderBy('id', 'desc')
+    .limit(1)
+    .offset(most_a_day - 1)
+    .executeTakeFirst()
+  return last ? Date.parse(last.created_at) + day_ms - now_ms : 0
+}
+
+const taken: FieldProblem = {
+  field: 'email',
+  code: 'taken',
+  message: 'email is that of a member already.',
+}
+
+/**
+ * Invites somebody to the context's workspace, in place of earlier invitations; 422 for a member, 429 beyond what a
+ * workspace may in a day, so that nobody asks in masses who has an account. The token is stored nowhere. The caller has
+ * locked the workspace.
+ */
+export async function inviteAnew(
+  tx: Db,
+  context: Context,
+  wish: { email: string; role: Role },
+): Promise<{ invitation: Invitation; token: string }> {
+  const { workspace_id, now } = context
+  const user = await userByEmail(tx, wish.email)
+  if (user && (await roleOf(tx, workspace_id, user.id))) throw invalid([taken])
+  const wait_ms = await waitToInvite(tx, context)
+  if (wait_ms)
+    throw new ApiError('rate_limited', `A workspace invites ${most_a_day} people a day at most.`, {
+      headers: { 'retry-after': String(Math.ceil(wait_ms / 1000)) },
+    })
+  for (const before of await openInvitations(tx, workspace_id, now).select(columns).execute())
+    if (emailKey(before.email) === emailKey(wish.email)) await revokeInvitation(tx, context, shown(before))
+  return insertInvitation(tx, context, wish)
+}
+
+async function insertInvitation(
   tx: Db,
   context: Context,
   { email, role }: { email: string; role: Role },
@@ -86,16 +141,16 @@ export async function revokeInvitation(
   })
 }
 
-/** Takes back what somebody has offered and could not offer now, by the new role; null: is no member any more. */
+/** Takes back what a person or a key has offered and could not offer now, by the new role; null: is in no more. */
 export async function revokeInvitationsBy(
   tx: Db,
   context: Context,
-  user_id: string,
+  id: string,
   role: Role | null,
 ): Promise<void> {
   const rows = await openInvitations(tx, context.workspace_id, context.now)
     .select(columns)
-    .where('invited_by', '=', user_id)
+    .where('invited_by', '=', id)
     .execute()
   const may = role === 'owner' || role === 'admin'
   for (const invitation of rows.map(shown))

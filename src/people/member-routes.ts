@@ -1,9 +1,10 @@
 import type { Db } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
 import { recordChange } from '../events/audit.ts'
+import type { StillIn } from '../http/auth.ts'
 import { Deleted, deleted, List, list, paging, Single } from '../http/envelope.ts'
 import { conflict, forbidden, invalid } from '../http/errors.ts'
-import { checkMatch } from '../http/etag.ts'
+import { checkMatch, sendRecord } from '../http/etag.ts'
 import { ListQuery } from '../http/fields.ts'
 import { orNotFound } from '../http/records.ts'
 import type { App } from '../http/server.ts'
@@ -19,10 +20,10 @@ const path = '/api/v1/members'
 const beyond = (role: Role) => forbidden(`You may not give or take the role ${role}.`)
 const last = () => conflict('A workspace keeps at least one owner: make somebody else an owner first.')
 
-type Deps = { db: Db; write: Writer }
+type Deps = { db: Db; write: Writer; stillIn: StillIn }
 
 /** The people of the workspace and what they may do. */
-export function memberRoutes(app: App, { db, write }: Deps): void {
+export function memberRoutes(app: App, { db, write, stillIn }: Deps): void {
   app.get(
     path,
     {
@@ -41,30 +42,48 @@ export function memberRoutes(app: App, { db, write }: Deps): void {
     },
   )
 
-  app.put(
+  app.get(
     `${path}/:user_id`,
     {
-      config: { scope: 'members:write' },
+      config: { scope: 'members:read' },
       schema: {
-        ...{ 'x-extension': true, 'x-conflict': true },
-        summary: 'Change the role of a member',
+        'x-extension': true,
+        summary: 'Read a member',
         params: MemberParams,
-        body: MemberBody,
         response: { 200: Single(Member) },
       },
     },
-    (request, reply) =>
+    async (request, reply) => {
+      const { workspace_id } = request.access
+      const member = await findMember(db, workspace_id, request.params.user_id)
+      return sendRecord(request, reply, orNotFound('member', member))
+    },
+  )
+
+  app.route({
+    method: ['PUT', 'PATCH'],
+    url: `${path}/:user_id`,
+    config: { scope: 'members:write' },
+    schema: {
+      ...{ 'x-extension': true, 'x-conflict': true },
+      summary: 'Change the role of a member',
+      params: MemberParams,
+      body: MemberBody,
+      response: { 200: Single(Member) },
+    },
+    handler: (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id } = context
         const { user_id } = request.params
         // One after the other: of two owners who step down at once, the second one is the last.
         await lockEntry(tx, 'workspaces', workspace_id)
+        const access = await stillIn(tx, request)
         const before = orNotFound('member', await findMember(tx, workspace_id, user_id))
         checkMatch(request, before)
         if (problems.length) throw invalid(problems)
         const { role = before.role } = request.body
         if (role === before.role) return { record: before }
-        const grantor = await grantorOf(tx, request)
+        const grantor = await grantorOf(tx, access)
         if (!mayChange(grantor, before.role)) throw beyond(before.role)
         if (!mayGive(grantor, role)) throw beyond(role)
         if (await isLastOwner(tx, workspace_id, before)) throw last()
@@ -81,7 +100,7 @@ export function memberRoutes(app: App, { db, write }: Deps): void {
         })
         return { record: { ...before, role } }
       }),
-  )
+  })
 
   app.delete(
     `${path}/:user_id`,
@@ -99,9 +118,10 @@ export function memberRoutes(app: App, { db, write }: Deps): void {
         const { workspace_id } = context
         const { user_id } = request.params
         await lockEntry(tx, 'workspaces', workspace_id)
+        const access = await stillIn(tx, request)
         const before = orNotFound('member', await findMember(tx, workspace_id, user_id))
         checkMatch(request, before)
-        const grantor = await grantorOf(tx, request)
+        const grantor = await grantorOf(tx, access)
         if (!mayChange(grantor, before.role)) throw beyond(before.role)
         if (await isLastOwner(tx, workspace_id, before)) throw last()
         await tx

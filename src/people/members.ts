@@ -1,5 +1,5 @@
-import type { FastifyRequest } from 'fastify'
 import type { Db } from '../db/db.ts'
+import type { Access } from '../http/auth.ts'
 import { forbidden } from '../http/errors.ts'
 import { roleOf } from './memberships.ts'
 import type { Grantor, Role } from './roles.ts'
@@ -48,9 +48,8 @@ export async function isLastOwner(db: Db, workspace_id: number, { id, role }: Me
   return other === undefined
 }
 
-/** By what the caller gives and takes roles, as it is now: the gate may remember what it was half a second ago. */
-export async function grantorOf(tx: Db, { access }: FastifyRequest): Promise<Grantor> {
-  const { actor, scopes, workspace_id } = access
+/** By what a caller who is still in gives and takes roles. */
+export async function grantorOf(tx: Db, { actor, scopes, workspace_id }: Access): Promise<Grantor> {
   if (actor.kind !== 'person') return { scopes }
   const role = await roleOf(tx, workspace_id, String(actor.id))
   if (!role) throw forbidden('You are no member of this workspace any more.')

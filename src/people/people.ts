@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Db } from '../db/db.ts'
+import type { StillIn } from '../http/auth.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { invitationAnswerRoutes } from './invitation-answer-routes.ts'
@@ -14,13 +15,13 @@ import { setupRoutes } from './setup-routes.ts'
 import { createThrottle } from './throttle.ts'
 import { workspaceRoutes } from './workspace-routes.ts'
 
-type Deps = { db: Db; clock: Clock; write: Writer; scopes: readonly string[] }
+type Deps = { db: Db; clock: Clock; write: Writer; stillIn: StillIn; scopes: readonly string[] }
 
 /** Everything about people: the first account, signing in, profiles, members and invitations, workspaces. */
-export function peopleRoutes(app: App, { db, clock, write, scopes }: Deps): void {
+export function peopleRoutes(app: App, { db, clock, write, stillIn, scopes }: Deps): void {
   const throttle = createThrottle(db, clock)
   const signIn = createSignIn(db, clock, scopes)
-  const deps = { db, clock, write, scopes, throttle, signIn }
+  const deps = { db, clock, write, stillIn, scopes, throttle, signIn }
   setupRoutes(app, deps)
   sessionRoutes(app, deps)
   sessionsRoutes(app, deps)

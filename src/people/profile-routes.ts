@@ -2,15 +2,17 @@ import type { Db } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
 import { recordChange, sidesOf } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
-import { any_session } from '../http/auth.ts'
+import { any_session, type StillIn } from '../http/auth.ts'
 import { Single, single } from '../http/envelope.ts'
 import { blaming, type FieldProblem, invalid } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import { changesOf } from '../http/patch.ts'
 import type { App } from '../http/server.ts'
+import { bodyProblems } from '../http/validation.ts'
 import type { Writer } from '../http/write.ts'
 import { addressOf } from './cookie.ts'
-import { placeProblems } from './fields.ts'
+import { placed, placeProblems } from './fields.ts'
+import { isInvited } from './invitations.ts'
 import { checkPassword, hashPassword, passwordProblems } from './passwords.ts'
 import { PasswordBody, Profile, ProfileBody } from './schema.ts'
 import { endSessions } from './sessions.ts'
@@ -23,17 +25,17 @@ const fields = ['name', 'email', 'time_zone', 'language'] as const
 const taken: FieldProblem = {
   field: 'email',
   code: 'taken',
-  message: 'email is that of somebody else.',
+  message: 'email is that of somebody else, or of an open invitation.',
 }
 const wrong: FieldProblem = {
   ...{ field: 'current_password', code: 'wrong' },
   message: 'current_password is not your password.',
 }
 
-type Deps = { db: Db; write: Writer; throttle: Throttle }
+type Deps = { db: Db; write: Writer; stillIn: StillIn; throttle: Throttle }
 
 /** What a person may change of the own account. */
-export function profileRoutes(app: App, { db, write, throttle }: Deps): void {
+export function profileRoutes(app: App, { db, write, stillIn, throttle }: Deps): void {
   app.get(
     path,
     {
@@ -43,26 +45,26 @@ export function profileRoutes(app: App, { db, write, throttle }: Deps): void {
     async (request, reply) => sendRecord(request, reply, await profileOf(db, placeOf(request).user_id)),
   )
 
-  /** Checks the own password, counted like a try to sign in. Returns its hash, or null. */
+  /** Checks the own password, counted like a try to sign in. Returns its hash, or null for a wrong one. */
   async function proven(request: Parameters<typeof addressOf>[0], user_id: string, password: string) {
     const user = await findUser(db, user_id)
     const right = await throttle.admit({ address: addressOf(request), email: user?.email })
     if (!(await checkPassword(password, user?.password_hash ?? null))) return null
-    return { right, hash: user?.password_hash }
+    await right()
+    return user?.password_hash
   }
 
-  app.put(
-    path,
-    {
-      config: { scope: any_session },
-      schema: {
-        'x-extension': true,
-        summary: 'Change the own profile',
-        body: ProfileBody,
-        response: { 200: Single(Profile) },
-      },
+  app.route({
+    method: ['PUT', 'PATCH'],
+    url: path,
+    config: { scope: any_session },
+    schema: {
+      'x-extension': true,
+      summary: 'Change the own profile',
+      body: ProfileBody,
+      response: { 200: Single(Profile) },
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const { user_id } = placeOf(request)
       const { current_password } = request.body
       const { email } = await profileOf(db, user_id)
@@ -73,9 +75,10 @@ export function profileRoutes(app: App, { db, write, throttle }: Deps): void {
           : null
       return write(request, reply, async (tx, context, problems) => {
         await lockEntry(tx, 'users', user_id)
+        await stillIn(tx, request)
         const before = await profileOf(tx, user_id)
         checkMatch(request, before)
-        const changes = changesOf(request.body, before, fields)
+        const changes = changesOf(placed(request.body), before, fields)
         const all = [...problems, ...placeProblems(changes)]
         if (changes.email !== undefined && !proof) {
           const field = 'current_password'
@@ -86,9 +89,11 @@ export function profileRoutes(app: App, { db, write, throttle }: Deps): void {
           )
         }
         if (all.length) throw invalid(all)
-        if (proof) await proof.right(tx)
         if (!Object.keys(changes).length) return { record: before }
         const { name, email, time_zone, language } = { ...before, ...changes }
+        // Nobody proves that an e-mail is his: who is invited by it must be able to come.
+        const moves = emailKey(email) !== emailKey(before.email)
+        if (moves && (await isInvited(tx, context.now, email))) throw invalid([taken])
         const values = {
           name,
           email,
@@ -110,7 +115,7 @@ export function profileRoutes(app: App, { db, write, throttle }: Deps): void {
         return { record: after }
       })
     },
-  )
+  })
 
   app.post(
     `${path}/password`,
@@ -128,17 +133,17 @@ export function profileRoutes(app: App, { db, write, throttle }: Deps): void {
       const { current_password, new_password } = request.body
       const profile = await profileOf(db, user_id)
       const bad = passwordProblems('new_password', new_password, profile.email)
-      const sound = typeof current_password === 'string' && typeof new_password === 'string' && !bad.length
-      const proof = sound ? await proven(request, user_id, current_password) : null
+      const sound = !bodyProblems(request.body).length && !bad.length
+      const proof = sound ? await proven(request, user_id, String(current_password)) : null
       const password_hash = proof ? await hashPassword(String(new_password)) : ''
       return write(request, reply, async (tx, context, problems) => {
         const all = [...problems, ...bad]
         await lockEntry(tx, 'users', user_id)
+        await stillIn(tx, request)
         // Changed while it was checked: then it is not the current one any more.
         const current = (await findUser(tx, user_id))?.password_hash
-        if (!all.length && (!proof || proof.hash !== current)) all.push(wrong)
+        if (!all.length && (!proof || proof !== current)) all.push(wrong)
         if (all.length) throw invalid(all)
-        await proof?.right(tx)
         await setPassword(tx, context.now, user_id, password_hash)
         await endSessions(tx, user_id, { but: session_id })
         await recordChange(tx, context, { action: 'password_changed', kind: 'users', record_id: user_id })

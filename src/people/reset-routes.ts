@@ -1,5 +1,4 @@
 import { type Clock, isoTime } from '../clock.ts'
-import { type Db, transaction } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
 import { recordChange } from '../events/audit.ts'
 import { hashToken } from '../http/auth.ts'
@@ -18,10 +17,10 @@ import type { Throttle } from './throttle.ts'
 import { badToken } from './tokens.ts'
 import { setPassword } from './users.ts'
 
-type Deps = { db: Db; clock: Clock; throttle: Throttle; signIn: SignIn }
+type Deps = { clock: Clock; throttle: Throttle; signIn: SignIn }
 
 /** A new password by a link, for who has forgotten the old one. */
-export function resetRoutes(app: App, { db, clock, throttle, signIn }: Deps): void {
+export function resetRoutes(app: App, { clock, throttle, signIn }: Deps): void {
   app.post(
     '/api/v1/password-reset',
     {
@@ -36,17 +35,13 @@ export function resetRoutes(app: App, { db, clock, throttle, signIn }: Deps): vo
     async (request, reply) => {
       const { token = '', password = '' } = request.body
       const hash = hashToken(token)
-      const right = await throttle.admit({ address: addressOf(request) })
-      const user = await userOfReset(db, clock, hash)
+      const user = await throttle.openLink(addressOf(request), (tx) => userOfReset(tx, clock, hash))
       if (!user) throw badToken()
       const problems = [
         ...bodyProblems(request.body),
         ...passwordProblems('password', request.body.password, user.email),
       ]
-      if (problems.length) {
-        await transaction(db, right)
-        throw invalid(problems)
-      }
+      if (problems.length) throw invalid(problems)
       const password_hash = await hashPassword(password)
       return signIn(request, reply, async (tx) => {
         await lockEntry(tx, 'users', user.id)
@@ -59,7 +54,8 @@ export function resetRoutes(app: App, { db, clock, throttle, signIn }: Deps): vo
         await recordChange(tx, personContext(clock, entering, request.id), {
           ...{ action: 'password_reset', kind: 'users', record_id: user.id },
         })
-        await right(tx)
+        // They were of the old password.
+        await throttle.forget(tx, user.email)
         return entering
       })
     },

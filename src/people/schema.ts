@@ -69,7 +69,7 @@ export const SignInBody = Body(
   [],
   ['email', 'password'],
 )
-export const SwitchBody = Body({ workspace_id: Id() }, [], ['workspace_id'])
+export const SwitchBody = Body({ workspace_id: Id() }, Object.keys(SignedIn.properties))
 export const ResetBody = Body({ token: Token(), password: Password() }, [], ['token', 'password'])
 
 export const Session = Type.Object(

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import { recordChange } from '../events/audit.ts'
-import { any_session } from '../http/auth.ts'
+import { any_session, type StillIn } from '../http/auth.ts'
 import { Deleted, deleted, Single } from '../http/envelope.ts'
 import { ApiError, forbidden, invalid, unauthorized } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
@@ -24,6 +24,7 @@ type Deps = {
   db: Db
   clock: Clock
   write: Writer
+  stillIn: StillIn
   throttle: Throttle
   signIn: SignIn
   /** All that there are, for roles that may do everything. */
@@ -37,7 +38,7 @@ const refusal = () =>
   })
 
 /** Signing in and out, and the workspace that is worked in. */
-export function sessionRoutes(app: App, { db, write, throttle, signIn, scopes }: Deps): void {
+export function sessionRoutes(app: App, { db, write, stillIn, throttle, signIn, scopes }: Deps): void {
   app.post(
     path,
     {
@@ -56,10 +57,10 @@ export function sessionRoutes(app: App, { db, write, throttle, signIn, scopes }:
       const right = await throttle.admit({ address: addressOf(request), email })
       const user = await userByEmail(db, email)
       if (!(await checkPassword(password, user?.password_hash ?? null)) || !user) throw refusal()
+      await right()
       return signIn(request, reply, async (tx) => {
         // Changed while it was checked: what was right a moment ago is not any more.
         if ((await findUser(tx, user.id))?.password_hash !== user.password_hash) throw refusal()
-        await right(tx)
         const [first] = await workspacesOf(tx, user.id)
         if (!first) throw forbidden('You are a member of no workspace. Ask for an invitation.')
         return { workspace_id: first.id, user_id: user.id }
@@ -84,25 +85,25 @@ export function sessionRoutes(app: App, { db, write, throttle, signIn, scopes }:
     },
   )
 
-  app.put(
-    path,
-    {
-      config: { scope: any_session },
-      schema: {
-        'x-extension': true,
-        summary: 'Go to another of the own workspaces',
-        body: SwitchBody,
-        response: { 200: Single(SignedIn) },
-      },
+  app.route({
+    method: ['PUT', 'PATCH'],
+    url: path,
+    config: { scope: any_session },
+    schema: {
+      'x-extension': true,
+      summary: 'Go to another of the own workspaces',
+      body: SwitchBody,
+      response: { 200: Single(SignedIn) },
     },
-    (request, reply) =>
+    handler: (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
+        await stillIn(tx, request)
         const place = placeOf(request)
         const before = await signedIn(tx, place, scopes)
         if (!before) throw unauthorized()
         checkMatch(request, before)
         if (problems.length) throw invalid(problems)
-        const { workspace_id = 0 } = request.body
+        const { workspace_id = place.workspace_id } = request.body
         if (workspace_id === place.workspace_id) return { record: before }
         if (!(await roleOf(tx, workspace_id, place.user_id)))
           throw invalid([
@@ -123,7 +124,7 @@ export function sessionRoutes(app: App, { db, write, throttle, signIn, scopes }:
         if (!after) throw unauthorized()
         return { record: after, set_cookie: cookieOf(request, token) }
       }),
-  )
+  })
 
   app.delete(
     path,

@@ -1,5 +1,5 @@
 import { type Clock, isoTime } from '../clock.ts'
-import { type Db, transaction } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
 import { lockInstallation } from '../db/locks.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
 import { service } from '../events/context.ts'
@@ -10,7 +10,7 @@ import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
 import { changeWorkspace, firstWorkspace, listWorkspaces } from '../workspaces/workspaces.ts'
 import { addressOf, atOpenDoor } from './cookie.ts'
-import { placeProblems } from './fields.ts'
+import { placed, placeProblems } from './fields.ts'
 import { insertMember } from './memberships.ts'
 import { personContext, type SignIn } from './open.ts'
 import { hashPassword, passwordProblems } from './passwords.ts'
@@ -52,21 +52,25 @@ export function setupRoutes(app: App, { db, clock, throttle, signIn }: Deps): vo
       },
     },
     async (request, reply) => {
-      const { token = '', name = '', email = '', password = '', workspace_name = '', ...rest } = request.body
+      const {
+        token = '',
+        name = '',
+        email = '',
+        password = '',
+        workspace_name = '',
+        ...rest
+      } = placed(request.body)
       if (await anyUser(db)) throw done()
-      const right = await throttle.admit({ address: addressOf(request) })
       const hash = hashToken(token)
+      const valid = await throttle.openLink(addressOf(request), (tx) => isSetupHash(tx, hash))
       const problems = [
         ...bodyProblems(request.body),
         ...passwordProblems('password', request.body.password, email),
         ...placeProblems(rest),
       ]
       // Only who has the link is told what else is wrong.
-      if (!(await isSetupHash(db, hash))) throw badToken()
-      if (problems.length) {
-        await transaction(db, right)
-        throw invalid(problems)
-      }
+      if (!valid) throw badToken()
+      if (problems.length) throw invalid(problems)
       const password_hash = await hashPassword(password)
       return signIn(request, reply, async (tx) => {
         // Of two at once the second one waits here.
@@ -88,7 +92,6 @@ export function setupRoutes(app: App, { db, clock, throttle, signIn }: Deps): vo
         })
         await changeWorkspace(tx, context, { name: workspace_name, currency })
         await insertMember(tx, context, user_id, 'owner')
-        await right(tx)
         return entering
       })
     },

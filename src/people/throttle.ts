@@ -18,68 +18,100 @@ export const waitAfter = (failures: number, free: number): number =>
   failures < free ? 0 : Math.min(longest_wait_ms, first_wait_ms * 2 ** Math.min(failures - free, 20))
 
 // A typing error may put a password into the field of the e-mail: what is kept shows nothing of it.
-const namesOf = ({ address, email }: { address: string; email?: string | undefined }): Counted[] => [
-  { name: `address ${address}`, free: free.address },
-  ...(email === undefined ? [] : [{ name: `email ${hashToken(emailKey(email))}`, free: free.email }]),
-]
+const nameOfEmail = (email: string) => `email ${hashToken(emailKey(email))}`
+const ofEmail = (email: string): Counted => ({ name: nameOfEmail(email), free: free.email })
+const ofAddress = (address: string): Counted => ({ name: `address ${address}`, free: free.address })
 
 export type Throttle = ReturnType<typeof createThrottle>
 
 /** Counts tries of passwords and links by the address they come from and by the e-mail, in the database: for all processes. */
 export function createThrottle(db: Db, clock: Clock) {
-  // One order for all, so that no two wait for each other.
-  async function count(tx: Db, { name, free }: Counted): Promise<number> {
-    const now = clock.now()
-    const { failures, last_at_ms, blocked_until_ms } = await tx
+  const rowOf = (tx: Db, name: string) =>
+    tx
       .insertInto('sign_in_failures')
-      .values({ name, failures: 0, last_at_ms: now, blocked_until_ms: 0 })
+      .values({ name, failures: 0, last_at_ms: clock.now(), blocked_until_ms: 0 })
       // Changes nothing, but keeps the row for this transaction and tells it.
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ name }))
       .returning(['failures', 'last_at_ms', 'blocked_until_ms'])
       .executeTakeFirstOrThrow()
-    if (blocked_until_ms > now) return blocked_until_ms - now
-    const counted = (now - last_at_ms > remembered_ms ? 0 : failures) + 1
+
+  function refuseDuringWait(blocked_until_ms: number): void {
+    const wait_ms = blocked_until_ms - clock.now()
+    if (wait_ms > 0) throw tooMany(wait_ms)
+  }
+
+  /** Counts a failure; 429 during a wait. Returns what it has found and what it has made of it. */
+  async function count(tx: Db, { name, free }: Counted) {
+    const before = await rowOf(tx, name)
+    refuseDuringWait(before.blocked_until_ms)
+    const now = clock.now()
+    const failures = (now - before.last_at_ms > remembered_ms ? 0 : before.failures) + 1
+    const after = { failures, last_at_ms: now, blocked_until_ms: now + waitAfter(failures, free) }
+    await tx.updateTable('sign_in_failures').set(after).where('name', '=', name).execute()
+    return { before, after }
+  }
+
+  /** Takes one failure back. What other tries have made of the row meanwhile stays. */
+  async function takeBack(tx: Db, { name, free }: Counted, own: Awaited<ReturnType<typeof count>>) {
+    const { failures, last_at_ms, blocked_until_ms } = await rowOf(tx, name)
+    const { before, after } = own
+    const left = Math.max(0, failures - 1)
+    const blocked = blocked_until_ms === after.blocked_until_ms ? before.blocked_until_ms : blocked_until_ms
     await tx
       .updateTable('sign_in_failures')
-      .set({ failures: counted, last_at_ms: now, blocked_until_ms: now + waitAfter(counted, free) })
+      .set({
+        failures: left,
+        // Of the last failure: a right try must not keep older ones in mind.
+        last_at_ms: last_at_ms === after.last_at_ms ? before.last_at_ms : last_at_ms,
+        blocked_until_ms: left < free ? 0 : blocked,
+      })
       .where('name', '=', name)
       .execute()
-    return 0
+  }
+
+  /** Forgets the failures of an e-mail: whoever it belongs to has shown that. */
+  async function forget(tx: Db, email: string): Promise<void> {
+    await tx.deleteFrom('sign_in_failures').where('name', '=', nameOfEmail(email)).execute()
   }
 
   return {
+    forget,
+
     /**
-     * Counts a try as a failure before it is looked at, so that many at once get no more tries than one after the other;
-     * 429 with Retry-After during a wait. Returns what takes it back when the try was right.
+     * Counts a try of a password as a failure before it is looked at, so that many at once get no more tries than one
+     * after the other; 429 with Retry-After during a wait. Returns what takes it back: to be called as soon as the
+     * password turns out to be right, whatever else is wrong with the request.
      */
-    async admit(who: { address: string; email?: string | undefined }): Promise<(tx: Db) => Promise<void>> {
-      const [address, email] = namesOf(who)
-      await transaction(db, async (tx) => {
-        for (const one of [address, email]) {
-          const wait_ms = one ? await count(tx, one) : 0
-          if (wait_ms) throw tooMany(wait_ms)
-        }
+    async admit({ address, email }: { address: string; email?: string | undefined }) {
+      const from = ofAddress(address)
+      // One order for all, so that no two wait for each other.
+      const own = await transaction(db, async (tx) => {
+        const counted = await count(tx, from)
+        if (email !== undefined) await count(tx, ofEmail(email))
+        return counted
       })
-      return async (tx) => {
-        // The address keeps its other failures: who knows one password may be guessing another one.
+      return (): Promise<void> =>
+        transaction(db, async (tx) => {
+          // The address keeps its other failures: who knows one password may be guessing another one.
+          await takeBack(tx, from, own)
+          if (email !== undefined) await forget(tx, email)
+        })
+    },
+
+    /** Looks what a link is for, and counts a failure of the address when it is for nothing; 429 during a wait. */
+    async openLink<T>(address: string, find: (tx: Db) => Promise<T>): Promise<T> {
+      const from = ofAddress(address)
+      return transaction(db, async (tx) => {
         const row = await tx
           .selectFrom('sign_in_failures')
-          .select('failures')
-          .where('name', '=', String(address?.name))
+          .select('blocked_until_ms')
+          .where('name', '=', from.name)
           .executeTakeFirst()
-        if (row) {
-          const still_free = row.failures - 1 < free.address
-          await tx
-            .updateTable('sign_in_failures')
-            .set((eb) => ({
-              failures: eb('failures', '-', 1),
-              ...(still_free && { blocked_until_ms: 0 }),
-            }))
-            .where('name', '=', String(address?.name))
-            .execute()
-        }
-        if (email) await tx.deleteFrom('sign_in_failures').where('name', '=', email.name).execute()
-      }
+        refuseDuringWait(row?.blocked_until_ms ?? 0)
+        const found = await find(tx)
+        if (!found) await count(tx, from)
+        return found
+      })
     },
   }
 }

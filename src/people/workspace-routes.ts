@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Clock } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
-import { any_session } from '../http/auth.ts'
+import type { StillIn } from '../http/auth.ts'
 import { Single } from '../http/envelope.ts'
 import { invalid, unauthorized } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
@@ -28,10 +28,10 @@ const currency = Currency({ description: 'Of the values of all deals, ISO 4217; 
 const WorkspaceBody = Body({ name, currency }, ['id', 'created_at'])
 const NewWorkspaceBody = Body({ name, currency }, [], ['name'])
 
-type Deps = { db: Db; clock: Clock; write: Writer; scopes: readonly string[] }
+type Deps = { db: Db; clock: Clock; write: Writer; stillIn: StillIn; scopes: readonly string[] }
 
 /** The workspace that a key or a session is of, and making another one. */
-export function workspaceRoutes(app: App, { db, clock, write, scopes }: Deps): void {
+export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }: Deps): void {
   app.get(
     path,
     {
@@ -42,18 +42,17 @@ export function workspaceRoutes(app: App, { db, clock, write, scopes }: Deps): v
       sendRecord(request, reply, await findWorkspace(db, request.access.workspace_id)),
   )
 
-  app.put(
-    path,
-    {
-      config: { scope: 'workspace:write' },
-      schema: {
-        'x-extension': true,
-        summary: 'Change the workspace',
-        body: WorkspaceBody,
-        response: { 200: Single(Workspace) },
-      },
+  app.route({
+    method: ['PUT', 'PATCH'],
+    url: path,
+    config: { scope: 'workspace:write' },
+    schema: {
+      'x-extension': true,
+      summary: 'Change the workspace',
+      body: WorkspaceBody,
+      response: { 200: Single(Workspace) },
     },
-    (request, reply) =>
+    handler: (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
         await lockEntry(tx, 'workspaces', context.workspace_id)
         checkMatch(request, await findWorkspace(tx, context.workspace_id))
@@ -62,12 +61,12 @@ export function workspaceRoutes(app: App, { db, clock, write, scopes }: Deps): v
         await changeWorkspace(tx, context, request.body)
         return { record: await findWorkspace(tx, context.workspace_id) }
       }),
-  )
+  })
 
   app.post(
     '/api/v1/workspaces',
     {
-      config: { scope: any_session, unrepeatable: true },
+      config: { scope: 'workspace:write', people_only: true, unrepeatable: true },
       schema: {
         'x-extension': true,
         summary: 'Make another workspace, as its owner, and go to it',
@@ -77,6 +76,7 @@ export function workspaceRoutes(app: App, { db, clock, write, scopes }: Deps): v
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
+        await stillIn(tx, request)
         const { name = '', currency } = request.body
         const all = [...problems, ...placeProblems(request.body)]
         if (all.length) throw invalid(all)

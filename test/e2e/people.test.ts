@@ -147,7 +147,7 @@ test('an invitation makes a member, who may not do what the role does not allow,
 
 test('an invitation is accepted with the account that somebody has', async (t) => {
   const jar = browser(web.rapport.url)
-  const { email } = await join(ownersCalls(), web.rapport.url, 'member')
+  const { email } = await join(ownersCalls(), web.rapport.url, 'admin')
   assert.equal((await jar('POST', '/session', { email, password })).status, 200)
   const made = await jar('POST', '/workspaces', { name: 'Second Street' })
   assert.equal(made.status, 201, made.text)

@@ -1,5 +1,4 @@
-import { ActionIcon, Button } from '@mantine/core'
-import { TrashIcon } from '@primer/octicons-react'
+import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { api, dataOf } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
@@ -10,6 +9,7 @@ import { RecordLayout } from '../record/record-layout.tsx'
 import { ReadRecord } from '../record/record-page.tsx'
 import { ReferenceField, referenceTo } from '../record/reference-field.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { DeleteButton } from '../ui/delete-button.tsx'
 import { Field } from '../ui/fields.tsx'
 import { Ago } from '../ui/values.tsx'
 import { CompleteCircle, Due, TypeLabel } from './parts.tsx'
@@ -122,15 +122,7 @@ function KnownActivity({ activity, panel, onLeave }: KnownProps) {
             <Button variant={completed_at ? 'default' : 'filled'} onClick={toggle}>
               {completed_at ? t.activities.reopen : t.activities.complete}
             </Button>
-            <ActionIcon
-              variant="default"
-              size="30px"
-              aria-label={t.app.delete}
-              title={t.app.delete}
-              onClick={remove}
-            >
-              <TrashIcon />
-            </ActionIcon>
+            <DeleteButton label={t.app.delete} onDelete={remove} />
           </>
         )
       }

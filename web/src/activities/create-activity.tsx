@@ -1,5 +1,4 @@
 import { Select, Textarea, TextInput } from '@mantine/core'
-import { useEffect } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { instantOf } from '../app/zones.ts'
@@ -41,12 +40,7 @@ export function CreateActivity({ opened, onClose, initial, onCreated }: Props) {
     company_id: (initial?.company ?? null) as Choice | null,
     deal_id: (initial?.deal ?? null) as Choice | null,
   }
-  const { form, submit, sending, problem } = useRecordForm(start)
-  // Each opening begins anew.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what it begins with counts when it opens
-  useEffect(() => {
-    if (opened) form.setValues(start)
-  }, [opened])
+  const { form, submit, sending, problem } = useRecordForm(start, opened)
 
   async function create() {
     const made = await submit(async (values) => {

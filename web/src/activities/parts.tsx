@@ -51,7 +51,12 @@ export function Due({ activity: { due_at, completed_at } }: { activity: Timed })
       className="activity-due numbers"
       data-past={past || undefined}
     >
-      {past && <AlertIcon size={12} aria-label={t.activities.overdue} />}
+      {past && (
+        <>
+          <AlertIcon size={12} />
+          <span className="unseen">{t.activities.overdue} </span>
+        </>
+      )}
       {formats.moment(due_at)}
     </time>
   )

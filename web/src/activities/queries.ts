@@ -1,9 +1,10 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
-import { answerOf, api, dataOf, forEach, type Schemas } from '../api/client.ts'
+import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { tellProblem } from '../app/problems.tsx'
+import { useCounted } from '../record/bulk.tsx'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
-import { offerUndo, tell } from '../ui/undo.tsx'
+import { offerUndo } from '../ui/undo.tsx'
 
 export type Activity = Schemas['Activity']
 export type ListedActivity = Schemas['ListedActivity']
@@ -38,6 +39,7 @@ const call = {
 export function useActivityActions() {
   const t = useTexts()
   const client = useQueryClient()
+  const counted = useCounted()
   const refreshAll = useRefresh()
   const refresh = () => refreshAll('activities', 'timeline', 'reports', 'trash')
   /** Shows a change before the service has said yes. */
@@ -54,9 +56,10 @@ export function useActivityActions() {
   /** Does it to each and tells what could not be done; `shown` resolves when the pages show what is now. */
   async function doAll(ids: readonly number[], work: (id: number) => Promise<unknown>) {
     await client.cancelQueries({ queryKey: ['activities'] })
-    const { done, failed } = await forEach(ids, work)
-    if (failed.length === 1 && failed[0]) tellProblem(failed[0].problem, t)
-    else if (failed.length) tell(t.app.failed_many(failed.length))
+    const { done, failed } = await counted(ids, work)
+    const [first] = failed
+    if (first && failed.length === 1) tellProblem(first.problem, t)
+    else if (first) tellProblem(first.problem, t, t.app.failed_many(failed.length))
     return { done, shown: refresh() }
   }
   const now = () => new Date().toISOString()

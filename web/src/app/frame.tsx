@@ -1,4 +1,3 @@
-import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import {
   BriefcaseIcon,
@@ -6,7 +5,6 @@ import {
   GearIcon,
   HomeIcon,
   type Icon,
-  KebabHorizontalIcon,
   OrganizationIcon,
   PeopleIcon,
   SearchIcon,
@@ -18,12 +16,12 @@ import {
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
-import { Initials } from '../ui/values.tsx'
 import { useCommandKeys, useCommands } from './commands.ts'
 import { Keys } from './keys.tsx'
 import { useLiveUpdates } from './live.ts'
+import { MoreMenu, PersonMenu } from './menus.tsx'
 import { useRecentRecords } from './recent.ts'
-import { useSession, useSignOut } from './session.ts'
+import { useSession } from './session.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
 // Loaded when they are first opened.
@@ -164,89 +162,5 @@ function RailLink({ to, icon: PlaceIcon, label, collapsed = false }: RailLinkPro
       <PlaceIcon />
       {!collapsed && <span>{label}</span>}
     </Link>
-  )
-}
-
-function PersonMenu({ collapsed, onSheet }: { collapsed: boolean; onSheet: () => void }) {
-  const t = useTexts()
-  const { user } = useSession()
-  const signOut = useSignOut()
-  return (
-    <Menu position="right-end" width={200}>
-      <Menu.Target>
-        <UnstyledButton className="rail-link" aria-label={`${t.app.profile}: ${user.name}`}>
-          <Initials name={user.name} />
-          {!collapsed && <span>{user.name}</span>}
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item component={Link} to="/settings/profile">
-          {t.app.profile}
-        </Menu.Item>
-        <Menu.Item onClick={onSheet}>{t.app.shortcuts}</Menu.Item>
-        <Appearance />
-        <Menu.Divider />
-        <Menu.Item onClick={signOut}>{t.app.sign_out}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  )
-}
-
-function Appearance() {
-  const t = useTexts()
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
-  const schemes = { light: t.app.light, dark: t.app.dark, auto: t.app.system }
-  return (
-    <>
-      <Menu.Divider />
-      <Menu.Label>{t.app.appearance}</Menu.Label>
-      {Object.entries(schemes).map(([scheme, label]) => (
-        <Menu.Item
-          key={scheme}
-          role="menuitemradio"
-          aria-checked={colorScheme === scheme}
-          onClick={() => setColorScheme(scheme as 'light' | 'dark' | 'auto')}
-          fw={colorScheme === scheme ? 600 : 400}
-        >
-          {label}
-        </Menu.Item>
-      ))}
-    </>
-  )
-}
-
-/** On a phone: everything that the bottom bar has no room for. */
-function MoreMenu({ onSearch }: { onSearch: () => void }) {
-  const t = useTexts()
-  const signOut = useSignOut()
-  return (
-    <Menu position="top-end" width={220}>
-      <Menu.Target>
-        <UnstyledButton className="rail-link">
-          <KebabHorizontalIcon />
-          <span>{t.app.more}</span>
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={onSearch}>{t.app.search}</Menu.Item>
-        {(
-          [
-            ['/activities', t.app.activities],
-            ['/calendar', t.app.calendar],
-            ['/trash', t.app.trash],
-            ['/audit-log', t.app.audit_log],
-            ['/settings', t.app.settings],
-            ['/settings/profile', t.app.profile],
-          ] as const
-        ).map(([to, label]) => (
-          <Menu.Item key={to} component={Link} to={to}>
-            {label}
-          </Menu.Item>
-        ))}
-        <Appearance />
-        <Menu.Divider />
-        <Menu.Item onClick={signOut}>{t.app.sign_out}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
   )
 }

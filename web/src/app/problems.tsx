@@ -40,7 +40,7 @@ export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () =
   const t = useTexts()
   const request_id = error instanceof Problem ? error.request_id : null
   return (
-    <Alert color="red" variant="light" role="alert" my="sm">
+    <Alert color="red" variant="light" role="alert" my="sm" className="problem">
       <Text size="sm">{explain(error, t)}</Text>
       <Group gap="sm" mt="xs">
         {onRetry && (
@@ -54,12 +54,19 @@ export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () =
   )
 }
 
-/** A failure of something that left no place to show it in. */
-export function tellProblem(error: unknown, texts: Texts): void {
+/** A failure of something that left no place to show it in; `told` where more is to be said than why. */
+export function tellProblem(error: unknown, texts: Texts, told = explain(error, texts)): void {
   const request_id = error instanceof Problem ? error.request_id : null
   notifications.show({
     color: 'red',
-    message: explain(error, texts) + (request_id ? ` (${request_id})` : ''),
+    message: (
+      <>
+        <Text size="sm" mb={request_id ? 'xs' : 0}>
+          {told}
+        </Text>
+        {request_id && <CopyButton value={request_id} label={`${texts.app.request_id} ${request_id}`} />}
+      </>
+    ),
     autoClose: 8000,
     withBorder: true,
     closeButtonProps: { 'aria-label': texts.app.close },

@@ -5,17 +5,16 @@ import { api, dataOf } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Initials } from '../ui/values.tsx'
 import { tellProblem } from './problems.tsx'
-import { useSession } from './session.ts'
+import { useMay, useSession } from './session.ts'
 
 // Rarely needed: loaded when it is first opened.
 const NewWorkspace = lazy(() => import('../settings/new-workspace.tsx'))
 
-/** The workspace, the others that the person may go to, and making another one. */
-export function WorkspaceMenu({ collapsed }: { collapsed: boolean }) {
+/** The workspaces that the person may go to, in a menu. */
+export function Workspaces() {
   const t = useTexts()
   const client = useQueryClient()
   const { workspace, workspaces } = useSession()
-  const [making, setMaking] = useState(false)
   async function go(workspace_id: number) {
     try {
       await dataOf(api.PUT('/api/v1/session', { body: { workspace_id } }))
@@ -28,6 +27,24 @@ export function WorkspaceMenu({ collapsed }: { collapsed: boolean }) {
   }
   return (
     <>
+      <Menu.Label>{t.app.workspace}</Menu.Label>
+      {workspaces.map(({ id, name }) => (
+        <Menu.Item key={id} disabled={id === workspace.id} onClick={() => go(id)}>
+          {name}
+        </Menu.Item>
+      ))}
+    </>
+  )
+}
+
+/** The workspace, the others, and making another one. */
+export function WorkspaceMenu({ collapsed }: { collapsed: boolean }) {
+  const t = useTexts()
+  const { workspace } = useSession()
+  const mayMake = useMay()('workspace:write')
+  const [making, setMaking] = useState(false)
+  return (
+    <>
       <Menu position="bottom-start" width={220}>
         <Menu.Target>
           <UnstyledButton className="rail-link" aria-label={`${t.app.workspace}: ${workspace.name}`}>
@@ -36,14 +53,13 @@ export function WorkspaceMenu({ collapsed }: { collapsed: boolean }) {
           </UnstyledButton>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Label>{t.app.workspace}</Menu.Label>
-          {workspaces.map(({ id, name }) => (
-            <Menu.Item key={id} disabled={id === workspace.id} onClick={() => go(id)}>
-              {name}
-            </Menu.Item>
-          ))}
-          <Menu.Divider />
-          <Menu.Item onClick={() => setMaking(true)}>{t.settings.new_workspace}…</Menu.Item>
+          <Workspaces />
+          {mayMake && (
+            <>
+              <Menu.Divider />
+              <Menu.Item onClick={() => setMaking(true)}>{t.settings.new_workspace}…</Menu.Item>
+            </>
+          )}
         </Menu.Dropdown>
       </Menu>
       <Suspense>{making && <NewWorkspace onClose={() => setMaking(false)} />}</Suspense>

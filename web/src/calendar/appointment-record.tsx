@@ -1,5 +1,5 @@
-import { ActionIcon, Badge, Button, TextInput } from '@mantine/core'
-import { CalendarIcon, TrashIcon } from '@primer/octicons-react'
+import { Badge, Button, TextInput } from '@mantine/core'
+import { CalendarIcon } from '@primer/octicons-react'
 import { useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
@@ -9,6 +9,7 @@ import { RecordLayout } from '../record/record-layout.tsx'
 import { ReadRecord } from '../record/record-page.tsx'
 import { ReferenceField, referenceTo } from '../record/reference-field.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { DeleteButton } from '../ui/delete-button.tsx'
 import { Field } from '../ui/fields.tsx'
 import { FormDialog, useRecordForm } from '../ui/form.tsx'
 import { Ago } from '../ui/values.tsx'
@@ -150,15 +151,7 @@ function KnownAppointment({ appointment, panel, onLeave }: KnownProps) {
                   {t.calendar.cancel}
                 </Button>
               )}
-              <ActionIcon
-                variant="default"
-                size="30px"
-                aria-label={t.app.delete}
-                title={t.app.delete}
-                onClick={remove}
-              >
-                <TrashIcon />
-              </ActionIcon>
+              <DeleteButton label={t.app.delete} onDelete={remove} />
             </>
           )
         }

@@ -1,7 +1,8 @@
-import { NumberInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import { NumberInput, Switch, Textarea, TextInput } from '@mantine/core'
 import '../activities/activities.css'
+import { ZoneInput } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
-import { type Draft, timeZones } from './booking.ts'
+import type { Draft } from './booking.ts'
 import type { Problems } from './hours-editor.tsx'
 import { OverridesEditor, WeekEditor } from './week-editor.tsx'
 
@@ -67,16 +68,11 @@ export function BookingFields({ draft, problems, onChange }: Props) {
           />
         ))}
       </div>
-      <Select
-        label={t.calendar.time_zone}
+      <ZoneInput
         description={t.calendar.time_zone_hint}
-        data={timeZones(draft.time_zone)}
-        searchable
-        limit={100}
-        allowDeselect={false}
         value={draft.time_zone}
         error={problems.time_zone}
-        onChange={(time_zone) => time_zone && onChange({ time_zone })}
+        onChange={(time_zone) => onChange({ time_zone })}
       />
       <WeekEditor draft={draft} problems={problems} onChange={onChange} />
       <OverridesEditor draft={draft} problems={problems} onChange={onChange} />

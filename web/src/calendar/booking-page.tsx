@@ -1,5 +1,5 @@
-import { ActionIcon, Button } from '@mantine/core'
-import { LinkExternalIcon, TrashIcon } from '@primer/octicons-react'
+import { Button } from '@mantine/core'
+import { LinkExternalIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -12,6 +12,7 @@ import { useRefresh } from '../record/refresh.ts'
 import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
+import { DeleteButton } from '../ui/delete-button.tsx'
 import { Page } from '../ui/page.tsx'
 import { tell } from '../ui/undo.tsx'
 import {
@@ -143,15 +144,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
             <Button onClick={save} loading={sending} disabled={!changed}>
               {t.calendar.save_page}
             </Button>
-            <ActionIcon
-              variant="default"
-              size="30px"
-              aria-label={t.app.delete}
-              title={t.app.delete}
-              onClick={remove}
-            >
-              <TrashIcon />
-            </ActionIcon>
+            <DeleteButton label={t.app.delete} onDelete={remove} />
           </>
         )
       }

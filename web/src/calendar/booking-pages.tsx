@@ -1,4 +1,4 @@
-import { Button, Select, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { CheckCircleFillIcon, CircleSlashIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
@@ -8,6 +8,7 @@ import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import { ZoneInput } from '../people/inputs.tsx'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
@@ -17,7 +18,7 @@ import { useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
-import { type BookingPage, bookingPagesQuery, publicAddress, timeZones, touched } from './booking.ts'
+import { type BookingPage, bookingPagesQuery, publicAddress, touched } from './booking.ts'
 import '../activities/activities.css'
 import './booking.css'
 
@@ -178,15 +179,7 @@ function CreateBookingPage({ onClose }: { onClose: () => void }) {
           leftSectionWidth={56}
           {...form.getInputProps('slug')}
         />
-        <Select
-          label={t.calendar.time_zone}
-          description={t.calendar.time_zone_hint}
-          data={timeZones(form.values.time_zone)}
-          searchable
-          limit={100}
-          allowDeselect={false}
-          {...form.getInputProps('time_zone')}
-        />
+        <ZoneInput description={t.calendar.time_zone_hint} {...form.getInputProps('time_zone')} />
       </div>
     </FormDialog>
   )

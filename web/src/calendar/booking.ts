@@ -39,11 +39,6 @@ export function draftOf(page: BookingPage): Draft {
 /** A draft as the API takes it; an empty number is told as such by the service. */
 export const bodyOf = ({ description, ...draft }: Draft) => ({ ...draft, description: description || null })
 
-/** All time zones that the browser knows, with the one that is chosen in any case. */
-export const timeZones = (chosen: string): string[] => [
-  ...new Set([...Intl.supportedValuesOf('timeZone'), 'UTC', chosen]),
-]
-
 /** The public address of a page. */
 export const publicAddress = (slug: string): string => `${window.location.origin}/book/${slug}`
 

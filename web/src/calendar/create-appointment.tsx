@@ -1,5 +1,4 @@
 import { Textarea, TextInput } from '@mantine/core'
-import { useEffect } from 'react'
 import '../activities/activities.css'
 import { api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
@@ -40,11 +39,7 @@ export function CreateAppointment({ opened, onClose, initial, onCreated }: Props
       booking_page_id: null as Choice | null,
     }
   }
-  const { form, submit, sending, problem } = useRecordForm(begin())
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what it begins with counts when it opens
-  useEffect(() => {
-    if (opened) form.setValues(begin())
-  }, [opened])
+  const { form, submit, sending, problem } = useRecordForm(begin(), opened)
 
   /** The end keeps its distance from the start. */
   function setStart(start_at: string) {

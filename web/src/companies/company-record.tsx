@@ -1,5 +1,5 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
-import { GlobeIcon, TrashIcon } from '@primer/octicons-react'
+import { GlobeIcon } from '@primer/octicons-react'
 import { useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useMay } from '../app/session.ts'
@@ -11,6 +11,7 @@ import { RelatedActivities, RelatedContacts, RelatedDeals } from '../record/rela
 import { Timeline } from '../record/timeline.tsx'
 import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
+import { DeleteButton } from '../ui/delete-button.tsx'
 import { Field } from '../ui/fields.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
 import {
@@ -90,13 +91,7 @@ function KnownCompany({ company, panel, onLeave }: KnownProps) {
                 </ActionIcon>
               </Tooltip>
             )}
-            {writes && (
-              <Tooltip label={t.companies.delete}>
-                <ActionIcon variant="default" size={30} aria-label={t.companies.delete} onClick={remove}>
-                  <TrashIcon />
-                </ActionIcon>
-              </Tooltip>
-            )}
+            {writes && <DeleteButton label={t.companies.delete} onDelete={remove} />}
           </>
         }
         facts={<CompanyFacts company={company} onSave={writes ? change : undefined} />}

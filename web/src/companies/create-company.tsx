@@ -1,5 +1,4 @@
 import { SimpleGrid, TextInput } from '@mantine/core'
-import { useEffect } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -14,14 +13,7 @@ const start = { name: '', website: '', industry: '', phone: '', address: '' }
 export function CreateCompany({ opened, onClose, onCreated }: Props) {
   const t = useTexts()
   const refresh = useRefresh()
-  const { form, submit, sending, problem } = useRecordForm(start)
-  // Each opening begins anew.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what it begins with counts when it opens
-  useEffect(() => {
-    if (!opened) return
-    form.setValues(start)
-    form.clearErrors()
-  }, [opened])
+  const { form, submit, sending, problem } = useRecordForm(start, opened)
 
   async function create() {
     await submit(async (body) => {

@@ -1,5 +1,5 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
-import { MailIcon, TrashIcon } from '@primer/octicons-react'
+import { MailIcon } from '@primer/octicons-react'
 import { useCommands } from '../app/commands.ts'
 import { useMay } from '../app/session.ts'
 import { fullName } from '../record/choices.ts'
@@ -11,6 +11,7 @@ import { RelatedActivities, RelatedAppointments, RelatedDeals } from '../record/
 import { Timeline } from '../record/timeline.tsx'
 import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
+import { DeleteButton } from '../ui/delete-button.tsx'
 import { Initials } from '../ui/values.tsx'
 import { ContactFacts } from './contact-facts.tsx'
 import {
@@ -92,13 +93,7 @@ function KnownContact({ contact, panel, onLeave }: KnownProps) {
               </ActionIcon>
             </Tooltip>
           )}
-          {writes && (
-            <Tooltip label={t.contacts.delete}>
-              <ActionIcon variant="default" size={30} aria-label={t.contacts.delete} onClick={remove}>
-                <TrashIcon />
-              </ActionIcon>
-            </Tooltip>
-          )}
+          {writes && <DeleteButton label={t.contacts.delete} onDelete={remove} />}
         </>
       }
       facts={<ContactFacts contact={contact} onSave={writes ? change : undefined} />}

@@ -1,5 +1,4 @@
 import { SimpleGrid, TagsInput, TextInput } from '@mantine/core'
-import { useEffect } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { searches } from '../record/choices.ts'
 import { useRefresh } from '../record/refresh.ts'
@@ -26,14 +25,7 @@ export function CreateContact({ opened, onClose, onCreated, initial }: Props) {
     company_id: (initial?.company ?? null) as Choice | null,
     tags: [] as string[],
   }
-  const { form, submit, sending, problem } = useRecordForm(start)
-  // Each opening begins anew.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what it begins with counts when it opens
-  useEffect(() => {
-    if (!opened) return
-    form.setValues(start)
-    form.clearErrors()
-  }, [opened])
+  const { form, submit, sending, problem } = useRecordForm(start, opened)
 
   async function create() {
     await submit(async ({ company_id, ...values }) => {

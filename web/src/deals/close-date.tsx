@@ -27,7 +27,8 @@ export function CloseDate({ deal, brief = false }: Props) {
       data-past={past || undefined}
       title={past ? `${t.deals.past}: ${whole}` : whole}
     >
-      {past ? <ClockIcon size={12} aria-label={t.deals.past} /> : <CalendarIcon size={12} />}
+      {past ? <ClockIcon size={12} /> : <CalendarIcon size={12} />}
+      {past && <span className="unseen">{t.deals.past} </span>}
       {short ? formats.shortDate(date) : whole}
     </time>
   )

@@ -1,6 +1,5 @@
 import { NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { DateInput } from '@mantine/dates'
-import { useEffect, useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { searches } from '../record/choices.ts'
@@ -12,16 +11,6 @@ import { tell } from '../ui/undo.tsx'
 import { type Deal, touched } from './deals.ts'
 import { StageMark } from './stage-badge.tsx'
 import { default_probabilities, type Stage, stages } from './stages.ts'
-
-const empty = {
-  name: '',
-  value: '' as number | string,
-  stage: 'new_lead' as Stage,
-  probability: '' as number | string,
-  contact_id: null as number | null,
-  company_id: null as number | null,
-  expected_close_date: null as string | null,
-}
 
 /** What a new deal begins with, such as the contact whose page it is created on. */
 export type DealBeginning = {
@@ -42,28 +31,26 @@ export function CreateDeal({ opened, onClose, initial, onCreated }: Props) {
   const t = useTexts()
   const formats = useFormats()
   const refresh = useRefresh()
-  const { form, submit, sending, problem } = useRecordForm(empty)
-  const [contact, setContact] = useState<Choice | null>(null)
-  const [company, setCompany] = useState<Choice | null>(null)
-  const { name, value, stage, probability, expected_close_date } = form.getValues()
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each opening begins anew
-  useEffect(() => {
-    if (!opened) return
-    form.setValues({ ...empty, name: initial?.name ?? '', stage: initial?.stage ?? 'new_lead' })
-    form.clearErrors()
-    setContact(initial?.contact ?? null)
-    setCompany(initial?.company ?? null)
-  }, [opened])
+  const start = {
+    name: initial?.name ?? '',
+    stage: initial?.stage ?? ('new_lead' as Stage),
+    value: '' as number | string,
+    probability: '' as number | string,
+    expected_close_date: null as string | null,
+    contact_id: initial?.contact ?? null,
+    company_id: initial?.company ?? null,
+  }
+  const { form, submit, sending, problem } = useRecordForm(start, opened)
+  const { stage, company_id, contact_id } = form.values
 
   async function create() {
     const numberOf = (given: number | string) => (given === '' ? null : Number(given))
-    const body = {
-      ...{ name: name.trim(), stage, expected_close_date },
-      ...{ value: numberOf(value), probability: numberOf(probability) },
-      ...{ contact_id: contact?.id ?? null, company_id: company?.id ?? null },
-    }
-    const done = await submit(async () => {
+    const done = await submit(async ({ value, probability, contact_id, company_id, ...values }) => {
+      const body = {
+        ...values,
+        ...{ value: numberOf(value), probability: numberOf(probability) },
+        ...{ contact_id: contact_id?.id ?? null, company_id: company_id?.id ?? null },
+      }
       const deal = await dataOf(api.POST('/api/v1/deals', { body }))
       await refresh(...touched)
       tell(t.deals.created(deal.name))
@@ -119,16 +106,16 @@ export function CreateDeal({ opened, onClose, initial, onCreated }: Props) {
           label={t.deals.company}
           kind="companies"
           search={searches.companies}
-          value={company}
-          onChange={setCompany}
+          value={company_id}
+          onChange={(choice) => form.setFieldValue('company_id', choice)}
           error={form.errors.company_id}
         />
         <ReferenceInput
           label={t.deals.contact}
           kind="contacts"
           search={searches.contacts}
-          value={contact}
-          onChange={setContact}
+          value={contact_id}
+          onChange={(choice) => form.setFieldValue('contact_id', choice)}
           error={form.errors.contact_id}
         />
       </Stack>

@@ -1,5 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
-import { BriefcaseIcon, TrashIcon } from '@primer/octicons-react'
+import { BriefcaseIcon } from '@primer/octicons-react'
 import { useCommands } from '../app/commands.ts'
 import { useMay } from '../app/session.ts'
 import { fullName } from '../record/choices.ts'
@@ -10,6 +9,7 @@ import { RelatedActivities } from '../record/related.tsx'
 import { Timeline } from '../record/timeline.tsx'
 import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
+import { DeleteButton } from '../ui/delete-button.tsx'
 import { DealFacts } from './deal-facts.tsx'
 import { type Deal, dealQuery, deleteDeal, restoreDeal, touched } from './deals.ts'
 import { StageHistory } from './stage-history.tsx'
@@ -55,15 +55,7 @@ function KnownDeal({ deal, panel, onLeave }: KnownProps) {
       title={name}
       subtitle={company && <RecordLink kind="companies" {...company} />}
       back={{ to: '/deals', label: t.deals.back_to_deals }}
-      actions={
-        writes && (
-          <Tooltip label={t.deals.delete_deal}>
-            <ActionIcon variant="default" size={30} aria-label={t.deals.delete_deal} onClick={remove}>
-              <TrashIcon />
-            </ActionIcon>
-          </Tooltip>
-        )
-      }
+      actions={writes && <DeleteButton label={t.deals.delete_deal} onDelete={remove} />}
       facts={
         <>
           <div className="steps-place">

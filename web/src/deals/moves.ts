@@ -1,6 +1,5 @@
-import { notifications } from '@mantine/notifications'
 import { useMemo, useRef, useState } from 'react'
-import { explain } from '../app/problems.tsx'
+import { explain, tellProblem } from '../app/problems.tsx'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
@@ -87,8 +86,7 @@ export function useMoves() {
           offerUndo(t, told, () => undo(mine, back))
         } catch (error) {
           goBack(mine)
-          const message = t.deals.back_in(name, t.deals.stages[from], explain(error, t))
-          notifications.show({ color: 'red', autoClose: 8000, withBorder: true, message })
+          tellProblem(error, t, t.deals.back_in(name, t.deals.stages[from], explain(error, t)))
         }
         await settle()
       }

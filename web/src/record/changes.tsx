@@ -1,3 +1,4 @@
+import type { Schemas } from '../api/client.ts'
 import { type Formats, useFormats } from '../app/formats.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 
@@ -8,6 +9,10 @@ type Line = { label: string; told: string }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Who made a change, at the beginning of a sentence. */
+export const whoOf = ({ kind, name }: Schemas['Actor'], t: Texts): string =>
+  name ?? t.record.actors[kind] ?? kind
 
 /** The name of a deal's stage; what a contact has as its stage is free text and stays as it is. */
 export const stageName = (stage: string, t: Texts): string =>

@@ -9,9 +9,9 @@ import {
 } from '@primer/octicons-react'
 import type { Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
-import { type Texts, useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/texts.ts'
 import { Ago, Money } from '../ui/values.tsx'
-import { ChangedFields, stageName } from './changes.tsx'
+import { ChangedFields, stageName, whoOf } from './changes.tsx'
 import { RecordLink } from './linked.tsx'
 
 export type Entry = Schemas['TimelineEntry']
@@ -32,9 +32,6 @@ const icons: Record<Entry['type'], Icon> = {
   deal: BriefcaseIcon,
   stage_change: ArrowRightIcon,
 }
-
-/** Who made a change, in a sentence. */
-const whoOf = (actor: Actor, t: Texts): string => actor.name ?? t.record.actors[actor.kind] ?? actor.kind
 
 /** What the change of a deal's stage tells already, in an entry of its own. */
 const of_stage = ['stage', 'status', 'probability', 'closed_at']

@@ -3,7 +3,7 @@ import { ChevronDownIcon, ChevronRightIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { type Formats, useFormats } from '../app/formats.ts'
-import { readable } from '../record/changes.tsx'
+import { readable, whoOf } from '../record/changes.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 import { type AuditEntry, placeOf } from './record-place.ts'
@@ -14,7 +14,7 @@ export function AuditRow({ entry, name }: { entry: AuditEntry; name: string }) {
   const id = useId()
   const [open, setOpen] = useState(false)
   const { actor, action, kind, occurred_at } = entry
-  const who = actor.name ?? t.record.actors[actor.kind] ?? actor.kind
+  const who = whoOf(actor, t)
   const [before = '', after = ''] = t.trash
     .sentence(who, t.trash.actions[action] ?? action)
     .split('{record}')

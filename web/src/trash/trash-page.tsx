@@ -3,9 +3,10 @@ import { HistoryIcon, PersonIcon, ReplyIcon, TrashIcon } from '@primer/octicons-
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answerOf, api, forEach } from '../api/client.ts'
+import { answerOf, api } from '../api/client.ts'
 import { explain, ProblemNote, tellProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import { useCounted } from '../record/bulk.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -32,6 +33,7 @@ export function TrashPage() {
   const view = useListView(filter_names)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [erasing, setErasing] = useState<Row | null>(null)
+  const counted = useCounted()
   const [restoring, setRestoring] = useState(false)
   const query = {
     ...(view.filters.kind && { kind: view.filters.kind as Trashed['kind'] }),
@@ -51,14 +53,15 @@ export function TrashPage() {
 
   async function restore(chosen: Row[]) {
     setRestoring(true)
-    const { done, failed } = await forEach(chosen, restoreRecord)
+    const { done, failed } = await counted(chosen, restoreRecord)
     setRestoring(false)
     unselect(done)
     if (done.length)
       tell(done.length === 1 ? t.app.restored(done[0]?.name ?? '') : t.trash.restored_many(done.length))
     const [first] = failed
     if (first && chosen.length === 1) tellProblem(first.problem, t)
-    else if (first) tell(t.trash.not_restored(failed.length, explain(first.problem, t)))
+    else if (first)
+      tellProblem(first.problem, t, t.trash.not_restored(failed.length, explain(first.problem, t)))
     await readAgain()
     // The buttons of the row are gone with it.
     keepFocus(0)

@@ -26,7 +26,7 @@ const typing_ms = 200
 // A menu gives the focus back to its button a moment after it closes; only then can the new chip take it.
 const focus_back_ms = 30
 
-/** The search of a list, the chips of its filters, and the menu that adds one. `/` goes into the search. */
+/** The search of a list, the chips of its filters, and the menu that adds one. `/` goes into the search, else to the menu. */
 export function ListFilters({
   view,
   filters,
@@ -40,6 +40,8 @@ export function ListFilters({
   const [added, setAdded] = useState<string | null>(null)
   const shown = filters.filter(({ name }) => view.filters[name] || name === added)
   const others = filters.filter((filter) => !shown.includes(filter))
+  const menu = useRef<HTMLButtonElement>(null)
+  useFilterKey(() => menu.current?.click(), !search && others.length > 0)
   return (
     <>
       {search && <SearchInput view={view} />}
@@ -58,7 +60,7 @@ export function ListFilters({
       {others.length > 0 && (
         <Menu position="bottom-start">
           <Menu.Target>
-            <Button variant="default" leftSection={<FilterIcon size={14} />}>
+            <Button ref={menu} variant="default" leftSection={<FilterIcon size={14} />}>
               {t.app.add_filter}
             </Button>
           </Menu.Target>
@@ -80,6 +82,11 @@ export function ListFilters({
   )
 }
 
+function useFilterKey(run: () => void, offered = true) {
+  const label = useTexts().app.keys.filter
+  useCommands(offered ? [{ id: 'filter', label, group: 'lists', keys: '/', keys_only: true, run }] : [])
+}
+
 function SearchInput({ view }: { view: ListView }) {
   const t = useTexts()
   const input = useRef<HTMLInputElement>(null)
@@ -98,16 +105,7 @@ function SearchInput({ view }: { view: ListView }) {
     }, typing_ms)
     return () => clearTimeout(timer)
   }, [text, view])
-  useCommands([
-    {
-      id: 'filter',
-      label: t.app.keys.filter,
-      group: 'lists',
-      keys: '/',
-      keys_only: true,
-      run: () => input.current?.focus(),
-    },
-  ])
+  useFilterKey(() => input.current?.focus())
   return (
     <TextInput
       ref={input}

@@ -1,19 +1,27 @@
 import { Button, Group, Modal } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Problem } from '../api/client.ts'
 import { fieldMessage, ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 
 /**
  * The values of a form and how they are sent: what the service refuses is shown at its field, by the field's name in the
- * API; what concerns no field of the form is told as `problem`.
+ * API; what concerns no field of the form is told as `problem`. In a dialog that stays (`opened`), each opening begins anew,
+ * with what is given then.
  */
-export function useRecordForm<Values extends Record<string, unknown>>(initial: Values) {
+export function useRecordForm<Values extends Record<string, unknown>>(initial: Values, opened = false) {
   const t = useTexts()
   const form = useForm<Values>({ initialValues: initial, mode: 'controlled' })
   const [problem, setProblem] = useState<unknown>(null)
   const [sending, setSending] = useState(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what it begins with counts when it opens
+  useEffect(() => {
+    if (!opened) return
+    form.setValues(initial)
+    form.clearErrors()
+    setProblem(null)
+  }, [opened])
   async function submit(send: (values: Values) => Promise<unknown>): Promise<boolean> {
     setProblem(null)
     setSending(true)

@@ -1,31 +1,11 @@
-import { ActionIcon, Checkbox, Group, Skeleton, Text } from '@mantine/core'
-import { ArrowDownIcon, ArrowUpIcon, ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
-import { Link } from '@tanstack/react-router'
+import { Checkbox } from '@mantine/core'
 import { useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
-import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
+import { Awaited, type Column, HeadCell, type Meta, Pager, RowLink } from './table-parts.tsx'
 import './table.css'
 
-export type Column<Row> = {
-  id: string
-  label: string
-  /** Short text, a link, or a small piece; empty cells stay empty. */
-  cell: (row: Row) => React.ReactNode
-  /** The API's order by this column, without the sign; descending first where `down`. */
-  sort?: string
-  down?: boolean
-  /** Right-aligned, with figures of one width. */
-  number?: boolean
-  width?: number
-  /** Shown on a phone too; the first column always is. */
-  phone?: boolean
-  /** Not shown until the reader chooses it. */
-  extra?: boolean
-}
-
-/** Of a page by number, as the API tells it. */
-type Meta = { current_page?: number; last_page?: number; per_page?: number; total?: number }
+export type { Column } from './table-parts.tsx'
 
 type Props<Row> = {
   /** What the table lists, for those who do not see it. */
@@ -208,110 +188,5 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
       </div>
       {meta && onPage && <Pager meta={meta} onPage={onPage} />}
     </div>
-  )
-}
-
-function RowLink({
-  href,
-  onOpen,
-  children,
-}: {
-  href?: string
-  onOpen?: () => void
-  children: React.ReactNode
-}) {
-  if (href)
-    return (
-      <Link to={href} data-row-link className="row-link">
-        {children}
-      </Link>
-    )
-  if (!onOpen) return children
-  return (
-    <button type="button" data-row-link className="row-link" onClick={onOpen}>
-      {children}
-    </button>
-  )
-}
-
-type HeadProps<Row> = { column: Column<Row>; sort?: string; onSort?: (sort: string) => void }
-
-function HeadCell<Row>({ column, sort, onSort }: HeadProps<Row>) {
-  const t = useTexts()
-  const { label, number, width, phone } = column
-  const down = sort === `-${column.sort}`
-  const sorted = column.sort !== undefined && (down || sort === column.sort)
-  const order = sorted ? (down ? 'descending' : 'ascending') : undefined
-  const first = column.down ? `-${column.sort}` : column.sort
-  const other = column.down ? column.sort : `-${column.sort}`
-  return (
-    <th
-      scope="col"
-      aria-sort={order}
-      className={number ? 'number' : undefined}
-      style={{ width }}
-      data-phone={phone || undefined}
-    >
-      {column.sort && onSort ? (
-        <button
-          type="button"
-          className="sort-button"
-          title={t.app.sort_by(label)}
-          onClick={() => onSort((sort === first ? other : first) ?? '')}
-        >
-          {label}
-          {order === 'ascending' && <ArrowUpIcon size={12} />}
-          {order === 'descending' && <ArrowDownIcon size={12} />}
-        </button>
-      ) : (
-        label
-      )}
-    </th>
-  )
-}
-
-function Awaited({ columns }: { columns: number }) {
-  return Array.from({ length: 12 }, (_, row) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: rows that are only awaited have nothing else
-    <tr key={row} aria-hidden>
-      {Array.from({ length: columns }, (_, column) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: as above
-        <td key={column} data-first={column === 0 || undefined} data-phone={column < 2 || undefined}>
-          <Skeleton height={10} width={`${40 + ((row * 7 + column * 13) % 45)}%`} />
-        </td>
-      ))}
-    </tr>
-  ))
-}
-
-function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {
-  const t = useTexts()
-  const formats = useFormats()
-  const { current_page = 1, last_page = 1, per_page = 0, total = 0 } = meta
-  const from = Math.min(total, (current_page - 1) * per_page + 1)
-  const to = Math.min(total, current_page * per_page)
-  const n = formats.number
-  return (
-    <Group justify="flex-end" gap="sm" className="pager">
-      <Text size="sm" c="dimmed" className="numbers">
-        {t.app.range(n(from), n(to), n(total))}
-      </Text>
-      <ActionIcon
-        variant="default"
-        aria-label={t.app.previous}
-        disabled={current_page <= 1}
-        onClick={() => onPage(current_page - 1)}
-      >
-        <ChevronLeftIcon />
-      </ActionIcon>
-      <ActionIcon
-        variant="default"
-        aria-label={t.app.next}
-        disabled={current_page >= last_page}
-        onClick={() => onPage(current_page + 1)}
-      >
-        <ChevronRightIcon />
-      </ActionIcon>
-    </Group>
   )
 }

@@ -1,0 +1,94 @@
+import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { KebabHorizontalIcon } from '@primer/octicons-react'
+import { Link } from '@tanstack/react-router'
+import { useTexts } from '../texts/texts.ts'
+import { Initials } from '../ui/values.tsx'
+import { useSession, useSignOut } from './session.ts'
+import { Workspaces } from './workspace-menu.tsx'
+
+/** The person at the foot of the rail. */
+export function PersonMenu({ collapsed, onSheet }: { collapsed: boolean; onSheet: () => void }) {
+  const t = useTexts()
+  const { user } = useSession()
+  const signOut = useSignOut()
+  return (
+    <Menu position="right-end" width={200}>
+      <Menu.Target>
+        <UnstyledButton className="rail-link" aria-label={`${t.app.profile}: ${user.name}`}>
+          <Initials name={user.name} />
+          {!collapsed && <span>{user.name}</span>}
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component={Link} to="/settings/profile">
+          {t.app.profile}
+        </Menu.Item>
+        <Menu.Item onClick={onSheet}>{t.app.shortcuts}</Menu.Item>
+        <Appearance />
+        <Menu.Divider />
+        <Menu.Item onClick={signOut}>{t.app.sign_out}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function Appearance() {
+  const t = useTexts()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const schemes = { light: t.app.light, dark: t.app.dark, auto: t.app.system }
+  return (
+    <>
+      <Menu.Divider />
+      <Menu.Label>{t.app.appearance}</Menu.Label>
+      {Object.entries(schemes).map(([scheme, label]) => (
+        <Menu.Item
+          key={scheme}
+          role="menuitemradio"
+          aria-checked={colorScheme === scheme}
+          onClick={() => setColorScheme(scheme as 'light' | 'dark' | 'auto')}
+          fw={colorScheme === scheme ? 600 : 400}
+        >
+          {label}
+        </Menu.Item>
+      ))}
+    </>
+  )
+}
+
+/** On a phone: everything that the bottom bar has no room for. */
+export function MoreMenu({ onSearch }: { onSearch: () => void }) {
+  const t = useTexts()
+  const signOut = useSignOut()
+  return (
+    <Menu position="top-end" width={220}>
+      <Menu.Target>
+        <UnstyledButton className="rail-link">
+          <KebabHorizontalIcon />
+          <span>{t.app.more}</span>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={onSearch}>{t.app.search}</Menu.Item>
+        {(
+          [
+            ['/activities', t.app.activities],
+            ['/calendar', t.app.calendar],
+            ['/trash', t.app.trash],
+            ['/audit-log', t.app.audit_log],
+            ['/settings', t.app.settings],
+            ['/settings/profile', t.app.profile],
+          ] as const
+        ).map(([to, label]) => (
+          <Menu.Item key={to} component={Link} to={to}>
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Workspaces />
+        <Appearance />
+        <Menu.Divider />
+        <Menu.Item onClick={signOut}>{t.app.sign_out}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,134 @@
+import { ActionIcon, Group, Skeleton, Text } from '@mantine/core'
+import { ArrowDownIcon, ArrowUpIcon, ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
+import { Link } from '@tanstack/react-router'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+
+export type Column<Row> = {
+  id: string
+  label: string
+  /** Short text, a link, or a small piece; empty cells stay empty. */
+  cell: (row: Row) => React.ReactNode
+  /** The API's order by this column, without the sign; descending first where `down`. */
+  sort?: string
+  down?: boolean
+  /** Right-aligned, with figures of one width. */
+  number?: boolean
+  width?: number
+  /** Shown on a phone too; the first column always is. */
+  phone?: boolean
+  /** Not shown until the reader chooses it. */
+  extra?: boolean
+}
+
+/** Of a page by number, as the API tells it. */
+export type Meta = { current_page?: number; last_page?: number; per_page?: number; total?: number }
+
+/** What a row's first cell opens: its page, or whatever a click on the row does. */
+export function RowLink({
+  href,
+  onOpen,
+  children,
+}: {
+  href?: string
+  onOpen?: () => void
+  children: React.ReactNode
+}) {
+  if (href)
+    return (
+      <Link to={href} data-row-link className="row-link">
+        {children}
+      </Link>
+    )
+  if (!onOpen) return children
+  return (
+    <button type="button" data-row-link className="row-link" onClick={onOpen}>
+      {children}
+    </button>
+  )
+}
+
+type HeadProps<Row> = { column: Column<Row>; sort?: string; onSort?: (sort: string) => void }
+
+/** The head of a column; it sorts where the API can. */
+export function HeadCell<Row>({ column, sort, onSort }: HeadProps<Row>) {
+  const t = useTexts()
+  const { label, number, width, phone } = column
+  const down = sort === `-${column.sort}`
+  const sorted = column.sort !== undefined && (down || sort === column.sort)
+  const order = sorted ? (down ? 'descending' : 'ascending') : undefined
+  const first = column.down ? `-${column.sort}` : column.sort
+  const other = column.down ? column.sort : `-${column.sort}`
+  return (
+    <th
+      scope="col"
+      aria-sort={order}
+      className={number ? 'number' : undefined}
+      style={{ width }}
+      data-phone={phone || undefined}
+    >
+      {column.sort && onSort ? (
+        <button
+          type="button"
+          className="sort-button"
+          title={t.app.sort_by(label)}
+          onClick={() => onSort((sort === first ? other : first) ?? '')}
+        >
+          {label}
+          {order === 'ascending' && <ArrowUpIcon size={12} />}
+          {order === 'descending' && <ArrowDownIcon size={12} />}
+        </button>
+      ) : (
+        label
+      )}
+    </th>
+  )
+}
+
+/** Rows while they are awaited. */
+export function Awaited({ columns }: { columns: number }) {
+  return Array.from({ length: 12 }, (_, row) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: rows that are only awaited have nothing else
+    <tr key={row} aria-hidden>
+      {Array.from({ length: columns }, (_, column) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: as above
+        <td key={column} data-first={column === 0 || undefined} data-phone={column < 2 || undefined}>
+          <Skeleton height={10} width={`${40 + ((row * 7 + column * 13) % 45)}%`} />
+        </td>
+      ))}
+    </tr>
+  ))
+}
+
+/** Which rows of how many are shown, and the way to the others. */
+export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { current_page = 1, last_page = 1, per_page = 0, total = 0 } = meta
+  const from = Math.min(total, (current_page - 1) * per_page + 1)
+  const to = Math.min(total, current_page * per_page)
+  const n = formats.number
+  return (
+    <Group justify="flex-end" gap="sm" className="pager">
+      <Text size="sm" c="dimmed" className="numbers">
+        {t.app.range(n(from), n(to), n(total))}
+      </Text>
+      <ActionIcon
+        variant="default"
+        aria-label={t.app.previous}
+        disabled={current_page <= 1}
+        onClick={() => onPage(current_page - 1)}
+      >
+        <ChevronLeftIcon />
+      </ActionIcon>
+      <ActionIcon
+        variant="default"
+        aria-label={t.app.next}
+        disabled={current_page >= last_page}
+        onClick={() => onPage(current_page + 1)}
+      >
+        <ChevronRightIcon />
+      </ActionIcon>
+    </Group>
+  )
+}
