@@ -101,6 +101,53 @@ describe('invitations', () => {
     })
   })
 
+  test('an invitation is read where its creation says it is, by those alone who may invite', async () => {
+    const reply = await ada('POST', '/invitations', { email: 'placed@example.com', role: 'member' })
+    const at = String(reply.headers.get('location')).replace('/api/v1', '')
+    const { url_path, ...shown } = reply.body.data
+    const read = await ada('GET', at)
+    assert.deepEqual(read.body.data, shown)
+    const etag = String(read.headers.get('etag'))
+    assert.equal(etag, reply.headers.get('etag'))
+    assert.equal((await ada('GET', at, undefined, { 'if-none-match': etag })).status, 304)
+    const { call: member } = await join(ada, rapport.url, 'member')
+    for (const path of [at, '/invitations']) refused(await member('GET', path), 403, 'forbidden')
+    await ada('DELETE', at)
+    refused(await ada('GET', at), 404, 'not_found')
+  })
+
+  test('nobody takes an e-mail that another one is invited by', async () => {
+    const { call, email } = await join(ada, rapport.url, 'read_only')
+    const token = await invite(ada, 'admin', 'Chief@example.com')
+    const squat = { email: 'chief@Example.com', current_password: password }
+    assert.deepEqual(problems(await call('PUT', '/profile', squat)), { email: 'taken' })
+    assert.equal((await accept(token)).status, 200)
+    // An invitation by the own e-mail is in nobody's way.
+    await call('PUT', '/profile', { name: 'Other' })
+    const { call: admin } = await join(ada, rapport.url, 'admin')
+    await admin('POST', '/workspaces', { name: 'Third' })
+    await invite(admin, 'member', email)
+    const capitals = { email: email.toUpperCase(), current_password: password }
+    assert.equal((await call('PUT', '/profile', capitals)).status, 200)
+  })
+
+  test('a workspace invites a hundred a day, also when they are taken back', async () => {
+    const { call } = await join(ada, rapport.url, 'admin')
+    assert.equal((await call('POST', '/workspaces', { name: 'Busy' })).status, 201)
+    const once = (n: number) =>
+      call('POST', '/invitations', { email: `mass${n % 3}@example.com`, role: 'member' })
+    const one = await once(0)
+    assert.equal((await call('DELETE', `/invitations/${one.body.data.id}`)).status, 200)
+    clock.advance(60_000)
+    for (let n = 1; n < 100; n++) assert.equal((await once(n)).status, 201)
+    const early = await once(100)
+    refused(early, 429, 'rate_limited')
+    assert.equal(Number(early.headers.get('retry-after')) * 1000, day_ms - 60_000)
+    clock.advance(day_ms - 60_000)
+    assert.equal((await once(100)).status, 201)
+    refused(await once(101), 429, 'rate_limited')
+  })
+
   test('what somebody offered ends when he may not offer it any more', async () => {
     const { call: admin, id } = await join(ada, rapport.url, 'admin')
     const offered = await invite(admin, 'admin', 'offered@example.com')
@@ -154,6 +201,15 @@ describe('roles', () => {
     assert.equal((await ada('PUT', `/members/${id}`, { role: 'member' })).status, 200)
   })
 
+  test('a member is read alone, and PATCH does what PUT does', async () => {
+    const { id, email } = await join(ada, rapport.url, 'member')
+    const { data } = (await ada('GET', `/members/${id}`)).body
+    assert.deepEqual([data.id, data.email, data.role], [id, email, 'member'])
+    assert.equal((await ada('PATCH', `/members/${id}`, { role: 'admin' })).body.data.role, 'admin')
+    assert.equal((await ada('PUT', `/members/${id}`, data)).body.data.role, 'member')
+    refused(await ada('GET', '/members/usr_none'), 404, 'not_found')
+  })
+
   test('a change of a role obeys If-Match, and without a change nothing happens', async () => {
     const { id } = await join(ada, rapport.url, 'member')
     const reply = await ada('PUT', `/members/${id}`, { role: 'admin' })
@@ -189,6 +245,9 @@ describe('the own account', () => {
     refused((await signIn(rapport.url, email)).reply, 401, 'unauthorized')
     const taken = { email: 'ADA@example.com', current_password: password }
     assert.deepEqual(problems(await call('PUT', '/profile', taken)), { email: 'taken' })
+    // A zone is kept in its usual capitals.
+    const zone = await call('PATCH', '/profile', { time_zone: 'asia/kolkata' })
+    assert.equal(zone.body.data.time_zone, 'Asia/Kolkata')
     // What GET returned can be put back.
     assert.equal((await call('PUT', '/profile', (await call('GET', '/profile')).body.data)).status, 200)
   })
@@ -210,6 +269,9 @@ describe('workspaces', () => {
     assert.equal(changed.status, 200)
     assert.deepEqual((await rapport.call('GET', '/api/v1/workspace')).body.data, changed.body.data)
     assert.equal((await ada('GET', '/session')).body.data.workspace.currency, 'USD')
+    const { data } = (await ada('GET', '/workspace')).body
+    assert.deepEqual((await ada('PATCH', '/workspace', { name: 'Acme' })).body.data.name, 'Acme')
+    assert.deepEqual((await ada('PUT', '/workspace', data)).body.data, data)
     for (const currency of ['XQQ', 'usd', 'Euro'])
       assert.ok(problems(await ada('PUT', '/workspace', { currency })).currency, currency)
     assert.deepEqual(problems(await ada('PUT', '/workspace', { currency: null, name: '' })), {
@@ -217,18 +279,33 @@ describe('workspaces', () => {
     })
   })
 
-  test('whoever makes another workspace is its owner, is in it at once, and stays what he is elsewhere', async () => {
-    const { call } = await join(ada, rapport.url, 'read_only')
+  test('an admin who makes another workspace is its owner, is in it at once, and stays what he is elsewhere', async () => {
+    const { call } = await join(ada, rapport.url, 'admin')
     const first = await call('POST', '/workspaces', { name: 'Own', currency: 'JPY' })
     assert.equal(first.status, 201, first.text)
     assert.deepEqual([first.body.data.workspace.currency, first.body.data.role], ['JPY', 'owner'])
     assert.equal((await call('POST', '/companies', { name: 'Mine' })).status, 201)
+    const { data } = (await call('GET', '/session')).body
     assert.deepEqual(
-      (await call('GET', '/session')).body.data.workspaces.map(({ role }: Row) => role),
-      ['read_only', 'owner'],
+      data.workspaces.map(({ role }: Row) => role),
+      ['admin', 'owner'],
     )
     assert.deepEqual(problems(await call('PUT', '/session', { workspace_id: 9999 })), {
       workspace_id: 'not_found',
     })
+    // What GET returned can be put back, and leads nowhere else.
+    assert.deepEqual((await call('PUT', '/session', data)).body.data, data)
+    const back = await call('PATCH', '/session', { workspace_id: 1 })
+    assert.equal(back.body.data.workspace.id, 1)
+  })
+
+  test('members, readers and keys make no workspace', async () => {
+    for (const role of ['member', 'read_only'] as const) {
+      const { call } = await join(ada, rapport.url, role)
+      const { message } = refused(await call('POST', '/workspaces', { name: 'Own' }), 403, 'forbidden')
+      assert.match(message, /workspace:write/)
+    }
+    const reply = await rapport.call('POST', '/api/v1/workspaces', { name: 'Own' })
+    assert.match(refused(reply, 403, 'forbidden').message, /signed in/)
   })
 })

@@ -70,6 +70,21 @@ const trials: Record<string, Trial> = {
     done: () => ada('PUT', '/profile', { name: 'Ada L.' }),
     entries: ['users updated'],
   },
+  'patch /session': {
+    refused: () => ada('PATCH', '/session', { workspace_id: 77 }),
+    refusal: 422,
+    done: async () => {
+      await ada('POST', '/workspaces', { name: 'Third' })
+      return ada('PATCH', '/session', { workspace_id: 1 })
+    },
+    entries: ['sessions entered'],
+  },
+  'patch /profile': {
+    refused: () => ada('PATCH', '/profile', { name: 'A', time_zone: 'Mars' }),
+    refusal: 422,
+    done: () => ada('PATCH', '/profile', { name: 'Ada Lovelace' }),
+    entries: ['users updated'],
+  },
   'post /profile/password': {
     refused: () => ada('POST', '/profile/password', { current_password: 'wrong', new_password: password }),
     refusal: 422,
@@ -92,6 +107,12 @@ const trials: Record<string, Trial> = {
     refused: () => ada('PUT', '/workspace', { currency: 'XXQ' }),
     refusal: 422,
     done: () => ada('PUT', '/workspace', { currency: 'CHF' }),
+    entries: ['workspaces updated'],
+  },
+  'patch /workspace': {
+    refused: () => ada('PATCH', '/workspace', { currency: 'XXQ' }),
+    refusal: 422,
+    done: () => ada('PATCH', '/workspace', { currency: 'EUR' }),
     entries: ['workspaces updated'],
   },
   'post /invitations': {
@@ -136,6 +157,12 @@ const trials: Record<string, Trial> = {
     refused: async () => ada('PUT', `/members/${await id_of(ada('GET', '/profile'))}`, { role: 'member' }),
     refusal: 409,
     done: async () => ada('PUT', `/members/${grace.id}`, { role: 'admin' }),
+    entries: ['members updated'],
+  },
+  'patch /members/{user_id}': {
+    refused: async () => ada('PATCH', `/members/${grace.id}`, { role: 'king' }),
+    refusal: 422,
+    done: async () => ada('PATCH', `/members/${grace.id}`, { role: 'member' }),
     entries: ['members updated'],
   },
   'delete /members/{user_id}': {

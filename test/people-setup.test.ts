@@ -12,6 +12,7 @@ test('the link makes the owner of the workspace that the start has made, once, a
   const call = browser(rapport.url)
   const state = async () => (await browser(rapport.url)('GET', '/setup')).body.data
   assert.deepEqual(await state(), { needed: true })
+  refused(await browser(rapport.url)('GET', '/setup?x=1'), 400, 'bad_request')
   const token = setupToken(rapport)
   assert.match(String(rapport.setup_url), /^http:\/\/127\.0\.0\.1:\d+\/setup#[\w-]{43}$/)
 
@@ -148,6 +149,9 @@ test('a link of the command line sets a new password once, within a day, and end
   const reset = (token: string, given = 'another password') =>
     browser(rapport.url)('POST', '/password-reset', { token, password: given })
 
+  // So often wrong that the right one has to wait, too.
+  for (let n = 0; n < 5; n++) await signIn(rapport.url, first.email, 'wrong password')
+  refused((await signIn(rapport.url, first.email)).reply, 429, 'rate_limited')
   const older = await linked()
   const token = await linked()
   assert.deepEqual(problems(await reset(older)), { token: 'not_valid' })
@@ -163,4 +167,45 @@ test('a link of the command line sets a new password once, within a day, and end
   const late = await linked()
   clock.advance(24 * 3600 * 1000 + 60_000)
   assert.deepEqual(problems(await reset(late)), { token: 'not_valid' })
+})
+
+test('a workspace of the command line gets its owner by a link of the command line', async (t) => {
+  const DATA_DIR = scratchFolder(t)
+  const rapport = await startRapport({ data_dir: DATA_DIR })
+  t.after(() => rapport.close())
+  await setUp(rapport)
+  const run = (...args: string[]) => runRapport(args, { DATA_DIR, PORT: '3210', HOST: '0.0.0.0' })
+  const id = (await run('workspaces', 'create', '--name', 'Second')).last
+  const invited = async (...more: string[]) => {
+    const { code, last, stderr } = await run('people', 'invite', ...more)
+    assert.equal(code, 0, stderr)
+    return String(/^http:\/\/127\.0\.0\.1:3210\/invitation#([\w-]{43})$/.exec(last)?.[1])
+  }
+  const older = await invited('grace@example.com', '--workspace', id)
+  const token = await invited(' Grace@example.com', '--workspace', id)
+  const accept = (token: string) =>
+    browser(rapport.url)('POST', '/invitations/accept', { token, name: 'Grace Hopper', password })
+  assert.deepEqual(problems(await accept(older)), { token: 'not_valid' })
+  const { body } = await accept(token)
+  assert.deepEqual([body.data.role, body.data.workspace.name], ['owner', 'Second'])
+  const reader = await accept(await invited('eve@example.com', '--workspace', '1', '--role', 'read_only'))
+  assert.deepEqual([reader.body.data.role, reader.body.data.workspace.id], ['read_only', 1])
+
+  const [entry] = (await rapport.call('GET', '/api/v1/audit-log?kind=invitations&action=created')).body.data
+  assert.deepEqual(
+    [entry.actor.kind, entry.after],
+    ['command_line', { email: 'eve@example.com', role: 'read_only' }],
+  )
+  const wrong: [string[], RegExp][] = [
+    [['GRACE@example.com', '--workspace', id], /email is that of a member already/],
+    [['new@example.com', '--workspace', '77'], /There is no workspace 77/],
+    [['new@example.com'], /several workspaces/],
+    [['new@example.com', '--workspace', id, '--role', 'king'], /There is no role "king".*owner, admin/],
+    [['new', '--workspace', id], /"new" is no e-mail address/],
+  ]
+  for (const [args, told] of wrong) {
+    const { code, stdout, stderr } = await run('people', 'invite', ...args)
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, told)
+  }
 })

@@ -121,6 +121,19 @@ export function createStillIn(
   }
 }
 
+/**
+ * Refuses what a page sends that was opened as somebody else, or in another workspace: browsers have one cookie for all tabs.
+ * A page says in Rapport-Place whose and where it is, as workspace_id/user_id; who says nothing is not asked.
+ */
+function refuseElsewhere({ headers }: FastifyRequest, { workspace_id, actor }: Access): void {
+  const place = headers['rapport-place']
+  if (place !== undefined && place !== `${workspace_id}/${actor.id}`)
+    throw new ApiError(
+      'precondition_failed',
+      'This page is of another workspace or another person than the session. Load it again.',
+    )
+}
+
 // A revocation counts within a second in every process, so an answer is remembered for half of one.
 const remembered_ms = 500
 const most_remembered = 10_000
@@ -190,6 +203,7 @@ export function createGate(
         try {
           if (kind === 'session') {
             refuseForeign(request)
+            refuseElsewhere(request, access)
             // What one person is shown is in no cache for the next one at the same browser.
             reply.header('cache-control', 'no-store')
           }

@@ -134,6 +134,26 @@ test('a key that was taken back opens nothing within a second, while others do; 
   )
 })
 
+test('what a key has offered ends with it', async () => {
+  const key = await made({ name: 'Inviting' })
+  const invite = async (by: typeof call, email: string) => {
+    const reply = await by('POST', '/api/v1/invitations', { email, role: 'admin' })
+    assert.equal(reply.status, 201, reply.text)
+    return reply.body.data
+  }
+  const lost = await invite(key.call, 'lost@example.com')
+  const kept = await invite(call, 'kept@example.com')
+  assert.equal((await call('POST', `${key.path}/revoke`)).status, 200)
+  const accept = (url_path: string) => {
+    const body = { token: url_path.split('#')[1], name: 'Grace Hopper', password: 'correct horse battery' }
+    return client(rapport.url, null)('POST', '/api/v1/invitations/accept', body)
+  }
+  assert.deepEqual(problems(await accept(lost.url_path)), { token: 'not_valid' })
+  const [entry] = (await call('GET', '/api/v1/audit-log?kind=invitations')).body.data
+  assert.deepEqual([entry.action, entry.record_id], ['revoked', lost.id])
+  assert.equal((await accept(kept.url_path)).status, 200)
+})
+
 test('a key takes itself back', async () => {
   const key = await made({ name: 'Own' })
   assert.equal((await key.call('POST', `${key.path}/revoke`)).status, 200)

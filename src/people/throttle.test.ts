@@ -6,7 +6,6 @@ import { after, before, test } from 'node:test'
 import { openScratch, removeScratch } from '../../test/engine.ts'
 import { turnableClock } from '../../test/harness.ts'
 import type { Database } from '../db/db.ts'
-import { transaction } from '../db/db.ts'
 import { migrate } from '../db/migrate.ts'
 import { removeOver } from './cleaning.ts'
 import { createThrottle, waitAfter } from './throttle.ts'
@@ -71,11 +70,57 @@ test('what was right is taken back: the e-mail begins anew, and the address keep
   const throttle = createThrottle(database.db, clock)
   for (let n = 0; n < 4; n++) await throttle.admit(who)
   const right = await throttle.admit(who)
-  await transaction(database.db, right)
+  await right()
   assert.deepEqual((await exhaust(who)).tries, 5)
   const { address } = who
   // 4 and 5 failures are known of it.
   assert.equal((await exhaust({ address })).tries, 11)
+})
+
+test('what is right keeps no failures of the address in mind, and lengthens no wait', async () => {
+  const { address } = somebody()
+  const throttle = createThrottle(database.db, clock)
+  for (let n = 0; n < 20; n++) await throttle.admit({ address })
+  // Twenty failures, the last one now: each hour somebody signs in rightly, and the next one may at once.
+  for (let hours = 0; hours < 24; hours++) {
+    clock.advance(60 * minute)
+    for (const email of ['ada@example.com', 'grace@example.com'])
+      await (await throttle.admit({ address, email }))()
+  }
+  const row = () =>
+    database.db
+      .selectFrom('sign_in_failures')
+      .selectAll()
+      .where('name', '=', `address ${address}`)
+      .executeTakeFirst()
+  assert.equal((await row())?.failures, 20)
+  clock.advance(1)
+  assert.equal((await exhaust({ address })).tries, 20)
+})
+
+test('a failure beside a right try stays', async () => {
+  const { address } = somebody()
+  const throttle = createThrottle(database.db, clock)
+  for (let n = 0; n < 18; n++) await throttle.admit({ address })
+  const right = await throttle.admit({ address })
+  await throttle.admit({ address })
+  await assert.rejects(throttle.admit({ address }), { code: 'rate_limited' })
+  await right()
+  assert.deepEqual(await exhaust({ address }), { tries: 1, wait: 30, code: 'rate_limited' })
+})
+
+test('a link that is for something counts as no try, however many come at once; one for nothing does', async () => {
+  const { address } = somebody()
+  const throttle = createThrottle(database.db, clock)
+  const found = await Promise.all(
+    Array.from({ length: 30 }, () => throttle.openLink(address, async () => 'it')),
+  )
+  assert.equal(found.filter((one) => one === 'it').length, 30)
+  for (let n = 0; n < 20; n++) assert.equal(await throttle.openLink(address, async () => null), null)
+  await assert.rejects(
+    throttle.openLink(address, async () => 'it'),
+    { code: 'rate_limited' },
+  )
 })
 
 test('fifty at once, by two processes, get no more tries than one after the other', async () => {

@@ -10,7 +10,7 @@ import { createRoot } from 'react-dom/client'
 import { Problem } from './api/client.ts'
 import { LanguageProvider } from './app/language.tsx'
 import { createAppRouter } from './app/router.tsx'
-import { leaveToSignIn, sessionQuery } from './app/session.ts'
+import { watchSession } from './app/session-watch.ts'
 import { theme } from './app/theme.ts'
 
 const client = new QueryClient({
@@ -23,16 +23,14 @@ const client = new QueryClient({
     },
   },
 })
-// A session that has ended anywhere ends here.
-client.getQueryCache().subscribe(({ type, query }) => {
-  if (type !== 'updated' || !(query.state.error instanceof Problem) || query.state.error.status !== 401)
-    return
-  if (query.queryKey[0] !== 'session' && client.getQueryData(sessionQuery.queryKey)) leaveToSignIn()
-})
+watchSession(client)
 const router = createAppRouter(client)
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
 
-createRoot(document.getElementById('app') as HTMLElement).render(
+createRoot(document.getElementById('app') as HTMLElement, {
+  // What the service said was shown where it happened; anything else is a fault of ours.
+  onCaughtError: (error) => error instanceof Problem || console.error(error),
+}).render(
   <QueryClientProvider client={client}>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <LanguageProvider>

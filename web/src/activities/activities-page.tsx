@@ -167,7 +167,7 @@ export function ActivitiesPage() {
           <ActivityRecord key={view.open} id={Number(view.open)} panel onLeave={close} />
         </SidePanel>
       )}
-      <CreateActivity opened={creating} onClose={() => setCreating(false)} />
+      {may && <CreateActivity opened={creating} onClose={() => setCreating(false)} />}
     </Page>
   )
 }

@@ -23,12 +23,43 @@ export class Problem extends Error {
   }
 }
 
+let place: string | null = null
+
+/** Says where this page is: from now on the service refuses what it sends while the session is anywhere else. */
+export function setPlace(session: { workspace: { id: number }; user: { id: string } }): void {
+  place = placeOf(session)
+}
+/** Whether the page was opened as somebody else, or in another workspace. */
+export const isElsewhere = (session: Parameters<typeof setPlace>[0]): boolean =>
+  place !== null && place !== placeOf(session)
+const placeOf = ({ workspace, user }: Parameters<typeof setPlace>[0]) => `${workspace.id}/${user.id}`
+
+// POSTs whose answer did not come, by what they ask: the same one again has the same key, so that it is done once.
+const unanswered = new Map<string, string>()
+const newKey = () =>
+  Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('')
+
+async function send(request: Request): Promise<Response> {
+  // The session itself tells where it is.
+  if (place && !request.url.endsWith('/session')) request.headers.set('rapport-place', place)
+  if (request.method !== 'POST') return window.fetch(request)
+  const asked = `${request.url}\n${await request.clone().text()}`
+  const key = unanswered.get(asked) ?? newKey()
+  unanswered.set(asked, key)
+  request.headers.set('idempotency-key', key)
+  const response = await window.fetch(request)
+  if (response.status < 500) unanswered.delete(asked)
+  return response
+}
+
 /** The typed client of the public API: the browser adds the session's cookie. */
-export const api = createClient<paths>({
-  baseUrl: window.location.origin,
-  // Read when it is called, so that what watches requests from outside sees them all.
-  fetch: (request) => window.fetch(request),
-})
+export const api = createClient<paths>({ baseUrl: window.location.origin, fetch: send })
+
+let refused: (problem: Problem) => void = () => {}
+/** Tells of every answer that is an error, whoever asked. */
+export function onRefusal(listener: (problem: Problem) => void): void {
+  refused = listener
+}
 
 type Answer<T> = { data?: T; error?: unknown; response: Response }
 
@@ -43,7 +74,9 @@ export async function answerOf<T>(asked: Promise<Answer<T>>): Promise<T> {
   }
   const { data, error, response } = answer
   if (response.ok) return data as T
-  throw problemOf(response, error)
+  const problem = problemOf(response, error)
+  refused(problem)
+  throw problem
 }
 
 /** The record or the records of an answer, without the envelope. */

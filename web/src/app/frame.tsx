@@ -17,16 +17,18 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
 import { useCommandKeys, useCommands } from './commands.ts'
+import { Contained } from './contained.tsx'
 import { Keys } from './keys.tsx'
 import { useLiveUpdates } from './live.ts'
+import { loaded } from './loading.ts'
 import { MoreMenu, PersonMenu } from './menus.tsx'
 import { useRecentRecords } from './recent.ts'
 import { useSession } from './session.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
 // Loaded when they are first opened.
-const Palette = lazy(() => import('./palette.tsx'))
-const ShortcutSheet = lazy(() => import('./shortcut-sheet.tsx'))
+const Palette = lazy(() => loaded(import('./palette.tsx')))
+const ShortcutSheet = lazy(() => loaded(import('./shortcut-sheet.tsx')))
 
 type Place = {
   to: string
@@ -129,8 +131,16 @@ export function Frame() {
         <Outlet />
       </main>
       <Suspense>
-        {palette && <Palette onClose={() => setPalette(false)} />}
-        {sheet && <ShortcutSheet onClose={() => setSheet(false)} />}
+        {palette && (
+          <Contained onFailed={() => setPalette(false)}>
+            <Palette onClose={() => setPalette(false)} />
+          </Contained>
+        )}
+        {sheet && (
+          <Contained onFailed={() => setSheet(false)}>
+            <ShortcutSheet onClose={() => setSheet(false)} />
+          </Contained>
+        )}
       </Suspense>
     </div>
   )

@@ -49,7 +49,7 @@ function follow(client: QueryClient, name: string, onRefused: () => void): () =>
     // What has no events may have changed, too, while nobody listened.
     if ('lost' in told) {
       place = ''
-      return void client.invalidateQueries({ predicate: ({ queryKey: [kind] }) => kind !== 'session' })
+      return void client.invalidateQueries()
     }
     place = told.id
     const resources = stale[told.event.split('.')[0] ?? ''] ?? []

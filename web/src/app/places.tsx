@@ -1,7 +1,9 @@
 import { Button, Center, Loader, Stack, Text, Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { Problem } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
+import { serviceAnswers } from './loading.ts'
 import { ProblemNote } from './problems.tsx'
 
 /** While the program of a page is loaded. */
@@ -32,17 +34,26 @@ export function NotFound() {
   )
 }
 
+const again_ms = 2000
+const reload = () => window.location.reload()
+
 /** A page whose program has failed, or that could not be loaded. */
 export function Crashed({ error }: { error: unknown }) {
   const t = useTexts()
-  const reload = () => window.location.reload()
+  const away = error instanceof Problem && error.code === 'unreachable'
+  // What was loaded before stays usable meanwhile, by the rail; this page comes by itself.
+  useEffect(() => {
+    if (!away) return
+    const timer = setInterval(async () => (await serviceAnswers()) && reload(), again_ms)
+    return () => clearInterval(timer)
+  }, [away])
   return (
     <Stack align="center" py={64} px="lg">
       <Title order={1} fz={20}>
-        {t.app.crashed}
+        {away ? t.app.waiting : t.app.crashed}
       </Title>
       {error instanceof Problem ? (
-        <ProblemNote error={error} onRetry={reload} />
+        <ProblemNote error={error} {...(!away && { onRetry: reload })} />
       ) : (
         <>
           <Text c="dimmed" ta="center" maw={480}>

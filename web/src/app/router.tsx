@@ -10,13 +10,14 @@ import {
 } from '@tanstack/react-router'
 import { Problem } from '../api/client.ts'
 import { Frame } from './frame.tsx'
+import { loaded } from './loading.ts'
 import { Crashed, NotFound, Waiting } from './places.tsx'
 import { sessionQuery } from './session.ts'
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: Outlet })
 
 // Pages before there is a session.
-const people = () => import('../people/pages.tsx')
+const people = () => loaded(import('../people/pages.tsx'))
 const open = [
   ['/sign-in', 'SignInPage'],
   ['/setup', 'SetupPage'],
@@ -45,34 +46,64 @@ const frame = createRoute({
 
 /** Every page of the frame with its part of the program, which is loaded when it is first shown. */
 const pages = {
-  '/': lazyRouteComponent(() => import('../home/home-page.tsx'), 'HomePage'),
-  '/contacts': lazyRouteComponent(() => import('../contacts/contacts-page.tsx'), 'ContactsPage'),
-  '/contacts/$id': lazyRouteComponent(() => import('../contacts/contact-page.tsx'), 'ContactPage'),
-  '/companies': lazyRouteComponent(() => import('../companies/companies-page.tsx'), 'CompaniesPage'),
-  '/companies/$id': lazyRouteComponent(() => import('../companies/company-page.tsx'), 'CompanyPage'),
-  '/deals': lazyRouteComponent(() => import('../deals/deals-page.tsx'), 'DealsPage'),
-  '/deals/$id': lazyRouteComponent(() => import('../deals/deal-page.tsx'), 'DealPage'),
-  '/activities': lazyRouteComponent(() => import('../activities/activities-page.tsx'), 'ActivitiesPage'),
-  '/activities/$id': lazyRouteComponent(() => import('../activities/activity-page.tsx'), 'ActivityPage'),
-  '/calendar': lazyRouteComponent(() => import('../calendar/calendar-page.tsx'), 'CalendarPage'),
-  '/calendar/$id': lazyRouteComponent(() => import('../calendar/appointment-page.tsx'), 'AppointmentPage'),
-  '/booking-pages': lazyRouteComponent(() => import('../calendar/booking-pages.tsx'), 'BookingPagesPage'),
-  '/booking-pages/$id': lazyRouteComponent(() => import('../calendar/booking-page.tsx'), 'BookingPagePage'),
-  '/trash': lazyRouteComponent(() => import('../trash/trash-page.tsx'), 'TrashPage'),
-  '/audit-log': lazyRouteComponent(() => import('../trash/audit-page.tsx'), 'AuditPage'),
-  '/settings': lazyRouteComponent(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
-  '/settings/profile': lazyRouteComponent(() => import('../settings/profile-page.tsx'), 'ProfilePage'),
-  '/settings/workspace': lazyRouteComponent(() => import('../settings/workspace-page.tsx'), 'WorkspacePage'),
-  '/settings/members': lazyRouteComponent(() => import('../settings/members-page.tsx'), 'MembersPage'),
-  '/settings/keys': lazyRouteComponent(() => import('../settings/keys-page.tsx'), 'KeysPage'),
-  '/settings/webhooks': lazyRouteComponent(() => import('../settings/webhooks-page.tsx'), 'WebhooksPage'),
-  '/settings/webhooks/$id': lazyRouteComponent(() => import('../settings/webhook-page.tsx'), 'WebhookPage'),
+  '/': lazyRouteComponent(() => loaded(import('../home/home-page.tsx')), 'HomePage'),
+  '/contacts': lazyRouteComponent(() => loaded(import('../contacts/contacts-page.tsx')), 'ContactsPage'),
+  '/contacts/$id': lazyRouteComponent(() => loaded(import('../contacts/contact-page.tsx')), 'ContactPage'),
+  '/companies': lazyRouteComponent(() => loaded(import('../companies/companies-page.tsx')), 'CompaniesPage'),
+  '/companies/$id': lazyRouteComponent(() => loaded(import('../companies/company-page.tsx')), 'CompanyPage'),
+  '/deals': lazyRouteComponent(() => loaded(import('../deals/deals-page.tsx')), 'DealsPage'),
+  '/deals/$id': lazyRouteComponent(() => loaded(import('../deals/deal-page.tsx')), 'DealPage'),
+  '/activities': lazyRouteComponent(
+    () => loaded(import('../activities/activities-page.tsx')),
+    'ActivitiesPage',
+  ),
+  '/activities/$id': lazyRouteComponent(
+    () => loaded(import('../activities/activity-page.tsx')),
+    'ActivityPage',
+  ),
+  '/calendar': lazyRouteComponent(() => loaded(import('../calendar/calendar-page.tsx')), 'CalendarPage'),
+  '/calendar/$id': lazyRouteComponent(
+    () => loaded(import('../calendar/appointment-page.tsx')),
+    'AppointmentPage',
+  ),
+  '/booking-pages': lazyRouteComponent(
+    () => loaded(import('../calendar/booking-pages.tsx')),
+    'BookingPagesPage',
+  ),
+  '/booking-pages/$id': lazyRouteComponent(
+    () => loaded(import('../calendar/booking-page.tsx')),
+    'BookingPagePage',
+  ),
+  '/trash': lazyRouteComponent(() => loaded(import('../trash/trash-page.tsx')), 'TrashPage'),
+  '/audit-log': lazyRouteComponent(() => loaded(import('../trash/audit-page.tsx')), 'AuditPage'),
+  '/settings': lazyRouteComponent(() => loaded(import('../settings/settings-page.tsx')), 'SettingsPage'),
+  '/settings/profile': lazyRouteComponent(
+    () => loaded(import('../settings/profile-page.tsx')),
+    'ProfilePage',
+  ),
+  '/settings/workspace': lazyRouteComponent(
+    () => loaded(import('../settings/workspace-page.tsx')),
+    'WorkspacePage',
+  ),
+  '/settings/members': lazyRouteComponent(
+    () => loaded(import('../settings/members-page.tsx')),
+    'MembersPage',
+  ),
+  '/settings/keys': lazyRouteComponent(() => loaded(import('../settings/keys-page.tsx')), 'KeysPage'),
+  '/settings/webhooks': lazyRouteComponent(
+    () => loaded(import('../settings/webhooks-page.tsx')),
+    'WebhooksPage',
+  ),
+  '/settings/webhooks/$id': lazyRouteComponent(
+    () => loaded(import('../settings/webhook-page.tsx')),
+    'WebhookPage',
+  ),
   '/settings/deliveries': lazyRouteComponent(
-    () => import('../settings/deliveries-page.tsx'),
+    () => loaded(import('../settings/deliveries-page.tsx')),
     'DeliveriesPage',
   ),
   '/settings/deliveries/$id': lazyRouteComponent(
-    () => import('../settings/delivery-page.tsx'),
+    () => loaded(import('../settings/delivery-page.tsx')),
     'DeliveryPage',
   ),
 }

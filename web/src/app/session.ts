@@ -1,5 +1,7 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
-import { api, dataOf } from '../api/client.ts'
+import { answerOf, api, dataOf, Problem } from '../api/client.ts'
+import { useTexts } from '../texts/texts.ts'
+import { tellProblem } from './problems.tsx'
 import { forgetRecords } from './recent.ts'
 
 /** Who is signed in, where, and what the role allows; asked once and kept. */
@@ -33,8 +35,14 @@ export function useMay(): (scope: string) => boolean {
 /** Forgets everything of the session, and shows the page for signing in. */
 export function useSignOut(): () => Promise<void> {
   const client = useQueryClient()
+  const texts = useTexts()
   return async () => {
-    await api.DELETE('/api/v1/session').catch(() => {})
+    try {
+      await answerOf(api.DELETE('/api/v1/session'))
+    } catch (error) {
+      // One that has ended already is signed out.
+      if (!(error instanceof Problem) || error.status !== 401) return tellProblem(error, texts)
+    }
     client.clear()
     forgetRecords()
     window.location.assign('/sign-in')

@@ -27,8 +27,11 @@ function shownAt(at_ms: number, zone: string): string {
 }
 
 /** Whether a text, which anybody can write into an address, is such a time. */
-export const isWall = (text: string): boolean =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) && !Number.isNaN(Date.parse(`${text}Z`))
+export function isWall(text: string): boolean {
+  const at_ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) ? Date.parse(`${text}Z`) : Number.NaN
+  // The 31st of February would be read as a day in March.
+  return !Number.isNaN(at_ms) && new Date(at_ms).toISOString().startsWith(text)
+}
 
 /** Whether a text is a day. */
 export const isDay = (text: string): boolean => isWall(`${text}T00:00`)

@@ -15,6 +15,7 @@ import { CopyButton } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { FormDialog, useRecordForm } from '../ui/form.tsx'
 import { useListView } from '../ui/list-view.ts'
+import { useOpening } from '../ui/opening.ts'
 import { Page } from '../ui/page.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
@@ -138,6 +139,7 @@ function CreateBookingPage({ onClose }: { onClose: () => void }) {
   const { zone } = useFormats()
   const navigate = useNavigate()
   const refresh = useRefresh()
+  const opening = useOpening()
   const { form, submit, sending, problem } = useRecordForm({ title: '', slug: '', time_zone: zone })
   function setTitle(title: string) {
     const follows = form.values.slug === slugOf(form.values.title)
@@ -147,8 +149,9 @@ function CreateBookingPage({ onClose }: { onClose: () => void }) {
   const create = () =>
     submit(async (body) => {
       const { id } = await dataOf(api.POST('/api/v1/booking-pages', { body }))
-      onClose()
       refresh(...touched)
+      if (opening.over) return
+      onClose()
       await navigate({ to: `/booking-pages/${id}` })
     })
   return (

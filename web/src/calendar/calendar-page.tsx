@@ -9,7 +9,7 @@ import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { instantOf, laterOnWall, wallOf } from '../app/zones.ts'
+import { instantOf, isDay, laterOnWall, wallOf } from '../app/zones.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { isId } from '../record/record-page.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -145,7 +145,7 @@ export function CalendarPage() {
           <CalendarGrid
             controller={controller}
             show={shown}
-            date={address.date}
+            date={dateOf(address.date)}
             appointments={data?.appointments ?? []}
             editable={may}
             onDates={onDates}
@@ -182,6 +182,9 @@ export function CalendarPage() {
     </Page>
   )
 }
+
+/** The day that the address names, which anybody can write; undefined, for today, where the calendar has no such day. */
+const dateOf = (text = ''): string | undefined => (isDay(text) && /^[12]/.test(text) ? text : undefined)
 
 /** Those come with links from other pages. */
 function Filters({ view }: { view: ReturnType<typeof useListView> }) {

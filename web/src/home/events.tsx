@@ -32,9 +32,7 @@ export function LatestEvents() {
       <ul className="home-list">
         {data?.map((event) => (
           <li key={event.id} className="home-row">
-            <span className="home-row-text">
-              <Sentence told={event} />
-            </span>
+            <Sentence told={event} />
             <span className="home-row-side">
               <Ago at={event.timestamp} />
             </span>
@@ -55,13 +53,14 @@ function Sentence({ told }: { told: Told }) {
   const to = verb === 'deleted' ? `/trash?kind=${kinds[noun]}` : `${places[noun]}/${data.id}`
   const name = nameOf(data)
   const more = detailOf(told, data, t, formats)
+  const title = `${before}${name ?? t.home.erased}${after}${more ? `: ${more}` : ''}`
   return (
-    <>
+    <span className="home-row-text" title={title}>
       {before}
       {name === null ? t.home.erased : <Link to={to}>{name}</Link>}
       {after}
       {more && <span className="home-soft">: {more}</span>}
-    </>
+    </span>
   )
 }
 

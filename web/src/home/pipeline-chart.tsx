@@ -6,6 +6,8 @@ import { useTexts } from '../texts/texts.ts'
 import { Card } from './card.tsx'
 import { usePipeline } from './reports.ts'
 
+const shortened_from = 1_000_000
+
 /**
  * The open stages as bars: the whole bar is the value, its full colour the weighted part. The bars stand in a table whose
  * numbers say the same.
@@ -15,6 +17,9 @@ export function PipelineChart() {
   const formats = useFormats()
   const { data, error, refetch } = usePipeline()
   const stages = data?.stages.filter(({ stage }) => isOpen(stage)) ?? []
+  // Longer amounts have no room; the whole ones are in their titles.
+  const money = (data?.total_open.value ?? 0) < shortened_from ? formats.money : formats.shortMoney
+  const amount = (value: number) => <span title={formats.money(value)}>{money(value)}</span>
   const highest = Math.max(...stages.map(({ value }) => value), 1)
   return (
     <Card
@@ -25,61 +30,63 @@ export function PipelineChart() {
       onRetry={refetch}
       beside={<Legend />}
     >
-      <table className="home-pipeline-table" aria-label={t.home.pipeline}>
-        <thead>
-          <tr>
-            <th scope="col">{t.home.stage}</th>
-            <td aria-hidden />
-            <th scope="col" className="number">
-              {t.home.value}
-            </th>
-            <th scope="col" className="number">
-              {t.home.weighted}
-            </th>
-            <th scope="col" className="number">
-              {t.home.count}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {stages.map(({ stage, value, weighted_value, count }) => (
-            <tr key={stage}>
-              <th scope="row">
-                <Link to={`/deals?stage=${stage}`} className="home-stage">
-                  <StageMark stage={stage} />
-                  <span>{t.deals.stages[stage]}</span>
-                </Link>
-              </th>
-              <td aria-hidden className="home-bar-cell">
-                <span className="home-bar" style={{ width: `${(100 * value) / highest}%` }}>
-                  <span className="home-bar-value" style={{ background: stageColour(stage) }} />
-                  <span
-                    className="home-bar-weighted"
-                    style={{
-                      background: stageColour(stage),
-                      width: `${value ? (100 * weighted_value) / value : 0}%`,
-                    }}
-                  />
-                </span>
-              </td>
-              <td className="number numbers">{formats.money(value)}</td>
-              <td className="number numbers">{formats.money(weighted_value)}</td>
-              <td className="number numbers">{formats.number(count)}</td>
-            </tr>
-          ))}
-        </tbody>
-        {data && (
-          <tfoot>
+      <div className="home-pipeline-scroll">
+        <table className="home-pipeline-table" aria-label={t.home.pipeline}>
+          <thead>
             <tr>
-              <th scope="row">{t.home.total}</th>
+              <th scope="col">{t.home.stage}</th>
               <td aria-hidden />
-              <td className="number numbers">{formats.money(data.total_open.value)}</td>
-              <td className="number numbers">{formats.money(data.total_open.weighted_value)}</td>
-              <td className="number numbers">{formats.number(data.total_open.count)}</td>
+              <th scope="col" className="number">
+                {t.home.value}
+              </th>
+              <th scope="col" className="number">
+                {t.home.weighted}
+              </th>
+              <th scope="col" className="number">
+                {t.home.count}
+              </th>
             </tr>
-          </tfoot>
-        )}
-      </table>
+          </thead>
+          <tbody>
+            {stages.map(({ stage, value, weighted_value, count }) => (
+              <tr key={stage}>
+                <th scope="row">
+                  <Link to={`/deals?stage=${stage}`} className="home-stage">
+                    <StageMark stage={stage} />
+                    <span>{t.deals.stages[stage]}</span>
+                  </Link>
+                </th>
+                <td aria-hidden className="home-bar-cell">
+                  <span className="home-bar" style={{ width: `${(100 * value) / highest}%` }}>
+                    <span className="home-bar-value" style={{ background: stageColour(stage) }} />
+                    <span
+                      className="home-bar-weighted"
+                      style={{
+                        background: stageColour(stage),
+                        width: `${value ? (100 * weighted_value) / value : 0}%`,
+                      }}
+                    />
+                  </span>
+                </td>
+                <td className="number numbers">{amount(value)}</td>
+                <td className="number numbers">{amount(weighted_value)}</td>
+                <td className="number numbers">{formats.number(count)}</td>
+              </tr>
+            ))}
+          </tbody>
+          {data && (
+            <tfoot>
+              <tr>
+                <th scope="row">{t.home.total}</th>
+                <td aria-hidden />
+                <td className="number numbers">{amount(data.total_open.value)}</td>
+                <td className="number numbers">{amount(data.total_open.weighted_value)}</td>
+                <td className="number numbers">{formats.number(data.total_open.count)}</td>
+              </tr>
+            </tfoot>
+          )}
+        </table>
+      </div>
       {data?.total_open.count === 0 && <p className="home-soft">{t.home.no_deals}</p>}
     </Card>
   )

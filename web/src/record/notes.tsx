@@ -4,10 +4,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { explain, ProblemNote, tellProblem } from '../app/problems.tsx'
-import { useMay } from '../app/session.ts'
+import { useMay, useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { Ago, Soft } from '../ui/values.tsx'
+import { draftKey, keepDraft, readDraft } from './drafts.ts'
 import { useRefresh } from './refresh.ts'
 import './notes.css'
 
@@ -18,6 +19,8 @@ export function Notes({ contact_id }: { contact_id: number }) {
   const t = useTexts()
   const refresh = useRefresh()
   const writes = useMay()('contacts:write')
+  const { workspace, user } = useSession()
+  const draft_key = draftKey(workspace.id, user.id, contact_id)
   const path = { id: contact_id }
   const { data, error, refetch } = useQuery({
     queryKey: ['notes', contact_id],
@@ -30,7 +33,7 @@ export function Notes({ contact_id }: { contact_id: number }) {
   }
   return (
     <>
-      {writes && <NoteForm key={contact_id} onSave={create} />}
+      {writes && <NoteForm key={draft_key} draft_key={draft_key} onSave={create} />}
       {error && <ProblemNote error={error} onRetry={() => refetch()} />}
       {!data && !error && <Skeleton height={56} />}
       {data?.length === 0 && <Soft>{t.app.no_notes}</Soft>}
@@ -43,21 +46,31 @@ export function Notes({ contact_id }: { contact_id: number }) {
   )
 }
 
-type FormProps = { initial?: string; onSave: (body: string) => Promise<unknown>; onCancel?: () => void }
+type FormProps = {
+  initial?: string
+  /** Where what is written is kept until it is saved; left out: nowhere. */
+  draft_key?: string
+  onSave: (body: string) => Promise<unknown>
+  onCancel?: () => void
+}
 
-/** Writes a note; what is written stays when it cannot be saved. */
-function NoteForm({ initial = '', onSave, onCancel }: FormProps) {
+/** Writes a note; what is written stays when it cannot be saved, and when another tab or page is shown meanwhile. */
+function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
   const t = useTexts()
-  const [text, setText] = useState(initial)
+  const [text, setText] = useState(() => (draft_key && readDraft(draft_key)) || initial)
   const [saving, setSaving] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
+  function write(text: string) {
+    setText(text)
+    if (draft_key) keepDraft(draft_key, text)
+  }
   async function save() {
     if (!text.trim() || saving) return
     setSaving(true)
     setProblem(null)
     try {
       await onSave(text)
-      setText('')
+      write('')
     } catch (error) {
       setProblem(explain(error, t))
     } finally {
@@ -82,7 +95,7 @@ function NoteForm({ initial = '', onSave, onCancel }: FormProps) {
         error={problem}
         autoFocus={editing}
         data-tab-focus={editing ? undefined : true}
-        onChange={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => write(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
             event.preventDefault()

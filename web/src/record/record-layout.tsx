@@ -97,7 +97,9 @@ export function RecordLayout(props: Props) {
           )}
           {icon}
           <div className="record-names">
-            <Title className="record-title">{title}</Title>
+            <Title className="record-title" title={title}>
+              {title}
+            </Title>
             {subtitle && <div className="record-subtitle">{subtitle}</div>}
           </div>
           {actions && (

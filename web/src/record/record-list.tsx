@@ -9,6 +9,7 @@ import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { type Filter, ListFilters } from '../ui/filters.tsx'
 import { useCreating, useListView } from '../ui/list-view.ts'
+import { useOpening } from '../ui/opening.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
@@ -54,6 +55,7 @@ export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
   const view = useListView(filter_names, props.default_sort)
   const columns = useColumns(list, props.columns)
   const [creating, setCreating] = useCreating()
+  const opening = useOpening(creating)
   const query = useMemo(() => queryOf(view, zone), [view, zone])
   const { data, error, refetch } = useQuery({
     ...(listQuery(query) as UseQueryOptions<Listed<Row>>),
@@ -137,7 +139,12 @@ export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
           {props.record(Number(view.open), close)}
         </SidePanel>
       )}
-      {create && props.createDialog(creating, () => setCreating(false), setOpen)}
+      {create &&
+        props.createDialog(
+          creating,
+          () => setCreating(false),
+          (id) => opening.over || setOpen(id),
+        )}
     </Page>
   )
 }

@@ -3,6 +3,7 @@ import { useId, useMemo, useRef, useState } from 'react'
 import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import '../ui/fields.css'
+import { useFocusBack } from '../ui/focus.ts'
 import { type Choice, ReferenceInput } from '../ui/reference.tsx'
 import { type ReferenceKind, searches } from './choices.ts'
 import { RecordLink, useRecordName } from './linked.tsx'
@@ -31,11 +32,10 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
     (): Choice | null => (value_id === undefined ? null : { id: value_id, name: name ?? `#${value_id}` }),
     [value_id, name],
   )
+  useFocusBack(editing, button)
   function end() {
     setEditing(false)
     setProblem(null)
-    // Whoever has gone on to something else stays there.
-    requestAnimationFrame(() => document.activeElement === document.body && button.current?.focus())
   }
   async function save(choice: Choice | null) {
     if (choice?.id === value?.id) return end()

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { useOpening } from '../ui/opening.ts'
 import { all_events, type EventName } from './catalogue.ts'
 import { EventChoice } from './event-choice.tsx'
 import { ShownOnceDialog } from './shown-once-dialog.tsx'
@@ -14,6 +15,7 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
   const t = useTexts()
   const client = useQueryClient()
   const navigate = useNavigate()
+  const opening = useOpening(opened)
   const [created, setCreated] = useState<Schemas['WebhookCreated'] | null>(null)
   const [own_secret, setOwnSecret] = useState(false)
   const { form, submit, sending, problem } = useRecordForm({
@@ -25,10 +27,12 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
       const body = own_secret && secret ? { ...rest, secret } : rest
       const webhook = await dataOf(api.POST('/api/v1/webhooks', { body }))
       client.invalidateQueries({ queryKey: ['webhooks'] })
+      // Its secret is shown this once, also to who has closed the dialog.
+      setCreated(webhook)
+      if (opening.over) return
       onClose()
       form.reset()
       setOwnSecret(false)
-      setCreated(webhook)
     })
   }
   return (

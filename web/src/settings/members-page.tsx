@@ -74,7 +74,7 @@ export function MembersPage() {
           />
         </div>
       )}
-      <Invitations writes={writes} />
+      {writes && <Invitations writes />}
       <Invite opened={inviting} onClose={() => setInviting(false)} />
       <Ask
         title={leaving ? t.settings.leave_title : t.settings.remove_title(removing?.name ?? '')}

@@ -96,7 +96,7 @@ export function WebhooksPage() {
           />
         )}
       </div>
-      <CreateWebhook opened={creating} onClose={() => setCreating(false)} />
+      {writes && <CreateWebhook opened={creating} onClose={() => setCreating(false)} />}
     </SettingsFrame>
   )
 }

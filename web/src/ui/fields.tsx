@@ -4,6 +4,7 @@ import { CheckIcon } from '@primer/octicons-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { useFocusBack } from './focus.ts'
 import './fields.css'
 
 /** Of datetime-local, the value is what a clock on the wall shows: YYYY-MM-DDTHH:MM. */
@@ -39,6 +40,7 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
   const [problem, setProblem] = useState<string | null>(null)
   const button = useRef<HTMLButtonElement>(null)
   const reverted = useRef(false)
+  useFocusBack(editing, button)
 
   function begin() {
     setDraft(value)
@@ -49,22 +51,17 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
   function end() {
     setEditing(false)
     setProblem(null)
-    // Whoever has gone on to something else stays there.
-    requestAnimationFrame(() => document.activeElement === document.body && button.current?.focus())
   }
-  async function save(given: Value, back_to_button: boolean) {
+  async function save(given: Value) {
     const next = typeof given === 'string' && kind !== 'long' ? given.trim() : given
     const cleared = next === '' ? null : next
     if (reverted.current || state === 'saving') return
-    if (cleared === value || (cleared === null && value === ''))
-      return back_to_button ? end() : setEditing(false)
+    if (cleared === value || (cleared === null && value === '')) return end()
     setState('saving')
     try {
       await onSave?.(cleared)
       setState('saved')
-      if (back_to_button) end()
-      else setEditing(false)
-      setProblem(null)
+      end()
     } catch (error) {
       setState('rest')
       setProblem(explain(error, t))
@@ -87,10 +84,10 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
       const enters = kind !== 'long' || event.metaKey || event.ctrlKey
       if (event.key === 'Enter' && enters && !options && !event.nativeEvent.isComposing) {
         event.preventDefault()
-        save(draft, true)
+        save(draft)
       }
     },
-    onBlur: () => save(draft, false),
+    onBlur: () => save(draft),
   }
   const common = { size: 'xs', 'aria-labelledby': id, autoFocus: true, error: problem } as const
   return (
@@ -125,7 +122,7 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
             allowDeselect={!required}
             searchable={options.length > 8}
             defaultDropdownOpened
-            onChange={(next) => save(next, true)}
+            onChange={(next) => save(next)}
             onKeyDown={keys.onKeyDown}
             onBlur={() => setEditing(false)}
           />
@@ -155,10 +152,10 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
             value={draft === null ? null : String(draft)}
             onChange={(next) => {
               setDraft(next)
-              save(next, true)
+              save(next)
             }}
             onKeyDown={keys.onKeyDown}
-            popoverProps={{ onClose: () => save(draft, false) }}
+            popoverProps={{ onClose: () => save(draft) }}
           />
         ) : (
           <TextInput

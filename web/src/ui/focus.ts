@@ -1,3 +1,5 @@
+import { type RefObject, useEffect, useRef } from 'react'
+
 /**
  * Gives the focus a place where what had it has gone: in the row that stands at this index now, else in the page. Whoever
  * has gone on to something else stays there.
@@ -12,4 +14,13 @@ export function keepFocus(index?: number): void {
       row?.querySelector<HTMLElement>('[data-row-link]') ?? row?.querySelector<HTMLElement>('a, button')
     ;(target ?? content)?.focus()
   })
+}
+
+/** Gives the focus back to what began an edit when the edit has ended, unless whoever edited has gone on to something else. */
+export function useFocusBack(editing: boolean, button: RefObject<HTMLElement | null>): void {
+  const edited = useRef(false)
+  useEffect(() => {
+    if (edited.current && !editing && document.activeElement === document.body) button.current?.focus()
+    edited.current = editing
+  }, [editing, button])
 }

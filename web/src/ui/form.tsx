@@ -66,6 +66,7 @@ export function FormDialog(props: DialogProps) {
       onClose={onClose}
       title={title}
       size={size}
+      closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': t.app.close }}
     >
       <form

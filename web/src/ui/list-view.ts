@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
+import { useOpening } from './opening.ts'
 
 const shown_ms = 500
 
@@ -32,7 +33,15 @@ export function useAddress() {
 /** Whether a list's dialog for creating is open, as useState has it: the address says so, and can open it from anywhere. */
 export function useCreating(): [boolean, (open: boolean) => void] {
   const { address, change } = useAddress()
-  return [address.create === '1', (open) => void change({ create: open ? '1' : null }, true)]
+  const creating = address.create === '1'
+  const opening = useOpening(creating)
+  return [
+    creating,
+    (open) => {
+      // What was asked for in a dialog closes no other one.
+      if (open || !opening.over) change({ create: open ? '1' : null }, true)
+    },
+  ]
 }
 
 /** A list as the address describes it: what is searched and filtered, its order, its page, which columns. */

@@ -27,22 +27,25 @@ export type Meta = { current_page?: number; last_page?: number; per_page?: numbe
 /** What a row's first cell opens: its page, or whatever a click on the row does. */
 export function RowLink({
   href,
+  title,
   onOpen,
   children,
 }: {
   href?: string
+  /** The whole name, where the cell has no room for it. */
+  title: string
   onOpen?: () => void
   children: React.ReactNode
 }) {
   if (href)
     return (
-      <Link to={href} data-row-link className="row-link">
+      <Link to={href} data-row-link className="row-link" title={title}>
         {children}
       </Link>
     )
   if (!onOpen) return children
   return (
-    <button type="button" data-row-link className="row-link" onClick={onOpen}>
+    <button type="button" data-row-link className="row-link" title={title} onClick={onOpen}>
       {children}
     </button>
   )

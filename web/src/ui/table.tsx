@@ -172,7 +172,11 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
                     data-phone={index === 0 || column.phone || undefined}
                   >
                     {index === 0 ? (
-                      <RowLink href={hrefOf?.(row)} onOpen={onOpen && (() => onOpen(row))}>
+                      <RowLink
+                        href={hrefOf?.(row)}
+                        title={nameOf(row)}
+                        onOpen={onOpen && (() => onOpen(row))}
+                      >
                         {column.cell(row)}
                       </RowLink>
                     ) : (

@@ -21,10 +21,14 @@ export function Money({ value }: { value: number | null | undefined }) {
   )
 }
 
+const signs = new Intl.Segmenter()
+/** What a reader sees as the first sign of a word: an emoji may be many characters. */
+const firstSign = (word = ''): string => signs.segment(word)[Symbol.iterator]().next().value?.segment ?? ''
+
 /** The initials of a record, in a colour that its name always has; drawn, not said: the name stands beside them. */
 export function Initials({ name, square = false }: { name: string; square?: boolean }) {
   const words = name.trim().split(/\s+/)
-  const initials = (words[0]?.[0] ?? '') + (words.length > 1 ? (words.at(-1)?.[0] ?? '') : '')
+  const initials = firstSign(words[0]) + (words.length > 1 ? firstSign(words.at(-1)) : '')
   let sum = 0
   for (const sign of name) sum += sign.codePointAt(0) ?? 0
   return (

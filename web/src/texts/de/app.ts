@@ -35,6 +35,7 @@ export const app: typeof english = {
   retry: 'Erneut versuchen',
   copy: 'Kopieren',
   copied: 'Kopiert',
+  copy_refused: 'Der Browser erlaubt hier kein Kopieren. Kopieren Sie den markierten Text selbst.',
   add: 'Hinzufügen',
   remove: 'Entfernen',
   clear: 'Leeren',
@@ -87,6 +88,7 @@ export const app: typeof english = {
   not_found: 'Hier ist nichts',
   not_found_text: 'Der Eintrag liegt vielleicht im Papierkorb, oder die Adresse stimmt nicht.',
   go_home: 'Zur Startseite',
+  waiting: 'Warten auf den Dienst',
   crashed: 'Diese Seite ist abgestürzt',
   crashed_text:
     'Was Sie gespeichert haben, ist sicher. Laden Sie die Seite neu; hilft das nicht, sagen Sie es dem Betreiber.',

@@ -34,6 +34,7 @@ export const app = {
   retry: 'Try again',
   copy: 'Copy',
   copied: 'Copied',
+  copy_refused: 'The browser does not allow copying here. Copy the selected text yourself.',
   add: 'Add',
   remove: 'Remove',
   clear: 'Clear',
@@ -86,6 +87,7 @@ export const app = {
   not_found: 'There is nothing here',
   not_found_text: 'The record may be in the trash, or the address may be wrong.',
   go_home: 'Go to Home',
+  waiting: 'Waiting for the service',
   crashed: 'This page has failed',
   crashed_text:
     'What you saved is safe. Load the page again; if it fails again, tell whoever runs this service.',
