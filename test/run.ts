@@ -37,6 +37,8 @@ const once_is_enough = [
   'src/web/{build,routes}.test.ts',
   'test/architecture.test.ts',
   'test/container.test.ts',
+  // What is drawn, and how it is used, does not depend on the engine; the ways through the app run on both.
+  'test/e2e/{activities,calendar,contacts,home,palette,screens,scripts,settings,tabs,trash}.test.ts',
 ]
 
 // These measure how long something takes, so nothing runs beside them.
