@@ -154,7 +154,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   peopleRoutes(app, { db, clock, write, stillIn, scopes })
   keyRoutes(app, { db, reading, write, stillIn, scopes })
   const event_names = catalogue.map((event) => event.name)
-  webhookRoutes(app, { db, reading, write, seal, policy, event_names, dispatcher })
+  webhookRoutes(app, { db, reading, write, stillIn, seal, policy, event_names, dispatcher })
   webhookOperationRoutes(app, { db, write, seal, dispatcher })
   deliveryRoutes(app, { db, reading, write, event_names })
   const onError = (err: unknown) => app.log.error({ err }, 'following the events failed')

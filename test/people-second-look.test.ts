@@ -18,6 +18,7 @@ describe('the second look', () => {
     'POST /keys': () => call('POST', '/keys', { name: 'Back door' }),
     'POST /workspaces': () => call('POST', '/workspaces', { name: 'Hiding place' }),
     'POST /invitations': () => call('POST', '/invitations', { email: 'friend@example.com', role: 'admin' }),
+    'POST /webhooks': () => call('POST', '/webhooks', { url: 'http://127.0.0.1:9', events: ['deal.won'] }),
     'PUT /members': () => call('PUT', `/members/${member}`, { role: 'member' }),
     'DELETE /members': () => call('DELETE', `/members/${member}`),
     'PUT /session': () => call('PUT', '/session', {}),
@@ -45,8 +46,14 @@ describe('the second look', () => {
     })
   }
 
-  test('who is no admin any more makes no key, workspace or invitation from that moment on', async () => {
-    for (const name of ['POST /keys', 'POST /workspaces', 'POST /invitations', 'PUT /members'] as const) {
+  test('who is no admin any more makes no key, workspace, invitation or webhook from that moment on', async () => {
+    for (const name of [
+      'POST /keys',
+      'POST /workspaces',
+      'POST /invitations',
+      'POST /webhooks',
+      'PUT /members',
+    ] as const) {
       const { call, id } = await join(ada, rapport.url, 'admin')
       assert.equal((await call('GET', '/session')).status, 200)
       assert.equal((await ada('PUT', `/members/${id}`, { role: 'member' })).status, 200)

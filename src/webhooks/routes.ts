@@ -4,6 +4,7 @@ import { lockRow } from '../db/locks.ts'
 import type { Seal } from '../db/seal.ts'
 import { factsOf, recordChange, sidesOf } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
+import type { StillIn } from '../http/auth.ts'
 import { Deleted, deleted, List, Single } from '../http/envelope.ts'
 import { type FieldProblem, invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
@@ -29,6 +30,7 @@ export type WebhookDeps = {
   db: Db
   reading: Reading
   write: Writer
+  stillIn: StillIn
   seal: Seal
   policy: TargetPolicy
   /** Every name that may be subscribed to, in the catalogue's order. */
@@ -39,7 +41,7 @@ export type WebhookDeps = {
 /** Registration of webhooks, and reading, changing and deleting them. */
 export function webhookRoutes(
   app: App,
-  { db, reading, write, seal, policy, event_names, dispatcher }: WebhookDeps,
+  { db, reading, write, stillIn, seal, policy, event_names, dispatcher }: WebhookDeps,
 ): void {
   const { WebhookCreate, WebhookUpdate } = webhookBodies(event_names)
 
@@ -67,6 +69,7 @@ export function webhookRoutes(
     async (request, reply) => {
       const bad_url = await urlProblems(request.body)
       return write(request, reply, async (tx, context, problems) => {
+        await stillIn(tx, request)
         const { workspace_id, now } = context
         const { name = null, url = '', events = [], secret } = request.body
         const all = [...problems, ...bad_url, ...secretProblems(secret)]
@@ -134,6 +137,7 @@ export function webhookRoutes(
     handler: async (request, reply) => {
       const bad_url = await urlProblems(request.body)
       return write(request, reply, async (tx, context, problems) => {
+        await stillIn(tx, request)
         const { workspace_id } = context
         const { webhook_id } = request.params
         const before = await webhookToChange(tx, workspace_id, webhook_id)

@@ -134,6 +134,39 @@ test('new deliveries come in at the top, and wait behind a button while somebody
   await many(100)
 })
 
+test('a log that is left open shows no more than the newest, and the older ones go on behind them without a hole', async (t) => {
+  receiver.answering = () => ({})
+  const { id } = await register(web.rapport.call, { name: 'Busy', url: receiver.url })
+  const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`)
+  await page.getByText('Nothing was sent yet.').waitFor()
+  const links = page.locator('tbody tr a')
+  const shown = () =>
+    links.evaluateAll((all) => all.map((link) => link.getAttribute('href')?.split('/').at(-1)))
+  async function sent(): Promise<string[]> {
+    const ids: string[] = []
+    for (let number = 1; ; number++) {
+      const path = `/api/v1/deliveries?webhook_id=${id}&per_page=100&page=${number}`
+      const { data, meta } = (await web.rapport.call('GET', path)).body
+      ids.push(...data.map((one: { id: string }) => one.id))
+      if (number >= meta.last_page) return ids
+    }
+  }
+  for (let burst = 0; burst < 8; burst++) {
+    for (let n = 0; n < 30; n++) await company(web.rapport.call, `Burst ${burst} ${n}`)
+    const [newest] = await sent()
+    await page.locator(`tbody a[href$="${newest}"]`).first().waitFor()
+  }
+  const all = await sent()
+  assert.equal(all.length, 240)
+  const kept = await shown()
+  assert.ok(kept.length > 100 && kept.length <= 200, `${kept.length} rows`)
+  assert.deepEqual(kept, all.slice(0, kept.length))
+  await page.getByRole('button', { name: 'Show older deliveries' }).click()
+  await links.nth(kept.length).waitFor()
+  const more = await shown()
+  assert.deepEqual(more, all.slice(0, more.length))
+})
+
 test('filters of the log stand in the address and hold for what comes later', async (t) => {
   const { id } = await register(web.rapport.call, {
     url: receiver.url,

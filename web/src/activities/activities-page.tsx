@@ -6,13 +6,12 @@ import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { RecordLink } from '../record/linked.tsx'
-import { isId } from '../record/record-page.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { ListFilters } from '../ui/filters.tsx'
 import { keepFocus } from '../ui/focus.ts'
-import { useAddress, useCreating, useListView } from '../ui/list-view.ts'
+import { dated, isId, useAddress, useCreating, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
@@ -23,13 +22,14 @@ import { CompleteCircle, Due, TypeLabel } from './parts.tsx'
 import { activity_types, type ListedActivity, links, useActivityActions } from './queries.ts'
 
 const filter_names = ['type', 'contact_id', 'company_id', 'deal_id'] as const
+const sorts = [...dated, 'due_at']
 
 /** The activities: what is due today, what is overdue, what comes, what is done. */
 export function ActivitiesPage() {
   const t = useTexts()
   const formats = useFormats()
   const may = useMay()('activities:write')
-  const view = useListView(filter_names)
+  const view = useListView(filter_names, '', sorts)
   const [creating, setCreating] = useCreating()
   const [selected, setSelected] = useState<Set<number>>(new Set())
   const actions = useActivityActions()

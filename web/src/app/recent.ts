@@ -1,4 +1,5 @@
 import { useEffect } from 'react'
+import { forgetDrafts } from './drafts.ts'
 
 /** A record that was opened: its address and its name. */
 type Recent = { path: string; name: string }
@@ -28,8 +29,9 @@ export function rememberRecord(workspace_id: number, path: string, name: string)
   }
 }
 
-/** Forgets them all: names of people do not stay on a machine that somebody has signed out of. */
+/** Forgets them all, and unsaved notes: what concerns people does not stay on a machine that somebody has signed out of. */
 export function forgetRecords(): void {
+  forgetDrafts()
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) localStorage.removeItem(key)
   } catch {

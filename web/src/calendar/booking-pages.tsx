@@ -14,7 +14,7 @@ import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { FormDialog, useRecordForm } from '../ui/form.tsx'
-import { useListView } from '../ui/list-view.ts'
+import { dated, useListView } from '../ui/list-view.ts'
 import { useOpening } from '../ui/opening.ts'
 import { Page } from '../ui/page.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
@@ -29,7 +29,7 @@ const no_filters: readonly string[] = []
 export function BookingPagesPage() {
   const t = useTexts()
   const may = useMay()('booking_pages:write')
-  const view = useListView(no_filters, '-updated_at')
+  const view = useListView(no_filters, '-updated_at', dated)
   const [creating, setCreating] = useState(false)
   const { data, error, refetch } = useQuery({
     ...bookingPagesQuery(view.page, view.sort),
@@ -76,7 +76,7 @@ export function BookingPagesPage() {
           }
         />
       )}
-      {creating && <CreateBookingPage onClose={() => setCreating(false)} />}
+      {may && <CreateBookingPage opened={creating} onClose={() => setCreating(false)} />}
     </Page>
   )
 }
@@ -134,13 +134,13 @@ const slugOf = (title: string): string =>
     .replace(/-+$/, '')
 
 /** Asks for what has no default; the rest, such as Monday to Friday from nine to five, the service sets. */
-function CreateBookingPage({ onClose }: { onClose: () => void }) {
+function CreateBookingPage({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useTexts()
   const { zone } = useFormats()
   const navigate = useNavigate()
   const refresh = useRefresh()
-  const opening = useOpening()
-  const { form, submit, sending, problem } = useRecordForm({ title: '', slug: '', time_zone: zone })
+  const opening = useOpening(opened)
+  const { form, submit, sending, problem } = useRecordForm({ title: '', slug: '', time_zone: zone }, opened)
   function setTitle(title: string) {
     const follows = form.values.slug === slugOf(form.values.title)
     form.setFieldValue('title', title)
@@ -158,7 +158,7 @@ function CreateBookingPage({ onClose }: { onClose: () => void }) {
     <FormDialog
       title={t.calendar.new_page}
       action={t.calendar.new_page}
-      opened
+      opened={opened}
       onClose={onClose}
       sending={sending}
       problem={problem}

@@ -1,10 +1,11 @@
 import { NumberInput, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
-import { DateInput } from '@mantine/dates'
+import { useEffect, useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { searches } from '../record/choices.ts'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
+import { DayInput } from '../ui/day-input.tsx'
 import { FormDialog, useRecordForm } from '../ui/form.tsx'
 import { type Choice, ReferenceInput } from '../ui/reference.tsx'
 import { tell } from '../ui/undo.tsx'
@@ -41,9 +42,14 @@ export function CreateDeal({ opened, onClose, initial, onCreated }: Props) {
     company_id: initial?.company ?? null,
   }
   const { form, submit, sending, problem } = useRecordForm(start, opened)
-  const { stage, company_id, contact_id } = form.values
+  const { stage, company_id, contact_id, expected_close_date } = form.values
+  // What is written for the day is none: the field says so, and nothing is created without it.
+  const [no_day, setNoDay] = useState(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each opening begins anew
+  useEffect(() => setNoDay(false), [opened])
 
   async function create() {
+    if (no_day) return
     const numberOf = (given: number | string) => (given === '' ? null : Number(given))
     const done = await submit(async ({ value, probability, contact_id, company_id, ...values }) => {
       const body = {
@@ -78,12 +84,14 @@ export function CreateDeal({ opened, onClose, initial, onCreated }: Props) {
         />
         <SimpleGrid cols={2} spacing="md">
           <AmountInput label={t.deals.value} {...form.getInputProps('value')} />
-          <DateInput
+          <DayInput
             label={t.deals.expected_close_date}
-            clearable
-            valueFormat="YYYY-MM-DD"
-            placeholder="YYYY-MM-DD"
-            {...form.getInputProps('expected_close_date')}
+            value={expected_close_date}
+            onDay={(day) => {
+              setNoDay(day === undefined)
+              if (day !== undefined) form.setFieldValue('expected_close_date', day)
+            }}
+            error={form.errors.expected_close_date}
           />
           <Select
             label={t.deals.stage}

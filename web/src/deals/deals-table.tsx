@@ -107,7 +107,7 @@ export function DealsTable({ before_views }: { before_views: React.ReactNode }) 
       empty={t.deals.empty}
       create={writes ? t.deals.create : undefined}
       createDialog={(opened, onClose) => <CreateDeal opened={opened} onClose={onClose} />}
-      record={(id, onClose) => <DealRecord id={id} panel onLeave={onClose} />}
+      record={(id, onClose) => <DealRecord key={id} id={id} panel onLeave={onClose} />}
       bulk={writes ? (deals, actions) => <DealsBulk deals={deals} {...actions} /> : undefined}
     />
   )

@@ -8,7 +8,7 @@ import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { type Filter, ListFilters } from '../ui/filters.tsx'
-import { useCreating, useListView } from '../ui/list-view.ts'
+import { dated, isId, useCreating, useListView } from '../ui/list-view.ts'
 import { useOpening } from '../ui/opening.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
@@ -16,7 +16,6 @@ import { type Column, DataTable } from '../ui/table.tsx'
 import { ColumnsMenu, useColumns } from './columns.tsx'
 import './related.css'
 import { queryOf } from './list-query.ts'
-import { isId } from './record-page.tsx'
 import { ViewsMenu } from './views.tsx'
 
 type Meta = { current_page?: number; last_page?: number; per_page?: number; total?: number }
@@ -52,7 +51,8 @@ export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
   const { list, title, filter_names, filters, listQuery, nameOf, empty, create, bulk } = props
   const t = useTexts()
   const { zone } = useFormats()
-  const view = useListView(filter_names, props.default_sort)
+  const sorts = useMemo(() => [...dated, ...props.columns.flatMap(({ sort }) => sort ?? [])], [props.columns])
+  const view = useListView(filter_names, props.default_sort, sorts)
   const columns = useColumns(list, props.columns)
   const [creating, setCreating] = useCreating()
   const opening = useOpening(creating)

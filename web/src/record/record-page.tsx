@@ -3,11 +3,8 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { Problem } from '../api/client.ts'
 import { NotFound } from '../app/places.tsx'
 import { ProblemNote } from '../app/problems.tsx'
-import { shown } from '../ui/list-view.ts'
+import { isId, shown } from '../ui/list-view.ts'
 import { AwaitedRecord } from './record-layout.tsx'
-
-/** Whether a text, which anybody can write into an address, may be the id of a record. */
-export const isId = (text: string | null | undefined): text is string => /^[1-9]\d{0,14}$/.test(text ?? '')
 
 type PageProps = {
   /** The list that is shown when the record is deleted. */

@@ -1,6 +1,8 @@
 import { ActionIcon, Group, Text } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
+import { useEffect, useRef } from 'react'
 import { useTexts } from '../texts/texts.ts'
+import { keepFocus } from './focus.ts'
 import './bulk-bar.css'
 
 /** What can be done with the selected rows; floats over the list as long as some are selected. */
@@ -14,9 +16,31 @@ export function BulkBar({
   children: React.ReactNode
 }) {
   const t = useTexts()
+  const focused = useRef(false)
+  const row = useRef(0)
+  // What was chosen in the bar takes the bar away: the focus goes to where the first of the rows stands.
+  useEffect(() => {
+    if (count) {
+      row.current = [...document.querySelectorAll('#content tbody tr')].findIndex((one) =>
+        one.matches('[data-selected]'),
+      )
+    } else if (focused.current) {
+      focused.current = false
+      keepFocus(Math.max(0, row.current))
+    }
+  }, [count])
   if (!count) return null
   return (
-    <section className="bulk-bar" aria-label={t.app.selected(count)}>
+    <section
+      className="bulk-bar"
+      aria-label={t.app.selected(count)}
+      onFocus={() => {
+        focused.current = true
+      }}
+      onBlur={() => {
+        focused.current = false
+      }}
+    >
       <Text size="sm" fw={500} className="numbers">
         {t.app.selected(count)}
       </Text>

@@ -1,10 +1,11 @@
 import { Loader, NumberInput, Select, Textarea, TextInput } from '@mantine/core'
-import { DateInput } from '@mantine/dates'
 import { CheckIcon } from '@primer/octicons-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { DayInput } from './day-input.tsx'
 import { useFocusBack } from './focus.ts'
+import { useUnsaved } from './unsaved.ts'
 import './fields.css'
 
 /** Of datetime-local, the value is what a clock on the wall shows: YYYY-MM-DDTHH:MM. */
@@ -26,10 +27,12 @@ type Props = {
 }
 
 const saved_ms = 1500
+// A year of fewer digits is one that is not written to its end.
+const clock_limits = { min: '1000-01-01T00:00', max: '9999-12-31T23:59' }
 
 /**
  * A fact of a record: label and value; a click edits it in place. Enter and leaving the field save, Escape reverts, a tick
- * tells when it is stored, and what the service refuses is said below it.
+ * tells when it is stored. What is refused stays in its field and is said below it; when the field goes away, in a toast.
  */
 export function Field({ label, value, shown, kind = 'text', options, required = false, onSave }: Props) {
   const t = useTexts()
@@ -40,6 +43,7 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
   const [problem, setProblem] = useState<string | null>(null)
   const button = useRef<HTMLButtonElement>(null)
   const reverted = useRef(false)
+  const { lose, keep } = useUnsaved(label)
   useFocusBack(editing, button)
 
   function begin() {
@@ -51,6 +55,11 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
   function end() {
     setEditing(false)
     setProblem(null)
+    keep()
+  }
+  function refuse(given: Value, error: unknown, why: string) {
+    setProblem(why)
+    lose(given, error, why)
   }
   async function save(given: Value) {
     const next = typeof given === 'string' && kind !== 'long' ? given.trim() : given
@@ -58,14 +67,21 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
     if (reverted.current || state === 'saving') return
     if (cleared === value || (cleared === null && value === '')) return end()
     setState('saving')
+    keep()
     try {
       await onSave?.(cleared)
       setState('saved')
       end()
     } catch (error) {
       setState('rest')
-      setProblem(explain(error, t))
+      refuse(cleared, error, explain(error, t))
     }
+  }
+  function saveWritten({ validity }: HTMLInputElement | HTMLTextAreaElement) {
+    // What is written in part has no text there: to save that would clear the field.
+    const whole = !validity.badInput && !validity.rangeUnderflow && !validity.rangeOverflow
+    if (whole) save(draft)
+    else if (!reverted.current) refuse(draft, null, t.app.field_problems.invalid_format)
   }
   useEffect(() => {
     if (state !== 'saved') return
@@ -74,20 +90,23 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
   }, [state])
 
   const text = shown ?? (options?.find((option) => option.value === value)?.label || value)
+  function onEscape(event: React.KeyboardEvent) {
+    if (event.key !== 'Escape') return
+    event.stopPropagation()
+    reverted.current = true
+    end()
+  }
+  type Written = HTMLInputElement & HTMLTextAreaElement
   const keys = {
-    onKeyDown(event: React.KeyboardEvent) {
-      if (event.key === 'Escape') {
-        event.stopPropagation()
-        reverted.current = true
-        end()
-      }
+    onKeyDown(event: React.KeyboardEvent<Written>) {
+      onEscape(event)
       const enters = kind !== 'long' || event.metaKey || event.ctrlKey
-      if (event.key === 'Enter' && enters && !options && !event.nativeEvent.isComposing) {
+      if (event.key === 'Enter' && enters && !event.nativeEvent.isComposing) {
         event.preventDefault()
-        save(draft)
+        saveWritten(event.currentTarget)
       }
     },
-    onBlur: () => save(draft),
+    onBlur: (event: React.FocusEvent<Written>) => saveWritten(event.currentTarget),
   }
   const common = { size: 'xs', 'aria-labelledby': id, autoFocus: true, error: problem } as const
   return (
@@ -122,9 +141,12 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
             allowDeselect={!required}
             searchable={options.length > 8}
             defaultDropdownOpened
-            onChange={(next) => save(next)}
-            onKeyDown={keys.onKeyDown}
-            onBlur={() => setEditing(false)}
+            onChange={(next) => {
+              setDraft(next)
+              save(next)
+            }}
+            onKeyDown={onEscape}
+            onBlur={() => save(draft)}
           />
         ) : kind === 'long' ? (
           <Textarea
@@ -145,23 +167,24 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
             onChange={(next) => setDraft(next === '' ? null : Number(next))}
           />
         ) : kind === 'date' ? (
-          <DateInput
-            {...common}
-            clearable
-            valueFormat="YYYY-MM-DD"
-            value={draft === null ? null : String(draft)}
-            onChange={(next) => {
-              setDraft(next)
-              save(next)
-            }}
-            onKeyDown={keys.onKeyDown}
-            popoverProps={{ onClose: () => save(draft) }}
-          />
+          // biome-ignore lint/a11y/noStaticElementInteractions: Escape is heard on its way up from the input
+          <div onKeyDown={onEscape}>
+            <DayInput
+              {...common}
+              value={draft === null ? null : String(draft)}
+              onDay={(day, end, written) => {
+                if (day === undefined) return lose(written, null, t.app.field_problems.invalid_format)
+                setDraft(day)
+                if (end !== 'choice') save(day)
+              }}
+            />
+          </div>
         ) : (
           <TextInput
             {...common}
             {...keys}
             type={kind}
+            {...(kind === 'datetime-local' && clock_limits)}
             value={String(draft ?? '')}
             onChange={(event) => setDraft(event.currentTarget.value)}
           />

@@ -1,9 +1,9 @@
 import { ActionIcon, Button, Menu, Select, TextInput } from '@mantine/core'
-import { DateInput } from '@mantine/dates'
 import { FilterIcon, SearchIcon, XIcon } from '@primer/octicons-react'
 import { useEffect, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
+import { DayInput } from './day-input.tsx'
 import type { ListView } from './list-view.ts'
 import { type Choice, ReferenceInput } from './reference.tsx'
 import './filters.css'
@@ -162,16 +162,16 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
           w={130}
         />
       ) : kind === 'date' ? (
-        <DateInput
-          size="xs"
-          variant="unstyled"
-          aria-label={label}
-          value={value || null}
-          onChange={onChange}
-          autoFocus={fresh}
-          w={110}
-          valueFormat="YYYY-MM-DD"
-        />
+        <span className="chip-day">
+          <DayInput
+            size="xs"
+            unstyled
+            aria-label={label}
+            value={value || null}
+            onDay={(day) => day !== undefined && day !== (value || null) && onChange(day)}
+            autoFocus={fresh}
+          />
+        </span>
       ) : (
         <TextChip {...{ label, placeholder, value, fresh, onChange }} moment={kind === 'moment'} />
       )}
@@ -196,7 +196,9 @@ type TextProps = Omit<ChipProps, 'filter'> & {
 
 function TextChip({ label, placeholder, value, fresh, onChange, moment }: TextProps) {
   const [text, setText] = useState(value)
-  const done = () => text !== value && onChange(text.trim() || null)
+  // Of a time that is written in part there is no text.
+  const done = (input: HTMLInputElement) =>
+    text !== value && !input.validity.badInput && onChange(text.trim() || null)
   return (
     <TextInput
       size="xs"
@@ -207,8 +209,8 @@ function TextChip({ label, placeholder, value, fresh, onChange, moment }: TextPr
       value={text}
       autoFocus={fresh}
       onChange={(event) => setText(event.currentTarget.value)}
-      onBlur={done}
-      onKeyDown={(event) => event.key === 'Enter' && done()}
+      onBlur={(event) => done(event.currentTarget)}
+      onKeyDown={(event) => event.key === 'Enter' && done(event.currentTarget)}
       w={moment ? 170 : 110}
     />
   )

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
+import { isDay, isWall } from '../app/zones.ts'
 import { useOpening } from './opening.ts'
 
 const shown_ms = 500
@@ -44,17 +45,37 @@ export function useCreating(): [boolean, (open: boolean) => void] {
   ]
 }
 
-/** A list as the address describes it: what is searched and filtered, its order, its page, which columns. */
-export function useListView(filter_names: readonly string[], default_sort = '') {
+/** Whether a text, which anybody can write into an address, may be the id of a record. */
+export const isId = (text: string | null | undefined): text is string => /^[1-9]\d{0,14}$/.test(text ?? '')
+
+const ids = /^(contact|company|deal|booking_page)_id$/
+const days = /^(created_)?(from|to)$/
+/** Whether a filter can be read; what cannot is as if it were not there. */
+const isReadable = (name: string, value: string): boolean =>
+  ids.test(name) ? isId(value) : !days.test(name) || isDay(value) || isWall(value)
+
+/** What every list of records can be ordered by. */
+export const dated = ['id', 'created_at', 'updated_at']
+
+/**
+ * A list as the address describes it: what is searched and filtered, its order, its page, which columns. What it cannot be
+ * ordered by is ignored where `sorts`, constant, tells by what it can.
+ */
+export function useListView(filter_names: readonly string[], default_sort = '', sorts?: readonly string[]) {
   const { address, change } = useAddress()
   return useMemo(() => {
-    const page = Math.max(1, Number(address.page) || 1)
+    const page = isId(address.page) ? Number(address.page) : 1
+    const { sort } = address
+    const sortable = sort && (!sorts || sorts.includes(sort.replace(/^-/, '')))
     const filters = Object.fromEntries(
-      filter_names.flatMap((name) => (address[name] ? [[name, address[name]]] : [])),
+      filter_names.flatMap((name) => {
+        const value = address[name]
+        return value && isReadable(name, value) ? [[name, value]] : []
+      }),
     ) as Address
     return {
       search: address.search ?? '',
-      sort: address.sort ?? default_sort,
+      sort: sortable ? sort : default_sort,
       page,
       filters,
       /** The id of the record in the side panel. */
@@ -69,6 +90,6 @@ export function useListView(filter_names: readonly string[], default_sort = '') 
         change({ ...Object.fromEntries(filter_names.map((name) => [name, null])), search: null, page: null }),
       setOpen: (id: string | number | null) => shown(change({ open: id === null ? null : String(id) }, true)),
     }
-  }, [address, change, filter_names, default_sort])
+  }, [address, change, filter_names, default_sort, sorts])
 }
 export type ListView = ReturnType<typeof useListView>

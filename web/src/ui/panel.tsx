@@ -1,7 +1,7 @@
 import { ActionIcon } from '@mantine/core'
 import { LinkExternalIcon, XIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
 import { keepFocus } from './focus.ts'
 import './panel.css'
@@ -12,11 +12,16 @@ type Props = { label: string; href: string; onClose: () => void; children: React
 export function SidePanel({ label, href, onClose, children }: Props) {
   const t = useTexts()
   const [before] = useState(() => document.activeElement as HTMLElement | null)
-  // Where the focus was when it opened, unless whoever closes it goes on elsewhere.
+  const shown = useRef(href)
+  shown.current = href
+  // To the row of what it showed last, else where the focus was when it opened, unless whoever closes it goes on elsewhere.
   useEffect(
     () => () =>
       void requestAnimationFrame(() => {
-        if (document.activeElement === document.body && before?.isConnected) before.focus()
+        const row = document.querySelector<HTMLElement>(
+          `#content tr a[data-row-link][href="${shown.current}"]`,
+        )
+        if (document.activeElement === document.body) (row ?? before)?.focus()
         keepFocus()
       }),
     [before],

@@ -1,7 +1,8 @@
 import { Checkbox } from '@mantine/core'
-import { useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
+import { keepFocus } from './focus.ts'
 import { Awaited, type Column, HeadCell, type Meta, Pager, RowLink } from './table-parts.tsx'
 import './table.css'
 
@@ -34,6 +35,28 @@ type Props<Row> = {
 }
 
 type Identified = { id: string | number }
+
+/** Moves the focus on to the next row when the row that has it goes. */
+function useFocusedRow(rows: Identified[] | undefined) {
+  const focused = useRef<{ id: string; index: number } | null>(null)
+  useEffect(() => {
+    const at = focused.current
+    if (!at || !rows || rows.some(({ id }) => String(id) === at.id)) return
+    focused.current = null
+    keepFocus(at.index)
+  }, [rows])
+  return {
+    onFocus: ({ target }: React.FocusEvent) => {
+      const row = target.closest<HTMLElement>('tr')
+      if (row?.parentElement && row.dataset.rowId)
+        focused.current = { id: row.dataset.rowId, index: [...row.parentElement.children].indexOf(row) }
+    },
+    // React tells of no blur where the element itself goes.
+    onBlur: () => {
+      focused.current = null
+    },
+  }
+}
 
 /**
  * Rows under columns, one page of them. j and k go through the rows by the link in their first cell, x selects, a click
@@ -102,6 +125,7 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
       : []),
   ])
 
+  const onFocus = useFocusedRow(rows)
   if (rows?.length === 0) return <>{empty}</>
   const all = rows?.length ? rows.every(({ id }) => selected?.has(id as never)) : false
   return (
@@ -136,7 +160,7 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
               ))}
             </tr>
           </thead>
-          <tbody ref={body}>
+          <tbody ref={body} {...onFocus}>
             {!rows && <Awaited columns={columns.length + (onSelect ? 1 : 0) + (lead ? 1 : 0)} />}
             {rows?.map((row) => (
               <tr

@@ -135,6 +135,12 @@ export const app: typeof english = {
     too_many: (most) => `Höchstens ${most}.`,
     out_of_range: (least, most) => `Erlaubt ist ${least} bis ${most}.`,
   },
+  choose_day: 'Im Kalender wählen',
+  no_day: (form: string) => `Geben Sie ein vollständiges, gültiges Datum ein: ${form}.`,
+  /** The parts of a day as the form of one is told: DD/MM/YYYY. */
+  day_letters: { day: 'TT', month: 'MM', year: 'JJJJ' },
+  not_saved: (label: string, value: string, why: string) =>
+    `${label} wurde nicht gespeichert (${value}): ${why}`,
   views_full: 'Mehr gespeicherte Ansichten gehen nicht. Löschen Sie zuerst eine.',
   palette: 'Suchen oder öffnen',
   palette_placeholder: 'Einträge suchen oder Befehl eingeben',

@@ -135,6 +135,11 @@ export const app = {
     too_many: (most: string) => `At most ${most}.`,
     out_of_range: (least: string, most: string) => `This must be from ${least} to ${most}.`,
   },
+  choose_day: 'Choose in a calendar',
+  no_day: (form: string) => `Enter a complete, valid date as ${form}.`,
+  /** The parts of a day as the form of one is told: DD/MM/YYYY. */
+  day_letters: { day: 'DD', month: 'MM', year: 'YYYY' },
+  not_saved: (label: string, value: string, why: string) => `${label} was not saved (${value}): ${why}`,
   views_full: 'There are as many saved views as can be. Delete one first.',
   palette: 'Search or go to',
   palette_placeholder: 'Search records, or type a command',

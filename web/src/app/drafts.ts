@@ -24,3 +24,12 @@ export function keepDraft(key: string, text: string): void {
     // A browser that keeps nothing has no drafts.
   }
 }
+
+/** Forgets them all. */
+export function forgetDrafts(): void {
+  try {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
+  } catch {
+    // As above.
+  }
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { checkScreen, startWeb, type Web } from '../web.ts'
+
+let web: Web
+before(async () => {
+  web = await startWeb()
+})
+after(() => web?.close())
+
+async function made(path: string, body: object): Promise<number> {
+  const answer = await web.rapport.call('POST', `/api/v1/${path}`, body)
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body.data.id
+}
+const stored = async (path: string) => (await web.rapport.call('GET', `/api/v1/${path}`)).body.data
+/** What the page asks to be stored from now on. */
+function changes(page: Page): string[] {
+  const sent: string[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') sent.push(request.postData() ?? '')
+  })
+  return sent
+}
+async function typeOver(page: Page, text: string) {
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type(text)
+}
+
+test('a date that is typed is stored as the day it says, once, and only when it is written to its end', async (t) => {
+  const id = await made('deals', { name: 'Engine', expected_close_date: '2026-12-01' })
+  const page = await web.open(t, `/deals/${id}`)
+  const sent = changes(page)
+  const field = page.getByRole('textbox', { name: 'Close date' })
+  const open = () => page.getByRole('button', { name: /^Close date/ }).click()
+  await open()
+  assert.equal(await field.inputValue(), '01/12/2026')
+  await typeOver(page, '2027-01-15')
+  assert.deepEqual(sent, [])
+  assert.equal(await field.inputValue(), '2027-01-15')
+  await field.press('Enter')
+  await page.getByLabel('Saved').waitFor()
+  assert.equal((await stored(`deals/${id}`)).expected_close_date, '2027-01-15')
+
+  // As the locale writes it; leaving the field saves.
+  await open()
+  await typeOver(page, '3.2.2027')
+  await page.keyboard.press('Tab')
+  await page.getByRole('button', { name: /^Close date.*3 Feb 2027/ }).waitFor()
+
+  await open()
+  for (const wrong of ['2027', '31/02/2027', '15/01/27', '12/31/2027', 'soon']) {
+    await typeOver(page, wrong)
+    await field.press('Enter')
+    await page.getByText('Enter a complete, valid date as DD/MM/YYYY.').waitFor()
+  }
+  await checkScreen(page)
+  await page.getByRole('heading', { level: 1 }).click()
+  await page.getByText('Enter a complete, valid date').waitFor()
+  await field.press('Escape')
+  await page.getByRole('button', { name: /^Close date.*3 Feb 2027/ }).waitFor()
+
+  // The browser's calendar fills the field in; nothing is stored before it is left.
+  await open()
+  await page.locator('.day-calendar').fill('2027-03-04', { force: true })
+  assert.equal(await field.inputValue(), '04/03/2027')
+  assert.equal(sent.length, 2)
+  await page.getByRole('button', { name: 'Choose in a calendar' }).click()
+  await page.keyboard.press('Escape')
+  await open()
+  await typeOver(page, '')
+  await page.keyboard.press('Delete')
+  await field.press('Enter')
+  await page.getByLabel('Saved').waitFor()
+  assert.deepEqual(
+    sent.map((text) => JSON.parse(text).expected_close_date),
+    ['2027-01-15', '2027-02-03', null],
+  )
+})
+
+test('the filter of a list and the dialog of a new deal take the day that was typed', async (t) => {
+  const page = await web.open(t, '/deals?view=table', { locale: 'de-DE' })
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Created from' }).click()
+  const filter = page.getByRole('textbox', { name: 'Created from' })
+  await filter.pressSequentially('15.01.')
+  await filter.press('Enter')
+  await page.getByText('Enter a complete, valid date').waitFor()
+  await checkScreen(page)
+  assert.doesNotMatch(page.url(), /created_from/)
+  await filter.pressSequentially('2027')
+  assert.doesNotMatch(page.url(), /created_from/)
+  await filter.press('Enter')
+  await page.waitForURL(/created_from=(%22)?2027-01-(14|15)/)
+  await page.getByRole('button', { name: 'Remove the filter Created from' }).click()
+
+  await page.getByRole('button', { name: 'Create deal' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create deal' })
+  await dialog.getByLabel('Name').fill('Typed')
+  const day = dialog.getByRole('textbox', { name: 'Close date' })
+  await day.pressSequentially('2027-02-30')
+  await dialog.getByRole('button', { name: 'Create deal' }).click()
+  await dialog.getByText('Enter a complete, valid date').waitFor()
+  await checkScreen(page)
+  assert.equal((await stored('deals?search=Typed')).length, 0)
+  await day.fill('')
+  await day.pressSequentially('2027-02-28')
+  await day.press('Enter')
+  await dialog.waitFor({ state: 'detached' })
+  assert.equal((await stored('deals?search=Typed'))[0].expected_close_date, '2027-02-28')
+})
+
+test('a choice that cannot be stored stays in its field with the reason, and is stored by another try', async (t) => {
+  const id = await made('activities', { subject: 'Visit', type: 'call' })
+  const page = await web.open(t, `/activities/${id}`, { allow: /status of 500/ })
+  await page.route(`**/api/v1/activities/${id}`, (route) =>
+    route.request().method() === 'PATCH' ? route.fulfill({ status: 500, body: '{}' }) : route.continue(),
+  )
+  await page.getByRole('button', { name: /^Type/ }).click()
+  await page.getByRole('option', { name: 'Meeting' }).click()
+  const problem = page.getByText('The service did not accept this.')
+  await problem.waitFor()
+  await page.getByRole('heading', { level: 1 }).click()
+  await problem.waitFor()
+  const field = page.getByRole('combobox', { name: 'Type' })
+  assert.equal(await field.inputValue(), 'Meeting')
+  await page.unroute(`**/api/v1/activities/${id}`)
+  await field.focus()
+  await page.keyboard.press('Tab')
+  await page.getByRole('button', { name: /^Type.*Meeting/ }).waitFor()
+  assert.equal((await stored(`activities/${id}`)).type, 'meeting')
+})
+
+test('what was refused stays while its record is shown, and is told when the record goes away', async (t) => {
+  await made('contacts', { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.test' })
+  await made('contacts', { first_name: 'Grace', last_name: 'Hopper' })
+  const page = await web.open(t, '/contacts', { allow: /status of 422/ })
+  const row = (name: string) =>
+    page
+      .getByRole('row', { name: new RegExp(name) })
+      .locator('td')
+      .last()
+  await row('Ada').click()
+  await page.getByRole('button', { name: /^Email/ }).click()
+  await typeOver(page, 'not-an-email')
+  await page.getByRole('heading', { name: 'Custom fields' }).click()
+  await page.getByText('This does not have the right form.').waitFor()
+  const field = page.getByRole('textbox', { name: 'Email' })
+  assert.equal(await field.inputValue(), 'not-an-email')
+  await row('Grace').click()
+  const told = page.getByText('Email was not saved (not-an-email): This does not have the right form.')
+  await told.waitFor()
+  await checkScreen(page)
+
+  // The same when the answer comes only after the record has gone.
+  await page.reload()
+  await row('Ada').click()
+  await page.getByRole('button', { name: /^Email/ }).click()
+  await typeOver(page, 'not-an-email')
+  await page.getByRole('link', { name: 'Companies' }).first().click()
+  await page.waitForURL(/\/companies/)
+  await told.waitFor()
+  assert.equal((await stored('contacts?search=Lovelace'))[0].email, 'ada@example.test')
+})

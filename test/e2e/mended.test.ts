@@ -1,0 +1,291 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: what the page says is only looked at
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { browser, join } from '../people.ts'
+import { startWeb, type Web } from '../web.ts'
+import { fillWorkspace } from '../web-records.ts'
+
+let web: Web
+let ids: Awaited<ReturnType<typeof fillWorkspace>>
+before(async () => {
+  web = await startWeb()
+  ids = await fillWorkspace(web.rapport)
+})
+after(() => web?.close())
+
+async function create(path: string, body: object): Promise<number> {
+  const made = await web.rapport.call('POST', `/api/v1${path}`, body)
+  assert.equal(made.status, 201, made.text)
+  return made.body.data.id
+}
+const search = (page: Page) => new URL(page.url()).search
+/** What has the focus: its tag, and its row or name. */
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const at = (globalThis as any).document.activeElement
+    return [at.tagName, at.closest('[data-row-id]')?.dataset.rowId ?? at.id].filter(Boolean).join(' ')
+  })
+/** Waits until what has the focus is that. */
+const waitForFocus = (page: Page, expected: string) =>
+  page
+    .waitForFunction((text: string) => {
+      const at = (globalThis as any).document.activeElement
+      return (
+        [at.tagName, at.closest('[data-row-id]')?.dataset.rowId ?? at.id].filter(Boolean).join(' ') === text
+      )
+    }, expected)
+    .catch(async () => assert.equal(await focused(page), expected))
+
+/** Lets each POST to a path wait until it is told to go on. */
+async function holdPosts(page: Page, path: string): Promise<() => void> {
+  let go = () => {}
+  const held = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  await page.route(`**/api/v1${path}`, async (route) => {
+    if (route.request().method() === 'POST') await held
+    await route.continue()
+  })
+  return go
+}
+
+for (const [noun, path, labels, other] of [
+  ['contact', '/contacts', ['First name', 'Last name'], 'Companies'],
+  ['company', '/companies', ['Name'], 'Contacts'],
+  ['deal', '/deals?view=table', ['Name'], 'Contacts'],
+] as const)
+  test(`an answer that comes after the ${noun}'s dialog is closed changes no address and no other dialog`, async (t) => {
+    const page = await web.open(t, path)
+    const [list = ''] = path.split('?')
+    await page.getByRole('table').locator('tbody a').first().waitFor()
+    const go = await holdPosts(page, list)
+    const posted = page.waitForRequest((request) => request.method() === 'POST')
+    const answered = page.waitForResponse((response) => response.request().method() === 'POST')
+    const dialog = page.getByRole('dialog', { name: `Create ${noun}` })
+    await page.keyboard.press('c')
+    for (const name of labels) await dialog.getByRole('textbox', { name }).fill('Late')
+    await page.keyboard.press('Enter')
+    await posted
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('navigation').getByRole('link', { name: other, exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: other }).waitFor()
+    await page.keyboard.press('c')
+    const next = page.getByRole('dialog')
+    await next.getByRole('textbox').first().fill('Next')
+    go()
+    await answered
+    await page.getByText(/Late created/).waitFor()
+    assert.equal(search(page), '?create=1')
+    assert.equal(await next.getByRole('textbox').first().inputValue(), 'Next')
+  })
+
+test('an answer that comes after its dialog was opened anew leaves what is typed there', async (t) => {
+  const page = await web.open(t, '/companies')
+  const go = await holdPosts(page, '/companies')
+  const name = page.getByRole('dialog').getByRole('textbox', { name: 'Name' })
+  await page.keyboard.press('c')
+  await name.fill('First')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  await name.waitFor({ state: 'detached' })
+  await page.keyboard.press('c')
+  await name.fill('Second')
+  go()
+  await page.getByText('First created').waitFor()
+  assert.equal(search(page), '?create=1')
+  assert.equal(await name.inputValue(), 'Second')
+})
+
+test('a note that is not saved is still there after another tab, another page and a reload, for its contact alone', async (t) => {
+  const [one, two] = ids.contacts
+  const page = await web.open(t, `/contacts/${one}?tab=notes`)
+  const note = page.getByRole('textbox', { name: 'Write a note' })
+  await note.fill('Half a thought')
+  await page.getByRole('tab', { name: 'Timeline' }).click()
+  await note.waitFor({ state: 'detached' })
+  await page.getByRole('tab', { name: 'Notes' }).click()
+  assert.equal(await note.inputValue(), 'Half a thought')
+  await page.goto(`${web.rapport.url}/contacts/${two}?tab=notes`)
+  await note.waitFor()
+  assert.equal(await note.inputValue(), '')
+  await page.goto(`${web.rapport.url}/contacts/${one}?tab=notes`)
+  await note.waitFor()
+  assert.equal(await note.inputValue(), 'Half a thought')
+  await page.getByRole('button', { name: 'Save note' }).click()
+  await page.getByRole('listitem').getByText('Half a thought').waitFor()
+  await page.reload()
+  await note.waitFor()
+  assert.equal(await note.inputValue(), '')
+})
+
+test('a click beside a dialog closes none in which something is written', async (t) => {
+  const page = await web.open(t, '/contacts?create=1')
+  const name = page.getByRole('dialog').getByRole('textbox', { name: 'First name' })
+  await name.fill('Ada')
+  await page.mouse.click(5, 400)
+  await page.mouse.click(5, 600)
+  assert.equal(await name.inputValue(), 'Ada')
+})
+
+test('what is to be copied is copied over plain http too; where nothing may copy, it is said and selected', async (t) => {
+  const page = await web.open(t, '/booking-pages', { permissions: ['clipboard-read'] })
+  const address = `${web.rapport.url}/book/demo`
+  await page.addInitScript(() => {
+    Object.defineProperty(Object.getPrototypeOf((globalThis as any).navigator), 'clipboard', {
+      value: undefined,
+    })
+  })
+  await page.reload()
+  await page.getByRole('button', { name: 'Copy address' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await page.goto(`${web.rapport.url}/contacts`)
+  await page.getByRole('searchbox', { name: 'Search' }).focus()
+  await page.keyboard.press('Control+V')
+  assert.equal(await page.getByRole('searchbox', { name: 'Search' }).inputValue(), address)
+
+  await page.addInitScript(() => {
+    ;(globalThis as any).document.execCommand = () => false
+  })
+  await page.goto(`${web.rapport.url}/booking-pages/${ids.booking_page}`)
+  await page.getByRole('button', { name: 'Copy address' }).click()
+  await page.getByText('The browser does not allow copying here.').waitFor()
+  assert.equal(await page.evaluate(() => String((globalThis as any).getSelection())), address)
+})
+
+for (const spaced of [false, true])
+  test(`long amounts stay in their card${spaced ? ', with the text spaced out too' : ''}`, async (t) => {
+    const deal = await create('/deals', { name: 'The large one', value: 8_888_888_888.88 })
+    t.after(async () => void (await web.rapport.call('DELETE', `/api/v1/deals/${deal}`)))
+    const page = await web.open(t, '/')
+    const table = page.getByRole('table', { name: 'Pipeline by stage' })
+    await table.waitFor()
+    await page.evaluate((wide) => {
+      if (!wide) return
+      const { document } = globalThis as any
+      for (const one of document.querySelectorAll('body *'))
+        Object.assign(one.style, { letterSpacing: '0.12em', wordSpacing: '0.16em', lineHeight: '1.5' })
+    }, spaced)
+    const out = await page.evaluate(() => {
+      const { document } = globalThis as any
+      const card = document.querySelector('.home-pipeline').getBoundingClientRect()
+      const scroll = document.querySelector('.home-pipeline-scroll')
+      return { right: scroll.getBoundingClientRect().right - card.right, hidden: scroll.scrollWidth }
+    })
+    assert.ok(out.right <= 0, `${out.right} px outside`)
+    assert.equal(await table.getByTitle('€8,888,888,888.88').first().innerText(), '€8.9B')
+  })
+
+for (const [way, act] of [
+  [
+    'a bulk deletion by the keyboard',
+    async (page: Page) => {
+      await page.keyboard.press('j')
+      await page.keyboard.press('j')
+      await page.keyboard.press('x')
+      await page.getByRole('region', { name: '1 selected' }).getByRole('button', { name: 'Delete' }).focus()
+      await page.keyboard.press('Enter')
+    },
+  ],
+  [
+    'a deletion in the panel',
+    async (page: Page) => {
+      await page.locator('tbody tr').nth(1).locator('td').nth(3).click()
+      const panel = page.getByRole('complementary').last()
+      await panel.getByRole('button', { name: 'Delete' }).focus()
+      await page.keyboard.press('Enter')
+    },
+  ],
+] as const)
+  test(`after ${way} the focus is in the row that follows`, async (t) => {
+    const page = await web.open(t, '/contacts')
+    const rows = page.locator('tbody tr[data-row-id]')
+    await rows.first().waitFor()
+    const [gone, next] = await Promise.all([1, 2].map((at) => rows.nth(at).getAttribute('data-row-id')))
+    await act(page)
+    await page.locator(`tr[data-row-id="${gone}"]`).waitFor({ state: 'detached' })
+    await waitForFocus(page, `A ${next}`)
+  })
+
+test('Escape gives the focus back: from the panel to its row, from the dialog to its button', async (t) => {
+  const page = await web.open(t, '/contacts')
+  const row = page.locator('tbody tr[data-row-id]').nth(2)
+  await row.locator('td').nth(3).click()
+  const panel = page.getByRole('complementary').last()
+  await panel.getByRole('button', { name: 'Close' }).focus()
+  await page.keyboard.press('Escape')
+  await waitForFocus(page, `A ${await row.getAttribute('data-row-id')}`)
+
+  await page.goto(`${web.rapport.url}/booking-pages`)
+  const button = page.getByRole('button', { name: 'Create booking page' })
+  await button.click()
+  await page.getByRole('dialog').getByRole('textbox').first().fill('Demo')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.waitForFunction(() => (globalThis as any).document.activeElement?.tagName === 'BUTTON')
+  assert.ok(await button.evaluate((one) => one === (globalThis as any).document.activeElement))
+})
+
+for (const date of ['foo', '9999999-01-01', '9999-12-31', '0000-01-01', '2026-02-31', ''])
+  test(`the calendar shows today where the address says ${date || 'nothing'}`, async (t) => {
+    const page = await web.open(t, `/calendar?show=day&date=${date}`)
+    const today = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'Europe/Berlin' })
+    await page.locator('.calendar-title').getByText(today.format(new Date())).waitFor()
+  })
+
+test('dialogs that create open for nobody who may not write', async (t) => {
+  const owners = browser(web.rapport.url)
+  owners.plant(web.cookie)
+  for (const role of ['read_only', 'member'] as const) {
+    const session = (await join(owners, web.rapport.url, role)).call.cookie()
+    const page = await web.open(t, '/', { session, allow: /status of 403/ })
+    const paths = ['/settings/webhooks', ...(role === 'member' ? [] : ['/activities', '/contacts', '/deals'])]
+    for (const path of paths) {
+      await page.goto(`${web.rapport.url}${path}?create=1`)
+      await page.getByRole('heading', { level: 1 }).first().waitFor()
+      await page.waitForLoadState('networkidle').catch(() => {})
+      assert.equal(await page.getByRole('dialog').count(), 0, `${role} ${path}`)
+    }
+  }
+})
+
+for (const path of [
+  '/contacts?company_id=abc&created_from=2026-99-99&created_to=x&sort=bogus&page=1.5',
+  '/companies?sort=-nothing&created_from=0&page=-1',
+  '/deals?view=table&contact_id=-1&sort=value,bogus',
+  '/deals?company_id=NaN&sort=bogus',
+  '/activities?show=all&contact_id=x&sort=name',
+  '/booking-pages?sort=slug',
+])
+  test(`what ${path} says wrong is as if it were not there`, async (t) => {
+    const page = await web.open(t, path)
+    const rows = page.locator('tbody tr[data-row-id], .card-link')
+    await rows.first().waitFor()
+    assert.equal(await page.locator('.chip').count(), 0)
+    assert.equal(await page.getByRole('button', { name: 'Clear filters' }).count(), 0)
+    assert.equal(await page.getByRole('alert').count(), 0)
+  })
+
+test('a long name ends in an ellipsis in lists and takes two lines on its page; an emoji is one initial', async (t) => {
+  const name = 'Wolfeschlegelsteinhausenbergerdorff '.repeat(5).trim()
+  const company = await create('/companies', { name })
+  await create('/companies', { name: '👩‍💻 🦄 works 🚀' })
+  const page = await web.open(t, '/companies')
+  await page.locator('.initials[data-initials="👩‍💻🚀"]').waitFor()
+  const cell = await page.locator(`tr[data-row-id="${company}"] [data-row-link]`).evaluate((one: any) => ({
+    cut: one.scrollWidth > one.clientWidth,
+    overflow: (globalThis as any).getComputedStyle(one).textOverflow,
+    title: one.title,
+  }))
+  assert.deepEqual(cell, { cut: true, overflow: 'ellipsis', title: name })
+  await page.goto(`${web.rapport.url}/companies/${company}`)
+  const title = page.getByRole('heading', { level: 1, name })
+  assert.equal(await title.getAttribute('title'), name)
+  assert.ok(((await title.boundingBox())?.height ?? 99) < 60)
+  await page.goto(web.rapport.url)
+  const told = page.locator('.home-row-text').filter({ hasText: 'Wolfeschlegel' }).first()
+  await told.waitFor()
+  assert.ok((await told.getAttribute('title'))?.includes(name))
+  assert.ok(((await told.boundingBox())?.height ?? 99) < 50)
+})
