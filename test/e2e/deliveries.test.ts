@@ -91,7 +91,7 @@ test('a receiver that breaks shows its failed attempts and when the next one com
   // What cannot be sent again says why.
   await retried.rapport.call('POST', `/api/v1/webhooks/${webhook_id}/pause`, {})
   await page.getByRole('button', { name: 'Resend' }).click()
-  await page.getByText('The webhook is paused: resume it first.').waitFor()
+  await page.getByText('or its webhook is paused or deleted.').waitFor()
 })
 
 test('new deliveries come in at the top, and wait behind a button while somebody reads', async (t) => {
@@ -138,7 +138,7 @@ test('a log that is left open shows no more than the newest, and the older ones 
   receiver.answering = () => ({})
   const { id } = await register(web.rapport.call, { name: 'Busy', url: receiver.url })
   const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`)
-  await page.getByText('Nothing was sent yet.').waitFor()
+  await page.getByText('Nothing matches these filters.').waitFor()
   const links = page.locator('tbody tr a')
   const shown = () =>
     links.evaluateAll((all) => all.map((link) => link.getAttribute('href')?.split('/').at(-1)))

@@ -83,6 +83,7 @@ for (const [noun, path, labels, other] of [
 
 test('an answer that comes after its dialog was opened anew leaves what is typed there', async (t) => {
   const page = await web.open(t, '/companies')
+  await page.getByRole('table').locator('tbody a').first().waitFor()
   const go = await holdPosts(page, '/companies')
   const name = page.getByRole('dialog').getByRole('textbox', { name: 'Name' })
   await page.keyboard.press('c')
@@ -171,10 +172,21 @@ for (const spaced of [false, true])
       const { document } = globalThis as any
       const card = document.querySelector('.home-pipeline').getBoundingClientRect()
       const scroll = document.querySelector('.home-pipeline-scroll')
-      return { right: scroll.getBoundingClientRect().right - card.right, hidden: scroll.scrollWidth }
+      return {
+        px: scroll.getBoundingClientRect().right - card.right,
+        scrolls: scroll.scrollWidth > scroll.clientWidth,
+      }
     })
-    assert.ok(out.right <= 0, `${out.right} px outside`)
-    assert.equal(await table.getByTitle('€8,888,888,888.88').first().innerText(), '€8.9B')
+    assert.ok(out.px <= 0, `${out.px} px outside`)
+    // Only where the text is wider than usual are there columns to scroll to.
+    assert.ok(spaced || !out.scrolls)
+    assert.equal(
+      await table
+        .getByTitle(/^€8,888,8/)
+        .first()
+        .innerText(),
+      '€8.9bn',
+    )
   })
 
 for (const [way, act] of [
@@ -191,7 +203,7 @@ for (const [way, act] of [
   [
     'a deletion in the panel',
     async (page: Page) => {
-      await page.locator('tbody tr').nth(1).locator('td').nth(3).click()
+      await page.locator('tbody tr').nth(1).locator('td').nth(4).click()
       const panel = page.getByRole('complementary').last()
       await panel.getByRole('button', { name: 'Delete' }).focus()
       await page.keyboard.press('Enter')
@@ -211,7 +223,7 @@ for (const [way, act] of [
 test('Escape gives the focus back: from the panel to its row, from the dialog to its button', async (t) => {
   const page = await web.open(t, '/contacts')
   const row = page.locator('tbody tr[data-row-id]').nth(2)
-  await row.locator('td').nth(3).click()
+  await row.locator('td').nth(4).click()
   const panel = page.getByRole('complementary').last()
   await panel.getByRole('button', { name: 'Close' }).focus()
   await page.keyboard.press('Escape')

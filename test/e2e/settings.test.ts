@@ -125,8 +125,14 @@ test('the profile changes the language at once, the e-mail only with the passwor
   await checkScreen(page)
 })
 
-test('a new workspace is made from the menu, as its owner', async (t) => {
-  const { call } = await join(ownersCalls(), web.rapport.url, 'member', 'mei@example.test')
+test('a new workspace is made from the menu by an admin, as its owner; a member is not offered it', async (t) => {
+  const member = await join(ownersCalls(), web.rapport.url, 'member')
+  const other = await web.open(t, '/', { session: `${member.call.cookie()}; Path=/` })
+  await other.getByRole('button', { name: `Workspace: ${owner.workspace_name}` }).click()
+  await other.getByRole('menuitem', { name: owner.workspace_name }).waitFor()
+  assert.equal(await other.getByRole('menuitem', { name: 'New workspace…' }).count(), 0)
+
+  const { call } = await join(ownersCalls(), web.rapport.url, 'admin', 'mei@example.test')
   const page = await web.open(t, '/', { session: `${call.cookie()}; Path=/` })
   await page.getByRole('button', { name: `Workspace: ${owner.workspace_name}` }).click()
   await page.getByRole('menuitem', { name: 'New workspace…' }).click()

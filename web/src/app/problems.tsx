@@ -7,12 +7,13 @@ import { CopyButton } from '../ui/copy.tsx'
 /** What is wrong with a field, to be shown at it; what has no text here the service says itself, in English. */
 export function fieldMessage({ code, message }: FieldProblem, { app }: Texts): string {
   const limited = app.field_limits[code as keyof typeof app.field_limits]
-  // The limits themselves are known to the service alone: `value must be from 0 to 100.`
-  const [, least, most] = limits.exec(message) ?? []
-  if (limited && least !== undefined) return limited(least, most ?? '')
+  // The limits themselves are known to the service alone: `probability must be from 0 to 100.`
+  const { least, most, only_most } = limits.exec(message)?.groups ?? {}
+  if (limited && (least || only_most)) return limited(least ?? '', most ?? only_most ?? '')
   return app.field_problems[code as keyof typeof app.field_problems] ?? message
 }
-const limits = /(?:from|at least|at most) (-?\d[\d.]*)(?: to (-?\d[\d.]*\d|\d))?/
+const limits =
+  /(?:from|at least|>=) (?<least>-?\d+)(?: to (?<most>-?\d+))?|(?:at most|<=) (?<only_most>-?\d+)/
 
 /** Says what a conflict (409) means here, in the reader's words. */
 export async function inWords<T>(asked: Promise<T>, conflict: string): Promise<T> {

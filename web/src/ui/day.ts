@@ -19,16 +19,20 @@ export function writeDay(day: string | Record<Part, string>, locale: string): st
 }
 
 /**
- * The day that a text says as a whole, as YYYY-MM-DD: in the locale's order or year first, the year with four digits. Null
- * when a part is missing or there is no such day.
+ * The day that a text says as a whole, as YYYY-MM-DD: year first, day first with points between, else in the locale's order;
+ * the year with four digits. Null when a part is missing or there is no such day.
  */
 export function readDay(text: string, locale: string): string | null {
-  const numbers = /^(\d+)[\s./-]+(\d+)[\s./-]+(\d+)[\s.]*$/.exec(text.trim())?.slice(1)
-  if (!numbers) return null
+  const found = /^(\d+)\s*([./-])\s*(\d+)\s*\2\s*(\d+)\.?$/.exec(text.trim())
+  if (!found) return null
+  const [, first = '', between, second, third] = found
+  const numbers = [first, second, third]
   const order: Part[] =
-    numbers[0]?.length === 4
+    first.length === 4
       ? ['year', 'month', 'day']
-      : partsOf(locale).filter((part) => typeof part === 'string')
+      : between === '.'
+        ? ['day', 'month', 'year']
+        : partsOf(locale).filter((part) => typeof part === 'string')
   const said = (part: Part) => numbers[order.indexOf(part)] ?? ''
   const [year, month, date] = [said('year'), said('month'), said('day')]
   if (year.length !== 4 || month.length > 2 || date.length > 2) return null

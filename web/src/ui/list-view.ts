@@ -3,7 +3,7 @@ import { useCallback, useMemo } from 'react'
 import { isDay, isWall } from '../app/zones.ts'
 import { useOpening } from './opening.ts'
 
-const shown_ms = 500
+const shown_ms = 3000
 
 /** Resolves when a page is shown, or soon: of a navigation that was overtaken by another one the router tells nothing. */
 export const shown = (going: Promise<unknown>): Promise<unknown> =>

@@ -1,8 +1,8 @@
 import { Checkbox } from '@mantine/core'
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
-import { keepFocus } from './focus.ts'
+import { moveFocus } from './focus.ts'
 import { Awaited, type Column, HeadCell, type Meta, Pager, RowLink } from './table-parts.tsx'
 import './table.css'
 
@@ -39,11 +39,12 @@ type Identified = { id: string | number }
 /** Moves the focus on to the next row when the row that has it goes. */
 function useFocusedRow(rows: Identified[] | undefined) {
   const focused = useRef<{ id: string; index: number } | null>(null)
-  useEffect(() => {
+  // Before anybody else finds that nothing has it.
+  useLayoutEffect(() => {
     const at = focused.current
     if (!at || !rows || rows.some(({ id }) => String(id) === at.id)) return
     focused.current = null
-    keepFocus(at.index)
+    moveFocus(at.index)
   }, [rows])
   return {
     onFocus: ({ target }: React.FocusEvent) => {

@@ -131,9 +131,14 @@ export const app: typeof english = {
       'Diese Adresse ist nicht öffentlich. Der Betreiber kann private Netze mit WEBHOOK_ALLOWED_NETWORKS erlauben.',
   },
   field_limits: {
-    too_long: (most) => `Höchstens ${most} Zeichen.`,
-    too_many: (most) => `Höchstens ${most}.`,
-    out_of_range: (least, most) => `Erlaubt ist ${least} bis ${most}.`,
+    too_long: (_least, most) => `Höchstens ${most} Zeichen.`,
+    too_many: (_least, most) => `Höchstens ${most}.`,
+    out_of_range: (least, most) =>
+      least && most
+        ? `Erlaubt ist ${least} bis ${most}.`
+        : least
+          ? `Erlaubt ist ${least} oder mehr.`
+          : `Erlaubt ist höchstens ${most}.`,
   },
   choose_day: 'Im Kalender wählen',
   no_day: (form: string) => `Geben Sie ein vollständiges, gültiges Datum ein: ${form}.`,

@@ -131,9 +131,14 @@ export const app = {
   },
   /** The same where the service tells the limits. */
   field_limits: {
-    too_long: (most: string) => `At most ${most} characters.`,
-    too_many: (most: string) => `At most ${most}.`,
-    out_of_range: (least: string, most: string) => `This must be from ${least} to ${most}.`,
+    too_long: (_least: string, most: string) => `At most ${most} characters.`,
+    too_many: (_least: string, most: string) => `At most ${most}.`,
+    out_of_range: (least: string, most: string) =>
+      least && most
+        ? `This must be from ${least} to ${most}.`
+        : least
+          ? `This must be at least ${least}.`
+          : `This must be at most ${most}.`,
   },
   choose_day: 'Choose in a calendar',
   no_day: (form: string) => `Enter a complete, valid date as ${form}.`,
