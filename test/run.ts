@@ -38,7 +38,8 @@ const once_is_enough = [
   'test/architecture.test.ts',
   'test/container.test.ts',
   // What is drawn, and how it is used, does not depend on the engine; the ways through the app run on both.
-  'test/e2e/{activities,calendar,contacts,home,palette,screens,scripts,settings,tabs,trash}.test.ts',
+  'test/e2e/{activities,calendar,contacts,contacts-screens,fields,home,mended}.test.ts',
+  'test/e2e/{palette,screens,scripts,settings,tabs,trash}.test.ts',
 ]
 
 // These measure how long something takes, so nothing runs beside them.

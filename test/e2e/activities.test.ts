@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { joinAs } from '../web-people.ts'
 
 const day_ms = 86_400_000
 
@@ -19,18 +20,6 @@ async function create(path: string, body: object): Promise<number> {
 const read = async (id: number) => (await web.rapport.call('GET', `/api/v1/activities/${id}`)).body.data
 const activity = (subject: string, more = {}) => create('/activities', { subject, ...more })
 const inDays = (days: number) => new Date(Date.now() + days * day_ms).toISOString()
-
-/** Lets somebody in; answers the session's cookie as the service sets it. */
-async function join(email: string, role: string, more = {}): Promise<string> {
-  const { call, url } = web.rapport
-  const invited = await call('POST', '/api/v1/invitations', { email, role })
-  const token = invited.body.data.url_path.split('#')[1]
-  const body = JSON.stringify({ token, name: 'Gerda Meier', password: 'correct horse battery', ...more })
-  const headers = { 'content-type': 'application/json' }
-  const joined = await fetch(`${url}/api/v1/invitations/accept`, { method: 'POST', headers, body })
-  assert.ok(joined.ok, await joined.text())
-  return joined.headers.get('set-cookie') ?? ''
-}
 
 const row = (page: Page, subject: string) => page.getByRole('row').filter({ hasText: subject })
 const show = (page: Page, name: string) => page.locator('label').filter({ hasText: name }).click()
@@ -61,7 +50,7 @@ test('today ends when the day of the person ends', async (t) => {
   const midnight = Date.parse(`${today}T00:00:00+14:00`)
   await activity('At the end of the day', { due_at: new Date(midnight + 23.9 * 3_600_000).toISOString() })
   await activity('On the next day', { due_at: new Date(midnight + 24.1 * 3_600_000).toISOString() })
-  const session = await join('kiri@example.test', 'member', { time_zone: zone })
+  const session = await joinAs(web.rapport, 'kiri@example.test', 'member', { time_zone: zone })
   const page = await web.open(t, '/activities', { session })
   await row(page, 'At the end of the day').waitFor()
   assert.equal(await row(page, 'On the next day').count(), 0)
@@ -130,7 +119,7 @@ test('selected activities are completed and deleted at once, and Undo takes each
 test('every field of an activity is edited in place, its due date on the clock of the person', async (t) => {
   const contact = await create('/contacts', { first_name: 'Ada', last_name: 'Okafor' })
   const id = await activity('Write the offer', { due_at: '2031-07-01T14:00:00Z', type: 'task' })
-  const session = await join('nina@example.test', 'member', { time_zone: 'America/New_York' })
+  const session = await joinAs(web.rapport, 'nina@example.test', 'member', { time_zone: 'America/New_York' })
   const page = await web.open(t, `/activities/${id}`, { session })
   await page.getByText('1 Jul 2031, 10:00').waitFor()
   await page.getByRole('button', { name: 'Due: Edit' }).click()
@@ -164,7 +153,7 @@ test('every field of an activity is edited in place, its due date on the clock o
 
 test('who may only read can change nothing, and everybody can use the list and the panel', async (t) => {
   const id = await activity('Look only', { due_at: inDays(-4), body: 'Some words' })
-  const session = await join('rita@example.test', 'read_only')
+  const session = await joinAs(web.rapport, 'rita@example.test', 'read_only')
   for (const size of [desk, phone])
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await web.open(t, `/activities?show=overdue&open=${id}`, { session, ...size, colorScheme })

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { ana, fieldOf, visitor } from '../booking.ts'
 import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { joinAs } from '../web-people.ts'
 
 let web: Web
 before(async () => {
@@ -18,18 +19,6 @@ async function create(path: string, body: object): Promise<number> {
 const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
 const appointment = (title: string, start_at: string, end_at: string, more = {}) =>
   create('/appointments', { title, start_at, end_at, ...more })
-
-/** Lets somebody in; answers the session's cookie as the service sets it. */
-async function join(email: string, role: string, more = {}): Promise<string> {
-  const { call, url } = web.rapport
-  const invited = await call('POST', '/api/v1/invitations', { email, role })
-  const token = invited.body.data.url_path.split('#')[1]
-  const body = JSON.stringify({ token, name: 'Gerda Meier', password: 'correct horse battery', ...more })
-  const headers = { 'content-type': 'application/json' }
-  const joined = await fetch(`${url}/api/v1/invitations/accept`, { method: 'POST', headers, body })
-  assert.ok(joined.ok, await joined.text())
-  return joined.headers.get('set-cookie') ?? ''
-}
 
 const entry = (page: Page, title: string) => page.locator('.calendar-event').filter({ hasText: title })
 
@@ -176,7 +165,7 @@ test('a booking page is made and changed, visitors book on it, and the open cale
 test('times are on the clock of the person, in the calendar, its page and its dialog', async (t) => {
   // Between the two changes of clocks New York is five hours behind Berlin, not six.
   const id = await appointment('Across the sea', '2031-03-19T13:00:00Z', '2031-03-19T14:00:00Z')
-  const session = await join('nina@example.test', 'member', { time_zone: 'America/New_York' })
+  const session = await joinAs(web.rapport, 'nina@example.test', 'member', { time_zone: 'America/New_York' })
   const page = await web.open(t, '/calendar?show=week&date=2031-03-19', { session, locale: 'en-US' })
   await entry(page, 'Across the sea').getByText('9:00').waitFor()
   await page.getByText('Times in America/New_York').waitFor()
@@ -219,7 +208,7 @@ test('who may only read can change nothing, and everybody can use every view', a
   await appointment('Look only', '2031-09-10T10:00:00Z', '2031-09-10T11:00:00Z')
   const title = 'Read only'
   const booking = await create('/booking-pages', { slug: 'read-only', title, time_zone: 'Europe/Berlin' })
-  const session = await join('rita@example.test', 'read_only')
+  const session = await joinAs(web.rapport, 'rita@example.test', 'read_only')
   for (const [size, shows] of [
     [desk, ['month', 'week', 'day', 'list']],
     [phone, ['day', 'list']],
