@@ -99,6 +99,8 @@ describe('the board of deals', () => {
     await headsAreTheApis(page)
     await toast(page, 'Twelve turbines won').getByRole('button', { name: 'Undo' }).click()
     await cardIn(page, 'negotiation', id).waitFor()
+    // The card moves at once, and the service hears of it a moment later.
+    while ((await dealOf(id)).stage !== 'negotiation') await page.waitForTimeout(50)
     await headsAreTheApis(page)
     assert.deepEqual([(await dealOf(id)).stage, (await dealOf(id)).closed_at], ['negotiation', null])
   })

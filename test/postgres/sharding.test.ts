@@ -3,8 +3,12 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { openScratch, removeScratch } from '../engine.ts'
 
-// What keeps an installation divisible by workspace. These tables are not of one: they would be on every machine.
-const of_all = ['api_keys', 'schema_migrations', 'settings', 'workspaces']
+// What keeps an installation divisible by workspace. These tables are not of one: they would be on every machine. Who may
+// enter is among them, because a key or a session is looked for before the workspace is known, and people have several.
+const of_all = [
+  ...['api_keys', 'schema_migrations', 'settings', 'workspaces', 'users', 'memberships', 'sessions'],
+  ...['invitations', 'sign_in_failures', 'saved_views'],
+]
 
 const data_dir = 'sharding'
 let database: Awaited<ReturnType<typeof openScratch>>
