@@ -3,19 +3,18 @@ FROM node:24-slim AS web
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY web ./web
-RUN npm ci --ignore-scripts && npm run build -w web
+RUN npm ci --ignore-scripts && npm run --prefix web build
 
 # The packages, and the Node that package.json pins. This image's own Node only runs npm.
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY web/package.json ./web/
 RUN npm ci --omit=dev --ignore-scripts
 # Of Node the program and its licence; of the packages what runs. An empty folder gets its owner below.
 RUN mkdir -p /node /data \
   && cp -L node_modules/.bin/node /node/node \
   && cp node_modules/node-linux-*/LICENSE /node/LICENSE \
-  && rm -rf node_modules/rapport-web node_modules/node-linux-* node_modules/.bin node_modules/.package-lock.json \
+  && rm -rf node_modules/node-linux-* node_modules/.bin node_modules/.package-lock.json \
   && find node_modules -type f -regex '.*\.\(d\.[cm]?ts\|map\)' -delete
 
 # The libraries that Node is linked to, and nothing else: no shell, no package manager.

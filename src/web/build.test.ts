@@ -18,7 +18,6 @@ function install(t: { after(work: () => void): void }, { packages = true, source
   if (sources) {
     const skipped = new RegExp(`^${join(root, 'web')}/(dist|node_modules)`)
     cpSync(join(root, 'web'), join(folder, 'web'), { recursive: true, filter: (path) => !skipped.test(path) })
-    if (packages) symlinkSync(join(root, 'web/node_modules'), join(folder, 'web/node_modules'))
   }
   if (packages) symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   return folder
