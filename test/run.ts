@@ -38,7 +38,7 @@ const once_is_enough = [
   'test/architecture.test.ts',
   'test/container.test.ts',
   // What is drawn, and how it is used, does not depend on the engine; the ways through the app run on both.
-  'test/e2e/{activities,calendar,contacts,contacts-screens,fields,home,mended}.test.ts',
+  'test/e2e/{activities,calendar,contacts,fields,german,home,mended,opened}.test.ts',
   'test/e2e/{palette,screens,scripts,settings,tabs,trash}.test.ts',
 ]
 

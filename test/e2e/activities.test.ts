@@ -154,11 +154,10 @@ test('every field of an activity is edited in place, its due date on the clock o
 test('who may only read can change nothing, and everybody can use the list and the panel', async (t) => {
   const id = await activity('Look only', { due_at: inDays(-4), body: 'Some words' })
   const session = await joinAs(web.rapport, 'rita@example.test', 'read_only')
-  for (const size of [desk, phone])
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await web.open(t, `/activities?show=overdue&open=${id}`, { session, ...size, colorScheme })
-      await page.getByRole('article', { name: 'Look only' }).getByText('Some words').waitFor()
-      assert.equal(await page.getByRole('button', { name: /Complete|Create|Delete|Edit/ }).count(), 0)
-      await checkScreen(page)
-    }
+  for (const size of [desk, phone]) {
+    const page = await web.open(t, `/activities?show=overdue&open=${id}`, { session, ...size })
+    await page.getByRole('article', { name: 'Look only' }).getByText('Some words').waitFor()
+    assert.equal(await page.getByRole('button', { name: /Complete|Create|Delete|Edit/ }).count(), 0)
+    await checkScreen(page)
+  }
 })

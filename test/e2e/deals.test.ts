@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, startWeb, type Web } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { register } from '../webhooks.ts'
 
@@ -387,17 +387,3 @@ test('who may only read can neither drag nor edit', async (t) => {
   assert.equal(await page.getByRole('button', { name: 'Delete deal' }).count(), 0)
   assert.equal(await page.locator('.step:enabled').count(), 0)
 })
-
-for (const [form, given] of Object.entries({ desk, phone }))
-  for (const colorScheme of ['light', 'dark'] as const)
-    test(`board, table and record keep nobody out, on a ${form} in ${colorScheme}`, async (t) => {
-      const page = await web.open(t, '/deals', { ...given, colorScheme })
-      await page.locator('.card-company').getByText('Lumen Optics').first().waitFor()
-      await checkScreen(page)
-      await page.goto(`${web.rapport.url}/deals?view=table&open=4`)
-      await page.getByRole('complementary').getByRole('tab', { name: 'Timeline' }).waitFor()
-      await checkScreen(page)
-      await page.goto(`${web.rapport.url}/deals/8?tab=stages`)
-      await page.getByRole('list', { name: 'Stage history' }).waitFor()
-      await checkScreen(page)
-    })

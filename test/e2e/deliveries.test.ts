@@ -172,7 +172,7 @@ test('filters of the log stand in the address and hold for what comes later', as
     url: receiver.url,
     events: ['contact.created', 'company.created'],
   })
-  const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`, { ...phone, colorScheme: 'dark' })
+  const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`, phone)
   await page.getByRole('button', { name: 'Filter', exact: true }).click()
   await page.getByRole('menuitem', { name: 'Event' }).click()
   await page.getByRole('option', { name: 'contact.created' }).click()

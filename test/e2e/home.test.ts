@@ -115,10 +115,7 @@ test('an empty workspace is told its first steps, each with the way to it', asyn
     'Create deal',
     'Create webhook',
   ])
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    await checkScreen(page)
-  }
+  await checkScreen(page)
   await steps.getByRole('button', { name: 'Create contact' }).click()
   await page.waitForURL('**/contacts?create=1')
   await page.getByRole('dialog').getByRole('button', { name: 'Create contact' }).waitFor()
@@ -189,15 +186,6 @@ const sessionCookie = ({ cookie, rapport }: Web) => {
   const [name = '', value = ''] = cookie.split('=')
   return { name, value, url: rapport.url }
 }
-
-for (const [form, view] of Object.entries({ desk, phone }))
-  for (const colorScheme of ['light', 'dark'] as const)
-    test(`home can be used by everybody, on a ${form} in ${colorScheme}`, async (t) => {
-      const page = await web.open(t, '/', { ...view, colorScheme })
-      await page.getByRole('img', { name: /Won and lost by month/ }).waitFor()
-      await page.getByRole('region', { name: 'Latest events' }).getByRole('link').first().waitFor()
-      await checkScreen(page)
-    })
 
 test('who may only read sees the numbers and cannot complete or create', async (t) => {
   const session = await readerOf(web)

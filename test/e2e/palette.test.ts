@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, startWeb, type Web } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 
 let web: Web
@@ -139,16 +139,3 @@ test('the sheet lists every key that works here, and ? opens it', async (t) => {
   assert.deepEqual(await next.locator('kbd').allInnerTexts(), ['j', '↓'])
   await checkScreen(page)
 })
-
-for (const [form, view] of Object.entries({ desk, phone }))
-  for (const colorScheme of ['light', 'dark'] as const)
-    test(`the palette can be used by everybody, on a ${form} in ${colorScheme}`, async (t) => {
-      const page = await web.open(t, '/', { ...view, colorScheme })
-      await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
-      await openPalette(page)
-      await page.getByRole('option').first().waitFor()
-      await checkScreen(page)
-      await page.keyboard.type('an')
-      await page.getByRole('option', { name: /Anna Schmidt/ }).waitFor()
-      await checkScreen(page)
-    })

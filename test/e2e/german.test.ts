@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { settled, startWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -13,50 +13,6 @@ before(async () => {
   german = await joinAs(web.rapport, 'gerda@example.test', 'member', { language: 'de' })
 })
 after(() => web?.close())
-
-const forms = { desk, phone }
-const step = (page: Page, name: string) => page.getByRole('button', { name }).first().click()
-/** What floats over the screens, and how it is opened. */
-const floating: [string, string, (page: Page) => Promise<void>][] = [
-  ['/contacts', 'a dialog', (page) => step(page, 'Create contact')],
-  ['/contacts?tag=partner&custom_field=seats%3D9', 'filters', async () => {}],
-  ['/contacts', 'the filters', (page) => step(page, 'Filter')],
-  ['/contacts', 'the views', (page) => step(page, 'Views')],
-  ['/contacts', 'the columns', (page) => step(page, 'Columns')],
-  [
-    '/contacts',
-    'the bar',
-    async (page) => {
-      await page.keyboard.press('j')
-      await page.keyboard.press('x')
-      await step(page, 'Set stage')
-    },
-  ],
-  ['/contacts?open=1', 'a field', (page) => step(page, 'Stage: Edit')],
-  ['/contacts/1', 'a new field', (page) => step(page, 'Add a field')],
-  ['/contacts/1', 'a company', (page) => step(page, 'Company: Edit')],
-  ['/contacts/1?tab=notes', 'a note', (page) => step(page, 'Edit the note')],
-  ['/companies?open=1', 'a company beside', async () => {}],
-  ['/companies/1?tab=contacts', 'its people', async () => {}],
-  ['/companies', 'another dialog', (page) => step(page, 'Create company')],
-]
-for (const form of ['desk', 'phone'] as const)
-  for (const colorScheme of ['light', 'dark'] as const)
-    test(`what opens over contacts and companies can be used by everybody, on a ${form} in ${colorScheme}`, async (t) => {
-      const page = await web.open(t, '/contacts', { ...forms[form], colorScheme })
-      for (const [path, name, open] of floating) {
-        await t.test(name, async () => {
-          await page.goto(web.rapport.url + path)
-          await page.getByRole('heading').first().waitFor()
-          await page
-            .locator('[aria-busy=true], .mantine-Skeleton-root')
-            .first()
-            .waitFor({ state: 'detached' })
-          await open(page)
-          await checkScreen(page)
-        })
-      }
-    })
 
 // Words that are the same in both languages.
 const same = new Set(['Name', 'Website', 'Deals', 'Demo', 'Filter', 'Ctrl K', 'Meeting', 'Wert'])
@@ -84,7 +40,7 @@ test('nothing of contacts and companies is left untranslated in German', async (
     for (const page of [english, deutsch]) {
       await page.goto(web.rapport.url + place)
       await page.getByRole('heading', { level: 1 }).first().waitFor()
-      await page.locator('[aria-busy=true], .mantine-Skeleton-root').first().waitFor({ state: 'detached' })
+      await settled(page)
       texts.push(await said(page))
     }
     const [before = [], now = []] = texts

@@ -1,0 +1,87 @@
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { checkScreen, desk, phone, settled, startWeb, type Web } from '../web.ts'
+import { makeScreens } from '../web-screens.ts'
+
+let web: Web
+let screens: Record<string, string>
+before(async () => {
+  web = await startWeb()
+  screens = await makeScreens(web.rapport)
+})
+after(() => web?.close())
+
+const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click()
+const palette = async (page: Page) => {
+  await page.keyboard.press('Control+k')
+  await page.getByRole('option').first().waitFor()
+}
+
+/** What is beside, over or within the screens, how it is opened, and where: a name of makeScreens with what follows it. */
+const opened: [name: string, screen: string, more: string, open: (page: Page) => Promise<unknown>][] = [
+  ['the palette', 'home', '', palette],
+  [
+    'what the palette found',
+    'home',
+    '',
+    async (page) => {
+      await palette(page)
+      await page.keyboard.type('an')
+      await page.getByRole('option', { name: /Anna Schmidt/ }).waitFor()
+    },
+  ],
+  ['a new contact', 'contacts', '', (page) => press(page, 'Create contact')],
+  ['filters that are set', 'contacts', '?tag=partner&custom_field=seats%3D9', async () => {}],
+  ['the filters', 'contacts', '', (page) => press(page, 'Filter')],
+  ['the views', 'contacts', '', (page) => press(page, 'Views')],
+  ['the columns', 'contacts', '', (page) => press(page, 'Columns')],
+  [
+    'the bar of what is selected',
+    'contacts',
+    '',
+    async (page) => {
+      await page.keyboard.press('j')
+      await page.keyboard.press('x')
+      await press(page, 'Set stage')
+    },
+  ],
+  ['a field', 'contacts-panel', '', (page) => press(page, 'Stage: Edit')],
+  ['a new custom field', 'contact', '', (page) => press(page, 'Add a field')],
+  ['a reference', 'contact', '', (page) => press(page, 'Company: Edit')],
+  ['a note', 'contact-notes', '', (page) => press(page, 'Edit the note')],
+  ['a new company', 'companies', '', (page) => press(page, 'Create company')],
+  ['a company beside the list', 'companies', '?open=1', async () => {}],
+  ['the people of a company', 'company', '?tab=contacts', async () => {}],
+  [
+    'a deal beside the table',
+    'deals-table',
+    '&open=4',
+    (page) => page.getByRole('complementary').getByRole('tab', { name: 'Timeline' }).waitFor(),
+  ],
+  [
+    'the stages of a deal',
+    'deal',
+    '?tab=stages',
+    (page) => page.getByRole('list', { name: 'Stage history' }).waitFor(),
+  ],
+  [
+    'a change in the audit log',
+    'audit-log',
+    '',
+    async (page) => {
+      await press(page, /^Show what changed/)
+      await page.getByRole('table').first().waitFor()
+    },
+  ],
+]
+for (const [form, view] of Object.entries({ desk, phone }))
+  test(`what opens beside and over the screens can be used by everybody, on a ${form}, in light and dark`, async (t) => {
+    const page = await web.open(t, '/', view)
+    for (const [name, screen, more, open] of opened)
+      await t.test(name, async () => {
+        await page.goto(web.rapport.url + screens[screen] + more)
+        await settled(page)
+        await open(page)
+        await checkScreen(page)
+      })
+  })
