@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkScreen, startWeb, type Web } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
+import { until } from '../webhooks.ts'
 
 let web: Web
 before(async () => {
@@ -138,4 +139,73 @@ test('the sheet lists every key that works here, and ? opens it', async (t) => {
   const next = lists.filter({ hasText: 'Next row' })
   assert.deepEqual(await next.locator('kbd').allInnerTexts(), ['j', '↓'])
   await checkScreen(page)
+})
+
+test("what is typed right after the key is the palette's, however long its program takes to come", async (t) => {
+  const page = await web.open(t, '/contacts')
+  await page.getByRole('table', { name: 'Contacts' }).waitFor()
+  const { promise: late, resolve: come } = Promise.withResolvers<void>()
+  await page.route(/\/assets\/palette-.*js/, async (route) => {
+    await late
+    await route.continue()
+  })
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('create co')
+  come()
+  const input = page.getByRole('combobox', { name: 'Search or go to' })
+  await page.getByRole('option', { name: 'Create company' }).waitFor()
+  assert.equal(await input.inputValue(), 'create co')
+  await page.keyboard.type('m')
+  assert.equal(await input.inputValue(), 'create com')
+  assert.equal(new URL(page.url()).search, '')
+})
+
+test("what is typed right after c is the new record's, and over a dialog there are no other keys", async (t) => {
+  const page = await web.open(t, '/contacts')
+  await page.getByRole('table', { name: 'Contacts' }).waitFor()
+  await page.keyboard.type('cNexus')
+  const first_name = page.getByRole('dialog').getByRole('textbox', { name: 'First name' })
+  await until(
+    () => first_name.inputValue(),
+    (text) => text === 'Nexus',
+  )
+  await page.keyboard.press('Control+k')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Shift+Tab')
+  assert.equal(await page.getByRole('dialog').count(), 1)
+  assert.equal(await first_name.inputValue(), 'Nexus')
+})
+
+test('Enter takes what fits the text and was shown as chosen, also while more is being found', async (t) => {
+  await web.rapport.call('POST', '/api/v1/companies', { name: 'Deal makers' })
+  const page = await web.open(t, '/trash')
+  await openPalette(page)
+  await page.keyboard.type('anna')
+  await page.getByRole('option', { name: /Anna Schmidt/ }).waitFor()
+  let answering = Promise.resolve()
+  await page.route(/\/api\/v1\/(contacts|companies|deals)\?/, async (route) => {
+    await answering
+    await route.continue()
+  })
+  const hold = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    answering = promise
+    return resolve
+  }
+  let answer = hold()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('omar')
+  await page.keyboard.press('Enter')
+  answer()
+  await page.getByRole('option', { name: /Omar Haddad/ }).waitFor()
+  assert.equal(new URL(page.url()).pathname, '/trash')
+
+  answer = hold()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('deal')
+  await page.getByRole('option', { name: 'Create deal' }).waitFor()
+  const chosen = await current(page)
+  answer()
+  await page.getByRole('option', { name: /Deal makers/ }).waitFor()
+  assert.equal(await current(page), chosen)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { owner, startWeb, type Web } from '../web.ts'
+import { startWeb, type Web } from '../web.ts'
 
 let web: Web
 before(async () => {
@@ -19,28 +19,8 @@ async function fillContact(page: Page, last_name: string) {
 const submit = (page: Page) =>
   page.getByRole('dialog').getByRole('button', { name: 'Create contact' }).click()
 
-test('a tab whose session went to another workspace sends nothing there, and shows where it is', async (t) => {
-  const page = await web.open(t, '/contacts', { allow: /status of 412/ })
-  await fillContact(page, 'Elsewhere')
-  // Another tab of the same browser makes a workspace, and is in it from then on.
-  const other = await page.context().newPage()
-  await other.goto(`${web.rapport.url}/trash`)
-  const made = await other.evaluate(async () => {
-    const body = JSON.stringify({ name: 'Second' })
-    const headers = { 'content-type': 'application/json' }
-    return (await fetch('/api/v1/workspaces', { method: 'POST', headers, body })).status
-  })
-  assert.equal(made, 201)
-  await submit(page)
-  await page.getByRole('button', { name: 'Workspace: Second' }).waitFor()
-  assert.equal(await count('/contacts?search=elsewhere'), 0)
-  await page.goto(`${web.rapport.url}/contacts`)
-  await page.getByRole('heading', { level: 1, name: 'Contacts' }).waitFor()
-  await page.getByText('Contacts are the people you sell to').waitFor()
-})
-
 test('a create whose answer was lost is made once, however often it is sent again', async (t) => {
-  const page = await web.open(t, '/contacts', { allow: /ERR_FAILED/, session: await signIn() })
+  const page = await web.open(t, '/contacts', { allow: /ERR_FAILED/ })
   await fillContact(page, 'Once')
   let lost = 0
   await page.route('**/api/v1/contacts', async (route) => {
@@ -64,9 +44,7 @@ test('a part that cannot be loaded leaves the page and what is written in it', a
     first_name: 'Kept',
     last_name: 'Draft',
   })
-  const session = await signIn()
   const page = await web.open(t, `/contacts/${body.data.id}?tab=notes`, {
-    session,
     allow: /ERR_FAILED|Failed to/,
   })
   const note = page.getByRole('textbox', { name: 'Write a note' })
@@ -77,9 +55,31 @@ test('a part that cannot be loaded leaves the page and what is written in it', a
   assert.equal(await note.inputValue(), 'Half a thought')
 })
 
-/** A session of its own: the one that the tests began with has gone elsewhere. */
-async function signIn(): Promise<string> {
-  const { email, password } = owner
-  const { headers } = await web.rapport.call('POST', '/api/v1/session', { email, password })
-  return headers.get('set-cookie') ?? ''
-}
+test('a tab whose session went to another workspace sends nothing there, and shows where it is', async (t) => {
+  const page = await web.open(t, '/contacts', { allow: /status of 412/ })
+  await fillContact(page, 'Elsewhere')
+  // It has not noticed yet.
+  const { promise: knows, resolve: know } = Promise.withResolvers<void>()
+  await page.route('**/api/v1/session', async (route) => {
+    await knows
+    await route.continue()
+  })
+  // Another tab of the same browser makes a workspace, and is in it from then on.
+  const other = await page.context().newPage()
+  await other.goto(`${web.rapport.url}/trash`)
+  const made = await other.evaluate(async () => {
+    const body = JSON.stringify({ name: 'Second' })
+    const headers = { 'content-type': 'application/json' }
+    return (await fetch('/api/v1/workspaces', { method: 'POST', headers, body })).status
+  })
+  assert.equal(made, 201)
+  const asked = page.waitForResponse((response) => response.status() === 412)
+  await submit(page)
+  await asked
+  know()
+  await page.getByRole('button', { name: 'Workspace: Second' }).waitFor()
+  assert.equal(await count('/contacts?search=elsewhere'), 0)
+  await page.goto(`${web.rapport.url}/contacts`)
+  await page.getByRole('heading', { level: 1, name: 'Contacts' }).waitFor()
+  await page.getByText('Contacts are the people you sell to').waitFor()
+})

@@ -10,6 +10,8 @@ export type Command = {
   keys?: string
   /** Not offered in the palette: only keys. */
   keys_only?: boolean
+  /** It opens something to write in, which gets what is typed until it is there. Those that create do. */
+  opens?: boolean
   run: () => void
 }
 
@@ -48,6 +50,37 @@ export function useOffered(): Command[] {
   )
 }
 
+// A part of the program may have to come first.
+const opening_ms = 3000
+let held: { text: string; until_ms: number } | null = null
+
+/** From now on, what is typed is for the field that is being opened: it is no command, and none of it is lost. */
+export function holdKeys(): void {
+  held = { text: '', until_ms: performance.now() + opening_ms }
+}
+/** Keeps a key for the field that is being opened, if there is one. */
+function hold({ key }: KeyboardEvent): boolean {
+  if (!held || performance.now() > held.until_ms) return false
+  if (key.length === 1) held.text += key
+  return true
+}
+/** Gives a field that takes the focus what was typed before. */
+function giveHeld({ target }: FocusEvent): void {
+  if (
+    !held ||
+    !(target instanceof Element) ||
+    !target.matches(`${typing}, [aria-modal=true] *, [role=menu] *`)
+  )
+    return
+  const { text, until_ms } = held
+  held = null
+  // As if it were typed now: the field's own ways of reading it hold.
+  if (text && performance.now() <= until_ms && target.matches(typing))
+    document.execCommand('insertText', false, text)
+}
+
+// Where these are, the keys are theirs.
+const closed_off = '[aria-modal=true], [role=menu]'
 const typing = 'input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]'
 const sequence_ms = 1000
 
@@ -61,7 +94,9 @@ export function useCommandKeys(): void {
       if (event.altKey || event.defaultPrevented || event.isComposing) return
       const target = event.target as Element
       const key = mod ? `mod+${event.key.toLowerCase()}` : event.key
-      if (!mod && (target.closest(typing) || document.querySelector('[aria-modal=true]'))) return
+      if (!mod && target.closest(typing)) return
+      if (!mod && hold(event)) return event.preventDefault()
+      if (document.querySelector(closed_off)) return
       const sequence = event.timeStamp - before_at < sequence_ms && before ? `${before} ${key}` : key
       const found =
         offered.findLast(({ keys }) => keys === sequence) ?? offered.findLast(({ keys }) => keys === key)
@@ -70,9 +105,14 @@ export function useCommandKeys(): void {
       if (!found) return
       before = ''
       event.preventDefault()
+      if (found.opens || found.group === 'create') holdKeys()
       found.run()
     }
     window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
+    window.addEventListener('focusin', giveHeld)
+    return () => {
+      window.removeEventListener('keydown', onKey)
+      window.removeEventListener('focusin', giveHeld)
+    }
   }, [])
 }

@@ -14,21 +14,20 @@ import {
   TrashIcon,
 } from '@primer/octicons-react'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
-import { useCommandKeys, useCommands } from './commands.ts'
-import { Contained } from './contained.tsx'
+import { holdKeys, useCommandKeys, useCommands } from './commands.ts'
+import { later } from './contained.tsx'
 import { Keys } from './keys.tsx'
 import { useLiveUpdates } from './live.ts'
-import { loaded } from './loading.ts'
 import { MoreMenu, PersonMenu } from './menus.tsx'
 import { useRecentRecords } from './recent.ts'
 import { useSession } from './session.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
 // Loaded when they are first opened.
-const Palette = lazy(() => loaded(import('./palette.tsx')))
-const ShortcutSheet = lazy(() => loaded(import('./shortcut-sheet.tsx')))
+const Palette = later(async () => (await import('./palette.tsx')).Palette)
+const ShortcutSheet = later(async () => (await import('./shortcut-sheet.tsx')).ShortcutSheet)
 
 type Place = {
   to: string
@@ -52,6 +51,10 @@ export function Frame() {
   const [collapsed, setCollapsed] = useLocalStorage({ key: 'rapport-rail-collapsed', defaultValue: false })
   const [palette, setPalette] = useState(false)
   const [sheet, setSheet] = useState(false)
+  function search() {
+    holdKeys()
+    setPalette(true)
+  }
   useCommandKeys()
   useLiveUpdates()
   useRecentRecords(useSession().workspace.id)
@@ -78,7 +81,7 @@ export function Frame() {
       group: 'go',
       keys: 'mod+k',
       keys_only: true,
-      run: () => setPalette(true),
+      run: search,
     },
     { id: 'sheet', label: t.app.shortcuts, group: 'actions', keys: '?', run: () => setSheet(true) },
   ])
@@ -92,7 +95,7 @@ export function Frame() {
         <button
           type="button"
           className="rail-link"
-          onClick={() => setPalette(true)}
+          onClick={search}
           aria-label={collapsed ? t.app.search : undefined}
         >
           <SearchIcon />
@@ -125,23 +128,13 @@ export function Frame() {
         {places.slice(0, 4).map(({ to, name, icon }) => (
           <RailLink key={to} to={to} icon={icon} label={t.app[name]} />
         ))}
-        <MoreMenu onSearch={() => setPalette(true)} />
+        <MoreMenu onSearch={search} />
       </nav>
       <main className="main" id="content" tabIndex={-1}>
         <Outlet />
       </main>
-      <Suspense>
-        {palette && (
-          <Contained onFailed={() => setPalette(false)}>
-            <Palette onClose={() => setPalette(false)} />
-          </Contained>
-        )}
-        {sheet && (
-          <Contained onFailed={() => setSheet(false)}>
-            <ShortcutSheet onClose={() => setSheet(false)} />
-          </Contained>
-        )}
-      </Suspense>
+      {palette && <Palette onClose={() => setPalette(false)} />}
+      {sheet && <ShortcutSheet onClose={() => setSheet(false)} />}
     </div>
   )
 }
@@ -152,9 +145,23 @@ function useFocusOnNewPages() {
   const before = useRef(path)
   useEffect(() => {
     if (before.current === path) return
+    const left = before.current
     before.current = path
-    if (!document.querySelector('[aria-modal=true]')) document.getElementById('content')?.focus()
+    if (document.querySelector('[aria-modal=true]')) return
+    document.getElementById('content')?.focus()
+    if (left.startsWith(`${path}/`)) backToRow(left)
   }, [path])
+}
+
+const row_ms = 2000
+
+/** Back in a list from one of its records: its row takes the focus, and comes into view, as soon as it is there. */
+function backToRow(record: string, until_ms = performance.now() + row_ms): void {
+  const row = document.querySelector<HTMLElement>(`[data-row-link][href="${record}"]`)
+  // Whoever has gone on to something else stays there.
+  if (document.activeElement?.id !== 'content' || performance.now() > until_ms) return
+  if (row) row.focus()
+  else setTimeout(() => backToRow(record, until_ms), 50)
 }
 
 type RailLinkProps = { to: string; icon: Icon; label: string; collapsed?: boolean }

@@ -22,7 +22,10 @@ export function LanguageProvider({ children }: { children: React.ReactNode }) {
   useEffect(() => {
     document.documentElement.lang = language
     let current = true
-    loadTexts(language).then((texts) => current && setLoaded({ language, texts }))
+    loadTexts(language)
+      // Better in English than not at all.
+      .catch(() => en)
+      .then((texts) => current && setLoaded({ language, texts }))
     return () => {
       current = false
     }

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQueries } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
+import { matching } from './matching.ts'
 import { useMay } from './session.ts'
 
 type FoundRecord = { path: string; name: string; detail?: string | null }
@@ -37,6 +38,9 @@ const searches = [
 ] as const
 export type RecordKind = (typeof searches)[number]['kind']
 
+const fits = (text: string, { name, detail }: FoundRecord) =>
+  matching(text, [{ name: `${name} ${detail ?? ''}` }]).length > 0
+
 /** The records that a text finds, by kind, a moment after it was typed. `searching` until the answers are those of the text. */
 export function useRecordSearch(text: string) {
   const may = useMay()
@@ -55,7 +59,12 @@ export function useRecordSearch(text: string) {
     })),
   })
   const shown = wanted === '' ? [] : searches
-  const groups = shown.map(({ kind }, index) => ({ kind, records: answers[index]?.data ?? [] }))
+  const groups = shown.map(({ kind }, index) => {
+    const { data = [], isPlaceholderData } = answers[index] ?? {}
+    // What an earlier text found counts only as far as it fits this one.
+    const earlier = wanted !== asked || isPlaceholderData
+    return { kind, records: earlier ? data.filter((one) => fits(wanted, one)) : data }
+  })
   const failed = answers.find(({ error }) => error)?.error
   const searching = wanted !== asked || answers.some(({ isFetching }) => isFetching)
   return { groups, searching, failed }

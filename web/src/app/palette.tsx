@@ -29,17 +29,24 @@ const iconOf = (EntryIcon: Icon) => (
   </span>
 )
 
+// At once, not a moment later: what is typed now is meant for it.
+const takeFocus = (input: HTMLInputElement | null) => input?.focus()
+
 /** One field for everything: go somewhere, create, act on what is shown, or open a record; by the keyboard alone. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+export function Palette({ onClose }: { onClose: () => void }) {
   const t = useTexts()
   const id = useId()
   const [text, setText] = useState('')
-  const [at, setAt] = useState(0)
+  const [chosen, setChosen] = useState<{ text: string; id: string | undefined } | null>(null)
   const [before] = useState(() => document.activeElement as HTMLElement | null)
   const list = useRef<HTMLDivElement>(null)
   const { groups, searching, failed } = useGroups(text)
   const entries = groups.flatMap((group) => group.entries)
-  const current = entries[Math.min(at, entries.length - 1)]
+  const at = Math.max(
+    0,
+    entries.findIndex(({ id }) => chosen?.text === text && id === chosen.id),
+  )
+  const current = entries[at]
   const optionId = (entry: Entry) => `${id}-${entry.id}`
 
   function close() {
@@ -66,16 +73,17 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       PageDown: Math.min(last, at + 8),
       PageUp: Math.max(0, at - 8),
     }[event.key]
-    if (to !== undefined) setAt(Math.max(0, to))
+    if (to !== undefined) setChosen({ text, id: entries[Math.max(0, to)]?.id })
     else if (event.key === 'Enter') run(current)
     else if (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)) close()
     else return
     event.preventDefault()
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen entry decides what has to be seen
   useEffect(() => {
+    // What was shown as chosen stays so when more is found for the same text.
+    setChosen({ text, id: current?.id })
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
-  }, [current?.id])
+  }, [current?.id, text])
 
   return (
     <Modal
@@ -93,6 +101,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       <div className="palette-line">
         {searching ? <Loader size={16} aria-hidden /> : <SearchIcon />}
         <input
+          ref={takeFocus}
           data-autofocus
           className="palette-input"
           role="combobox"
@@ -105,10 +114,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           spellCheck={false}
           placeholder={t.app.palette_placeholder}
           value={text}
-          onChange={(event) => {
-            setText(event.currentTarget.value)
-            setAt(0)
-          }}
+          onChange={(event) => setText(event.currentTarget.value)}
           onKeyDown={onKeyDown}
         />
       </div>
@@ -128,7 +134,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 tabIndex={-1}
                 aria-selected={entry === current}
                 className="palette-entry"
-                onMouseMove={() => entry !== current && setAt(entries.indexOf(entry))}
+                onMouseMove={() => entry !== current && setChosen({ text, id: entry.id })}
                 onMouseDown={(event) => event.preventDefault()}
                 onClick={() => run(entry)}
               >

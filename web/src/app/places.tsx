@@ -5,6 +5,7 @@ import { Problem } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
 import { serviceAnswers } from './loading.ts'
 import { ProblemNote } from './problems.tsx'
+import { useTitle } from './title.ts'
 
 /** While the program of a page is loaded. */
 export function Waiting() {
@@ -19,6 +20,7 @@ export function Waiting() {
 /** An address that is nothing. */
 export function NotFound() {
   const t = useTexts()
+  useTitle(t.app.not_found)
   return (
     <Stack align="center" py={64} px="lg">
       <Title order={1} fz={20}>
@@ -41,6 +43,7 @@ const reload = () => window.location.reload()
 export function Crashed({ error }: { error: unknown }) {
   const t = useTexts()
   const away = error instanceof Problem && error.code === 'unreachable'
+  useTitle(away ? t.app.waiting : t.app.crashed)
   // What was loaded before stays usable meanwhile, by the rail; this page comes by itself.
   useEffect(() => {
     if (!away) return

@@ -6,7 +6,7 @@ import { Keys } from './keys.tsx'
 import './palette.css'
 
 /** All keys that do something here, by where they do it. */
-export default function ShortcutSheet({ onClose }: { onClose: () => void }) {
+export function ShortcutSheet({ onClose }: { onClose: () => void }) {
   const t = useTexts()
   const offered = useOffered()
   const [before] = useState(() => document.activeElement as HTMLElement | null)

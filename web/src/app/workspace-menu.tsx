@@ -1,14 +1,15 @@
 import { Menu, UnstyledButton } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Initials } from '../ui/values.tsx'
+import { later } from './contained.tsx'
 import { tellProblem } from './problems.tsx'
 import { useMay, useSession } from './session.ts'
 
 // Rarely needed: loaded when it is first opened.
-const NewWorkspace = lazy(() => import('../settings/new-workspace.tsx'))
+const NewWorkspace = later(async () => (await import('../settings/new-workspace.tsx')).default)
 
 /** The workspaces that the person may go to, in a menu. */
 export function Workspaces() {
@@ -62,7 +63,7 @@ export function WorkspaceMenu({ collapsed }: { collapsed: boolean }) {
           )}
         </Menu.Dropdown>
       </Menu>
-      <Suspense>{making && <NewWorkspace onClose={() => setMaking(false)} />}</Suspense>
+      {making && <NewWorkspace onClose={() => setMaking(false)} />}
     </>
   )
 }

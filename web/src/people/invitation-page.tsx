@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, Problem } from '../api/client.ts'
 import { Waiting } from '../app/places.tsx'
-import { inWords } from '../app/problems.tsx'
+import { inWords, ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useRecordForm } from '../ui/form.tsx'
 import { useEnter } from './enter.ts'
@@ -15,25 +15,33 @@ import { OpenForm, OpenNote, OpenPage } from './open-page.tsx'
 const lookUp = (token: string) => dataOf(api.POST('/api/v1/invitations/look-up', { body: { token } }))
 type Invited = Awaited<ReturnType<typeof lookUp>>
 
+const isOver = ({ fields }: Problem) => fields.some(({ field }) => field === 'token')
+
 /** An invitation to a workspace: accepted with a new account, or with the one that the e-mail has. */
 export function InvitationPage() {
   const t = useTexts()
   const token = useLinkToken()
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['invitation', token],
     queryFn: () => lookUp(token ?? ''),
     enabled: token !== null,
     retry: false,
+    // Asked once: what is being written must not go because it cannot be asked again.
+    staleTime: Number.POSITIVE_INFINITY,
   })
   if (token === null) return <OpenPage title={t.people.link_over} text={t.people.link_incomplete} />
-  if (error) {
-    const throttled = error instanceof Problem && error.status === 429
+  if (error instanceof Problem && isOver(error))
+    return <OpenPage title={t.people.link_over} text={t.people.invitation_over} />
+  if (error)
     return (
-      <OpenPage title={t.people.link_over} text={throttled ? undefined : t.people.invitation_over}>
-        {throttled && <OpenNote text={t.people.wait(error.retry_after_s)} />}
+      <OpenPage title={t.people.invitation_action}>
+        {error instanceof Problem && error.status === 429 ? (
+          <OpenNote text={t.people.wait(error.retry_after_s)} />
+        ) : (
+          <ProblemNote error={error} onRetry={() => refetch()} />
+        )}
       </OpenPage>
     )
-  }
   if (!data) return <Waiting />
   return <Invitation key={token} token={token} invited={data} />
 }
@@ -44,7 +52,7 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
   const [{ time_zone, language }] = useState(guessPlace)
   const { form, submit, sending, problem } = useRecordForm({ name: '', password: '', time_zone, language })
   const { workspace_name, email, role, has_account } = invited
-  const over = problem instanceof Problem && problem.fields.some(({ field }) => field === 'token')
+  const over = problem instanceof Problem && isOver(problem)
   return (
     <OpenPage
       title={t.people.invitation_title(workspace_name)}

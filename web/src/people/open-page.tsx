@@ -2,6 +2,7 @@ import { Alert, Button, Stack, Title } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { Problem } from '../api/client.ts'
 import { ProblemNote } from '../app/problems.tsx'
+import { useTitle } from '../app/title.ts'
 import { useTexts } from '../texts/texts.ts'
 import './people.css'
 
@@ -10,9 +11,7 @@ type Props = { title: string; text?: React.ReactNode; children?: React.ReactNode
 /** A page for who is not signed in: one calm column with the product's name. */
 export function OpenPage({ title, text, children }: Props) {
   const t = useTexts()
-  useEffect(() => {
-    document.title = `${title} · ${t.app.name}`
-  }, [title, t])
+  useTitle(title)
   return (
     <div className="open-page">
       <main className="open-card">

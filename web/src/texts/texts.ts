@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'react'
+import { loaded } from '../app/loading.ts'
 import { en } from './en.ts'
 
 /** Every text of the app; each language has all of them, which the type checker holds. */
@@ -17,7 +18,7 @@ export function preferredLanguage(wanted: readonly string[] = navigator.language
 
 /** The texts of a language; only English is part of the first load. */
 export async function loadTexts(language: Language): Promise<Texts> {
-  return language === 'de' ? (await import('./de.ts')).de : en
+  return language === 'de' ? (await loaded(import('./de.ts'))).de : en
 }
 
 export const TextsContext = createContext<{ language: Language; texts: Texts }>({ language: 'en', texts: en })

@@ -1,7 +1,6 @@
 import { Group, Text, Title } from '@mantine/core'
-import { useEffect } from 'react'
 import { useFormats } from '../app/formats.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTitle } from '../app/title.ts'
 import './page.css'
 
 type Props = {
@@ -17,11 +16,8 @@ type Props = {
 
 /** A page: one line with its title and what can be done here, then its content. */
 export function Page({ title, count, middle, actions, children }: Props) {
-  const t = useTexts()
   const formats = useFormats()
-  useEffect(() => {
-    document.title = `${title} · ${t.app.name}`
-  }, [title, t])
+  useTitle(title)
   return (
     <div className="page">
       <header className="page-line">

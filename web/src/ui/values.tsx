@@ -1,10 +1,31 @@
 import { Text } from '@mantine/core'
+import { useSyncExternalStore } from 'react'
 import { useFormats } from '../app/formats.ts'
 import './values.css'
+
+const minute_ms = 60_000
+const watchers = new Set<() => void>()
+let clock: ReturnType<typeof setInterval> | undefined
+
+/** Tells of each minute that passes: one clock for all that is shown. */
+function eachMinute(tell: () => void): () => void {
+  watchers.add(tell)
+  clock ??= setInterval(() => {
+    for (const watcher of watchers) watcher()
+  }, minute_ms)
+  return () => {
+    watchers.delete(tell)
+    if (watchers.size) return
+    clearInterval(clock)
+    clock = undefined
+  }
+}
+const thisMinute = () => Math.floor(Date.now() / minute_ms)
 
 /** How long ago, with the exact time on hover. */
 export function Ago({ at }: { at: string | null | undefined }) {
   const formats = useFormats()
+  useSyncExternalStore(eachMinute, thisMinute)
   if (!at) return null
   return (
     <time dateTime={at} title={formats.exact(at)}>

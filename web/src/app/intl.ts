@@ -1,0 +1,69 @@
+const day_s = 86_400
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 365 * day_s],
+  ['month', 30 * day_s],
+  ['week', 7 * day_s],
+  ['day', day_s],
+  ['hour', 3600],
+  ['minute', 60],
+]
+
+/** The tag for dates and numbers: the reader's own region where it is of the chosen language. */
+export function localeOf(language: string, wanted: readonly string[] = navigator.languages): string {
+  return wanted.find((tag) => tag.toLowerCase().startsWith(language)) ?? language
+}
+
+/** How dates, times and numbers are written for a language, a time zone and a currency. */
+export function createFormats(locale: string, zone: string, currency: string) {
+  const options = { timeZone: zone }
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', ...options })
+  const plain_day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+  const short_day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+  const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', ...options })
+  const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long', ...options })
+  const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...options })
+  const seconds = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', ...options })
+  const month = new Intl.DateTimeFormat(locale, { month: 'short', year: '2-digit', timeZone: 'UTC' })
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
+  const counted = new Intl.RelativeTimeFormat(locale, { style: 'short' })
+  const money = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 4 })
+  const whole_money = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 0 })
+  const short_money = new Intl.NumberFormat(locale, { style: 'currency', currency, notation: 'compact' })
+  const number = new Intl.NumberFormat(locale)
+  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+  const iso_day = new Intl.DateTimeFormat('sv-SE', { ...options })
+  return {
+    locale,
+    zone,
+    currency,
+    /** A time's day, here. */
+    day: (iso: string) => day.format(new Date(iso)),
+    /** A calendar day, YYYY-MM-DD, which is the same everywhere. */
+    date: (date: string) => plain_day.format(new Date(`${date}T00:00:00Z`)),
+    /** The same without its year. */
+    shortDate: (date: string) => short_day.format(new Date(`${date}T00:00:00Z`)),
+    moment: (iso: string) => moment.format(new Date(iso)),
+    exact: (iso: string) => exact.format(new Date(iso)),
+    time: (iso: string) => time.format(new Date(iso)),
+    seconds: (iso: string) => seconds.format(new Date(iso)),
+    /** A month, YYYY-MM. */
+    month: (text: string) => month.format(new Date(`${text}-01T00:00:00Z`)),
+    /** How long from now: yesterday is the day before, however many hours ago. */
+    relative(iso: string, now_ms = Date.now()) {
+      const s = Math.round((Date.parse(iso) - now_ms) / 1000)
+      const [unit, size] = units.find(([, size]) => Math.abs(s) >= size) ?? ['second', 1]
+      if (unit !== 'day') return (size > day_s ? counted : relative).format(Math.trunc(s / size), unit)
+      const dayOf = (at: number | string) => Date.parse(iso_day.format(new Date(at)))
+      return relative.format((dayOf(iso) - dayOf(now_ms)) / (day_s * 1000), unit)
+    },
+    /** Whole amounts without decimals, others with theirs. */
+    money: (value: number) => (Number.isInteger(value) ? whole_money : money).format(value),
+    shortMoney: (value: number) => short_money.format(value),
+    number: (value: number) => number.format(value),
+    /** Of a share between 0 and 1. */
+    percent: (share: number) => percent.format(share),
+    /** Today's calendar day here, YYYY-MM-DD. */
+    today: () => iso_day.format(new Date()),
+  }
+}
+export type Formats = ReturnType<typeof createFormats>
