@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { matchesGlob, relative, resolve } from 'node:path'
+import { join, matchesGlob, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { readConfig } from '../src/config.ts'
@@ -37,6 +37,7 @@ const once_is_enough = [
   'src/web/{build,routes}.test.ts',
   'test/architecture.test.ts',
   'test/container.test.ts',
+  'test/web-formats.test.ts',
   // What is drawn, and how it is used, does not depend on the engine; the ways through the app run on both.
   'test/e2e/{activities,calendar,contacts,fields,german,home,mended,opened}.test.ts',
   'test/e2e/{palette,screens,scripts,settings,tabs,trash}.test.ts',
@@ -76,6 +77,9 @@ function filesFor(engine: Engine, words: string[]): string[] {
   return files.filter((file) => !left_out.some((pattern) => matchesGlob(file, pattern)))
 }
 
+// Each file is a process that loads the service: compiling it anew each time is a fifth of what they cost.
+const compiled = join(root, 'node_modules/.cache/rapport')
+
 // Two at a time also on two cores: many tests wait for something.
 const at_once = Math.max(2, availableParallelism() - 1)
 
@@ -97,7 +101,7 @@ async function runFiles(engine: Engine, files: string[], concurrency: number, en
   ]
   const child = spawn(process.execPath, [...words, ...files], {
     cwd: root,
-    env: { ...process.env, TEST_ENGINE: engine, ...env },
+    env: { ...process.env, NODE_COMPILE_CACHE: compiled, TEST_ENGINE: engine, ...env },
     stdio: ['ignore', 'inherit', 'inherit'],
     // A group of its own, to be ended as a whole: tests start processes, which must not be left behind.
     detached: true,

@@ -5,7 +5,7 @@ export const companies: typeof english = {
   delete: 'Firma löschen',
   created: (name) => `${name} angelegt`,
   empty:
-    'In Firmen arbeiten Ihre Kontakte. Legen Sie die erste an, dann fügen Sie ihre Menschen und Deals hinzu.',
+    'In Firmen arbeiten Ihre Kontakte. Legen Sie die erste an, dann fügen Sie die Leute dort und Deals hinzu.',
   empty_read_only: 'Es gibt noch keine Firmen.',
   name: 'Name',
   website: 'Website',

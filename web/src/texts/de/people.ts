@@ -10,7 +10,7 @@ export const people: typeof english = {
   password: 'Passwort',
   new_password: 'Neues Passwort',
   show_password: 'Passwort zeigen',
-  password_rule: 'Mindestens 10 Zeichen. Ein paar Wörter hintereinander merken sich leicht.',
+  password_rule: 'Mindestens 10 Zeichen. Ein paar Wörter hintereinander lassen sich leicht merken.',
   time_zone: 'Zeitzone',
   language: 'Sprache',
   currency: 'Währung',

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFormats, localeOf } from '../web/src/app/intl.ts'
+
+const { relative, money, date } = createFormats('en-GB', 'Europe/Berlin', 'EUR')
+const from = (now: string) => (then: string) => relative(then, Date.parse(now))
+
+test('yesterday is the day before on the wall, and never two days ago', () => {
+  const on_monday = from('2026-11-16T09:00:00Z')
+  assert.equal(on_monday('2026-11-14T10:00:00Z'), '2 days ago')
+  assert.equal(on_monday('2026-11-15T08:00:00Z'), 'yesterday')
+  assert.equal(on_monday('2026-11-17T10:00:00Z'), 'tomorrow')
+  // 23:30 on Saturday, 00:30 on Monday in Berlin: a day and an hour, but two days.
+  assert.equal(from('2026-11-15T23:30:00Z')('2026-11-14T22:30:00Z'), '2 days ago')
+})
+
+test('less than a day is told in hours and minutes, more than a week by number', () => {
+  const now = from('2026-11-16T09:00:00Z')
+  assert.equal(now('2026-11-15T20:00:00Z'), '13 hr ago')
+  assert.equal(now('2026-11-16T08:59:00Z'), '1 min ago')
+  assert.equal(now('2026-11-03T09:00:00Z'), '1 wk ago')
+  assert.equal(now('2026-09-01T09:00:00Z'), '2 mo ago')
+})
+
+test('the first of the reader’s regions for the language of the app decides how things are written', () => {
+  assert.equal(localeOf('de', ['en-US', 'de-AT', 'de-DE']), 'de-AT')
+  assert.equal(localeOf('de', ['en-US']), 'de')
+})
+
+test('whole amounts have no decimals, others have theirs; a calendar day is the same everywhere', () => {
+  assert.equal(money(1200), '€1,200')
+  assert.equal(money(1200.5), '€1,200.50')
+  assert.equal(money(0.0125), '€0.0125')
+  assert.equal(date('2026-12-05'), '5 Dec 2026')
+})
