@@ -33,6 +33,7 @@ import type { Limiter } from './http/rate-limit.ts'
 import { type App, createServer } from './http/server.ts'
 import { createWriter } from './http/write.ts'
 import { createUsage, findAccess } from './keys/keys.ts'
+import { takeBackKeysBy } from './keys/queries.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { peopleRoutes } from './people/people.ts'
 import { createSessionUse, findSession } from './people/sessions.ts'
@@ -151,11 +152,11 @@ export async function buildApp(deps: Deps): Promise<App> {
   trashRoutes(app, { db, reading, write, seal, trash_days })
   reportRoutes(app, { reading, now_ms: () => clock.now() })
   viewRoutes(app, { db, write })
-  peopleRoutes(app, { db, clock, write, stillIn, scopes })
-  keyRoutes(app, { db, reading, write, stillIn, scopes })
+  peopleRoutes(app, { db, clock, write, stillIn, scopes, takeBackKeysBy })
+  keyRoutes(app, { db, reading, write, stillIn, now: () => isoTime(clock.now()), scopes })
   const event_names = catalogue.map((event) => event.name)
   webhookRoutes(app, { db, reading, write, stillIn, seal, policy, event_names, dispatcher })
-  webhookOperationRoutes(app, { db, write, seal, dispatcher })
+  webhookOperationRoutes(app, { db, write, stillIn, seal, dispatcher })
   deliveryRoutes(app, { db, reading, write, event_names })
   const onError = (err: unknown) => app.log.error({ err }, 'following the events failed')
   const streams = createStreams({

@@ -89,8 +89,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   {
     // What a key has offered ends with it.
     files: 'keys/.*',
-    may: 'keys/.*|people/invitations|db/[a-z]+|events/(audit|context)|clock|http/.*',
-    packages: 'typebox|node:crypto',
+    may: 'keys/.*|people/invitations|db/[a-z]+|events/(actors|audit|context)|clock|http/.*',
+    packages: 'kysely|typebox|node:crypto',
   },
   // Who signs in and what that allows: what a role is knows nothing of how it is kept.
   { files: 'people/roles', may: '', packages: '' },

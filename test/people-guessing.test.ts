@@ -81,7 +81,7 @@ describe('guessing', () => {
     clock.advance(day_ms + 1)
   })
 
-  test('a right password never counts as a wrong one, whatever else is wrong', async () => {
+  test('a right password never counts as a wrong one, whatever else is wrong; asking for e-mails ends after ten', async () => {
     const { call, email: mine } = await join(ada, rapport.url, 'member')
     const elsewhere = await join(ada, rapport.url, 'admin')
     assert.equal((await elsewhere.call('POST', '/workspaces', { name: 'Elsewhere' })).status, 201)
@@ -94,6 +94,12 @@ describe('guessing', () => {
       assert.deepEqual(problems(await call('POST', '/profile/password', long)), { new_password: 'too_long' })
     }
     assert.equal((await signIn(rapport.url, mine)).reply.status, 200)
+    // Whether an e-mail is taken tells who has an account.
+    const asked = async (name: string) =>
+      (await call('PUT', '/profile', { email: `${name}-${mine}`, current_password: password })).status
+    const answers: number[] = []
+    for (const name of ['a', 'b', 'c', 'd', 'e']) answers.push(await asked(name))
+    assert.deepEqual(answers, [200, 200, 200, 200, 429])
   })
 
   test('thirty people accept their invitations at once from one address', async () => {
@@ -110,7 +116,30 @@ describe('guessing', () => {
     )
   })
 
-  test('one address has twenty guesses of links, whatever they are for', async () => {
+  test('a token that is no text, or nothing, is told as one that is not valid', async () => {
+    const call = from('203.0.113.60')
+    const rest = { name: 'Eve', password }
+    for (const token of ['', null, 123, ['x'], { a: 1 }, undefined])
+      for (const [path, body] of [
+        ['/invitations/look-up', { token }],
+        ['/invitations/accept', { token, ...rest }],
+        ['/password-reset', { token, password }],
+      ] as const)
+        assert.deepEqual(problems(await call('POST', path, body)), { token: 'not_valid' }, path)
+  })
+
+  test('looking at an invitation that is over is no guess, however often', async () => {
+    const token = await invite(ada, 'member', 'reloads@example.com')
+    const call = from('203.0.113.70')
+    assert.equal((await call('POST', '/invitations/accept', { token, name: 'Eve', password })).status, 200)
+    for (let n = 0; n < 101; n++)
+      assert.deepEqual(problems(await call('POST', '/invitations/look-up', { token })), {
+        token: 'not_valid',
+      })
+    assert.equal((await call('POST', '/session', { email, password })).status, 200)
+  })
+
+  test('one address has a hundred guesses of links, whatever they are for', async () => {
     const call = from('203.0.113.7')
     const token = 'x'.repeat(43)
     const guesses = [
@@ -118,7 +147,7 @@ describe('guessing', () => {
       () => call('POST', '/invitations/accept', { token, name: 'Eve', password }),
       () => call('POST', '/password-reset', { token, password }),
     ]
-    for (let n = 0; n < 20; n++)
+    for (let n = 0; n < 100; n++)
       assert.deepEqual(problems((await guesses[n % 3]?.()) as Reply), { token: 'not_valid' })
     for (const guess of guesses) refused(await guess(), 429, 'rate_limited')
     // Also of a link that is right, and of passwords; nobody else is kept waiting.

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { command_line } from '../src/events/context.ts'
+import { makeResetToken } from '../src/people/resets.ts'
 import { problems, refused } from './envelope.ts'
 import { client, type Rapport, startRapport, turnableClock } from './harness.ts'
-import { makeKey } from './keys.ts'
+import { beside, makeKey } from './keys.ts'
 import { type Browser, browser, invite, join, password, setUp, signIn } from './people.ts'
 
 const clock = turnableClock()
@@ -131,21 +133,28 @@ describe('invitations', () => {
     assert.equal((await call('PUT', '/profile', capitals)).status, 200)
   })
 
-  test('a workspace invites a hundred a day, also when they are taken back', async () => {
+  test('a workspace and a person invite a hundred a day, also when they are taken back', async () => {
     const { call } = await join(ada, rapport.url, 'admin')
     assert.equal((await call('POST', '/workspaces', { name: 'Busy' })).status, 201)
-    const once = (n: number) =>
-      call('POST', '/invitations', { email: `mass${n % 3}@example.com`, role: 'member' })
+    const { call: mate } = await join(call, rapport.url, 'admin')
+    const once = (n: number, by = call) =>
+      by('POST', '/invitations', { email: `mass${n % 3}@example.com`, role: 'member' })
     const one = await once(0)
     assert.equal((await call('DELETE', `/invitations/${one.body.data.id}`)).status, 200)
     clock.advance(60_000)
-    for (let n = 1; n < 100; n++) assert.equal((await once(n)).status, 201)
+    for (let n = 1; n < 99; n++) assert.equal((await once(n)).status, 201)
     const early = await once(100)
     refused(early, 429, 'rate_limited')
     assert.equal(Number(early.headers.get('retry-after')) * 1000, day_ms - 60_000)
     clock.advance(day_ms - 60_000)
-    assert.equal((await once(100)).status, 201)
-    refused(await once(101), 429, 'rate_limited')
+    for (const n of [100, 101]) assert.equal((await once(n)).status, 201)
+    refused(await once(102), 429, 'rate_limited')
+    // Neither may somebody else here, nor the same person elsewhere; but somebody else elsewhere.
+    refused(await once(103, mate), 429, 'rate_limited')
+    for (const by of [call, mate])
+      assert.equal((await by('POST', '/workspaces', { name: 'More' })).status, 201)
+    refused(await once(104), 429, 'rate_limited')
+    assert.equal((await once(105, mate)).status, 201)
   })
 
   test('what somebody offered ends when he may not offer it any more', async () => {
@@ -223,6 +232,65 @@ describe('roles', () => {
   })
 })
 
+describe('the keys of a member', () => {
+  const makes = async (role: 'admin' | 'owner' = 'admin') => {
+    const { call, id } = await join(ada, rapport.url, role)
+    const { id: key_id, token, made_by } = (await call('POST', '/keys', { name: 'His' })).body.data
+    assert.deepEqual(made_by, { kind: 'person', id, name: 'Grace Hopper' })
+    const his = client(rapport.url, token)
+    const child = (await his('POST', '/api/v1/keys', { name: 'Made by it' })).body.data.id
+    return { call, id, keys: [key_id, child] as string[] }
+  }
+  const revoked = async (keys: string[]) =>
+    Promise.all(keys.map(async (id) => (await ada('GET', `/keys/${id}`)).body.data.revoked_at !== null))
+  const number = async (id: string) =>
+    (await ada('GET', `/keys?made_by=${id}&live=true&per_page=1`)).body.meta.total
+
+  test('they stay when he goes or may make none any more', async () => {
+    const { id, keys } = await makes()
+    assert.equal((await ada('PUT', `/members/${id}`, { role: 'member' })).status, 200)
+    assert.equal((await ada('DELETE', `/members/${id}`)).status, 200)
+    assert.deepEqual(await revoked(keys), [false, false])
+    assert.equal(await number(id), 1)
+  })
+
+  test('they end with those that they have made when his removal says so', async () => {
+    const { id, keys } = await makes()
+    assert.equal((await ada('DELETE', `/members/${id}?revoke_keys=true`)).status, 200)
+    assert.deepEqual(await revoked(keys), [true, true])
+    assert.equal(await number(id), 0)
+    const [entry] = (await ada('GET', `/audit-log?kind=api_keys&record_id=${keys[1]}`)).body.data
+    assert.deepEqual([entry.action, entry.actor.id], ['revoked', ada_id])
+  })
+
+  test('they end when the change of his role says so, also when it comes later than the role', async () => {
+    const { id, keys } = await makes()
+    assert.equal((await ada('PUT', `/members/${id}`, { role: 'member', revoke_keys: false })).status, 200)
+    assert.deepEqual(await revoked(keys), [false, false])
+    const reply = await ada('PUT', `/members/${id}`, { role: 'member', revoke_keys: true })
+    assert.deepEqual(Object.keys(reply.body.data), ['id', 'name', 'email', 'role', 'created_at'])
+    assert.deepEqual(await revoked(keys), [true, true])
+  })
+
+  test('who may not write keys revokes none by a change of a member, nor does a refused change', async () => {
+    const { id, keys } = await makes()
+    const scopes = ['members:write', 'members:read', ...(await readers())]
+    const few = await makeKey(rapport, { scopes })
+    const path = `/api/v1/members/${id}`
+    refused(await few.call('PUT', path, { role: 'read_only', revoke_keys: true }), 403, 'forbidden')
+    refused(await few.call('DELETE', `${path}?revoke_keys=true`), 403, 'forbidden')
+    const owner = await makes('owner')
+    const admin = await join(ada, rapport.url, 'admin')
+    const demotion = { role: 'member', revoke_keys: true }
+    refused(await admin.call('PUT', `/members/${owner.id}`, demotion), 403, 'forbidden')
+    refused(await admin.call('DELETE', `/members/${owner.id}?revoke_keys=true`), 403, 'forbidden')
+    assert.deepEqual(await revoked([...keys, ...owner.keys]), [false, false, false, false])
+    assert.equal((await few.call('PUT', path, { role: 'read_only' })).status, 200)
+  })
+  const readers = async () =>
+    (await (await join(ada, rapport.url, 'read_only')).call('GET', '/session')).body.data.scopes
+})
+
 describe('the own account', () => {
   test('name, zone and language change at once; the e-mail with the password alone', async () => {
     const { call, email } = await join(ada, rapport.url, 'read_only')
@@ -250,6 +318,34 @@ describe('the own account', () => {
     assert.equal(zone.body.data.time_zone, 'Asia/Kolkata')
     // What GET returned can be put back.
     assert.equal((await call('PUT', '/profile', (await call('GET', '/profile')).body.data)).status, 200)
+  })
+
+  test('a change of the account is told in every workspace where the person is', async () => {
+    const { call, id } = await join(ada, rapport.url, 'admin')
+    assert.equal((await call('POST', '/workspaces', { name: 'Elsewhere' })).status, 201)
+    await call('PUT', '/profile', { name: 'Grace M. Hopper' })
+    const secrets = { current_password: password, new_password: 'another good password' }
+    assert.equal((await call('POST', '/profile/password', secrets)).status, 200)
+    for (const by of [ada, call]) {
+      const log = (await by('GET', `/audit-log?kind=users&record_id=${id}&per_page=2`)).body.data
+      assert.deepEqual(
+        log.map(({ action, after }: { action: string; after: unknown }) => [action, after]),
+        [
+          ['password_changed', null],
+          ['updated', { name: 'Grace M. Hopper' }],
+        ],
+      )
+    }
+  })
+
+  test('a link for a new password ends when the e-mail moves', async () => {
+    const { call, email } = await join(ada, rapport.url, 'member')
+    const token = await beside(rapport.data_dir, (db) => makeResetToken(db, clock, command_line, email))
+    const moved = { email: `moved-${email}`, current_password: password }
+    assert.equal((await call('PUT', '/profile', moved)).status, 200)
+    const reset = { token, password: 'another good password' }
+    const reply = await browser(rapport.url)('POST', '/password-reset', reset)
+    assert.deepEqual(problems(reply), { token: 'not_valid' })
   })
 
   test('changes are told with the name of who made them', async () => {
@@ -297,6 +393,28 @@ describe('workspaces', () => {
     assert.deepEqual((await call('PUT', '/session', data)).body.data, data)
     const back = await call('PATCH', '/session', { workspace_id: 1 })
     assert.equal(back.body.data.workspace.id, 1)
+  })
+
+  test('signing in goes to the workspace that was entered last', async () => {
+    const { call, email } = await join(ada, rapport.url, 'admin')
+    const where = async () => (await signIn(rapport.url, email)).reply.body.data.workspace.id
+    clock.advance(1000)
+    const { id } = (await call('POST', '/workspaces', { name: 'Newest' })).body.data.workspace
+    assert.equal(await where(), id)
+    clock.advance(1000)
+    await call('PUT', '/session', { workspace_id: 1 })
+    assert.equal(await where(), 1)
+  })
+
+  test('signing out with a text that has just been replaced ends the session', async () => {
+    const { call } = await join(ada, rapport.url, 'admin')
+    const old = browser(rapport.url)
+    old.plant(call.cookie())
+    // Remembered now.
+    assert.equal((await old('GET', '/session')).status, 200)
+    assert.equal((await call('POST', '/workspaces', { name: 'Tab' })).status, 201)
+    assert.equal((await old('DELETE', '/session')).status, 200)
+    refused(await call('GET', '/session'), 401, 'unauthorized')
   })
 
   test('members, readers and keys make no workspace', async () => {

@@ -22,12 +22,18 @@ describe('the second look', () => {
     'PUT /members': () => call('PUT', `/members/${member}`, { role: 'member' }),
     'DELETE /members': () => call('DELETE', `/members/${member}`),
     'PUT /session': () => call('PUT', '/session', {}),
+    'PUT /workspace': () => call('PUT', '/workspace', { name: 'Mine' }),
+    'rotate-secret': () =>
+      call('POST', `/webhooks/${webhook}/rotate-secret`, { secret: 'what I know from now on' }),
     'PUT /profile': () => call('PUT', '/profile', { name: 'Somebody' }),
     'POST /profile/password': () =>
       call('POST', '/profile/password', { current_password: password, new_password: password }),
   })
   let other: string
+  let webhook: string
   before(async () => {
+    const hook = { url: 'http://127.0.0.1:9', events: ['deal.won'] }
+    webhook = (await ada('POST', '/webhooks', hook)).body.data.id
     other = (await join(ada, rapport.url, 'read_only')).id
   })
 
@@ -53,6 +59,8 @@ describe('the second look', () => {
       'POST /invitations',
       'POST /webhooks',
       'PUT /members',
+      'PUT /workspace',
+      'rotate-secret',
     ] as const) {
       const { call, id } = await join(ada, rapport.url, 'admin')
       assert.equal((await call('GET', '/session')).status, 200)

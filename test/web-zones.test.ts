@@ -34,6 +34,11 @@ test('a time that the clock skips is an hour later, and of one that comes twice 
   assert.equal(wallOf('2026-10-25T01:30:00.000Z', 'Europe/Berlin'), '2026-10-25T02:30')
 })
 
+test('a year of few digits is a year, too', () => {
+  assert.equal(instantOf('0020-05-12T10:30', 'UTC'), '0020-05-12T10:30:00.000Z')
+  assert.equal(wallOf('0202-05-12T10:30:00.000Z', 'UTC'), '0202-05-12T10:30')
+})
+
 test('a day is that of the zone, also where it has 23 or 25 hours or begins after midnight', () => {
   assert.equal(startOfDay('2026-11-25', 'Europe/Berlin'), '2026-11-24T23:00:00.000Z')
   assert.equal(endOfDay('2026-11-25', 'Europe/Berlin'), '2026-11-25T22:59:59.999Z')

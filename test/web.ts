@@ -148,9 +148,13 @@ export async function colour(page: Page, colorScheme: 'light' | 'dark'): Promise
   await page.emulateMedia({ colorScheme })
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
   // Also the shortest transition is on its way for a moment, and what is measured then is neither of the two.
-  await page.evaluate(`Promise.allSettled(
-    document.getAnimations().filter((one) => one instanceof CSSTransition).map(({ finished }) => finished),
-  ).then(() => {})`)
+  await page.evaluate(`(async () => {
+    const frame = () => new Promise((drawn) => requestAnimationFrame(drawn))
+    const changing = () => document.getAnimations().filter((one) => one instanceof CSSTransition)
+    await frame()
+    await frame()
+    while (changing().length) await Promise.allSettled(changing().map(({ finished }) => finished)).then(frame)
+  })()`)
 }
 
 /** Nothing is wider than the screen. */

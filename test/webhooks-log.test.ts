@@ -113,6 +113,19 @@ describe('the list of deliveries', () => {
     )
   })
 
+  test('with details=true each tells how long its newest attempt took; without, it is exactly a delivery', async () => {
+    const parts = (query: string) => call('GET', `/api/v1/deliveries?per_page=100&${query}`)
+    for (const query of ['details=true', 'details=true&cursor='])
+      for (const { last_duration_ms, ...delivery } of (await parts(query)).body.data) {
+        const { attempts, ...shown } = (await call('GET', `/api/v1/deliveries/${delivery.id}`)).body.data
+        assert.deepEqual(delivery, shown)
+        assert.equal(last_duration_ms, attempts.at(-1)?.duration_ms ?? null)
+      }
+    for (const query of ['', 'details=false']) assert.deepEqual((await parts(query)).body.data, all)
+    assert.ok(all.every((delivery) => !('last_duration_ms' in delivery)))
+    assert.equal((await parts('details=yes')).status, 422)
+  })
+
   test('from and to are inclusive, in any time zone', async () => {
     const at = (seconds: number) => new Date(first_ms + seconds * 1000).toISOString()
     const second = ({ created_at }: Delivery) => (Date.parse(created_at) - first_ms) / 1000

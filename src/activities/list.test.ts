@@ -47,6 +47,31 @@ test('the list view is the detail view without the body, newest first', async ()
   assert.deepEqual(meta, { current_page: 1, last_page: 1, per_page: 25, total: 2 })
 })
 
+test('with details=true each activity has the names of what it refers to; without, exactly the list view', async () => {
+  const call = await newWorkspace(rapport)
+  const person = { first_name: 'Ada', last_name: 'Okafor' }
+  const contact = { id: (await made(call, 'contacts', person)).id, ...person }
+  const company = { id: (await made(call, 'companies', { name: 'Acme' })).id, name: 'Acme' }
+  const deal = { id: (await made(call, 'deals', { name: 'Pumps' })).id, name: 'Pumps' }
+  const gone = await made(call, 'companies', { name: 'Gone' })
+  const all = { contact_id: contact.id, company_id: company.id, deal_id: deal.id }
+  await made(call, 'activities', { subject: 'About all', ...all })
+  await made(call, 'activities', { subject: 'About none' })
+  await made(call, 'activities', { subject: 'About what is gone', company_id: gone.id })
+  assert.equal((await call('DELETE', `/api/v1/companies/${gone.id}`)).status, 200)
+
+  const plain = (await listed(call, 'sort=id')).data
+  const none = { contact: null, company: null, deal: null }
+  const named = [{ contact, company, deal }, none, none].map((names, at) => ({ ...plain[at], ...names }))
+  assert.deepEqual((await listed(call, 'details=true&sort=id')).data, named)
+  assert.deepEqual(
+    (await listed(call, 'details=true&per_page=2&cursor=')).data,
+    named.toReversed().slice(0, 2),
+  )
+  assert.deepEqual((await listed(call, 'details=false&sort=id')).data, plain)
+  assert.equal((await call('GET', `${path}?details=yes`)).status, 422)
+})
+
 test('overdue is what is open and was due before now, by the clock of the service', async () => {
   const call = await newWorkspace(rapport)
   const now = clock.now()

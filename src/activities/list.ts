@@ -7,7 +7,7 @@ import { dated, type Order, type Sorting } from '../db/orders.ts'
 import { byIds } from '../db/pages.ts'
 import { isLive, links } from '../db/references.ts'
 import { activitiesWithReferences, counted, listed_columns } from './queries.ts'
-import type { ActivityStatus, ActivityType, ListedActivity } from './schema.ts'
+import type { ActivityOfList, ActivityStatus, ActivityType, ListedActivity } from './schema.ts'
 
 // Without a due date comes after every date. A letter: some collations of PostgreSQL put signs before digits.
 const due = sql`coalesce(due_at, 'z')`
@@ -31,6 +31,8 @@ type Asked = {
   filters: Filter[]
   /** By which an activity is overdue or not. */
   now: string
+  /** The names of what each refers to, beside the list view. */
+  details: boolean
 }
 
 /** One page of the live activities that meet all filters; `total` and `next` as in findRecords. */
@@ -40,7 +42,7 @@ export async function listActivities(
   asked: Asked,
   page: Page,
   sorting: Sorting,
-): Promise<Pick<Found, 'total' | 'next'> & { activities: ListedActivity[] }> {
+): Promise<Pick<Found, 'total' | 'next'> & { activities: ActivityOfList[] }> {
   // A link to a record in the trash reads null, so no activity shows the id of one.
   for (const [link, table] of Object.entries(references)) {
     const id = asked[link as keyof typeof references]
@@ -62,7 +64,8 @@ export async function listActivities(
 
   const found = await findRecords(db, { table: 'activities', workspace_id, filters, sorting, page })
   const { ids, total, next } = found
-  return { activities: await activitiesByIds(db, workspace_id, ids), total, next }
+  const activities = await (asked.details ? namedByIds : activitiesByIds)(db, workspace_id, ids)
+  return { activities, total, next }
 }
 
 /** Activities as the list shows them, in the order of their ids. */
@@ -72,6 +75,23 @@ export async function activitiesByIds(
   ids: number[],
 ): Promise<ListedActivity[]> {
   return (await withIds(db, workspace_id, ids)).map((row) => ({ ...row, type: row.type as ActivityType }))
+}
+
+async function namedByIds(db: Db, workspace_id: number, ids: number[]): Promise<ActivityOfList[]> {
+  const rows = await withNames(db, workspace_id, ids)
+  return rows.map(({ type, first_name, last_name, company_name, deal_name, ...row }) => {
+    const { contact_id, company_id, deal_id } = row
+    return {
+      ...row,
+      type: type as ActivityType,
+      contact:
+        contact_id === null
+          ? null
+          : { id: contact_id, first_name: first_name ?? '', last_name: last_name ?? '' },
+      company: company_id === null ? null : { id: company_id, name: company_name ?? '' },
+      deal: deal_id === null ? null : { id: deal_id, name: deal_name ?? '' },
+    }
+  })
 }
 
 // The field is that of the order whose index holds only what is open.
@@ -99,4 +119,16 @@ async function completed(db: Db, workspace_id: number): Promise<Filter> {
 
 const withIds = byIds('activities', (db, those) =>
   activitiesWithReferences(db).select(listed_columns).where(those),
+)
+
+const withNames = byIds('activities', (db, those) =>
+  activitiesWithReferences(db)
+    .select([
+      ...listed_columns,
+      'contacts.first_name',
+      'contacts.last_name',
+      'companies.name as company_name',
+      'deals.name as deal_name',
+    ])
+    .where(those),
 )

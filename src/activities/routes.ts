@@ -16,11 +16,11 @@ import {
   Activity,
   ActivityCreate,
   type ActivityFields,
+  ActivityOfList,
   ActivityUpdate,
   activity_fields,
   activity_filters,
   Completion,
-  ListedActivity,
 } from './schema.ts'
 
 const path = '/api/v1/activities'
@@ -48,14 +48,15 @@ export function activityRoutes(app: App, { db, reading, write, now }: Deps): voi
         ...extension,
         summary: 'List activities',
         querystring: RecordsQuery(orders, activity_filters),
-        response: { 200: List(ListedActivity) },
+        response: { 200: List(ActivityOfList) },
       },
     },
     async (request) => {
       const { type, status, due_from, due_to, contact_id, company_id, deal_id } = request.query
+      const details = request.query.details === 'true'
       const links = { contact_id, company_id, deal_id }
       const filters = dateFilters(request.query)
-      const asked = { type, status, due_from, due_to, ...links, filters, now: now() }
+      const asked = { type, status, due_from, due_to, ...links, filters, details, now: now() }
       const listing = listingOf(request.query, 'activities', orders)
       const { activities, ...found } = await reading((db) =>
         listActivities(db, request.access.workspace_id, asked, listing.page, listing.sorting),

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import {
   Body,
   Id,
+  nullableObject,
   OptionalId,
   OptionalText,
   OptionalTimestamp,
@@ -50,6 +51,27 @@ const { body: _, ...listed } = Activity.properties
 export const ListedActivity = Type.Object(listed, { title: 'ListedActivity' })
 export type ListedActivity = Static<typeof ListedActivity>
 
+const Named = (title: string) => nullableObject(Type.Object({ id: Id(), name: Type.String() }, { title }))
+const names = {
+  contact: nullableObject(
+    Type.Object(
+      { id: Id(), first_name: Type.String(), last_name: Type.String() },
+      { title: 'ActivityContact' },
+    ),
+  ),
+  company: Named('ActivityCompany'),
+  deal: Named('ActivityDeal'),
+}
+/** An activity of a list: the list view, with the names of what it refers to where they were asked for. */
+export const ActivityOfList = Type.Object(
+  { ...listed, ...Type.Partial(Type.Object(names)).properties },
+  {
+    title: 'ActivityOfList',
+    description: 'The contact, the company and the deal by name are there with `details=true`.',
+  },
+)
+export type ActivityOfList = Static<typeof ActivityOfList>
+
 /** What a person may change. */
 export const activity_fields = ['type', ...(Object.keys(plain) as (keyof typeof plain)[])] as const
 export type ActivityFields = Pick<Activity, (typeof activity_fields)[number]>
@@ -90,4 +112,11 @@ export const activity_filters = {
   contact_id: Type.Optional(Id()),
   company_id: Type.Optional(Id()),
   deal_id: Type.Optional(Id()),
+  details: Type.Optional(
+    Type.Unsafe<'true' | 'false'>({
+      type: 'string',
+      enum: ['true', 'false'],
+      description: 'true: each activity with the names of its contact, its company and its deal.',
+    }),
+  ),
 }

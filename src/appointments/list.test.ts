@@ -31,10 +31,11 @@ test('every filter alone, and all together, finds what a look at each appointmen
   const hour = (n: number) => `2026-12-01T${String(n).padStart(2, '0')}:00:00.000Z`
   for (let n = 0; n < 20; n++) {
     clock.advance(60_000)
-    // Times in an order of their own.
+    // Times in an order of their own; a long one reaches over others, on no page.
     const at = (n * 7) % 20
+    const long = n % 5 ? 1 : 4
     const fields = {
-      ...{ title: `Demo ${n}`, start_at: hour(at), end_at: hour(at + 1), type: n % 4 ? 'demo' : null },
+      ...{ title: `Demo ${n}`, start_at: hour(at), end_at: hour(at + long), type: n % 4 ? 'demo' : null },
       ...{ contact_id: n % 3 ? contacts[n % 2] : null, booking_page_id: n % 5 ? pages[n % 2] : null },
     }
     const { data } = await ok('POST', path, fields)
@@ -58,6 +59,7 @@ test('every filter alone, and all together, finds what a look at each appointmen
     [`booking_page_id=${pages[1]}`, ({ booking_page_id }) => booking_page_id === pages[1]],
     [`start_from=${hour(8)}`, ({ start_at }) => start_at >= hour(8)],
     [`start_to=${hour(15)}`, ({ start_at }) => start_at <= hour(15)],
+    [`end_from=${hour(8)}`, ({ end_at }) => String(end_at) >= hour(8)],
     ['start_from=2026-12-01T09:00:00%2B01:00', ({ start_at }) => start_at >= hour(8)],
     [
       `created_from=${all[10]?.created_at}`,

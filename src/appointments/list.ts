@@ -19,9 +19,10 @@ type Asked = {
   type?: string | undefined
   contact_id?: number | undefined
   booking_page_id?: number | undefined
-  /** Both inclusive. */
+  /** All inclusive. */
   start_from?: string | undefined
   start_to?: string | undefined
+  end_from?: string | undefined
   /** What every list of records can be filtered by. */
   filters: Filter[]
 }
@@ -40,7 +41,11 @@ export async function listAppointments(
     if (id !== undefined && !(await isLive(db, table, workspace_id, id)))
       return { appointments: [], total: 'offset' in page ? 0 : null, next: null }
   }
-  const filters = [...asked.filters, ...within('start_at', asked.start_from, asked.start_to)]
+  const filters = [
+    ...asked.filters,
+    ...within('start_at', asked.start_from, asked.start_to),
+    ...within('end_at', asked.end_from, undefined),
+  ]
   for (const name of counted) {
     const value = asked[name]
     if (value === undefined) continue

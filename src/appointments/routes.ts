@@ -43,6 +43,7 @@ const AppointmentsQuery = RecordsQuery(orders, {
   booking_page_id: Type.Optional(Id()),
   start_from: time('Starts at or after this time.'),
   start_to: time('Starts at or before this time.'),
+  end_from: time('Ends at or after this time: with start_to, all that take place in a time.'),
 })
 
 type Deps = { db: Db; reading: Reading; write: Writer }
@@ -65,9 +66,9 @@ export function appointmentRoutes(app: App, { db, reading, write }: Deps): void 
     },
     async ({ access, query }) => {
       const listing = listingOf(query, 'appointments', orders)
-      const { status, contact_id, booking_page_id, start_from, start_to } = query
+      const { status, contact_id, booking_page_id, start_from, start_to, end_from } = query
       const type = query.type?.trim() || undefined
-      const asked = { status, type, contact_id, booking_page_id, start_from, start_to }
+      const asked = { status, type, contact_id, booking_page_id, start_from, start_to, end_from }
       const filters = dateFilters(query)
       const { appointments, ...found } = await reading((handle) =>
         listAppointments(handle, access.workspace_id, { ...asked, filters }, listing.page, listing.sorting),

@@ -27,7 +27,7 @@ export async function lockRow(
 /** The same for a row that belongs to no workspace, or is one. */
 export async function lockEntry(
   tx: Db,
-  table: 'workspaces' | 'users' | 'sessions' | 'invitations',
+  table: 'workspaces' | 'users' | 'invitations',
   id: number | string,
 ): Promise<void> {
   if (engineOf(tx) === 'sqlite') return

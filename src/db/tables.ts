@@ -160,7 +160,14 @@ export interface Tables {
     reset_hash: string | null
     reset_expires_at: string | null
   }
-  memberships: { workspace_id: number; user_id: string; role: string; created_at: string }
+  memberships: {
+    workspace_id: number
+    user_id: string
+    role: string
+    created_at: string
+    /** When the person came into the workspace last: by signing in, or from another one. */
+    entered_at: string
+  }
   sessions: {
     id: string
     hash: string
@@ -205,6 +212,8 @@ export interface Tables {
     expires_at: string | null
     last_used_at: string | null
     revoked_at: string | null
+    /** Of the key or person that has made it; null: the command line, or the first start. */
+    made_by: string | null
   }
   settings: { name: string; value: string }
   record_counts: { workspace_id: number; name: string; slot: number; n: number }

@@ -15,6 +15,8 @@ export type Access = {
   workspace_id: number
   scopes: string[] | null
   expires_at: string | null
+  /** Of a person in the workspace; a key has none. */
+  role?: string
 }
 
 /** What a caller shows, by the SHA-256 of its text in lower-case hex: an API key, or a session's cookie. */
@@ -150,6 +152,7 @@ export function createGate(
   shared_limiter: Limiter | null = null,
 ) {
   const remembered = new Map<string, { access: Access; credential: Credential; until: number }>()
+  const too_fast = `At most ${rate_limit_per_second} ${rate_limit_per_second === 1 ? 'request' : 'requests'} a second.`
   const limiter: Limiter | null = shared_limiter ?? createLimiter(rate_limit_per_second, clock)
 
   async function lookUp(kind: Credential['kind'], token: string) {
@@ -174,7 +177,7 @@ export function createGate(
         .header('ratelimit-remaining', remaining)
         .header('ratelimit-reset', reset_seconds)
       if (retry_after_seconds)
-        throw new ApiError('rate_limited', `This key may send ${rate_limit_per_second} requests a second.`, {
+        throw new ApiError('rate_limited', too_fast, {
           headers: { 'retry-after': String(retry_after_seconds) },
         })
     }

@@ -45,9 +45,9 @@ export const badRequest = (message: string) => new ApiError('bad_request', messa
 export const forbidden = (message: string) => new ApiError('forbidden', message)
 export const conflict = (message: string) => new ApiError('conflict', message)
 export const notFound = (what: string) => new ApiError('not_found', `${what} does not exist.`)
-/** One answer for every reason, so that nothing is learnt about keys that exist. */
+/** One answer for every reason, so that nothing is learnt about keys and sessions that exist. */
 export const unauthorized = () =>
-  new ApiError('unauthorized', 'Send a valid API key as "Authorization: Bearer <API_KEY>".', {
+  new ApiError('unauthorized', 'Sign in, or send a valid API key as "Authorization: Bearer <API_KEY>".', {
     headers: { 'www-authenticate': 'Bearer' },
   })
 export const unavailable = (message: string, retry_after_seconds = 5) =>

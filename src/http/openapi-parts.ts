@@ -47,7 +47,7 @@ const answers: Record<Exclude<ErrorCode, 'method_not_allowed'>, [string, string,
   bad_request: ['Not valid JSON, or an unknown query parameter.', 'The body is not valid JSON.'],
   unauthorized: [
     'No key or session, or an unknown, revoked or expired one. At sign-in: the e-mail or the password is wrong.',
-    'Send a valid API key as "Authorization: Bearer <API_KEY>".',
+    'Sign in, or send a valid API key as "Authorization: Bearer <API_KEY>".',
     { 'WWW-Authenticate': { schema: { type: 'string', const: 'Bearer' } } },
   ],
   forbidden: [
@@ -69,7 +69,11 @@ const answers: Record<Exclude<ErrorCode, 'method_not_allowed'>, [string, string,
     'Send the body as JSON, with "Content-Type: application/json".',
   ],
   validation_failed: ['Fields or parameters are not valid; all of them are listed.', '1 field is not valid.'],
-  rate_limited: ['Too many requests with this key.', 'This key may send 100 requests a second.', retry_after],
+  rate_limited: [
+    'Too many requests at once, or too many wrong tries.',
+    'At most 100 requests a second.',
+    retry_after,
+  ],
   internal_error: [
     'A fault of the service.',
     'Something went wrong here. The request id finds it in the log.',

@@ -12,10 +12,12 @@ let call: Rapport['call']
 before(async () => {
   rapport = await startRapport({ clock })
   call = rapport.call
+  first = (await call('GET', path)).body.data[0]
 })
 after(() => rapport.close())
 
 const path = '/api/v1/keys'
+let first: { id: string; made_by: unknown }
 const later = (ms: number) => new Date(clock.now() + ms).toISOString()
 
 async function made(body: object, by = call) {
@@ -36,6 +38,7 @@ test('a key is made with its scopes and its end, opens just these, and its text 
   assert.deepEqual(rest, {
     ...body,
     ...{ name: 'Website', created_at: now, last_used_at: null, revoked_at: null },
+    made_by: { kind: 'key', id: first.id, name: 'First key' },
   })
   assert.equal(reply.headers.get('location'), `${path}/${id}`)
 
@@ -152,6 +155,55 @@ test('what a key has offered ends with it', async () => {
   const [entry] = (await call('GET', '/api/v1/audit-log?kind=invitations')).body.data
   assert.deepEqual([entry.action, entry.record_id], ['revoked', lost.id])
   assert.equal((await accept(kept.url_path)).status, 200)
+})
+
+test('an invitation of a key that ends can be accepted until the key ends, and that of another one for a week', async () => {
+  const invited = async (by: typeof call, email: string) => {
+    const reply = await by('POST', '/api/v1/invitations', { email, role: 'member' })
+    return Date.parse(reply.body.data.expires_at) - clock.now()
+  }
+  const week_ms = 7 * 24 * 3600 * 1000
+  const soon = await made({ name: 'Soon', expires_at: later(60_000) })
+  assert.equal(await invited(soon.call, 'soon@example.com'), 60_000)
+  const late = await made({ name: 'Late', expires_at: later(2 * week_ms) })
+  assert.equal(await invited(late.call, 'late@example.com'), week_ms)
+  assert.equal(await invited(call, 'week@example.com'), week_ms)
+})
+
+test('keys that a key has made end with it, and those that they have made; the log tells it of each', async () => {
+  const maker = await made({ name: 'Maker' })
+  const child = await made({ name: 'Child' }, maker.call)
+  const grandchild = await made({ name: 'Grandchild' }, child.call)
+  const other = await made({ name: 'Other' })
+  assert.deepEqual(grandchild.made_by, { kind: 'key', id: child.id, name: 'Child' })
+  assert.equal((await call('POST', `${maker.path}/revoke`)).status, 200)
+  // None of them was used before, so none is remembered.
+  refused(await grandchild.call('GET', path), 401, 'unauthorized')
+  const log = (await call('GET', '/api/v1/audit-log?kind=api_keys&action=revoked&per_page=3')).body.data
+  assert.deepEqual(log.map(({ record_id }: { record_id: string }) => record_id).reverse(), [
+    maker.id,
+    child.id,
+    grandchild.id,
+  ])
+  assert.equal((await call('GET', other.path)).body.data.revoked_at, null)
+})
+
+test('keys are listed by who made them, and those that open something alone', async () => {
+  const maker = await made({ name: 'Lists' })
+  const live = await made({ name: 'Live' }, maker.call)
+  const over = await made({ name: 'Over', expires_at: later(1000) }, maker.call)
+  const gone = await made({ name: 'Gone' }, maker.call)
+  await call('POST', `${gone.path}/revoke`)
+  clock.advance(1000)
+  const found = async (query: string) => {
+    const { data, meta } = (await call('GET', `${path}?made_by=${maker.id}${query}`)).body
+    return [meta.total ?? null, ...data.map(({ id }: { id: string }) => id)]
+  }
+  assert.deepEqual(await found(''), [3, gone.id, over.id, live.id])
+  assert.deepEqual(await found('&live=true'), [1, live.id])
+  assert.deepEqual(await found('&live=true&cursor='), [null, live.id])
+  // Of the first start: nobody who could be taken back.
+  assert.equal(first.made_by, null)
 })
 
 test('a key takes itself back', async () => {

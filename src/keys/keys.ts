@@ -42,6 +42,8 @@ export async function insertKey(
       created_at: context.now,
       last_used_at: null,
       revoked_at: null,
+      // Of the command line and the first start: nobody who can be taken back or removed.
+      made_by: context.actor.id,
     })
     .execute()
   await recordChange(tx, context, { action: 'created', kind: 'api_keys', record_id: id, after: factsOf(key) })

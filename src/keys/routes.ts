@@ -1,16 +1,17 @@
 import type { Db, Reading } from '../db/db.ts'
+import { lockEntry } from '../db/locks.ts'
 import type { Access, StillIn } from '../http/auth.ts'
 import { List, Single } from '../http/envelope.ts'
 import { type FieldProblem, invalid } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
-import { ListQuery, NoFields } from '../http/fields.ts'
-import { cursor, pageAnswer, pageOf } from '../http/lists.ts'
+import { NoFields } from '../http/fields.ts'
+import { pageAnswer, pageOf } from '../http/lists.ts'
 import { orNotFound } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { insertKey } from './keys.ts'
 import { findKey, pageOfKeys, takeBack } from './queries.ts'
-import { ApiKey, ApiKeyCreated, KeyParams, keyBody } from './schema.ts'
+import { ApiKey, ApiKeyCreated, KeyParams, KeysQuery, keyBody } from './schema.ts'
 
 const path = '/api/v1/keys'
 const order = '-id of keys'
@@ -23,12 +24,13 @@ type Deps = {
   reading: Reading
   write: Writer
   stillIn: StillIn
+  now: () => string
   /** Every scope that there is. */
   scopes: readonly string[]
 }
 
 /** The API keys of a workspace: made, listed, taken back. A key's text is shown once and never changes. */
-export function keyRoutes(app: App, { db, reading, write, stillIn, scopes: known }: Deps): void {
+export function keyRoutes(app: App, { db, reading, write, stillIn, now, scopes: known }: Deps): void {
   const existing = async (handle: Db, workspace_id: number, id: string): Promise<ApiKey> =>
     orNotFound('API key', await findKey(handle, workspace_id, id))
 
@@ -40,13 +42,16 @@ export function keyRoutes(app: App, { db, reading, write, stillIn, scopes: known
         ...extension,
         summary: 'List API keys',
         description: 'Newest first, with those that were taken back.',
-        querystring: ListQuery({ cursor }),
+        querystring: KeysQuery,
         response: { 200: List(ApiKey) },
       },
     },
     async (request) => {
       const page = pageOf(request.query, order, ['string'])
-      const { keys, ...found } = await reading((db) => pageOfKeys(db, request.access.workspace_id, page))
+      const { made_by = null, live } = request.query
+      const wanted = { made_by, live_at: live ? now() : null }
+      const { workspace_id } = request.access
+      const { keys, ...found } = await reading((db) => pageOfKeys(db, workspace_id, wanted, page))
       return pageAnswer(keys, found, order, page)
     },
   )
@@ -80,6 +85,8 @@ export function keyRoutes(app: App, { db, reading, write, stillIn, scopes: known
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
+        // Whoever takes the caller back or removes him at this moment has done it now, or finds this key.
+        await lockEntry(tx, 'workspaces', context.workspace_id)
         const access = await stillIn(tx, request)
         const { name = '', scopes = null, expires_at = null } = request.body
         const wanted = { scopes, expires_at }
@@ -99,7 +106,7 @@ export function keyRoutes(app: App, { db, reading, write, stillIn, scopes: known
         ...extension,
         summary: 'Take an API key back',
         description:
-          'Within a second it opens nothing any more, in every process. Once more changes nothing.',
+          'Within a second it opens nothing any more, in every process, and neither do the keys that it has made. Once more changes nothing.',
         params: KeyParams,
         body: NoFields,
         response: { 200: Single(ApiKey) },

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { Body, OptionalTimestamp, Text, Timestamp } from '../http/fields.ts'
+import { NamedActor } from '../events/actors.ts'
+import { Body, ListQuery, nullableObject, OptionalTimestamp, Text, Timestamp } from '../http/fields.ts'
+import { cursor } from '../http/lists.ts'
 
 const name = Text(255, { examples: ['Website form'] })
 
@@ -18,6 +20,7 @@ export const ApiKey = Type.Object(
     expires_at: OptionalTimestamp({ description: 'From then on it opens nothing; null: never.' }),
     last_used_at: OptionalTimestamp({ description: 'To a minute; null before its first use.' }),
     revoked_at: OptionalTimestamp({ description: 'When it was taken back; null while it works.' }),
+    made_by: nullableObject(NamedActor),
   },
   { title: 'ApiKey' },
 )
@@ -50,5 +53,17 @@ export const keyBody = (scopes: readonly string[]) =>
     Object.keys(ApiKey.properties),
     ['name'],
   )
+
+export const KeysQuery = ListQuery({
+  cursor,
+  made_by: Type.Optional(Type.String({ maxLength: 255, description: 'The id of the key or person.' })),
+  live: Type.Optional(
+    Type.Unsafe<'true'>({
+      type: 'string',
+      enum: ['true'],
+      description: 'Only keys that open something: neither taken back nor over.',
+    }),
+  ),
+})
 
 export const KeyParams = Type.Object({ key_id: Type.String() })

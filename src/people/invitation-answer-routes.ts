@@ -2,7 +2,6 @@ import { type Clock, isoTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
-import { hashToken } from '../http/auth.ts'
 import { Single, single } from '../http/envelope.ts'
 import { blaming, conflict, type FieldProblem, invalid } from '../http/errors.ts'
 import type { App } from '../http/server.ts'
@@ -15,7 +14,7 @@ import { personContext, type SignIn } from './open.ts'
 import { checkPassword, hashPassword, passwordProblems } from './passwords.ts'
 import { AcceptBody, Invited, LookUpBody, SignedIn } from './schema.ts'
 import type { Throttle } from './throttle.ts'
-import { badToken } from './tokens.ts'
+import { badToken, hashOf } from './tokens.ts'
 import { findUser, insertUser, userByEmail } from './users.ts'
 
 const path = '/api/v1/invitations'
@@ -44,11 +43,11 @@ export function invitationAnswerRoutes(app: App, { db, clock, throttle, signIn }
       },
     },
     async (request) => {
-      const hash = hashToken(request.body.token ?? '')
+      const hash = hashOf(request.body.token)
       const invitation = await throttle.openLink(addressOf(request), (tx) =>
         invitationByHash(tx, clock, hash),
       )
-      if (!invitation) throw badToken()
+      if (!invitation?.open) throw badToken()
       const problems = bodyProblems(request.body)
       if (problems.length) throw invalid(problems)
       const { workspace_name, email, role } = invitation
@@ -69,12 +68,12 @@ export function invitationAnswerRoutes(app: App, { db, clock, throttle, signIn }
       },
     },
     async (request, reply) => {
-      const { token = '', name, password = '', language = null } = request.body
+      const { token, name, password = '', language = null } = request.body
       const { time_zone = null } = placed(request.body)
-      const hash = hashToken(token)
+      const hash = hashOf(token)
       const address = addressOf(request)
       const invitation = await throttle.openLink(address, (tx) => invitationByHash(tx, clock, hash))
-      if (!invitation) throw badToken()
+      if (!invitation?.open) throw badToken()
       const { id, workspace_id, email, role } = invitation
       const known = await userByEmail(db, email)
       const problems = [...bodyProblems(request.body), ...placeProblems(request.body)]
@@ -86,15 +85,16 @@ export function invitationAnswerRoutes(app: App, { db, clock, throttle, signIn }
       if (problems.length) throw invalid(problems)
       if (known) {
         // A try of the password of an account that exists.
-        const right = await throttle.admit({ address, email })
-        if (!(await checkPassword(password, known.password_hash))) throw invalid([wrong])
-        await right()
+        const check = () => checkPassword(password, known.password_hash)
+        if (!(await throttle.prove({ address, email }, check))) throw invalid([wrong])
       }
       const password_hash = known ? known.password_hash : await hashPassword(password)
 
       return signIn(request, reply, async (tx) => {
         await lockEntry(tx, 'invitations', id)
-        if (!(await invitationByHash(tx, clock, hash))) throw badToken()
+        if (!(await invitationByHash(tx, clock, hash))?.open) throw badToken()
+        // A change of the password waits for this, or is seen below.
+        if (known) await lockEntry(tx, 'users', known.id)
         const now = isoTime(clock.now())
         const user = { name: name ?? '', email, time_zone, language }
         const user_id =

@@ -76,8 +76,10 @@ export function invitationRoutes(app: App, { db, clock, write, stillIn }: Deps):
         await lockEntry(tx, 'workspaces', workspace_id)
         const access = await stillIn(tx, request)
         if (problems.length) throw invalid(problems)
-        if (!mayGive(await grantorOf(tx, access), role)) throw forbidden(`You may not give the role ${role}.`)
-        const { invitation, token } = await inviteAnew(tx, context, { email, role })
+        if (!mayGive(grantorOf(access), role)) throw forbidden(`You may not give the role ${role}.`)
+        // What a key offers ends with it, also by the clock.
+        const until = access.actor.kind === 'key' ? access.expires_at : null
+        const { invitation, token } = await inviteAnew(tx, context, { email, role, until })
         return {
           record: invitation,
           shown: { ...invitation, url_path: `/invitation#${token}` },
@@ -108,7 +110,7 @@ export function invitationRoutes(app: App, { db, clock, write, stillIn }: Deps):
         )
         checkMatch(request, before)
         const access = await stillIn(tx, request)
-        if (!mayChange(await grantorOf(tx, access), before.role))
+        if (!mayChange(grantorOf(access), before.role))
           throw forbidden('Only an owner takes back what would make an owner.')
         await revokeInvitation(tx, context, before)
         return { body: deleted('The invitation') }

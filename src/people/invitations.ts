@@ -12,8 +12,8 @@ import { emailKey, userByEmail } from './users.ts'
 
 const day_ms = 24 * 3600 * 1000
 const valid_ms = 7 * day_ms
-/** So many invitations a workspace makes in a day, whatever became of them. */
-export const most_a_day = 100
+/** So many invitations a workspace makes in a day, and a person in all workspaces, whatever became of them. */
+const most_a_day = 100
 const columns = ['id', 'email', 'role', 'created_at', 'expires_at'] as const
 const shown = (row: Omit<Invitation, 'role'> & { role: string }): Invitation => ({
   ...row,
@@ -62,18 +62,24 @@ export async function isInvited(db: Db, now: string, email: string): Promise<boo
   return rows.some((row) => emailKey(row.email) === emailKey(email))
 }
 
-/** How long to wait until the context's workspace may invite somebody again, in ms; 0: not at all. */
-async function waitToInvite(tx: Db, { workspace_id, now_ms }: Context): Promise<number> {
-  const last = await tx
-    .selectFrom('invitations')
-    .select('created_at')
-    .where('workspace_id', '=', workspace_id)
-    .where('created_at', '>', isoTime(now_ms - day_ms))
-    .orderBy('id', 'desc')
-    .limit(1)
-    .offset(most_a_day - 1)
-    .executeTakeFirst()
-  return last ? Date.parse(last.created_at) + day_ms - now_ms : 0
+/** How long to wait until the context's workspace and actor may invite somebody again, in ms; 0: not at all. */
+async function waitToInvite(tx: Db, { workspace_id, actor, now_ms }: Context): Promise<number> {
+  const last = async (column: 'workspace_id' | 'invited_by', value: number | string) => {
+    const row = await tx
+      .selectFrom('invitations')
+      .select('created_at')
+      .where(column, '=', value)
+      .where('created_at', '>', isoTime(now_ms - day_ms))
+      .orderBy('id', 'desc')
+      .limit(1)
+      .offset(most_a_day - 1)
+      .executeTakeFirst()
+    return row ? Date.parse(row.created_at) + day_ms - now_ms : 0
+  }
+  return Math.max(
+    await last('workspace_id', workspace_id),
+    actor.id === null ? 0 : await last('invited_by', actor.id),
+  )
 }
 
 const taken: FieldProblem = {
@@ -82,24 +88,31 @@ const taken: FieldProblem = {
   message: 'email is that of a member already.',
 }
 
+/** Whom to invite as what; `until`: when it ends at the latest, for an invitation of a key that ends. */
+type Wish = { email: string; role: Role; until?: string | null }
+
 /**
  * Invites somebody to the context's workspace, in place of earlier invitations; 422 for a member, 429 beyond what a
- * workspace may in a day, so that nobody asks in masses who has an account. The token is stored nowhere. The caller has
- * locked the workspace.
+ * workspace or a person may in a day, so that nobody asks in masses who has an account. The token is stored nowhere. The
+ * caller has locked the workspace.
  */
 export async function inviteAnew(
   tx: Db,
   context: Context,
-  wish: { email: string; role: Role },
+  wish: Wish,
 ): Promise<{ invitation: Invitation; token: string }> {
   const { workspace_id, now } = context
   const user = await userByEmail(tx, wish.email)
   if (user && (await roleOf(tx, workspace_id, user.id))) throw invalid([taken])
   const wait_ms = await waitToInvite(tx, context)
   if (wait_ms)
-    throw new ApiError('rate_limited', `A workspace invites ${most_a_day} people a day at most.`, {
-      headers: { 'retry-after': String(Math.ceil(wait_ms / 1000)) },
-    })
+    throw new ApiError(
+      'rate_limited',
+      `A workspace or a person invites ${most_a_day} people a day at most.`,
+      {
+        headers: { 'retry-after': String(Math.ceil(wait_ms / 1000)) },
+      },
+    )
   for (const before of await openInvitations(tx, workspace_id, now).select(columns).execute())
     if (emailKey(before.email) === emailKey(wish.email)) await revokeInvitation(tx, context, shown(before))
   return insertInvitation(tx, context, wish)
@@ -108,12 +121,14 @@ export async function inviteAnew(
 async function insertInvitation(
   tx: Db,
   context: Context,
-  { email, role }: { email: string; role: Role },
+  { email, role, until = null }: Wish,
 ): Promise<{ invitation: Invitation; token: string }> {
   const { workspace_id, actor, now, now_ms } = context
   const id = newId('inv')
   const { token, hash } = newToken()
-  const invitation = { id, email, role, created_at: now, expires_at: isoTime(now_ms + valid_ms) }
+  const usual = isoTime(now_ms + valid_ms)
+  const expires_at = until !== null && until < usual ? until : usual
+  const invitation = { id, email, role, created_at: now, expires_at }
   await tx
     .insertInto('invitations')
     .values({
@@ -128,13 +143,20 @@ async function insertInvitation(
   return { invitation, token }
 }
 
-/** Takes an invitation back. */
+/** Takes an invitation back; nothing happens to one that was accepted or taken back at this moment. */
 export async function revokeInvitation(
   tx: Db,
   context: Context,
   { id, email, role }: Invitation,
 ): Promise<void> {
-  await tx.updateTable('invitations').set({ revoked_at: context.now }).where('id', '=', id).execute()
+  const { numUpdatedRows } = await tx
+    .updateTable('invitations')
+    .set({ revoked_at: context.now })
+    .where('id', '=', id)
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  if (!numUpdatedRows) return
   await recordChange(tx, context, {
     ...{ action: 'revoked', kind: 'invitations', record_id: id },
     before: { email, role },
@@ -157,16 +179,17 @@ export async function revokeInvitationsBy(
     if (!may || !mayGive({ role }, invitation.role)) await revokeInvitation(tx, context, invitation)
 }
 
-/** An invitation that can still be accepted, by the hash of its token, with its workspace's name. */
+/** An invitation by the hash of its token, with its workspace's name and whether it can still be accepted. */
 export async function invitationByHash(db: Db, clock: Clock, hash: string) {
   const row = await db
     .selectFrom('invitations as i')
     .innerJoin('workspaces as w', 'w.id', 'i.workspace_id')
     .select(['i.id', 'i.workspace_id', 'i.email', 'i.role', 'w.name as workspace_name'])
+    .select(['i.accepted_at', 'i.revoked_at', 'i.expires_at'])
     .where('i.hash', '=', hash)
-    .where('i.accepted_at', 'is', null)
-    .where('i.revoked_at', 'is', null)
-    .where('i.expires_at', '>', isoTime(clock.now()))
     .executeTakeFirst()
-  return row && { ...row, role: row.role as Role }
+  if (!row) return null
+  const { accepted_at, revoked_at, expires_at, ...invitation } = row
+  const open = accepted_at === null && revoked_at === null && expires_at > isoTime(clock.now())
+  return { ...invitation, role: row.role as Role, open }
 }

@@ -1,7 +1,8 @@
 import type { Db } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
 import { recordChange } from '../events/audit.ts'
-import type { StillIn } from '../http/auth.ts'
+import type { Context } from '../events/context.ts'
+import type { Access, StillIn } from '../http/auth.ts'
 import { Deleted, deleted, List, list, paging, Single } from '../http/envelope.ts'
 import { conflict, forbidden, invalid } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
@@ -12,18 +13,24 @@ import type { Writer } from '../http/write.ts'
 import { revokeInvitationsBy } from './invitations.ts'
 import { findMember, grantorOf, isLastOwner, listMembers } from './members.ts'
 import { mayChange, mayGive, type Role } from './roles.ts'
-import { Member, MemberBody, MemberParams } from './schema.ts'
+import { Member, MemberBody, MemberParams, RemovalQuery } from './schema.ts'
 import { endSessions } from './sessions.ts'
 
 const path = '/api/v1/members'
 
 const beyond = (role: Role) => forbidden(`You may not give or take the role ${role}.`)
+function refuseWithoutKeys({ scopes }: Access): void {
+  if (scopes && !scopes.includes('keys:write')) throw forbidden('To revoke keys needs keys:write.')
+}
 const last = () => conflict('A workspace keeps at least one owner: make somebody else an owner first.')
 
-type Deps = { db: Db; write: Writer; stillIn: StillIn }
+/** Takes back the live keys of the context's workspace that a person has made. The caller has locked the workspace. */
+export type TakeBackKeysBy = (tx: Db, context: Context, made_by: string) => Promise<void>
+
+type Deps = { db: Db; write: Writer; stillIn: StillIn; takeBackKeysBy: TakeBackKeysBy }
 
 /** The people of the workspace and what they may do. */
-export function memberRoutes(app: App, { db, write, stillIn }: Deps): void {
+export function memberRoutes(app: App, { db, write, stillIn, takeBackKeysBy }: Deps): void {
   app.get(
     path,
     {
@@ -81,9 +88,13 @@ export function memberRoutes(app: App, { db, write, stillIn }: Deps): void {
         const before = orNotFound('member', await findMember(tx, workspace_id, user_id))
         checkMatch(request, before)
         if (problems.length) throw invalid(problems)
-        const { role = before.role } = request.body
+        const { role = before.role, revoke_keys } = request.body
+        if (revoke_keys) {
+          refuseWithoutKeys(access)
+          await takeBackKeysBy(tx, context, user_id)
+        }
         if (role === before.role) return { record: before }
-        const grantor = await grantorOf(tx, access)
+        const grantor = grantorOf(access)
         if (!mayChange(grantor, before.role)) throw beyond(before.role)
         if (!mayGive(grantor, role)) throw beyond(role)
         if (await isLastOwner(tx, workspace_id, before)) throw last()
@@ -110,6 +121,7 @@ export function memberRoutes(app: App, { db, write, stillIn }: Deps): void {
         ...{ 'x-extension': true, 'x-conflict': true },
         summary: 'Remove a member from the workspace; the sessions there end',
         params: MemberParams,
+        querystring: RemovalQuery,
         response: { 200: Deleted },
       },
     },
@@ -118,10 +130,12 @@ export function memberRoutes(app: App, { db, write, stillIn }: Deps): void {
         const { workspace_id } = context
         const { user_id } = request.params
         await lockEntry(tx, 'workspaces', workspace_id)
+        // Who signs in at this moment comes before, and the session ends here, or after, and is no member any more.
+        await lockEntry(tx, 'users', user_id)
         const access = await stillIn(tx, request)
         const before = orNotFound('member', await findMember(tx, workspace_id, user_id))
         checkMatch(request, before)
-        const grantor = await grantorOf(tx, access)
+        const grantor = grantorOf(access)
         if (!mayChange(grantor, before.role)) throw beyond(before.role)
         if (await isLastOwner(tx, workspace_id, before)) throw last()
         await tx
@@ -130,6 +144,10 @@ export function memberRoutes(app: App, { db, write, stillIn }: Deps): void {
           .where('user_id', '=', user_id)
           .execute()
         await endSessions(tx, user_id, { workspace_id })
+        if (request.query.revoke_keys === 'true') {
+          refuseWithoutKeys(access)
+          await takeBackKeysBy(tx, context, user_id)
+        }
         await revokeInvitationsBy(tx, context, user_id, null)
         const { name, email, role } = before
         await recordChange(tx, context, {

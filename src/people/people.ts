@@ -5,7 +5,7 @@ import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { invitationAnswerRoutes } from './invitation-answer-routes.ts'
 import { invitationRoutes } from './invitation-routes.ts'
-import { memberRoutes } from './member-routes.ts'
+import { memberRoutes, type TakeBackKeysBy } from './member-routes.ts'
 import { createSignIn } from './open.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { resetRoutes } from './reset-routes.ts'
@@ -15,13 +15,21 @@ import { setupRoutes } from './setup-routes.ts'
 import { createThrottle } from './throttle.ts'
 import { workspaceRoutes } from './workspace-routes.ts'
 
-type Deps = { db: Db; clock: Clock; write: Writer; stillIn: StillIn; scopes: readonly string[] }
+type Deps = {
+  db: Db
+  clock: Clock
+  write: Writer
+  stillIn: StillIn
+  scopes: readonly string[]
+  takeBackKeysBy: TakeBackKeysBy
+}
 
 /** Everything about people: the first account, signing in, profiles, members and invitations, workspaces. */
-export function peopleRoutes(app: App, { db, clock, write, stillIn, scopes }: Deps): void {
+export function peopleRoutes(app: App, given: Deps): void {
+  const { db, clock, scopes } = given
   const throttle = createThrottle(db, clock)
   const signIn = createSignIn(db, clock, scopes)
-  const deps = { db, clock, write, stillIn, scopes, throttle, signIn }
+  const deps = { ...given, throttle, signIn }
   setupRoutes(app, deps)
   sessionRoutes(app, deps)
   sessionsRoutes(app, deps)

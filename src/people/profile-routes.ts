@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
-import { recordChange, sidesOf } from '../events/audit.ts'
+import { sidesOf } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import { any_session, type StillIn } from '../http/auth.ts'
 import { Single, single } from '../http/envelope.ts'
@@ -13,6 +13,7 @@ import type { Writer } from '../http/write.ts'
 import { addressOf } from './cookie.ts'
 import { placed, placeProblems } from './fields.ts'
 import { isInvited } from './invitations.ts'
+import { recordOfPerson } from './memberships.ts'
 import { checkPassword, hashPassword, passwordProblems } from './passwords.ts'
 import { PasswordBody, Profile, ProfileBody } from './schema.ts'
 import { endSessions } from './sessions.ts'
@@ -48,10 +49,10 @@ export function profileRoutes(app: App, { db, write, stillIn, throttle }: Deps):
   /** Checks the own password, counted like a try to sign in. Returns its hash, or null for a wrong one. */
   async function proven(request: Parameters<typeof addressOf>[0], user_id: string, password: string) {
     const user = await findUser(db, user_id)
-    const right = await throttle.admit({ address: addressOf(request), email: user?.email })
-    if (!(await checkPassword(password, user?.password_hash ?? null))) return null
-    await right()
-    return user?.password_hash
+    if (!user) return null
+    const who = { address: addressOf(request), email: user.email }
+    const right = await throttle.prove(who, () => checkPassword(password, user.password_hash))
+    return right ? user.password_hash : null
   }
 
   app.route({
@@ -73,6 +74,7 @@ export function profileRoutes(app: App, { db, write, stillIn, throttle }: Deps):
         moves && typeof current_password === 'string'
           ? await proven(request, user_id, current_password)
           : null
+      if (proof) await throttle.countMove(user_id)
       return write(request, reply, async (tx, context, problems) => {
         await lockEntry(tx, 'users', user_id)
         await stillIn(tx, request)
@@ -101,17 +103,15 @@ export function profileRoutes(app: App, { db, write, stillIn, throttle }: Deps):
           language,
           email_key: emailKey(email),
           updated_at: context.now,
+          // Whoever got it by the old address sets no password of the new one.
+          ...(moves && { reset_hash: null, reset_expires_at: null }),
         }
         await blaming('users_email_key', taken, () =>
           tx.updateTable('users').set(values).where('id', '=', user_id).execute(),
         )
         const after = await profileOf(tx, user_id)
         const told = changesBetween(before, after, fields)
-        if (told)
-          await recordChange(tx, context, {
-            ...{ action: 'updated', kind: 'users', record_id: user_id },
-            ...sidesOf(told, after),
-          })
+        if (told) await recordOfPerson(tx, context, user_id, { action: 'updated', ...sidesOf(told, after) })
         return { record: after }
       })
     },
@@ -146,7 +146,7 @@ export function profileRoutes(app: App, { db, write, stillIn, throttle }: Deps):
         if (all.length) throw invalid(all)
         await setPassword(tx, context.now, user_id, password_hash)
         await endSessions(tx, user_id, { but: session_id })
-        await recordChange(tx, context, { action: 'password_changed', kind: 'users', record_id: user_id })
+        await recordOfPerson(tx, context, user_id, { action: 'password_changed' })
         return { body: single(await profileOf(tx, user_id)) }
       })
     },

@@ -1,20 +1,18 @@
 import { type Clock, isoTime } from '../clock.ts'
 import { lockEntry } from '../db/locks.ts'
-import { recordChange } from '../events/audit.ts'
-import { hashToken } from '../http/auth.ts'
 import { Single } from '../http/envelope.ts'
-import { forbidden, invalid } from '../http/errors.ts'
+import { invalid } from '../http/errors.ts'
 import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
 import { addressOf, atOpenDoor } from './cookie.ts'
-import { workspacesOf } from './memberships.ts'
+import { recordOfPerson, usualWorkspace } from './memberships.ts'
 import { personContext, type SignIn } from './open.ts'
 import { hashPassword, passwordProblems } from './passwords.ts'
 import { userOfReset } from './resets.ts'
 import { ResetBody, SignedIn } from './schema.ts'
 import { endSessions } from './sessions.ts'
 import type { Throttle } from './throttle.ts'
-import { badToken } from './tokens.ts'
+import { badToken, hashOf } from './tokens.ts'
 import { setPassword } from './users.ts'
 
 type Deps = { clock: Clock; throttle: Throttle; signIn: SignIn }
@@ -33,10 +31,10 @@ export function resetRoutes(app: App, { clock, throttle, signIn }: Deps): void {
       },
     },
     async (request, reply) => {
-      const { token = '', password = '' } = request.body
-      const hash = hashToken(token)
+      const { token, password = '' } = request.body
+      const hash = hashOf(token)
       const user = await throttle.openLink(addressOf(request), (tx) => userOfReset(tx, clock, hash))
-      if (!user) throw badToken()
+      if (!user?.open) throw badToken()
       const problems = [
         ...bodyProblems(request.body),
         ...passwordProblems('password', request.body.password, user.email),
@@ -45,15 +43,12 @@ export function resetRoutes(app: App, { clock, throttle, signIn }: Deps): void {
       const password_hash = await hashPassword(password)
       return signIn(request, reply, async (tx) => {
         await lockEntry(tx, 'users', user.id)
-        if (!(await userOfReset(tx, clock, hash))) throw badToken()
-        const [first] = await workspacesOf(tx, user.id)
-        if (!first) throw forbidden('You are a member of no workspace. Ask for an invitation.')
-        const entering = { workspace_id: first.id, user_id: user.id }
+        if (!(await userOfReset(tx, clock, hash))?.open) throw badToken()
+        const entering = { workspace_id: await usualWorkspace(tx, user.id), user_id: user.id }
         await setPassword(tx, isoTime(clock.now()), user.id, password_hash)
         await endSessions(tx, user.id)
-        await recordChange(tx, personContext(clock, entering, request.id), {
-          ...{ action: 'password_reset', kind: 'users', record_id: user.id },
-        })
+        const context = personContext(clock, entering, request.id)
+        await recordOfPerson(tx, context, user.id, { action: 'password_reset' })
         // They were of the old password.
         await throttle.forget(tx, user.email)
         return entering

@@ -1,13 +1,12 @@
 import { type Clock, isoTime } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
-import { recordChange } from '../events/audit.ts'
-import { type Actor, contextOf } from '../events/context.ts'
-import { workspacesOf } from './memberships.ts'
+import type { Actor } from '../events/context.ts'
+import { recordOfPerson } from './memberships.ts'
 import { newToken } from './tokens.ts'
 import { userByEmail } from './users.ts'
 
 /** How long a link for a new password can be used. */
-export const reset_ms = 24 * 3600 * 1000
+const reset_ms = 24 * 3600 * 1000
 
 /** Makes a link's token for a new password of whoever has this e-mail, in place of an older one; null for nobody. */
 export function makeResetToken(db: Db, clock: Clock, actor: Actor, email: string): Promise<string | null> {
@@ -15,25 +14,26 @@ export function makeResetToken(db: Db, clock: Clock, actor: Actor, email: string
     const user = await userByEmail(tx, email)
     if (!user) return null
     const { token, hash: reset_hash } = newToken()
+    const now_ms = clock.now()
     await tx
       .updateTable('users')
-      .set({ reset_hash, reset_expires_at: isoTime(clock.now() + reset_ms) })
+      .set({ reset_hash, reset_expires_at: isoTime(now_ms + reset_ms) })
       .where('id', '=', user.id)
       .execute()
-    // Told where the person can be met: in every one of the workspaces.
-    for (const { id } of await workspacesOf(tx, user.id))
-      await recordChange(tx, contextOf(clock, { workspace_id: id, actor, request_id: null }), {
-        ...{ action: 'reset_link_made', kind: 'users', record_id: user.id },
-      })
+    const context = { actor, request_id: null, now: isoTime(now_ms), now_ms }
+    await recordOfPerson(tx, context, user.id, { action: 'reset_link_made' })
     return token
   })
 }
 
-/** The person of a link that can still be used. */
-export const userOfReset = (db: Db, clock: Clock, hash: string) =>
-  db
+/** The person of the newest link, with whether it can still be used. */
+export async function userOfReset(db: Db, clock: Clock, hash: string) {
+  const row = await db
     .selectFrom('users')
-    .select(['id', 'email'])
+    .select(['id', 'email', 'reset_expires_at'])
     .where('reset_hash', '=', hash)
-    .where('reset_expires_at', '>', isoTime(clock.now()))
     .executeTakeFirst()
+  return row
+    ? { id: row.id, email: row.email, open: String(row.reset_expires_at) > isoTime(clock.now()) }
+    : null
+}

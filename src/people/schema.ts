@@ -102,6 +102,9 @@ export const PasswordBody = Body(
   ['current_password', 'new_password'],
 )
 
+const revokes =
+  'The live API keys that the person has made here end too, with what was made by them; needs keys:write.'
+
 export const Member = Type.Object(
   {
     id: UserId({ description: 'Of the person.' }),
@@ -114,7 +117,25 @@ export const Member = Type.Object(
 )
 export type Member = Static<typeof Member>
 export const MemberParams = Type.Object({ user_id: Type.String() })
-export const MemberBody = Body({ role: RoleField() }, ['id', 'name', 'email', 'created_at'])
+export const MemberBody = Body(
+  {
+    role: RoleField(),
+    revoke_keys: Type.Boolean({ description: `true: ${revokes} Without it they stay.` }),
+  },
+  ['id', 'name', 'email', 'created_at'],
+)
+export const RemovalQuery = Type.Object(
+  {
+    revoke_keys: Type.Optional(
+      Type.Unsafe<'true' | 'false'>({
+        type: 'string',
+        enum: ['true', 'false'],
+        description: `true: ${revokes} Without it they stay.`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
 
 const invitation = {
   id: Type.String({ examples: ['inv_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),

@@ -1,15 +1,16 @@
 import type { Clock } from '../clock.ts'
 import type { Db } from '../db/db.ts'
+import { lockEntry } from '../db/locks.ts'
 import { recordChange } from '../events/audit.ts'
 import { any_session, type StillIn } from '../http/auth.ts'
 import { Deleted, deleted, Single } from '../http/envelope.ts'
-import { ApiError, forbidden, invalid, unauthorized } from '../http/errors.ts'
+import { ApiError, invalid, unauthorized } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
 import type { Writer } from '../http/write.ts'
 import { addressOf, atOpenDoor, cookieOf, noCookie } from './cookie.ts'
-import { roleOf, workspacesOf } from './memberships.ts'
+import { roleOf, usualWorkspace } from './memberships.ts'
 import type { SignIn } from './open.ts'
 import { checkPassword } from './passwords.ts'
 import { SignedIn, SignInBody, SwitchBody } from './schema.ts'
@@ -54,16 +55,15 @@ export function sessionRoutes(app: App, { db, write, stillIn, throttle, signIn, 
       const problems = bodyProblems(request.body)
       if (problems.length) throw invalid(problems)
       const { email = '', password = '' } = request.body
-      const right = await throttle.admit({ address: addressOf(request), email })
       const user = await userByEmail(db, email)
-      if (!(await checkPassword(password, user?.password_hash ?? null)) || !user) throw refusal()
-      await right()
+      const check = () => checkPassword(password, user?.password_hash ?? null)
+      if (!(await throttle.prove({ address: addressOf(request), email }, check)) || !user) throw refusal()
       return signIn(request, reply, async (tx) => {
+        // Whoever changes the password or removes the member at this moment has done it now, or ends this session too.
+        await lockEntry(tx, 'users', user.id)
         // Changed while it was checked: what was right a moment ago is not any more.
         if ((await findUser(tx, user.id))?.password_hash !== user.password_hash) throw refusal()
-        const [first] = await workspacesOf(tx, user.id)
-        if (!first) throw forbidden('You are a member of no workspace. Ask for an invitation.')
-        return { workspace_id: first.id, user_id: user.id }
+        return { workspace_id: await usualWorkspace(tx, user.id), user_id: user.id }
       })
     },
   )
@@ -97,8 +97,10 @@ export function sessionRoutes(app: App, { db, write, stillIn, throttle, signIn, 
     },
     handler: (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        await stillIn(tx, request)
         const place = placeOf(request)
+        // Of two tabs that go somewhere at once, the second one shows a text that counts no more.
+        await lockEntry(tx, 'users', place.user_id)
+        await stillIn(tx, request)
         const before = await signedIn(tx, place, scopes)
         if (!before) throw unauthorized()
         checkMatch(request, before)
@@ -112,14 +114,9 @@ export function sessionRoutes(app: App, { db, write, stillIn, throttle, signIn, 
               message: `workspace_id ${workspace_id} is no workspace of yours.`,
             },
           ])
-        const token = await moveSession(tx, place.session_id, workspace_id)
-        await recordChange(
-          tx,
-          { ...context, workspace_id, now: context.now },
-          {
-            ...{ action: 'entered', kind: 'sessions', record_id: place.session_id },
-          },
-        )
+        const there = { ...context, workspace_id }
+        const token = await moveSession(tx, there, place.session_id, place.user_id)
+        await recordChange(tx, there, { action: 'entered', kind: 'sessions', record_id: place.session_id })
         const after = await signedIn(tx, { ...place, workspace_id }, scopes)
         if (!after) throw unauthorized()
         return { record: after, set_cookie: cookieOf(request, token) }
@@ -139,7 +136,7 @@ export function sessionRoutes(app: App, { db, write, stillIn, throttle, signIn, 
         if (before) checkMatch(request, before)
         const { numDeletedRows } = await tx
           .deleteFrom('sessions')
-          .where('hash', '=', request.credential.hash)
+          .where('id', '=', place.session_id)
           .executeTakeFirst()
         if (numDeletedRows)
           await recordChange(tx, context, {

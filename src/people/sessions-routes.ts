@@ -4,7 +4,7 @@ import { recordChange } from '../events/audit.ts'
 import { any_session } from '../http/auth.ts'
 import { Deleted, deleted, List, list, paging } from '../http/envelope.ts'
 import { notFound } from '../http/errors.ts'
-import { checkMatch } from '../http/etag.ts'
+import { refuseMatch } from '../http/etag.ts'
 import { ListQuery } from '../http/fields.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
@@ -58,16 +58,12 @@ export function sessionsRoutes(app: App, { db, clock, write }: Deps): void {
       write(request, reply, async (tx, context) => {
         const { id, actor } = request.access
         const { session_id } = request.params
-        const row = await sessionsOf(tx, actor.id)
-          .select(columns)
-          .where('id', '=', session_id)
-          .executeTakeFirst()
-        if (!row) throw notFound('This session')
-        const current = session_id === id
-        checkMatch(request, { ...row, current })
+        const own = sessionsOf(tx, actor.id).select('id').where('id', '=', session_id)
+        if (!(await own.executeTakeFirst())) throw notFound('This session')
+        refuseMatch(request)
         await tx.deleteFrom('sessions').where('id', '=', session_id).execute()
         await recordChange(tx, context, { action: 'ended', kind: 'sessions', record_id: session_id })
-        return { body: deleted('The session'), ...(current && { set_cookie: noCookie(request) }) }
+        return { body: deleted('The session'), ...(session_id === id && { set_cookie: noCookie(request) }) }
       }),
   )
 }

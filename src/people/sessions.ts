@@ -5,12 +5,13 @@ import { prepare } from '../db/prepare.ts'
 import { recordChange } from '../events/audit.ts'
 import type { Context } from '../events/context.ts'
 import type { Access } from '../http/auth.ts'
+import { enter } from './memberships.ts'
 import { type Role, scopesOf } from './roles.ts'
 import { newToken } from './tokens.ts'
 
 const day_ms = 24 * 3600 * 1000
-/** A session ends when it is not used for so long, and in any case after so long. */
-export const idle_ms = 30 * day_ms
+// A session ends when it is not used for so long, and in any case after so long.
+const idle_ms = 30 * day_ms
 export const longest_ms = 90 * day_ms
 
 /** What is known of the browser that a session is of. */
@@ -33,17 +34,20 @@ export async function startSession(
       ...{ created_at: now, last_used_at: now, expires_at: isoTime(now_ms + idle_ms) },
     })
     .execute()
+  await enter(tx, context, user_id)
   await recordChange(tx, context, { action: 'signed_in', kind: 'sessions', record_id: id, after: device })
   return { id, token }
 }
 
 /**
- * Moves a session to another workspace, by a new token: whoever still shows the old one, such as a request on its way,
- * must not write into the wrong workspace.
+ * Moves a person's session to the context's workspace, by a new token: whoever still shows the old one, such as a request
+ * on its way, must not write into the wrong workspace. The caller has locked the person, and looked again at the session.
  */
-export async function moveSession(tx: Db, id: string, workspace_id: number): Promise<string> {
+export async function moveSession(tx: Db, context: Context, id: string, user_id: string): Promise<string> {
+  const { workspace_id } = context
   const { token, hash } = newToken()
   await tx.updateTable('sessions').set({ hash, workspace_id }).where('id', '=', id).execute()
+  await enter(tx, context, user_id)
   return token
 }
 
@@ -63,7 +67,8 @@ export async function findSession(db: Db, hash: string): Promise<Access | null> 
   if (!session) return null
   const { id, user_id, workspace_id, expires_at } = session
   const actor = { kind: 'person', id: user_id } as const
-  return { id, actor, workspace_id, expires_at, scopes: scopesOf(session.role as Role) }
+  const role = session.role as Role
+  return { id, actor, workspace_id, expires_at, role, scopes: scopesOf(role) }
 }
 
 /** Ends sessions of a person: all of them, or those of one workspace, or all but one. */

@@ -3,7 +3,6 @@ import type { Db } from '../db/db.ts'
 import { lockInstallation } from '../db/locks.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
 import { service } from '../events/context.ts'
-import { hashToken } from '../http/auth.ts'
 import { Single, single } from '../http/envelope.ts'
 import { conflict, invalid } from '../http/errors.ts'
 import type { App } from '../http/server.ts'
@@ -17,7 +16,7 @@ import { hashPassword, passwordProblems } from './passwords.ts'
 import { SetupBody, SetupState, SignedIn } from './schema.ts'
 import { isSetupHash, removeSetupToken } from './setup.ts'
 import type { Throttle } from './throttle.ts'
-import { badToken } from './tokens.ts'
+import { badToken, hashOf } from './tokens.ts'
 import { anyUser, insertUser } from './users.ts'
 
 const path = '/api/v1/setup'
@@ -53,7 +52,7 @@ export function setupRoutes(app: App, { db, clock, throttle, signIn }: Deps): vo
     },
     async (request, reply) => {
       const {
-        token = '',
+        token,
         name = '',
         email = '',
         password = '',
@@ -61,7 +60,7 @@ export function setupRoutes(app: App, { db, clock, throttle, signIn }: Deps): vo
         ...rest
       } = placed(request.body)
       if (await anyUser(db)) throw done()
-      const hash = hashToken(token)
+      const hash = hashOf(token)
       const valid = await throttle.openLink(addressOf(request), (tx) => isSetupHash(tx, hash))
       const problems = [
         ...bodyProblems(request.body),

@@ -26,15 +26,27 @@ const second = 1000
 const minute = 60 * second
 let names = 0
 const somebody = () => ({ address: `192.0.2.${++names}`, email: `${names}@example.com` })
+const wrong = async () => false
+const right = async () => true
+/** Another e-mail at each call, as whoever guesses many accounts from one address has them. */
+const many = (address: string) => ({ address, email: `one-of-many-${++names}@example.com` })
 
-/** Tries until it is refused; how often it was let in, and the seconds to wait. */
-async function exhaust(who: { address: string; email?: string }) {
+/** A check that goes on until it is told how it ends. */
+function inFlight() {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  return { check: () => promise, end: resolve }
+}
+
+/** Tries until it is refused; how often it was let in, and the seconds to wait. Without an e-mail: another one each time. */
+async function exhaust({ address, email }: { address: string; email?: string }) {
   const throttle = createThrottle(database.db, clock)
   for (let tries = 0; ; tries++) {
-    const refused = await throttle.admit(who).then(
-      () => null,
-      (error) => error,
-    )
+    const refused = await throttle
+      .prove(email === undefined ? many(address) : { address, email }, wrong)
+      .then(
+        () => null,
+        (error) => error,
+      )
     if (refused && refused.code !== 'rate_limited') throw refused
     if (refused) return { tries, wait: Number(refused.headers['retry-after']), code: refused.code }
   }
@@ -57,35 +69,74 @@ test('an e-mail has five tries, from however many addresses, and then one after 
   assert.deepEqual(await exhaust({ address: '198.51.100.3', email }), { tries: 1, wait: 60, code })
 })
 
-test('an address has twenty tries, of however many e-mails', async () => {
+test('an address has a hundred tries, of however many e-mails', async () => {
+  const { address } = somebody()
+  assert.equal((await exhaust({ address })).tries, 100)
+  const throttle = createThrottle(database.db, clock)
+  assert.equal(await throttle.prove(many('203.0.113.9'), wrong), false)
+})
+
+test('a hundred people sign in at the same time from one address', async () => {
   const { address } = somebody()
   const throttle = createThrottle(database.db, clock)
-  for (let n = 0; n < 20; n++) await throttle.admit({ address, email: `one-of-many-${n}@example.com` })
-  await assert.rejects(throttle.admit({ address }), { code: 'rate_limited' })
-  await throttle.admit({ address: '203.0.113.9', email: 'one-of-many-0@example.com' })
+  const ends: ((right: boolean) => void)[] = []
+  const tries: Promise<boolean>[] = []
+  for (let n = 0; n < 100; n++)
+    await new Promise<void>((started, failed) => {
+      const { check, end } = inFlight()
+      const trying = throttle.prove(many(address), () => {
+        started()
+        return check()
+      })
+      trying.catch(failed)
+      tries.push(trying)
+      ends.push(end)
+    })
+  for (const [n, end] of ends.entries()) {
+    end(true)
+    assert.equal(await tries[n], true)
+  }
+  assert.equal((await exhaust({ address })).tries, 100)
+})
+
+test('what the service itself cannot check counts as no try, neither of the e-mail nor of the address', async () => {
+  const who = somebody()
+  const throttle = createThrottle(database.db, clock)
+  for (let n = 0; n < 4; n++) await throttle.prove(who, wrong)
+  const busy = () => Promise.reject(new Error('busy'))
+  for (let n = 0; n < 10; n++) await assert.rejects(throttle.prove(who, busy), /busy/)
+  assert.equal((await exhaust(who)).tries, 1)
+  // Five failures are known of it.
+  assert.equal((await exhaust({ address: who.address })).tries, 95)
+})
+
+test('a person moves to ten e-mails a day without a wait, also when they are taken', async () => {
+  const throttle = createThrottle(database.db, clock)
+  for (let n = 0; n < 10; n++) await throttle.countMove('usr_moving')
+  await assert.rejects(throttle.countMove('usr_moving'), { code: 'rate_limited' })
+  await throttle.countMove('usr_other')
 })
 
 test('what was right is taken back: the e-mail begins anew, and the address keeps its other failures', async () => {
   const who = somebody()
   const throttle = createThrottle(database.db, clock)
-  for (let n = 0; n < 4; n++) await throttle.admit(who)
-  const right = await throttle.admit(who)
-  await right()
+  for (let n = 0; n < 4; n++) await throttle.prove(who, wrong)
+  assert.equal(await throttle.prove(who, right), true)
   assert.deepEqual((await exhaust(who)).tries, 5)
   const { address } = who
   // 4 and 5 failures are known of it.
-  assert.equal((await exhaust({ address })).tries, 11)
+  assert.equal((await exhaust({ address })).tries, 91)
 })
 
 test('what is right keeps no failures of the address in mind, and lengthens no wait', async () => {
   const { address } = somebody()
   const throttle = createThrottle(database.db, clock)
-  for (let n = 0; n < 20; n++) await throttle.admit({ address })
-  // Twenty failures, the last one now: each hour somebody signs in rightly, and the next one may at once.
+  await exhaust({ address })
+  // A hundred failures, the last one now: each hour somebody signs in rightly, and the next one may at once.
   for (let hours = 0; hours < 24; hours++) {
     clock.advance(60 * minute)
     for (const email of ['ada@example.com', 'grace@example.com'])
-      await (await throttle.admit({ address, email }))()
+      await throttle.prove({ address, email }, right)
   }
   const row = () =>
     database.db
@@ -93,19 +144,26 @@ test('what is right keeps no failures of the address in mind, and lengthens no w
       .selectAll()
       .where('name', '=', `address ${address}`)
       .executeTakeFirst()
-  assert.equal((await row())?.failures, 20)
+  assert.equal((await row())?.failures, 100)
   clock.advance(1)
-  assert.equal((await exhaust({ address })).tries, 20)
+  assert.equal((await exhaust({ address })).tries, 100)
 })
 
 test('a failure beside a right try stays', async () => {
   const { address } = somebody()
   const throttle = createThrottle(database.db, clock)
-  for (let n = 0; n < 18; n++) await throttle.admit({ address })
-  const right = await throttle.admit({ address })
-  await throttle.admit({ address })
-  await assert.rejects(throttle.admit({ address }), { code: 'rate_limited' })
-  await right()
+  for (let n = 0; n < 98; n++) await throttle.prove(many(address), wrong)
+  const started = Promise.withResolvers<void>()
+  const { check, end } = inFlight()
+  const trying = throttle.prove(many(address), () => {
+    started.resolve()
+    return check()
+  })
+  await started.promise
+  await throttle.prove(many(address), wrong)
+  await assert.rejects(throttle.prove(many(address), wrong), { code: 'rate_limited' })
+  end(true)
+  await trying
   assert.deepEqual(await exhaust({ address }), { tries: 1, wait: 30, code: 'rate_limited' })
 })
 
@@ -116,7 +174,7 @@ test('a link that is for something counts as no try, however many come at once; 
     Array.from({ length: 30 }, () => throttle.openLink(address, async () => 'it')),
   )
   assert.equal(found.filter((one) => one === 'it').length, 30)
-  for (let n = 0; n < 20; n++) assert.equal(await throttle.openLink(address, async () => null), null)
+  for (let n = 0; n < 100; n++) assert.equal(await throttle.openLink(address, async () => null), null)
   await assert.rejects(
     throttle.openLink(address, async () => 'it'),
     { code: 'rate_limited' },
@@ -127,7 +185,7 @@ test('fifty at once, by two processes, get no more tries than one after the othe
   const other = await openScratch(folder)
   const throttles = [database, other].map(({ db }) => createThrottle(db, clock))
   const who = somebody()
-  const tries = Array.from({ length: 50 }, (_, n) => throttles[n % 2]?.admit(who))
+  const tries = Array.from({ length: 50 }, (_, n) => throttles[n % 2]?.prove(who, wrong))
   const ends = await Promise.allSettled(tries)
   await other.close()
   assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 5)
@@ -144,7 +202,8 @@ test('failures are forgotten after a day without one, and then removed', async (
 })
 
 test('what was typed as an e-mail is not kept', async () => {
-  await createThrottle(database.db, clock).admit({ address: '192.0.2.200', email: 'my secret password' })
+  const typed = { address: '192.0.2.200', email: 'my secret password' }
+  await createThrottle(database.db, clock).prove(typed, wrong)
   const rows = await database.db.selectFrom('sign_in_failures').select('name').execute()
   assert.deepEqual(
     rows.filter(({ name }) => /secret/.test(name)),

@@ -4,8 +4,9 @@ import { hashToken } from '../http/auth.ts'
 import { ApiError } from '../http/errors.ts'
 import { emailKey } from './users.ts'
 
-// So many failures cost nothing; each one more doubles the wait, up to the longest.
-const free = { email: 5, address: 20 }
+// So many cost nothing; each one more doubles the wait, up to the longest. Behind one address may be a whole office, whose
+// people sign in at the same time: tries count until they turn out to be right.
+const free = { email: 5, address: 100, moves: 10 }
 const first_wait_ms = 30_000
 const longest_wait_ms = 15 * 60_000
 /** Failures of so long ago are forgotten. */
@@ -78,47 +79,57 @@ export function createThrottle(db: Db, clock: Clock) {
     forget,
 
     /**
-     * Counts a try of a password as a failure before it is looked at, so that many at once get no more tries than one
-     * after the other; 429 with Retry-After during a wait. Returns what takes it back: to be called as soon as the
-     * password turns out to be right, whatever else is wrong with the request.
+     * Whether a password is right, by the check. The try is counted as a failure before, so that many at once get no more
+     * tries than one after the other; 429 with Retry-After during a wait. It is taken back as soon as it turns out to be
+     * right, whatever else is wrong with the request, and when the check itself fails: nothing was learnt by it.
      */
-    async admit({ address, email }: { address: string; email?: string | undefined }) {
-      const from = ofAddress(address)
+    async prove(
+      { address, email }: { address: string; email: string },
+      check: () => Promise<boolean>,
+    ): Promise<boolean> {
       // One order for all, so that no two wait for each other.
-      const own = await transaction(db, async (tx) => {
-        const counted = await count(tx, from)
-        if (email !== undefined) await count(tx, ofEmail(email))
-        return counted
-      })
-      return (): Promise<void> =>
+      const [from, of] = [ofAddress(address), ofEmail(email)]
+      const [from_own, of_own] = await transaction(
+        db,
+        async (tx) => [await count(tx, from), await count(tx, of)] as const,
+      )
+      // The address keeps its other failures: who knows one password may be guessing another one.
+      const undo = (right: boolean) =>
         transaction(db, async (tx) => {
-          // The address keeps its other failures: who knows one password may be guessing another one.
-          await takeBack(tx, from, own)
-          if (email !== undefined) await forget(tx, email)
+          await takeBack(tx, from, from_own)
+          await (right ? forget(tx, email) : takeBack(tx, of, of_own))
         })
+      const right = await check().catch(async (error) => {
+        await undo(false)
+        throw error
+      })
+      if (right) await undo(true)
+      return right
     },
 
-    /** Looks what a link is for, and counts a failure of the address when it is for nothing; 429 during a wait. */
-    async openLink<T>(address: string, find: (tx: Db) => Promise<T>): Promise<T> {
+    /** Looks what a link is for, and counts a failure of the address when nobody ever made it; 429 during a wait. */
+    async openLink<T>(address: string, find: (db: Db) => Promise<T>): Promise<T> {
       const from = ofAddress(address)
-      return transaction(db, async (tx) => {
-        const row = await tx
-          .selectFrom('sign_in_failures')
-          .select('blocked_until_ms')
-          .where('name', '=', from.name)
-          .executeTakeFirst()
-        refuseDuringWait(row?.blocked_until_ms ?? 0)
-        const found = await find(tx)
-        if (!found) await count(tx, from)
-        return found
-      })
+      const row = await db
+        .selectFrom('sign_in_failures')
+        .select('blocked_until_ms')
+        .where('name', '=', from.name)
+        .executeTakeFirst()
+      refuseDuringWait(row?.blocked_until_ms ?? 0)
+      const found = await find(db)
+      if (!found) await transaction(db, (tx) => count(tx, from))
+      return found
     },
+
+    /** Counts that a person wants another e-mail, whether or not it is free: by that one could ask who has an account. */
+    countMove: (user_id: string): Promise<unknown> =>
+      transaction(db, (tx) => count(tx, { name: `moves ${user_id}`, free: free.moves })),
   }
 }
 
 function tooMany(wait_ms: number): ApiError {
   const seconds = Math.ceil(wait_ms / 1000)
-  return new ApiError('rate_limited', `Too many tries that were wrong. Try again in ${seconds} seconds.`, {
+  return new ApiError('rate_limited', `Too many tries. Try again in ${seconds} seconds.`, {
     headers: { 'retry-after': String(seconds) },
   })
 }

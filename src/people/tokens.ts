@@ -8,6 +8,9 @@ export function newToken(): { token: string; hash: string } {
   return { token, hash: hashToken(token) }
 }
 
+/** The hash of what a body has as a token, whatever that is: what is no text is nobody's token. */
+export const hashOf = (token: unknown): string => hashToken(typeof token === 'string' ? token : '')
+
 /** 422 on `token`: it is unknown, was used, or is over; which of them is not told. */
 export const badToken = () =>
   invalid([{ field: 'token', code: 'not_valid', message: 'token is not valid, or not any more.' }])

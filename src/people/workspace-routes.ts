@@ -55,6 +55,7 @@ export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }:
     handler: (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
         await lockEntry(tx, 'workspaces', context.workspace_id)
+        await stillIn(tx, request)
         checkMatch(request, await findWorkspace(tx, context.workspace_id))
         const all = [...problems, ...placeProblems(request.body)]
         if (all.length) throw invalid(all)
@@ -76,15 +77,17 @@ export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }:
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
+        const place = placeOf(request)
+        await lockEntry(tx, 'users', place.user_id)
         await stillIn(tx, request)
         const { name = '', currency } = request.body
         const all = [...problems, ...placeProblems(request.body)]
         if (all.length) throw invalid(all)
-        const place = placeOf(request)
         const { actor, request_id } = context
         const workspace_id = await insertWorkspace(tx, clock, actor, name, { currency, request_id })
-        await insertMember(tx, { ...context, workspace_id, now: context.now }, place.user_id, 'owner')
-        const token = await moveSession(tx, place.session_id, workspace_id)
+        const there = { ...context, workspace_id }
+        await insertMember(tx, there, place.user_id, 'owner')
+        const token = await moveSession(tx, there, place.session_id, place.user_id)
         const record = await signedIn(tx, { ...place, workspace_id }, scopes)
         if (!record) throw unauthorized()
         return { record, location: path, set_cookie: cookieOf(request, token) }

@@ -1,8 +1,10 @@
+import type { ExpressionBuilder } from 'kysely'
 import { addCounts, countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { cutPage, type Page } from '../db/lists.ts'
 import { allowLong } from '../db/locks.ts'
 import { announce, engineOf } from '../db/prepare.ts'
+import type { Tables } from '../db/tables.ts'
 import { bodyFor } from '../events/emit.ts'
 import type { Attempt, Delivery, DeliveryDetail } from './schema.ts'
 
@@ -26,15 +28,27 @@ type Filters = {
   to?: string
 }
 
+// Read for the rows of a page alone, each by the attempts' own key.
+const lastDuration = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
+  eb
+    .selectFrom('webhook_attempts as a')
+    .select('a.duration_ms')
+    .whereRef('a.workspace_id', '=', 'webhook_deliveries.workspace_id')
+    .whereRef('a.delivery_id', '=', 'webhook_deliveries.id')
+    .orderBy('a.number', 'desc')
+    .limit(1)
+    .as('last_duration_ms')
+
 /**
  * One page of the log, newest first, and the number of all that match (null by cursor, which is an id); `from` and `to` are
- * inclusive times.
+ * inclusive times. With `details`, how long each one's newest attempt took.
  */
 export async function listDeliveries(
   db: Db,
   workspace_id: number,
   filters: Filters,
   page: Page,
+  details = false,
 ): Promise<{ total: number | null; next: string[] | null; deliveries: Delivery[] }> {
   let matching = db.selectFrom('webhook_deliveries').where('workspace_id', '=', workspace_id)
   const { from, to, ...equal } = filters
@@ -47,6 +61,7 @@ export async function listDeliveries(
     db
       .selectFrom('webhook_deliveries')
       .select(columns)
+      .$if(details, (query) => query.select(lastDuration))
       .where('workspace_id', '=', workspace_id)
       // The ids come from the filter's index; without statistics SQLite would read the whole log instead.
       .where('id', 'in', ids.select('id').orderBy('id', 'desc').limit(limit).offset(offset))

@@ -28,20 +28,32 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
     status: Type.Optional(Type.Unsafe<Delivery['status']>({ type: 'string', enum: delivery_statuses })),
     from: time('Created at or after this time.'),
     to: time('Created at or before this time.'),
+    details: Type.Optional(
+      Type.Unsafe<'true' | 'false'>({
+        type: 'string',
+        enum: ['true', 'false'],
+        description: 'true: each delivery with last_duration_ms.',
+      }),
+    ),
   })
 
   app.get(
     path,
     {
       config: { scope: 'webhooks:read' },
-      schema: { ...extension, summary: 'List deliveries', querystring, response: { 200: List(Delivery) } },
+      schema: {
+        ...extension,
+        summary: 'List deliveries',
+        querystring,
+        response: { 200: List(Delivery) },
+      },
     },
     async (request) => {
       const page = pageOf(request.query, order, ['string'])
-      const { webhook_id, event, status, from, to } = request.query
+      const { webhook_id, event, status, from, to, details } = request.query
       const filters = { webhook_id, event, status, from, to }
       const { deliveries, ...found } = await reading((db) =>
-        listDeliveries(db, request.access.workspace_id, filters, page),
+        listDeliveries(db, request.access.workspace_id, filters, page, details === 'true'),
       )
       return pageAnswer(deliveries, found, order, page)
     },

@@ -31,10 +31,10 @@ const ping = defineEvent('ping', 'A test of a webhook.', Type.Object({ message: 
   message: 'pong',
 })
 
-type Deps = Pick<WebhookDeps, 'seal'> & { db: Db; write: Writer; dispatcher: Dispatcher }
+type Deps = Pick<WebhookDeps, 'seal' | 'stillIn'> & { db: Db; write: Writer; dispatcher: Dispatcher }
 
 /** What can be done with a webhook: pause and resume, rotate its secret, test it, send again what failed. */
-export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: Deps): void {
+export function webhookOperationRoutes(app: App, { write, stillIn, seal, dispatcher }: Deps): void {
   const act = (name: string) => `/api/v1/webhooks/:webhook_id/${name}`
   const options = <Body extends TSchema, View extends TSchema>(summary: string, body: Body, view: View) => ({
     config: { scope: 'webhooks:write' },
@@ -74,6 +74,7 @@ export function webhookOperationRoutes(app: App, { write, seal, dispatcher }: De
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id, now_ms } = context
         const { webhook_id } = request.params
+        await stillIn(tx, request)
         const before = await webhookToChange(tx, workspace_id, webhook_id)
         checkMatch(request, before)
         const { secret, overlap_hours } = request.body

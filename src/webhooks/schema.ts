@@ -67,21 +67,31 @@ export const RotateSecret = Body(
 export const ResendFailed = Body({ since: OptionalTimestamp() }, [])
 export const ResendCount = Type.Object({ count: Type.Integer() })
 
+const logged = {
+  id: Type.String({
+    description: 'Sent as X-Service-Delivery.',
+    examples: ['dlv_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'],
+  }),
+  webhook_id: Type.String(),
+  event_id: Type.String(),
+  event: Type.String({ examples: ['deal.won'] }),
+  status: Type.Unsafe<(typeof delivery_statuses)[number]>({ type: 'string', enum: delivery_statuses }),
+  attempt_count: Type.Integer({ description: 'Without interrupted ones.' }),
+  next_attempt_at: OptionalTimestamp(),
+  created_at: Timestamp(),
+  finished_at: OptionalTimestamp(),
+}
+
 /** A line of the delivery log. */
 export const Delivery = Type.Object(
   {
-    id: Type.String({
-      description: 'Sent as X-Service-Delivery.',
-      examples: ['dlv_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'],
-    }),
-    webhook_id: Type.String(),
-    event_id: Type.String(),
-    event: Type.String({ examples: ['deal.won'] }),
-    status: Type.Unsafe<(typeof delivery_statuses)[number]>({ type: 'string', enum: delivery_statuses }),
-    attempt_count: Type.Integer({ description: 'Without interrupted ones.' }),
-    next_attempt_at: OptionalTimestamp(),
-    created_at: Timestamp(),
-    finished_at: OptionalTimestamp(),
+    ...logged,
+    last_duration_ms: Type.Optional(
+      Type.Unsafe<number | null>({
+        type: ['integer', 'null'],
+        description: 'With `details=true`: how long its newest attempt took; null before the first.',
+      }),
+    ),
   },
   { title: 'Delivery' },
 )
@@ -115,7 +125,7 @@ export const Attempt = Type.Object(
 export type Attempt = Static<typeof Attempt>
 
 export const DeliveryDetail = Type.Object(
-  { ...Delivery.properties, attempts: Type.Array(Attempt) },
+  { ...logged, attempts: Type.Array(Attempt) },
   { title: 'DeliveryDetail' },
 )
 export type DeliveryDetail = Static<typeof DeliveryDetail>

@@ -70,6 +70,71 @@ test('one click completes an activity, and Undo reopens it', async (t) => {
   assert.equal((await read(id)).completed_at, null)
 })
 
+test('what the service never heard of shows as it was again, in the list and at home', async (t) => {
+  await activity('Never completed', { due_at: inDays(-1) })
+  const page = await web.open(t, '/activities?show=overdue', { allow: /ERR_FAILED/ })
+  const button = page.getByRole('button', { name: 'Complete Never completed' })
+  const refused = page.getByText('The service cannot be reached').first()
+  for (const path of ['/activities?show=overdue', '/']) {
+    await page.goto(`${web.rapport.url}${path}`)
+    await button.waitFor()
+    await page.route('**/api/v1/activities**', (route) => route.abort())
+    await page.route('**/api/v1/activities/*/complete', (route) => route.abort())
+    await button.click()
+    await refused.waitFor()
+    await button.waitFor()
+    await page.unrouteAll()
+  }
+})
+
+test('of many toasts the newest are shown: what was done last can be undone at once', async (t) => {
+  const names = Array.from({ length: 6 }, (_, n) => `Toast ${n}`)
+  for (const name of names) await activity(name, { due_at: inDays(-1) })
+  const page = await web.open(t, '/activities?show=overdue')
+  for (const name of names) await page.getByRole('button', { name: `Complete ${name}` }).click()
+  const last = page.getByRole('alert').filter({ hasText: 'Toast 5 completed' })
+  await last.getByRole('button', { name: 'Undo' }).click({ timeout: 3000 })
+  await row(page, 'Toast 5').waitFor()
+  assert.equal(await row(page, 'Toast 4').count(), 0)
+})
+
+test('the list names what activities are about without asking for each', async (t) => {
+  const contact_id = await create('/contacts', { first_name: 'Named', last_name: 'Once' })
+  const company_id = await create('/companies', { name: 'Named Works' })
+  await activity('About both', { due_at: inDays(-1), contact_id, company_id })
+  const page = await web.open(t)
+  const asked: string[] = []
+  page.on('request', (request) => void asked.push(new URL(request.url()).pathname))
+  await page.goto(`${web.rapport.url}/activities?show=overdue`)
+  await row(page, 'About both').getByRole('link', { name: 'Named Once' }).waitFor()
+  await row(page, 'About both').getByRole('link', { name: 'Named Works' }).waitFor()
+  assert.deepEqual(
+    asked.filter((path) => /(contacts|companies|deals)\/\d+$/.test(path)),
+    [],
+  )
+})
+
+test('when the last row of the last page goes, the page before it is shown', async (t) => {
+  const contact_id = await create('/contacts', { first_name: 'Fifty', last_name: 'One' })
+  for (let n = 0; n < 51; n++)
+    await activity(`Nr ${n}`, { contact_id, due_at: new Date(Date.now() - 1e9 + n * 1e6).toISOString() })
+  const page = await web.open(t, `/activities?show=overdue&contact_id=${contact_id}&page=2`)
+  const empty: unknown[] = []
+  await page.exposeFunction('empty', () => empty.push(1))
+  await page.evaluate(() => {
+    // biome-ignore lint/suspicious/noExplicitAny: the page's own world
+    const { document, MutationObserver, empty } = globalThis as any
+    new MutationObserver(() => document.body.innerText.includes('Nothing matches') && empty()).observe(
+      document.body,
+      { childList: true, subtree: true },
+    )
+  })
+  await page.getByRole('button', { name: 'Complete Nr 50' }).click()
+  await row(page, 'Nr 49').waitFor()
+  assert.equal(new URL(page.url()).searchParams.get('page'), null)
+  assert.deepEqual(empty, [])
+})
+
 test('an activity is created and completed by keyboard alone, and the focus stays in the list', async (t) => {
   const page = await web.open(t, '/activities?show=upcoming')
   await page.getByRole('heading', { name: 'Activities' }).waitFor()
@@ -124,7 +189,7 @@ test('every field of an activity is edited in place, its due date on the clock o
   await page.getByText('1 Jul 2031, 10:00').waitFor()
   await page.getByRole('button', { name: 'Due: Edit' }).click()
   const due = page.getByLabel('Due', { exact: true })
-  assert.equal(await due.inputValue(), '2031-07-01T10:00')
+  assert.equal(await due.inputValue(), '01/07/2031 10:00')
   await due.fill('2031-12-01T10:00')
   await page.keyboard.press('Enter')
   await page.getByText('1 Dec 2031, 10:00').waitFor()

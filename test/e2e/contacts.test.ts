@@ -231,7 +231,9 @@ test('deleting asks nothing and can be undone, one contact or many', async (t) =
     route.fulfill({ status: 404, json: { success: false, error: { code: 'not_found', message: 'Gone' } } }),
   )
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
-  await page.getByText(/1 record could not be changed/).waitFor()
+  await page.getByText('Not done: Two Bulkson. ').waitFor()
+  await page.getByRole('region', { name: '1 selected' }).waitFor()
+  assert.ok(await page.getByRole('checkbox', { name: 'Select Two Bulkson' }).isChecked())
   await until(async () => (await read('/contacts?search=bulkson')).length, 1)
 })
 
@@ -265,6 +267,21 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
   assert.deepEqual(await tags(), [['old', 'vip'], ['vip']])
   await undo(page)
   await until(tags, [['old'], ['vip']])
+
+  // What came after it stays.
+  for (const tag of ['first', 'second']) {
+    await all.check()
+    await page.getByRole('button', { name: 'Add tag' }).click()
+    await page.getByRole('dialog', { name: 'Add tag' }).getByLabel('Tag').fill(tag)
+    await page.keyboard.press('Enter')
+    await page.getByText(`Tag ${tag} added to 2 contacts`).waitFor()
+  }
+  const first = page.getByRole('alert').filter({ hasText: 'Tag first' })
+  await first.getByRole('button', { name: 'Undo' }).click()
+  await until(tags, [
+    ['old', 'second'],
+    ['vip', 'second'],
+  ])
 })
 
 test('the address holds the whole view: search, filters, order, page and columns survive loading it again', async (t) => {

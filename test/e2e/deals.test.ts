@@ -188,12 +188,25 @@ describe('the board of deals', () => {
     const card = cardIn(page, 'proposal', id)
     await card.waitFor()
     const answer = { code: 'conflict', message: 'This deal is locked by a contract.', request_id: 'req_1' }
-    await page.route('**/change-stage', (route) =>
-      route.fulfill({ status: 409, json: { success: false, error: answer } }),
-    )
+    let go = () => {}
+    const held = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    await page.route('**/change-stage', async (route) => {
+      await held
+      await route.fulfill({ status: 409, json: { success: false, error: answer } })
+    })
+    const sums = await page.locator('.board-sums').innerText()
     await card.focus()
     await page.keyboard.press('m')
     await page.getByRole('menuitem', { name: 'Won' }).click()
+    // The weighted sum moves with the card: 60 % of 5.
+    await cardIn(page, 'won', id).waitFor()
+    const [before, after] = [sums, await page.locator('.board-sums').innerText()].map((text) =>
+      Number(text.split('·')[1]?.replace(/[^\d.]/g, '')),
+    )
+    assert.equal(((before ?? 0) - (after ?? 0)).toFixed(2), '3.00')
+    go()
     await toast(page, 'Refused is back in Proposal. This deal is locked by a contract.').waitFor()
     await card.waitFor()
     await headsAreTheApis(page)
@@ -242,6 +255,51 @@ describe('the board of deals', () => {
     assert.equal(await page.getByRole('button', { name: /Show more/ }).count(), 0)
     await page.getByRole('button', { name: 'Remove the filter Company' }).click()
     await headsAreTheApis(page)
+  })
+
+  test('more that was asked for comes although a change comes in between', async (t) => {
+    const company = await api('POST', '/companies', { name: 'Busy Inc' })
+    const deals = Array.from({ length: 30 }, (_, n) =>
+      createDeal({ name: `Busy ${n}`, stage: 'demo', company_id: company.id }),
+    )
+    const [{ id }] = await Promise.all(deals)
+    const page = await web.open(t, `/deals?company_id=${company.id}`)
+    const more = page.getByRole('button', { name: 'Show more (5)' })
+    await more.waitFor()
+    const cards = column(page, 'demo').locator('.card-link')
+    let held = false
+    await page.route(/cursor=[^&]/, async (route) => {
+      const first = !held
+      held = true
+      // Until the change has come, which reads all again.
+      if (first) await changed
+      await route.continue().catch(() => {})
+    })
+    const changed = page.waitForRequest((request) => /stage=demo.*cursor=(&|$)/.test(request.url()))
+    await more.click()
+    await api('PUT', `/deals/${id}`, { name: 'Busier' })
+    await cards.nth(29).waitFor()
+    assert.equal(await cards.count(), 30)
+  })
+
+  test('a move reads the columns again that it concerns, not all eight', async (t) => {
+    const { id } = await createDeal({ name: 'Counted', stage: 'demo' })
+    const page = await web.open(t, undefined, { allow: /ERR_FAILED/ })
+    // The own event would read all of them.
+    await page.route('**/events/stream*', (route) => route.abort())
+    await page.goto(`${web.rapport.url}/deals`)
+    await page.waitForLoadState('networkidle')
+    const asked: (string | null)[] = []
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname.endsWith('/deals')) asked.push(searchParams.get('stage'))
+    })
+    await cardIn(page, 'demo', id).focus()
+    await page.keyboard.press('m')
+    await page.getByRole('menuitem', { name: 'Proposal' }).click()
+    await toast(page, 'Counted moved to Proposal').waitFor()
+    await headsAreTheApis(page)
+    assert.deepEqual(asked.sort(), ['demo', 'proposal'])
   })
 })
 
@@ -343,6 +401,17 @@ describe('a deal', () => {
     )
     await stays.first().getByText('from Negotiation').waitFor()
     await stays.first().getByText('by Olivia Owner').waitFor()
+  })
+
+  test('is moved twice at once, and each Undo takes it back to where it was before that move', async (t) => {
+    const { id } = await createDeal({ name: 'Quick', stage: 'new_lead' })
+    const page = await web.open(t, `/deals/${id}`)
+    await page.getByRole('button', { name: 'Demo' }).click()
+    await page.getByRole('button', { name: 'Proposal' }).click()
+    const second = toast(page, 'Quick moved to Proposal')
+    await second.getByRole('button', { name: 'Undo' }).click()
+    await page.locator('.steps [aria-current=step]').and(page.getByTitle('Demo')).waitFor()
+    while ((await dealOf(id)).stage !== 'demo') await page.waitForTimeout(50)
   })
 
   test('is deleted and taken back', async (t) => {

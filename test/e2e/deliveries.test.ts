@@ -187,6 +187,19 @@ test('filters of the log stand in the address and hold for what comes later', as
   await page.getByText('Nothing matches these filters.').waitFor()
 })
 
+test('a log that cannot be read any more keeps what it shows, and says so until it is live again', async (t) => {
+  const { id } = await register(web.rapport.call, { name: 'Cut off', url: receiver.url })
+  await company(web.rapport.call, 'Before')
+  const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`, { allow: /status of 500/ })
+  const row = page.getByRole('row', { name: /company\.created/ })
+  await row.getByText(/^\d+ ms$/).waitFor()
+  await page.route('**/api/v1/deliveries?*', (route) => route.fulfill({ status: 500, body: '' }))
+  await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor()
+  assert.equal(await row.count(), 1)
+  await page.unroute('**/api/v1/deliveries?*')
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+})
+
 test('a ping shows its answer at once; a secret is rotated and a webhook deleted from its page', async (t) => {
   receiver.answering = () => ({ status: 418, body: 'no' })
   const made = await register(web.rapport.call, { name: 'Kitchen', url: receiver.url })
@@ -197,10 +210,18 @@ test('a ping shows its answer at once; a secret is rotated and a webhook deleted
   await page.getByRole('button', { name: 'Send ping' }).click()
   await page.getByText('HTTP 200').waitFor()
 
+  await page.getByLabel('Name').fill('Kitchen door')
+  const path = `/api/v1/webhooks/${made.id}`
+  await web.rapport.call('PUT', path, { name: 'Elsewhere', events: ['deal.won'] })
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('This webhook is paused').waitFor()
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByText('This webhook is paused').waitFor({ state: 'detached' })
+  // What is written stays, and takes back nothing else that somebody has changed meanwhile.
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Kitchen door' }).waitFor()
+  assert.deepEqual((await web.rapport.call('GET', path)).body.data.events, ['deal.won'])
+  assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled())
 
   await page.getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Rotate secret…' }).click()
@@ -218,4 +239,9 @@ test('a ping shows its answer at once; a secret is rotated and a webhook deleted
   await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click()
   await page.waitForURL(/\/settings\/webhooks$/)
   assert.equal((await web.rapport.call('GET', `/api/v1/webhooks/${made.id}`)).status, 404)
+  // Its deliveries stay in the log, and the filter by it still says what it is.
+  await page.goto(`${web.rapport.url}/settings/deliveries?webhook_id=${made.id}`)
+  const deleted = `…${made.id.slice(-4)} (deleted)`
+  await page.getByRole('cell', { name: deleted }).first().waitFor()
+  await page.getByRole('main').getByText(deleted).first().waitFor()
 })

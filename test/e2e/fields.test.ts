@@ -50,11 +50,9 @@ test('a date that is typed is stored as the day it says, once, and only when it 
   await page.getByRole('button', { name: /^Close date.*3 Feb 2027/ }).waitFor()
 
   await open()
-  for (const wrong of ['2027', '31/02/2027', '15/01/27', '12/31/2027', 'soon']) {
-    await typeOver(page, wrong)
-    await field.press('Enter')
-    await page.getByText('Enter a complete, valid date as DD/MM/YYYY.').waitFor()
-  }
+  await typeOver(page, '31/02/2027')
+  await field.press('Enter')
+  await page.getByText('Enter a complete, valid date as DD/MM/YYYY.').waitFor()
   await checkScreen(page)
   await page.getByRole('heading', { level: 1 }).click()
   await page.getByText('Enter a complete, valid date').waitFor()
@@ -63,7 +61,7 @@ test('a date that is typed is stored as the day it says, once, and only when it 
 
   // The browser's calendar fills the field in; nothing is stored before it is left.
   await open()
-  await page.locator('.day-calendar').fill('2027-03-04', { force: true })
+  await page.locator('.written-picker').fill('2027-03-04', { force: true })
   assert.equal(await field.inputValue(), '04/03/2027')
   assert.equal(sent.length, 2)
   await field.focus()
@@ -77,7 +75,7 @@ test('a date that is typed is stored as the day it says, once, and only when it 
   )
 })
 
-test('the filter of a list and the dialog of a new deal take the day that was typed', async (t) => {
+test('the filter of a list takes the day that was typed', async (t) => {
   const page = await web.open(t, '/deals?view=table', { locale: 'de-DE' })
   await page.getByRole('button', { name: 'Filter', exact: true }).click()
   await page.getByRole('menuitem', { name: 'Created from' }).click()
@@ -92,21 +90,96 @@ test('the filter of a list and the dialog of a new deal take the day that was ty
   await filter.press('Enter')
   await page.waitForURL(/created_from=(%22)?2027-01-(14|15)/)
   await page.getByRole('button', { name: 'Remove the filter Created from' }).click()
+})
 
-  await page.getByRole('button', { name: 'Create deal' }).first().click()
+test('a new deal has what its dialog shows: the day, the amount and the company that were typed', async (t) => {
+  const company_id = await made('companies', { name: 'Acme Rail' })
+  const page = await web.open(t, '/deals?view=table')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  // The dialog has the letters from the key on that opens it.
+  await page.keyboard.type('cTyped')
   const dialog = page.getByRole('dialog', { name: 'Create deal' })
-  await dialog.getByLabel('Name').fill('Typed')
+  assert.equal(await dialog.getByLabel('Name').inputValue(), 'Typed')
   const day = dialog.getByRole('textbox', { name: 'Close date' })
   await day.pressSequentially('2027-02-30')
   await dialog.getByRole('button', { name: 'Create deal' }).click()
   await dialog.getByText('Enter a complete, valid date').waitFor()
   await checkScreen(page)
   assert.equal((await stored('deals?search=Typed')).length, 0)
-  await day.fill('')
-  await day.pressSequentially('2027-02-28')
-  await day.press('Enter')
+  await day.fill('28/2/2027')
+  await dialog.getByLabel('Value').fill('12,500')
+  await dialog.getByLabel('Stage').click()
+  await page.getByRole('option', { name: 'Verbal commitment' }).waitFor()
+  // A deal is lost for a reason, which nobody is asked for here.
+  assert.equal(await page.getByRole('option', { name: 'Lost' }).count(), 0)
+  await page.keyboard.press('Escape')
+
+  const company = dialog.getByRole('combobox', { name: 'Company' })
+  await company.fill('Nobody')
+  await dialog.getByRole('button', { name: 'Create deal' }).click()
+  await dialog.getByText('Choose one from the list.').waitFor()
+  await company.fill('acme')
+  await page.getByRole('option', { name: 'Acme Rail' }).waitFor()
+  await company.press('Enter')
+  assert.equal(await company.inputValue(), 'Acme Rail')
+  await company.press('Enter')
   await dialog.waitFor({ state: 'detached' })
-  assert.equal((await stored('deals?search=Typed'))[0].expected_close_date, '2027-02-28')
+  const [deal] = await stored('deals?search=Typed')
+  assert.deepEqual(
+    [deal.expected_close_date, deal.value, deal.company_id],
+    ['2027-02-28', 12_500, company_id],
+  )
+})
+
+test('the end of an appointment follows its start, however that is typed', async (t) => {
+  const page = await web.open(t, '/calendar')
+  await page.getByRole('button', { name: 'Create appointment' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Create appointment' })
+  await dialog.getByLabel('Title').fill('Typed')
+  const start = dialog.getByRole('textbox', { name: 'Start' })
+  await start.fill('')
+  await start.pressSequentially('5/12/2026 10')
+  await page.keyboard.press('Tab')
+  assert.equal(await start.inputValue(), '05/12/2026 10:00')
+  await dialog.getByRole('textbox', { name: 'End' }).fill('2026-12-05 11:30')
+  await start.fill('2026-12-06 2:30 pm')
+  await start.press('Enter')
+  await dialog.waitFor({ state: 'detached' })
+  const [{ start_at, end_at }] = await stored('appointments?sort=-id')
+  assert.deepEqual([start_at, end_at], ['2026-12-06T13:30:00.000Z', '2026-12-06T15:00:00.000Z'])
+})
+
+test('an amount that cannot be read clears nothing, and what is typed while one is stored is stored next', async (t) => {
+  const id = await made('deals', { name: 'Rails', value: 500 })
+  const page = await web.open(t, `/deals/${id}`)
+  const sent = changes(page)
+  await page.getByRole('button', { name: /^Value/ }).click()
+  const field = page.getByRole('textbox', { name: 'Value' })
+  await typeOver(page, '-')
+  await field.press('Enter')
+  await page.getByText('Enter a number such as 1,234.5.').waitFor()
+  assert.deepEqual(sent, [])
+
+  let answer = () => {}
+  const asked = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route(`**/api/v1/deals/${id}`, async (route) => {
+    if (route.request().method() === 'PATCH') await asked
+    await route.continue()
+  })
+  await typeOver(page, '12,500')
+  await field.press('Enter')
+  await typeOver(page, '13,000.5')
+  answer()
+  await page.getByLabel('Saved').waitFor()
+  assert.equal(await field.inputValue(), '13,000.5')
+  await field.press('Enter')
+  await page.getByRole('button', { name: /^Value.*13,000\.50/ }).waitFor()
+  assert.deepEqual(
+    sent.map((text) => JSON.parse(text).value),
+    [12_500, 13_000.5],
+  )
 })
 
 test('a choice that cannot be stored stays in its field with the reason, and is stored by another try', async (t) => {

@@ -39,7 +39,7 @@ const rowOf = async (page: Page, table: string, name: string) =>
 test('the numbers of the home page are those of the reports', async (t) => {
   const pipeline = await report('pipeline')
   const outcomes = await report('outcomes?months=12&time_zone=Europe/Berlin')
-  const page = await web.open(t)
+  const page = await web.open(t, '/', { allow: /status of 500/ })
   const names = ['New lead', 'Qualification', 'Demo', 'Proposal', 'Negotiation', 'Verbal commitment']
   await page.getByRole('table', { name: 'Pipeline by stage' }).waitFor()
   for (const [index, name] of names.entries()) {
@@ -75,6 +75,17 @@ test('the numbers of the home page are those of the reports', async (t) => {
     (await months.nth(1).getByRole('cell').allInnerTexts()).map((text) => text.trim()),
     [money(won_value), String(won_count), money(lost_value), String(lost_count)],
   )
+  // A stage leads to its deals alone.
+  await page.getByRole('link', { name: 'Proposal' }).click()
+  const deals = page.getByRole('table', { name: 'Deals' }).locator('tbody tr')
+  await deals.first().waitFor()
+  assert.equal(await deals.count(), pipeline.stages[3].count)
+  // A report that cannot be read leaves nothing awaited for ever.
+  await page.route('**/api/v1/reports/pipeline', (route) => route.fulfill({ status: 500, body: '' }))
+  await page.goto(web.rapport.url)
+  await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor()
+  const [open, forecast] = await page.locator('.home-number').allInnerTexts()
+  assert.deepEqual([open, forecast], ['–', '–'])
 })
 
 test('an activity that is due is completed by one click, and comes back by Undo', async (t) => {

@@ -269,6 +269,8 @@ for (const path of [
   '/deals?company_id=NaN&sort=bogus',
   '/activities?show=all&contact_id=x&sort=name',
   '/booking-pages?sort=slug',
+  '/settings/keys?page=-1',
+  '/settings/members?page=1.5',
 ])
   test(`what ${path} says wrong is as if it were not there`, async (t) => {
     const page = await web.open(t, path)

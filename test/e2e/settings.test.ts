@@ -53,11 +53,21 @@ test('a key that is made in the app opens what was chosen and no more, is shown 
   )
 })
 
-test('a new key without a choice of scopes is refused at the field', async (t) => {
+test('a new key without its last day or a choice of scopes is refused at the field', async (t) => {
   const page = await web.open(t, '/settings/keys', { ...phone, allow: /status of 422/ })
   await page.getByRole('button', { name: 'Create API key' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Only what I choose').check()
+  // Without its day it would be a key for ever.
+  await dialog.getByRole('combobox', { name: 'Expires' }).click()
+  await page.getByRole('option', { name: 'On a day' }).click()
+  const day = dialog.getByRole('textbox', { name: 'Last day' })
+  await dialog.getByRole('button', { name: 'Create API key' }).click()
+  await dialog.getByText('Fill this in.').waitFor()
+  await day.fill('1/2')
+  await dialog.getByRole('button', { name: 'Create API key' }).click()
+  await dialog.getByText('Enter a complete, valid date as DD/MM/YYYY.').waitFor()
+  await day.fill('2030-02-01')
   await dialog.getByRole('button', { name: 'Create API key' }).click()
   await dialog.getByText('Fill this in.').waitFor()
   await dialog.getByText('Choose at least one.').waitFor()
@@ -74,7 +84,11 @@ test('members are invited, change their roles and are removed; the last owner st
 
   await page.getByRole('combobox', { name: `Role of ${owner.name}` }).click()
   await page.getByRole('option', { name: 'Member' }).click()
-  await page.getByText('A workspace keeps at least one owner.').waitFor()
+  // What one cannot take back oneself is asked first.
+  const own = page.getByRole('dialog', { name: 'Change your own role?' })
+  await own.getByRole('button', { name: 'Change role' }).click()
+  await own.getByText('A workspace keeps at least one owner.').waitFor()
+  await own.getByRole('button', { name: 'Cancel' }).click()
 
   await page.getByRole('button', { name: 'Invite' }).click()
   const dialog = page.getByRole('dialog', { name: 'Invite' })
@@ -107,6 +121,10 @@ test('the profile changes the language at once, the e-mail only with the passwor
 
   await page.getByRole('button', { name: 'Change e-mail' }).click()
   const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Current password', { exact: true }).fill(password)
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Change e-mail' }).click()
+  assert.equal(await dialog.getByLabel('Current password', { exact: true }).inputValue(), '')
   await dialog.getByLabel('New e-mail').fill('ada.l@example.test')
   await dialog.getByLabel('Current password', { exact: true }).fill('something else')
   await dialog.getByRole('button', { name: 'Change e-mail' }).click()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { placesOf } from '../../web/src/trash/record-place.ts'
 import { checkScreen, startWeb, type Web } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -82,6 +83,22 @@ test('the audit log tells who changed what, from what to what, and leads to the 
   await page.waitForURL(`**/contacts/${id}`)
 })
 
+test('an entry of the audit log leads to where its record is now', () => {
+  const of = (record_id: string, action: string) => ({
+    ...{ kind: 'contacts', record_id, action },
+    ...{ before: null, after: null },
+  })
+  // The newest first.
+  const entries = [
+    ...[of('1', 'restored'), of('2', 'erased'), of('3', 'deleted')],
+    ...[of('1', 'deleted'), of('2', 'updated'), of('3', 'updated'), of('4', 'updated')],
+  ]
+  assert.deepEqual(entries.map(placesOf(entries)), [
+    ...['/contacts/1', null, '/trash?kind=contacts'],
+    ...['/contacts/1', null, '/trash?kind=contacts', '/contacts/4'],
+  ])
+})
+
 test('the audit log is filtered by chips, and older changes come when they are asked for', async (t) => {
   for (let n = 0; n < 55; n++) await call('PUT', `/companies/${filled.companies[0]}`, { phone: `+49 ${n}` })
   const page = await web.open(t, '/audit-log?kind=companies')
@@ -102,4 +119,20 @@ test('the audit log is filtered by chips, and older changes come when they are a
   for (const text of await rows.allInnerTexts()) assert.match(text, /created company/)
   await page.goto(`${web.rapport.url}/audit-log?to=2020-01-01`)
   await page.getByText('No changes match these filters.').waitFor()
+})
+
+test('what is selected is what is seen, and the page before is shown when the last row of one is restored', async (t) => {
+  for (let n = 0; n < 51; n++) {
+    const { id } = (await call('POST', '/companies', { name: `Gone ${n}` })).body.data
+    await call('DELETE', `/companies/${id}`)
+  }
+  const page = await web.open(t, '/trash?kind=companies')
+  await page.getByRole('checkbox', { name: 'Select Gone 50' }).check()
+  await page.getByRole('region', { name: '1 selected' }).waitFor()
+  await page.getByRole('button', { name: 'Next page' }).click()
+  await page.getByRole('button', { name: 'Restore Gone 0' }).waitFor()
+  assert.equal(await page.getByRole('region', { name: /selected/ }).count(), 0)
+  await page.getByRole('button', { name: 'Restore Gone 0' }).click()
+  await page.getByRole('button', { name: 'Restore Gone 1', exact: true }).waitFor()
+  assert.equal(new URL(page.url()).searchParams.get('page'), null)
 })

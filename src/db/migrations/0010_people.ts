@@ -1,4 +1,5 @@
 import type { Migration } from '../migrate.ts'
+import { liveIndex } from './parts.ts'
 
 /** Who signs in: people, their place in workspaces, their sessions; and what a workspace keeps for its lists. */
 export const people: Migration = {
@@ -16,8 +17,9 @@ export const people: Migration = {
         created_at text NOT NULL, updated_at text NOT NULL, reset_hash text UNIQUE, reset_expires_at text,
         CONSTRAINT users_email_key UNIQUE (email_key)
       )`,
+      // entered_at: signing in goes to the workspace that was entered last.
       `CREATE TABLE memberships (
-        ${workspace}, ${user}, role text NOT NULL, created_at text NOT NULL,
+        ${workspace}, ${user}, role text NOT NULL, created_at text NOT NULL, entered_at text NOT NULL,
         PRIMARY KEY (workspace_id, user_id)
       )`,
       'CREATE INDEX memberships_user ON memberships (user_id, workspace_id)',
@@ -34,6 +36,7 @@ export const people: Migration = {
         accepted_at text, revoked_at text
       )`,
       'CREATE INDEX invitations_workspace ON invitations (workspace_id, id)',
+      'CREATE INDEX invitations_maker ON invitations (invited_by, id)',
       // By address and by name, so that neither many names nor many addresses get more tries.
       `CREATE TABLE sign_in_failures (
         name text PRIMARY KEY, failures ${int} NOT NULL, last_at_ms ${int} NOT NULL, blocked_until_ms ${int} NOT NULL
@@ -43,11 +46,16 @@ export const people: Migration = {
         created_at text NOT NULL, updated_at text NOT NULL
       )`,
       'CREATE INDEX saved_views_list ON saved_views (workspace_id, list, id)',
+      // The id of a key or a person; null for keys of the command line, and for those that are older than this column.
+      'ALTER TABLE api_keys ADD COLUMN made_by text',
       'CREATE INDEX api_keys_workspace ON api_keys (workspace_id, id)',
+      'CREATE INDEX api_keys_maker ON api_keys (workspace_id, made_by, id)',
       // Reports read these alone, however long a deal's texts are. SQLite reads the row for whatever column is not in
       // them, deleted_at too.
       'CREATE INDEX deals_pipeline ON deals (workspace_id, stage, own_probability, closed_probability, value_units, deleted_at) WHERE deleted_at IS NULL',
       'CREATE INDEX deals_closed ON deals (workspace_id, stage, closed_at, value_units, deleted_at) WHERE deleted_at IS NULL AND closed_at IS NOT NULL',
+      // What takes place in a time ends after its beginning, however long ago it began.
+      liveIndex('appointments', 'by_end', 'end_at'),
     ]
   },
 }

@@ -1,20 +1,21 @@
 import { Badge, Button, SegmentedControl } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useCallback, useMemo, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useCallback, useMemo } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
-import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import { fullName } from '../record/choices.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { ListFilters } from '../ui/filters.tsx'
 import { keepFocus } from '../ui/focus.ts'
+import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { dated, isId, useAddress, useCreating, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
-import { type Column, DataTable } from '../ui/table.tsx'
+import type { Column } from '../ui/table.tsx'
 import { ActivityRecord } from './activity-record.tsx'
 import { CreateActivity } from './create-activity.tsx'
 import { activitiesQuery, orders, overdueQuery, shows } from './lists.ts'
@@ -31,7 +32,6 @@ export function ActivitiesPage() {
   const may = useMay()('activities:write')
   const view = useListView(filter_names, '', sorts)
   const [creating, setCreating] = useCreating()
-  const [selected, setSelected] = useState<Set<number>>(new Set())
   const actions = useActivityActions()
   const { address } = useAddress()
   // Who comes from a record wants to see all that concerns it.
@@ -39,29 +39,27 @@ export function ActivitiesPage() {
   const show = shows.find((one) => one === address.show) ?? usual
 
   const sort = view.sort || orders[show]
-  const { data, error, refetch } = useQuery({
-    ...activitiesQuery({
+  const page = useListPage(
+    activitiesQuery({
       ...{ show, zone: formats.zone, today: formats.today(), sort, page: view.page },
       filters: view.filters,
     }),
-    placeholderData: keepPreviousData,
-  })
+    view,
+  )
+  const { rows, chosen } = page
   const { data: overdue } = useQuery(overdueQuery)
-  const rows = data?.data
-  const chosen = rows?.filter(({ id }) => selected.has(id)) ?? []
   const columns = useColumns()
   const create = () => setCreating(true)
   const close = useCallback(() => view.setOpen(null), [view])
 
   const indexOf = (id: number) => rows?.findIndex((row) => row.id === id) ?? 0
-  async function bulk(work: (activities: ListedActivity[]) => Promise<unknown>) {
-    setSelected(new Set())
-    await work(chosen)
+  async function bulk(work: typeof actions.remove) {
+    await page.act(work)
     keepFocus(0)
   }
-  async function removeAll(them: ListedActivity[]) {
+  async function removeAll(them: readonly ListedActivity[]) {
     if (them.some(({ id }) => String(id) === view.open)) await close()
-    await actions.remove(them)
+    return actions.remove(them)
   }
   useCommands(
     may
@@ -79,7 +77,7 @@ export function ActivitiesPage() {
               const id = Number(document.activeElement?.closest('[data-row-id]')?.getAttribute('data-row-id'))
               const row = rows?.find((one) => one.id === id)
               if (row)
-                (row.completed_at ? actions.reopen(row) : actions.complete(row)).then(() =>
+                (row.completed_at ? actions.reopen(row) : actions.complete([row])).then(() =>
                   keepFocus(indexOf(row.id)),
                 )
             },
@@ -91,7 +89,7 @@ export function ActivitiesPage() {
   return (
     <Page
       title={t.app.activities}
-      count={data?.meta.total}
+      count={page.meta?.total}
       middle={
         <>
           <SegmentedControl
@@ -118,43 +116,37 @@ export function ActivitiesPage() {
       }
       actions={may && <Button onClick={create}>{t.activities.create}</Button>}
     >
-      {error && !data ? (
-        <ProblemNote error={error} onRetry={refetch} />
-      ) : (
-        <div className="activity-list">
-          <DataTable
-            label={t.activities.shows[show]}
-            columns={columns}
-            rows={rows}
-            meta={data?.meta}
-            nameOf={({ subject }) => subject}
-            hrefOf={({ id }) => `/activities/${id}`}
-            onOpen={({ id }) => view.setOpen(id)}
-            open_id={view.open}
-            sort={sort}
-            onSort={view.setSort}
-            onPage={view.setPage}
-            lead={{
-              label: t.activities.complete,
-              cell: (row) => <CompleteCircle activity={row} onDone={() => keepFocus(indexOf(row.id))} />,
-            }}
-            {...(may && { selected, onSelect: setSelected })}
-            empty={
-              view.filtered ? (
-                <Empty text={t.app.nothing_found} action={t.app.clear_filters} onAction={view.clearFilters} />
-              ) : (
-                <Empty
-                  text={t.activities.empty[show]}
-                  {...(may && { action: t.activities.create, onAction: create })}
-                />
-              )
-            }
-          />
-        </div>
-      )}
-      <BulkBar count={chosen.length} onClear={() => setSelected(new Set())}>
+      <div className="activity-list">
+        <ListTable
+          label={t.activities.shows[show]}
+          columns={columns}
+          page={page}
+          selectable={may}
+          nameOf={({ subject }) => subject}
+          hrefOf={({ id }) => `/activities/${id}`}
+          onOpen={({ id }) => view.setOpen(id)}
+          open_id={view.open}
+          sort={sort}
+          onSort={view.setSort}
+          lead={{
+            label: t.activities.complete,
+            cell: (row) => <CompleteCircle activity={row} onDone={() => keepFocus(indexOf(row.id))} />,
+          }}
+          empty={
+            view.filtered ? (
+              <Empty text={t.app.nothing_found} action={t.app.clear_filters} onAction={view.clearFilters} />
+            ) : (
+              <Empty
+                text={t.activities.empty[show]}
+                {...(may && { action: t.activities.create, onAction: create })}
+              />
+            )
+          }
+        />
+      </div>
+      <BulkBar count={chosen.length} onClear={page.clear}>
         {chosen.some(({ completed_at }) => !completed_at) && (
-          <Button variant="default" onClick={() => bulk(actions.completeMany)}>
+          <Button variant="default" onClick={() => bulk(actions.complete)}>
             {t.activities.complete}
           </Button>
         )}
@@ -216,12 +208,11 @@ function useColumns(): Column<ListedActivity>[] {
       },
       {
         ...{ id: 'linked', label: t.activities.linked },
-        cell: (activity) => (
+        cell: ({ contact, company, deal }) => (
           <span className="activity-about">
-            {links.map(([field, kind]) => {
-              const id = activity[field]
-              return id !== null && <RecordLink key={field} kind={kind} id={id} />
-            })}
+            {contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />}
+            {company && <RecordLink kind="companies" {...company} />}
+            {deal && <RecordLink kind="deals" {...deal} />}
           </span>
         ),
       },

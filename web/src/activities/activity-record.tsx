@@ -1,6 +1,4 @@
 import { Button } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { api, dataOf } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
@@ -8,12 +6,21 @@ import { instantOf, wallOf } from '../app/zones.ts'
 import { RecordLayout } from '../record/record-layout.tsx'
 import { ReadRecord } from '../record/record-page.tsx'
 import { ReferenceField, referenceTo } from '../record/reference-field.tsx'
+import { useStored } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { DeleteButton } from '../ui/delete-button.tsx'
 import { Field } from '../ui/fields.tsx'
 import { Ago } from '../ui/values.tsx'
 import { CompleteCircle, Due, TypeLabel } from './parts.tsx'
-import { type Activity, activity_types, activityQuery, links, useActivityActions } from './queries.ts'
+import {
+  type Activity,
+  activity_types,
+  activityQuery,
+  changeActivity,
+  links,
+  touched,
+  useActivityActions,
+} from './queries.ts'
 
 type Props = { id: number; panel?: boolean; onLeave: () => unknown }
 
@@ -31,21 +38,18 @@ type KnownProps = { activity: Activity } & Required<Pick<Props, 'panel' | 'onLea
 function KnownActivity({ activity, panel, onLeave }: KnownProps) {
   const t = useTexts()
   const { zone } = useFormats()
-  const client = useQueryClient()
   const may = useMay()('activities:write')
   const actions = useActivityActions()
   const { id, subject, type, due_at, completed_at, outcome, body } = activity
 
-  async function store(changes: Partial<Activity>) {
-    const saved = await dataOf(
-      api.PUT('/api/v1/activities/{id}', { params: { path: { id } }, body: changes }),
-    )
-    client.setQueryData(activityQuery(id).queryKey, saved)
-    await actions.refresh()
-  }
+  const store = useStored(
+    activityQuery(id),
+    (changes: Partial<Activity>) => changeActivity(id, changes),
+    touched,
+  )
   const saving = (field: keyof Activity) =>
     may ? (value: unknown) => store({ [field]: value } as Partial<Activity>) : undefined
-  const toggle = () => (completed_at ? actions.reopen(activity) : actions.complete(activity))
+  const toggle = () => (completed_at ? actions.reopen(activity) : actions.complete([activity]))
   async function remove() {
     await onLeave()
     await actions.remove([activity])
@@ -74,7 +78,7 @@ function KnownActivity({ activity, panel, onLeave }: KnownProps) {
       />
       <Field
         label={t.activities.due}
-        kind="datetime-local"
+        kind="moment"
         value={due_at && wallOf(due_at, zone)}
         shown={due_at ? <Due activity={activity} /> : undefined}
         onSave={may ? (wall) => store({ due_at: wall ? instantOf(String(wall), zone) : null }) : undefined}

@@ -32,15 +32,14 @@ type Asked = {
 }
 
 /** A page of the activities of one switch. The day is part of the key: tomorrow it is another list. */
-export const activitiesQuery = (asked: Asked) =>
-  queryOptions({
-    queryKey: ['activities', 'list', asked],
-    queryFn: () => {
-      const { show, today, zone, filters, sort, page } = asked
-      const query = { ...asks[show](today, zone), ...filters, sort, page, per_page: 50 }
-      return answerOf(api.GET('/api/v1/activities', { params: { query: query as never } }))
-    },
-  })
+export const activitiesQuery = (asked: Asked) => ({
+  queryKey: ['activities', 'list', asked],
+  queryFn: () => {
+    const { show, today, zone, filters, sort, page } = asked
+    const query = { ...asks[show](today, zone), ...filters, sort, page, per_page: 50, details: 'true' }
+    return answerOf(api.GET('/api/v1/activities', { params: { query: query as never } }))
+  },
+})
 
 /** How many are overdue, for the switch. */
 export const overdueQuery = queryOptions({

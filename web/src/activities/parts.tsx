@@ -82,7 +82,7 @@ export function CompleteCircle({ activity, onDone }: { activity: ListedActivity;
       data-done={done || undefined}
       aria-label={label}
       title={done ? t.activities.reopen : t.activities.complete}
-      onClick={() => (done ? reopen(activity) : complete(activity)).then(onDone)}
+      onClick={() => (done ? reopen(activity) : complete([activity])).then(onDone)}
     >
       <Circle />
     </UnstyledButton>

@@ -1,13 +1,10 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
-import { tellProblem } from '../app/problems.tsx'
-import { useCounted } from '../record/bulk.tsx'
-import { useRefresh } from '../record/refresh.ts'
+import { useBulk } from '../record/bulk.tsx'
 import { useTexts } from '../texts/texts.ts'
-import { offerUndo } from '../ui/undo.tsx'
 
 export type Activity = Schemas['Activity']
-export type ListedActivity = Schemas['ListedActivity']
+export type ListedActivity = Schemas['ActivityOfList']
 export type ActivityType = Activity['type']
 export const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
 
@@ -24,92 +21,70 @@ export const activityQuery = (id: number) =>
     queryFn: () => dataOf(api.GET('/api/v1/activities/{id}', { params: { path: { id } } })),
   })
 
-type Listed = { data: ListedActivity[] }
-const call = {
-  complete: (id: number) =>
-    dataOf(api.POST('/api/v1/activities/{id}/complete', { params: { path: { id } }, body: {} })),
-  reopen: (id: number) =>
-    dataOf(api.POST('/api/v1/activities/{id}/reopen', { params: { path: { id } }, body: {} })),
-  remove: (id: number) => answerOf(api.DELETE('/api/v1/activities/{id}', { params: { path: { id } } })),
-  restore: (id: number) =>
-    answerOf(api.POST('/api/v1/activities/{id}/restore', { params: { path: { id } }, body: {} })),
-}
+const byId = (id: number) => ({ params: { path: { id } } })
+const complete = (id: number) =>
+  dataOf(api.POST('/api/v1/activities/{id}/complete', { ...byId(id), body: {} }))
+const reopen = (id: number) => dataOf(api.POST('/api/v1/activities/{id}/reopen', { ...byId(id), body: {} }))
+export const changeActivity = (id: number, body: Partial<Activity>): Promise<Activity> =>
+  dataOf(api.PUT('/api/v1/activities/{id}', { ...byId(id), body }))
 
-/** What can be done with activities from anywhere, each with its way back in a toast. */
+/** What a change of an activity makes old. */
+export const touched = ['activities', 'timeline', 'reports', 'trash']
+const shared = { nameOf: ({ subject }: ListedActivity) => subject, refresh: touched }
+
+/** What can be done with activities from anywhere, each with its way back in a toast; resolves to what could not be done. */
 export function useActivityActions() {
   const t = useTexts()
   const client = useQueryClient()
-  const counted = useCounted()
-  const refreshAll = useRefresh()
-  const refresh = () => refreshAll('activities', 'timeline', 'reports', 'trash')
-  /** Shows a change before the service has said yes. */
-  function show(ids: readonly number[], changes: Partial<Activity>) {
-    const changed = <T extends { id: number }>(one: T): T =>
-      ids.includes(one.id) ? { ...one, ...changes } : one
-    // Every list has them under data: that of the page, and those of the records they are about.
-    client.setQueriesData<Partial<Listed>>({ queryKey: ['activities'] }, (found) =>
+  const bulk = useBulk()
+  /** Shows when activities were completed, wherever they stand: every list has them under data. */
+  async function show(those: readonly ListedActivity[], at: (one: ListedActivity) => string | null) {
+    // What is being read now tells of before.
+    await client.cancelQueries({ queryKey: ['activities'] })
+    const known = new Map(those.map((one) => [one.id, at(one)]))
+    const changed = <T extends ListedActivity>(one: T): T => {
+      const completed_at = known.get(one.id)
+      return completed_at === undefined ? one : { ...one, completed_at }
+    }
+    client.setQueriesData<{ data?: ListedActivity[] }>({ queryKey: ['activities'] }, (found) =>
       Array.isArray(found?.data) ? { ...found, data: found.data.map(changed) } : found,
     )
-    for (const id of ids)
+    for (const { id } of those)
       client.setQueryData<Activity>(activityQuery(id).queryKey, (one) => one && changed(one))
   }
-  /** Does it to each and tells what could not be done; `shown` resolves when the pages show what is now. */
-  async function doAll(ids: readonly number[], work: (id: number) => Promise<unknown>) {
-    await client.cancelQueries({ queryKey: ['activities'] })
-    const { done, failed } = await counted(ids, work)
-    const [first] = failed
-    if (first && failed.length === 1) tellProblem(first.problem, t)
-    else if (first) tellProblem(first.problem, t, t.app.failed_many(failed.length))
-    return { done, shown: refresh() }
-  }
-  const now = () => new Date().toISOString()
 
   return {
-    refresh,
-    async complete(activity: ListedActivity) {
-      const ids = [activity.id]
-      show(ids, { completed_at: now() })
-      const { done, shown } = await doAll(ids, call.complete)
-      if (done.length)
-        offerUndo(t, t.activities.completed_one(activity.subject), async () => {
-          show(ids, { completed_at: null })
-          await doAll(ids, call.reopen)
-        })
-      await shown
-    },
-    async reopen(activity: ListedActivity) {
-      const ids = [activity.id]
-      const { completed_at } = activity
-      show(ids, { completed_at: null })
-      const { done, shown } = await doAll(ids, call.reopen)
-      if (done.length)
-        offerUndo(t, t.activities.reopened_one(activity.subject), async () => {
-          show(ids, { completed_at })
-          // As it was: completed at its own time.
-          await doAll(ids, (id) =>
-            dataOf(api.PUT('/api/v1/activities/{id}', { params: { path: { id } }, body: { completed_at } })),
-          )
-        })
-      await shown
-    },
     /** Those that are done already stay as they are. */
-    async completeMany(activities: readonly ListedActivity[]) {
-      const ids = activities.filter(({ completed_at }) => !completed_at).map(({ id }) => id)
-      show(ids, { completed_at: now() })
-      const { done, shown } = await doAll(ids, call.complete)
-      if (done.length) offerUndo(t, t.activities.completed_many(done.length), () => doAll(done, call.reopen))
-      await shown
-    },
-    /** Deletes them; what shows one of them is left before. */
-    async remove(activities: readonly ListedActivity[]) {
-      const { done, shown } = await doAll(
-        activities.map(({ id }) => id),
-        call.remove,
-      )
+    complete(activities: readonly ListedActivity[]) {
+      const now = new Date().toISOString()
       const [only, more] = activities
-      const told = only && !more ? t.app.deleted(only.subject) : t.app.deleted_many(done.length)
-      if (done.length) offerUndo(t, told, () => doAll(done, call.restore))
-      await shown
+      return bulk({
+        ...{ ...shared, items: activities.filter(({ completed_at }) => !completed_at) },
+        work: ({ id }) => complete(id),
+        undo: ({ id }) => reopen(id),
+        show: (those, done) => show(those, () => (done ? now : null)),
+        message: (n) =>
+          only && !more ? t.activities.completed_one(only.subject) : t.activities.completed_many(n),
+      })
+    },
+    reopen: (activity: ListedActivity) =>
+      bulk({
+        ...{ ...shared, items: [activity] },
+        work: ({ id }) => reopen(id),
+        // As it was: completed at its own time.
+        undo: ({ id, completed_at }) => changeActivity(id, { completed_at }),
+        show: (those, open) => show(those, ({ completed_at }) => (open ? null : completed_at)),
+        message: () => t.activities.reopened_one(activity.subject),
+      }),
+    /** Deletes them; what shows one of them is left before. */
+    remove(activities: readonly ListedActivity[]) {
+      const [only, more] = activities
+      return bulk({
+        ...{ ...shared, items: activities },
+        work: ({ id }) => answerOf(api.DELETE('/api/v1/activities/{id}', byId(id))),
+        undo: ({ id }) => answerOf(api.POST('/api/v1/activities/{id}/restore', { ...byId(id), body: {} })),
+        message: (n) => (only && !more ? t.app.deleted(only.subject) : t.app.deleted_many(n)),
+      })
     },
   }
 }

@@ -48,7 +48,8 @@ async function send(request: Request): Promise<Response> {
   unanswered.set(asked, key)
   request.headers.set('idempotency-key', key)
   const response = await window.fetch(request)
-  if (response.status < 500) unanswered.delete(asked)
+  // A conflict may be that the first one is still under way: whatever comes of it, the same key belongs to it.
+  if (response.status < 500 && response.status !== 409) unanswered.delete(asked)
   return response
 }
 

@@ -8,6 +8,8 @@ export type Command = {
   group: 'go' | 'create' | 'actions' | 'lists'
   /** As KeyboardEvent.key tells them, one after another by spaces: `c`, `g d`, `mod+k`. */
   keys?: string
+  /** Another key for the same. */
+  also?: string
   /** Not offered in the palette: only keys. */
   keys_only?: boolean
   /** It opens something to write in, which gets what is typed until it is there. Those that create do. */
@@ -98,8 +100,9 @@ export function useCommandKeys(): void {
       if (!mod && hold(event)) return event.preventDefault()
       if (document.querySelector(closed_off)) return
       const sequence = event.timeStamp - before_at < sequence_ms && before ? `${before} ${key}` : key
-      const found =
-        offered.findLast(({ keys }) => keys === sequence) ?? offered.findLast(({ keys }) => keys === key)
+      const commandOf = (pressed: string) =>
+        offered.findLast(({ keys, also }) => keys === pressed || also === pressed)
+      const found = commandOf(sequence) ?? commandOf(key)
       before = key
       before_at = event.timeStamp
       if (!found) return

@@ -1,10 +1,10 @@
-// Notes that are written but not saved, in the browser's tab: they survive other pages and a reload, and end with the tab.
+// What is written but not saved, in the browser's tab: they survive other pages and a reload, and end with the tab.
 
 const prefix = 'rapport-draft-'
 
-/** Where a person's note on a contact is kept: nobody else finds it in the same tab. */
-export const draftKey = (workspace_id: number, user_id: string, contact_id: number): string =>
-  `${prefix}${workspace_id}-${user_id}-${contact_id}`
+/** Where a person's note on a contact is kept, or another text (`of`): nobody else finds it in the same tab. */
+export const draftKey = (workspace_id: number, user_id: string, of: number | string): string =>
+  `${prefix}${workspace_id}-${user_id}-${of}`
 
 /** What was written; empty when there is nothing. */
 export function readDraft(key: string): string {

@@ -66,11 +66,12 @@ function linesOf(
   with_ids: string[] = [],
 ): Line[] {
   const lines: Line[] = []
-  for (const { id, label, group, keys } of offered) {
+  for (const { id, label, group, keys, also } of offered) {
     if (!keys || without.includes(id) || !(groups.includes(group) || with_ids.includes(id))) continue
+    const all = also ? [keys, also] : [keys]
     const line = lines.find((one) => one.label === label)
-    if (!line) lines.push({ label, keys: [keys] })
-    else if (!line.keys.includes(keys)) line.keys.push(keys)
+    if (line) line.keys = [...new Set([...line.keys, ...all])]
+    else lines.push({ label, keys: all })
   }
   return lines
 }

@@ -23,14 +23,15 @@ function shownAt(at_ms: number, zone: string): string {
     format = new Intl.DateTimeFormat('sv-SE', { ...parts, timeZone: zone })
     walls.set(zone, format)
   }
-  return format.format(at_ms).replace(' ', 'T')
+  // It writes early years with fewer digits.
+  return format.format(at_ms).replace(' ', 'T').padStart(16, '0')
 }
 
 /** Whether a text, which anybody can write into an address, is such a time. */
 export function isWall(text: string): boolean {
   const at_ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) ? Date.parse(`${text}Z`) : Number.NaN
-  // The 31st of February would be read as a day in March.
-  return !Number.isNaN(at_ms) && new Date(at_ms).toISOString().startsWith(text)
+  // The 31st of February would be read as a day in March; days beside these ends would have another year's form.
+  return text > '1000-01-02' && text < '9999-12-31' && new Date(at_ms || 0).toISOString().startsWith(text)
 }
 
 /** Whether a text is a day. */

@@ -11,7 +11,7 @@ import { ReferenceField, referenceTo } from '../record/reference-field.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { DeleteButton } from '../ui/delete-button.tsx'
 import { Field } from '../ui/fields.tsx'
-import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { FormDialog } from '../ui/form.tsx'
 import { Ago } from '../ui/values.tsx'
 import { type Appointment, appointmentQuery, useAppointmentActions } from './appointments.ts'
 import './calendar.css'
@@ -75,7 +75,7 @@ function KnownAppointment({ appointment, panel, onLeave }: KnownProps) {
         <Field
           key={field}
           label={field === 'start_at' ? t.calendar.start : t.calendar.end}
-          kind="datetime-local"
+          kind="moment"
           value={wallOf(appointment[field], formats.zone)}
           shown={
             <time dateTime={appointment[field]} title={formats.exact(appointment[field])}>
@@ -173,10 +173,6 @@ function endOf(formats: Formats, start_at: string, end_at: string): string {
 function CancelDialog({ appointment, onClose }: { appointment: Appointment; onClose: () => void }) {
   const t = useTexts()
   const { cancel } = useAppointmentActions()
-  const { form, submit, sending, problem } = useRecordForm({ reason: '' })
-  async function send() {
-    if (await submit(({ reason }) => cancel(appointment, reason.trim() || null))) onClose()
-  }
   return (
     <FormDialog
       title={t.calendar.cancel_question(appointment.title)}
@@ -184,12 +180,15 @@ function CancelDialog({ appointment, onClose }: { appointment: Appointment; onCl
       color="red"
       opened
       onClose={onClose}
-      sending={sending}
-      problem={problem}
-      onSubmit={send}
+      start={{ reason: '' }}
+      send={({ reason }) => cancel(appointment, reason.trim() || null)}
     >
-      <p className="calendar-said">{t.calendar.cancel_text}</p>
-      <TextInput label={t.calendar.reason} maxLength={255} data-autofocus {...form.getInputProps('reason')} />
+      {(form) => (
+        <>
+          <p className="calendar-said">{t.calendar.cancel_text}</p>
+          <TextInput label={t.calendar.reason} maxLength={255} {...form.getInputProps('reason')} />
+        </>
+      )}
     </FormDialog>
   )
 }

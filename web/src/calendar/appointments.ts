@@ -13,30 +13,28 @@ type Range = { from: string; to: string }
 type Shown = { appointments: Appointment[]; more: boolean }
 
 const per_page = 100
-const most_pages = 10
 /** How many appointments the calendar shows at most. */
-export const most_shown = per_page * most_pages
-// What began before the shown time may still go on in it; longer ones are rare.
-const longest_ms = 7 * 86_400_000
-
-/** The appointments of the shown time, in the order of their starts. */
+export const most_shown = 1000
+/** The appointments that take place in the shown time, in the order of their starts. */
 export const rangeQuery = (range: Range | null, filters: Record<string, string>) =>
   queryOptions({
     queryKey: ['appointments', 'range', range, filters],
     enabled: range !== null,
     queryFn: async (): Promise<Shown> => {
       const { from, to } = range as Range
-      const start_from = new Date(Date.parse(from) - longest_ms).toISOString()
+      // What ends as the time begins, or begins as it ends, is not in it.
+      const end_from = new Date(Date.parse(from) + 1).toISOString()
       const start_to = new Date(Date.parse(to) - 1).toISOString()
+      const query = { ...filters, end_from, start_to, sort: 'start_at' as const, per_page }
       const appointments: Appointment[] = []
-      for (let page = 1; ; page++) {
-        const query = { ...filters, start_from, start_to, sort: 'start_at' as const, page, per_page }
+      for (let cursor = ''; ; ) {
         const { data, meta } = await answerOf(
-          api.GET('/api/v1/appointments', { params: { query: query as object } }),
+          api.GET('/api/v1/appointments', { params: { query: { ...query, cursor } } }),
         )
-        appointments.push(...data.filter(({ end_at }) => end_at > from))
-        if (page >= (meta.last_page ?? 1)) return { appointments, more: false }
-        if (page === most_pages) return { appointments, more: true }
+        appointments.push(...data)
+        if (!meta.next_cursor) return { appointments, more: false }
+        if (appointments.length >= most_shown) return { appointments, more: true }
+        cursor = meta.next_cursor
       }
     },
   })

@@ -1,10 +1,10 @@
 import { NumberInput, Switch, Textarea, TextInput } from '@mantine/core'
-import '../activities/activities.css'
 import { ZoneInput } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Draft } from './booking.ts'
 import type { Problems } from './hours-editor.tsx'
 import { OverridesEditor, WeekEditor } from './week-editor.tsx'
+import '../ui/form.css'
 
 const numbers = [
   ['duration_minutes', 5],
@@ -53,7 +53,7 @@ export function BookingFields({ draft, problems, onChange }: Props) {
         error={problems.description}
         onChange={(event) => onChange({ description: event.currentTarget.value })}
       />
-      <div className="activity-pair">
+      <div className="form-pair">
         {numbers.map(([field, step]) => (
           <NumberInput
             key={field}

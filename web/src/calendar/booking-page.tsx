@@ -5,8 +5,9 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { api, dataOf, Problem } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
+import { draftKey, keepDraft, readDraft } from '../app/drafts.ts'
 import { fieldMessage, ProblemNote } from '../app/problems.tsx'
-import { useMay } from '../app/session.ts'
+import { useMay, useSession } from '../app/session.ts'
 import { ReadRecord, RecordPage } from '../record/record-page.tsx'
 import { useRefresh } from '../record/refresh.ts'
 import { useToTrash } from '../record/to-trash.ts'
@@ -15,6 +16,7 @@ import { CopyButton } from '../ui/copy.tsx'
 import { DeleteButton } from '../ui/delete-button.tsx'
 import { Page } from '../ui/page.tsx'
 import { tell } from '../ui/undo.tsx'
+import { written } from '../ui/written.ts'
 import {
   type BookingPage,
   bodyOf,
@@ -44,7 +46,14 @@ export function BookingPagePage() {
   )
 }
 
-const same = (one: Draft, other: Draft) => JSON.stringify(one) === JSON.stringify(other)
+/** What is written on a page and not saved, kept in the browser's tab: it survives other pages and a reload. */
+function useWritten(page_id: number) {
+  const { workspace, user } = useSession()
+  const key = draftKey(workspace.id, user.id, `booking-page-${page_id}`)
+  const [fields, setFields] = useState((): Partial<Draft> => JSON.parse(readDraft(key) || '{}'))
+  useEffect(() => keepDraft(key, Object.keys(fields).length ? JSON.stringify(fields) : ''), [key, fields])
+  return [fields, setFields] as const
+}
 
 function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }) {
   const t = useTexts()
@@ -52,30 +61,27 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
   const client = useQueryClient()
   const refresh = useRefresh()
   const toTrash = useToTrash()
-  const [saved, setSaved] = useState(() => draftOf(page))
-  const [draft, setDraft] = useState(saved)
+  const [fields, setFields] = useWritten(page.id)
   const [problems, setProblems] = useState<Problems>({})
   const [problem, setProblem] = useState<unknown>(null)
   const [sending, setSending] = useState(false)
-  const changed = !same(draft, saved)
-  // What somebody else has saved is shown, unless it would take away what is written here.
-  useEffect(() => {
-    const now = draftOf(page)
-    setDraft((shown) => (same(shown, saved) ? now : shown))
-    setSaved((before) => (same(before, now) ? before : now))
-  }, [page, saved])
+  // What somebody else has saved is shown, but for what is written here; only that is sent.
+  const saved = draftOf(page)
+  const draft = { ...saved, ...fields }
+  const changes = written(draft, saved)
+  const changed = Object.keys(changes).length > 0
 
   async function save() {
+    if (!changed || sending) return
     setSending(true)
     setProblem(null)
     setProblems({})
     try {
       const params = { path: { id: page.id } }
-      const now = await dataOf(
-        api.PUT('/api/v1/booking-pages/{id}', { params, body: bodyOf(draft) as never }),
-      )
-      setSaved(draftOf(now))
-      setDraft(draftOf(now))
+      const body = bodyOf(changes) as never
+      const now = await dataOf(api.PUT('/api/v1/booking-pages/{id}', { params, body }))
+      // What was written meanwhile stays.
+      setFields((fields) => written(fields, changes))
       client.setQueryData(bookingPageQuery(page.id).queryKey, now)
       tell(t.calendar.saved_page)
       await refresh(...touched)
@@ -86,6 +92,11 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
     } finally {
       setSending(false)
     }
+  }
+  function revert() {
+    setFields({})
+    setProblems({})
+    setProblem(null)
   }
   const remove = () =>
     toTrash({
@@ -136,7 +147,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
             {changed && (
               <>
                 <span className="booking-hint booking-unsaved">{t.calendar.unsaved}</span>
-                <Button variant="default" onClick={() => setDraft(saved)}>
+                <Button variant="default" onClick={revert}>
                   {t.calendar.revert}
                 </Button>
               </>
@@ -157,7 +168,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
           {...(!may && { tabIndex: 0 })}
           onSubmit={(event) => {
             event.preventDefault()
-            if (changed) save()
+            save()
           }}
         >
           {problem ? <ProblemNote error={problem} /> : null}
@@ -165,7 +176,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
             <BookingFields
               draft={draft}
               problems={problems}
-              onChange={(changes) => setDraft((before) => ({ ...before, ...changes }))}
+              onChange={(more) => setFields((fields) => written({ ...saved, ...fields, ...more }, saved))}
             />
           </fieldset>
         </form>

@@ -1,40 +1,32 @@
 import { Button, TextInput } from '@mantine/core'
 import { CheckCircleFillIcon, CircleSlashIcon } from '@primer/octicons-react'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
-import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { ZoneInput } from '../people/inputs.tsx'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { FormDialog } from '../ui/form.tsx'
+import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { dated, useListView } from '../ui/list-view.ts'
-import { useOpening } from '../ui/opening.ts'
 import { Page } from '../ui/page.tsx'
-import { type Column, DataTable } from '../ui/table.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
 import { type BookingPage, bookingPagesQuery, publicAddress, touched } from './booking.ts'
-import '../activities/activities.css'
 import './booking.css'
-
-const no_filters: readonly string[] = []
 
 /** The pages on which visitors book appointments. */
 export function BookingPagesPage() {
   const t = useTexts()
   const may = useMay()('booking_pages:write')
-  const view = useListView(no_filters, '-updated_at', dated)
+  const view = useListView(undefined, '-updated_at', dated)
   const [creating, setCreating] = useState(false)
-  const { data, error, refetch } = useQuery({
-    ...bookingPagesQuery(view.page, view.sort),
-    placeholderData: keepPreviousData,
-  })
+  const page = useListPage(bookingPagesQuery(view.page, view.sort), view)
   const columns = useColumns()
   const create = () => setCreating(true)
   useCommands(
@@ -45,7 +37,7 @@ export function BookingPagesPage() {
   return (
     <Page
       title={t.calendar.pages}
-      count={data?.meta.total}
+      count={page.meta?.total}
       actions={
         <>
           <Button variant="default" component={Link} to="/calendar">
@@ -55,27 +47,21 @@ export function BookingPagesPage() {
         </>
       }
     >
-      {error && !data ? (
-        <ProblemNote error={error} onRetry={refetch} />
-      ) : (
-        <DataTable
-          label={t.calendar.pages}
-          columns={columns}
-          rows={data?.data}
-          meta={data?.meta}
-          nameOf={({ title }) => title}
-          hrefOf={({ id }) => `/booking-pages/${id}`}
-          sort={view.sort}
-          onSort={view.setSort}
-          onPage={view.setPage}
-          empty={
-            <Empty
-              text={t.calendar.pages_empty}
-              {...(may && { action: t.calendar.new_page, onAction: create })}
-            />
-          }
-        />
-      )}
+      <ListTable
+        label={t.calendar.pages}
+        columns={columns}
+        page={page}
+        nameOf={({ title }) => title}
+        hrefOf={({ id }) => `/booking-pages/${id}`}
+        sort={view.sort}
+        onSort={view.setSort}
+        empty={
+          <Empty
+            text={t.calendar.pages_empty}
+            {...(may && { action: t.calendar.new_page, onAction: create })}
+          />
+        }
+      />
       {may && <CreateBookingPage opened={creating} onClose={() => setCreating(false)} />}
     </Page>
   )
@@ -139,51 +125,44 @@ function CreateBookingPage({ opened, onClose }: { opened: boolean; onClose: () =
   const { zone } = useFormats()
   const navigate = useNavigate()
   const refresh = useRefresh()
-  const opening = useOpening(opened)
-  const { form, submit, sending, problem } = useRecordForm({ title: '', slug: '', time_zone: zone }, opened)
-  function setTitle(title: string) {
-    const follows = form.values.slug === slugOf(form.values.title)
-    form.setFieldValue('title', title)
-    if (follows) form.setFieldValue('slug', slugOf(title))
-  }
-  const create = () =>
-    submit(async (body) => {
-      const { id } = await dataOf(api.POST('/api/v1/booking-pages', { body }))
-      refresh(...touched)
-      if (opening.over) return
-      onClose()
-      await navigate({ to: `/booking-pages/${id}` })
-    })
   return (
     <FormDialog
       title={t.calendar.new_page}
       action={t.calendar.new_page}
       opened={opened}
       onClose={onClose}
-      sending={sending}
-      problem={problem}
-      onSubmit={create}
+      start={{ title: '', slug: '', time_zone: zone }}
+      send={(body) => dataOf(api.POST('/api/v1/booking-pages', { body }))}
+      onSent={({ id }, over) => {
+        refresh(...touched)
+        if (!over) navigate({ to: `/booking-pages/${id}` })
+      }}
     >
-      <div className="activity-fields">
-        <TextInput
-          label={t.calendar.page_title}
-          required
-          maxLength={255}
-          data-autofocus
-          {...form.getInputProps('title')}
-          onChange={(event) => setTitle(event.currentTarget.value)}
-        />
-        <TextInput
-          label={t.calendar.slug}
-          description={t.calendar.slug_hint}
-          required
-          maxLength={64}
-          leftSection={<span className="booking-slug">/book/</span>}
-          leftSectionWidth={56}
-          {...form.getInputProps('slug')}
-        />
-        <ZoneInput description={t.calendar.time_zone_hint} {...form.getInputProps('time_zone')} />
-      </div>
+      {({ values, setValues, getInputProps }) => (
+        <>
+          <TextInput
+            label={t.calendar.page_title}
+            required
+            maxLength={255}
+            data-autofocus
+            {...getInputProps('title')}
+            onChange={({ currentTarget: { value: title } }) => {
+              const follows = values.slug === slugOf(values.title)
+              setValues({ title, ...(follows && { slug: slugOf(title) }) })
+            }}
+          />
+          <TextInput
+            label={t.calendar.slug}
+            description={t.calendar.slug_hint}
+            required
+            maxLength={64}
+            leftSection={<span className="booking-slug">/book/</span>}
+            leftSectionWidth={56}
+            {...getInputProps('slug')}
+          />
+          <ZoneInput description={t.calendar.time_zone_hint} {...getInputProps('time_zone')} />
+        </>
+      )}
     </FormDialog>
   )
 }

@@ -36,20 +36,20 @@ export function draftOf(page: BookingPage): Draft {
   return { ...fields, description: description ?? '', availability, date_overrides }
 }
 
-/** A draft as the API takes it; an empty number is told as such by the service. */
-export const bodyOf = ({ description, ...draft }: Draft) => ({ ...draft, description: description || null })
+/** Fields of a draft as the API takes them; an empty number is told as such by the service. */
+export const bodyOf = (fields: Partial<Draft>) => ({
+  ...fields,
+  ...(fields.description === '' && { description: null }),
+})
 
 /** The public address of a page. */
 export const publicAddress = (slug: string): string => `${window.location.origin}/book/${slug}`
 
-export const bookingPagesQuery = (page: number, sort: string) =>
-  queryOptions({
-    queryKey: ['booking_pages', 'list', page, sort],
-    queryFn: () =>
-      answerOf(
-        api.GET('/api/v1/booking-pages', { params: { query: { page, sort: sort as '-created_at' } } }),
-      ),
-  })
+export const bookingPagesQuery = (page: number, sort: string) => ({
+  queryKey: ['booking_pages', 'list', page, sort],
+  queryFn: () =>
+    answerOf(api.GET('/api/v1/booking-pages', { params: { query: { page, sort: sort as '-created_at' } } })),
+})
 
 export const bookingPageQuery = (id: number) =>
   queryOptions({

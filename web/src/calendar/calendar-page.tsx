@@ -4,7 +4,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
@@ -53,25 +53,36 @@ export function CalendarPage() {
 
   const { zone } = formats
   const today = formats.today()
+  const day = dateOf(address.date) ?? today
+  const addressed = useRef(day)
+  addressed.current = day
+  /** A day that the calendar went to by itself, until the address has it. */
+  const told = useRef<string | null>(null)
+  const shownDay = useCallback(() => {
+    const at = controller.getDate()
+    return at && wallOf(at.toISOString(), zone).slice(0, 10)
+  }, [controller, zone])
+  const inAddress = useCallback((day: string) => (day === today ? null : day), [today])
   const onDates = useCallback(
     ({ start, end, view: { title: named } }: DatesSetInfo) => {
       setRange({ from: start.toISOString(), to: end.toISOString() })
       setTitle(named)
-      const at = controller.getDate()
-      const day = at && wallOf(at.toISOString(), zone).slice(0, 10)
-      change({ date: !day || day === today ? null : day }, true)
+      const day = shownDay() ?? today
+      told.current = day === addressed.current ? null : day
+      change({ date: inAddress(day) }, true)
     },
-    [change, controller, today, zone],
+    [change, shownDay, inAddress, today],
   )
-  function goToDay(day: string) {
-    controller.gotoDate(day)
-    change({ show: 'day' })
-  }
   // What the address says counts, whoever changed it: a link, going back, the buttons here.
   useEffect(() => {
-    if (controller.view && controller.view.type !== views[shown]) controller.changeView(views[shown])
-  }, [controller, shown])
-  const go = (step: 'prev' | 'next' | 'today') => controller[step]()
+    if (!controller.view) return
+    if (told.current === day) told.current = null
+    // Where the calendar is further on, the address follows it.
+    else if (!told.current && day !== shownDay()) controller.gotoDate(day)
+    if (controller.view.type !== views[shown]) controller.changeView(views[shown])
+  }, [controller, shown, day, shownDay])
+  const go = (step: 'prev' | 'next') => controller[step]()
+  const goToday = () => change({ date: null }, true)
   const create = () => setCreating({})
   const close = useCallback(() => change({ open: null }, true), [change])
   useCommands([
@@ -86,7 +97,7 @@ export function CalendarPage() {
           },
         ]
       : []),
-    { id: 'calendar-today', label: t.calendar.today, group: 'actions', keys: 't', run: () => go('today') },
+    { id: 'calendar-today', label: t.calendar.today, group: 'actions', keys: 't', run: goToday },
     { id: 'calendar-earlier', label: t.calendar.earlier, group: 'actions', keys: 'k', run: () => go('prev') },
     { id: 'calendar-later', label: t.calendar.later, group: 'actions', keys: 'j', run: () => go('next') },
   ])
@@ -95,7 +106,7 @@ export function CalendarPage() {
       title={t.app.calendar}
       middle={
         <>
-          <Button variant="default" onClick={() => go('today')}>
+          <Button variant="default" onClick={goToday}>
             {t.calendar.today}
           </Button>
           <ActionIcon.Group>
@@ -148,7 +159,7 @@ export function CalendarPage() {
             appointments={data?.appointments ?? []}
             editable={may}
             onDates={onDates}
-            onDay={goToDay}
+            onDay={(day) => change({ show: 'day', date: inAddress(day) })}
             onOpen={(id) => change({ open: String(id) }, true)}
             onMove={move}
             onSelect={(chosen) =>

@@ -1,12 +1,12 @@
 import { Textarea, TextInput } from '@mantine/core'
-import '../activities/activities.css'
 import { api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { inWords } from '../app/problems.tsx'
 import { instantOf, laterOnWall, nextHalfHour, wallOf } from '../app/zones.ts'
 import { searches } from '../record/choices.ts'
 import { useTexts } from '../texts/texts.ts'
-import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { FormDialog } from '../ui/form.tsx'
+import { MomentInput } from '../ui/inputs.tsx'
 import { type Choice, ReferenceInput } from '../ui/reference.tsx'
 import { tell } from '../ui/undo.tsx'
 import { type Appointment, type Times, useAppointmentActions } from './appointments.ts'
@@ -26,54 +26,15 @@ export function CreateAppointment({ opened, onClose, initial, onCreated }: Props
   const t = useTexts()
   const { zone } = useFormats()
   const { refresh } = useAppointmentActions()
-  function begin() {
-    const start_at = initial?.start_at ? wallOf(initial.start_at, zone) : nextHalfHour(zone)
-    return {
-      title: '',
-      start_at,
-      end_at: initial?.end_at ? wallOf(initial.end_at, zone) : laterOnWall(start_at, usual_minutes, zone),
-      type: '',
-      location: '',
-      notes: '',
-      contact_id: (initial?.contact ?? null) as Choice | null,
-      booking_page_id: null as Choice | null,
-    }
-  }
-  const { form, submit, sending, problem } = useRecordForm(begin(), opened)
-
-  /** The end keeps its distance from the start. */
-  function setStart(start_at: string) {
-    const { start_at: before, end_at } = form.values
-    form.setFieldValue('start_at', start_at)
-    if (!start_at || !before || !end_at) return
-    const ms = Date.parse(instantOf(end_at, zone)) - Date.parse(instantOf(before, zone))
-    if (ms > 0) form.setFieldValue('end_at', laterOnWall(start_at, ms / 60_000, zone))
-  }
-  async function create() {
-    const made = await submit(async (values) => {
-      const { title, start_at, end_at, contact_id, booking_page_id } = values
-      const creating = dataOf(
-        api.POST('/api/v1/appointments', {
-          body: {
-            title,
-            // An empty field is told as such by the service, beside what else is wrong.
-            start_at: (start_at ? instantOf(start_at, zone) : null) as string,
-            end_at: (end_at ? instantOf(end_at, zone) : null) as string,
-            type: values.type || null,
-            location: values.location || null,
-            notes: values.notes || null,
-            contact_id: contact_id?.id ?? null,
-            booking_page_id: booking_page_id?.id ?? null,
-          },
-        }),
-      )
-      const appointment = await inWords(creating, t.calendar.taken_new)
-      tell(t.calendar.created(appointment.title))
-      onCreated?.(appointment)
-    })
-    if (!made) return
-    onClose()
-    await refresh()
+  const start_at = initial?.start_at ? wallOf(initial.start_at, zone) : nextHalfHour(zone)
+  const end_at = initial?.end_at ? wallOf(initial.end_at, zone) : laterOnWall(start_at, usual_minutes, zone)
+  const instant = (wall: string | null) => wall && instantOf(wall, zone)
+  /** The end that keeps its distance from the start. */
+  function endAfter(start: string | null, before: { start_at: string | null; end_at: string | null }) {
+    if (!start || !before.start_at || !before.end_at) return before.end_at
+    const [from, to] = [before.start_at, before.end_at].map((wall) => Date.parse(instantOf(wall, zone)))
+    const minutes = ((to as number) - (from as number)) / 60_000
+    return minutes > 0 ? laterOnWall(start, minutes, zone) : before.end_at
   }
   return (
     <FormDialog
@@ -81,61 +42,67 @@ export function CreateAppointment({ opened, onClose, initial, onCreated }: Props
       action={t.calendar.create}
       opened={opened}
       onClose={onClose}
-      sending={sending}
-      problem={problem}
-      onSubmit={create}
+      start={{
+        ...{ title: '', type: '', location: '', notes: '' },
+        ...{ start_at: start_at as string | null, end_at: end_at as string | null },
+        contact_id: initial?.contact ?? null,
+        booking_page_id: null as Choice | null,
+      }}
+      send={({ title, start_at, end_at, type, location, notes, contact_id, booking_page_id }) => {
+        const body = {
+          title,
+          // An empty field is told as such by the service, beside what else is wrong.
+          start_at: instant(start_at) as string,
+          end_at: instant(end_at) as string,
+          ...{ type: type || null, location: location || null, notes: notes || null },
+          contact_id: contact_id?.id ?? null,
+          booking_page_id: booking_page_id?.id ?? null,
+        }
+        return inWords(dataOf(api.POST('/api/v1/appointments', { body })), t.calendar.taken_new)
+      }}
+      onSent={(appointment) => {
+        tell(t.calendar.created(appointment.title))
+        refresh()
+        onCreated?.(appointment)
+      }}
     >
-      <div className="activity-fields">
-        <TextInput
-          label={t.calendar.title}
-          required
-          maxLength={255}
-          data-autofocus
-          {...form.getInputProps('title')}
-        />
-        <div className="activity-pair">
+      {({ values, setValues, getInputProps }) => (
+        <>
           <TextInput
-            type="datetime-local"
-            label={t.calendar.start}
+            label={t.calendar.title}
             required
-            {...form.getInputProps('start_at')}
-            onChange={(event) => setStart(event.currentTarget.value)}
+            maxLength={255}
+            data-autofocus
+            {...getInputProps('title')}
           />
-          <TextInput
-            type="datetime-local"
-            label={t.calendar.end}
-            required
-            {...form.getInputProps('end_at')}
+          <div className="form-pair">
+            <MomentInput
+              label={t.calendar.start}
+              required
+              {...getInputProps('start_at')}
+              onChange={(start) => setValues({ start_at: start, end_at: endAfter(start, values) })}
+            />
+            <MomentInput label={t.calendar.end} required {...getInputProps('end_at')} />
+          </div>
+          <ReferenceInput
+            label={t.calendar.contact}
+            kind="contacts"
+            search={searches.contacts}
+            {...getInputProps('contact_id')}
           />
-        </div>
-        <ReferenceInput
-          label={t.calendar.contact}
-          kind="contacts"
-          search={searches.contacts}
-          value={form.values.contact_id}
-          onChange={(choice) => form.setFieldValue('contact_id', choice)}
-          error={form.errors.contact_id}
-        />
-        <div className="activity-pair">
-          <TextInput label={t.calendar.type} maxLength={64} {...form.getInputProps('type')} />
-          <TextInput label={t.calendar.location} maxLength={255} {...form.getInputProps('location')} />
-        </div>
-        <ReferenceInput
-          label={t.calendar.booking_page}
-          kind="booking_pages"
-          search={searches.booking_pages}
-          value={form.values.booking_page_id}
-          onChange={(choice) => form.setFieldValue('booking_page_id', choice)}
-          error={form.errors.booking_page_id}
-        />
-        <Textarea
-          label={t.calendar.notes}
-          autosize
-          minRows={2}
-          maxRows={8}
-          {...form.getInputProps('notes')}
-        />
-      </div>
+          <div className="form-pair">
+            <TextInput label={t.calendar.type} maxLength={64} {...getInputProps('type')} />
+            <TextInput label={t.calendar.location} maxLength={255} {...getInputProps('location')} />
+          </div>
+          <ReferenceInput
+            label={t.calendar.booking_page}
+            kind="booking_pages"
+            search={searches.booking_pages}
+            {...getInputProps('booking_page_id')}
+          />
+          <Textarea label={t.calendar.notes} autosize minRows={2} maxRows={8} {...getInputProps('notes')} />
+        </>
+      )}
     </FormDialog>
   )
 }

@@ -1,6 +1,7 @@
-import { ActionIcon, TextInput } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import { PlusIcon, XIcon } from '@primer/octicons-react'
 import { useTexts } from '../texts/texts.ts'
+import { TimeInput } from '../ui/inputs.tsx'
 import type { Hours } from './booking.ts'
 
 /** What the service says of each part of the draft, by the field's path: availability.monday.0.to. */
@@ -16,6 +17,7 @@ type Props = {
   onChange: (hours: Hours[]) => void
 }
 
+const midnight = '24:00'
 const usual: Hours = { from: '09:00', to: '17:00' }
 
 /** After the last hours of a day, where there is room. */
@@ -24,13 +26,12 @@ function nextHours(hours: readonly Hours[]): Hours {
   if (!last) return usual
   const hour = Number(last.to.slice(0, 2))
   const two = (n: number) => String(Math.min(n, 24)).padStart(2, '0')
-  if (hour >= 23) return { from: last.to, to: '24:00' }
+  if (hour >= 23) return { from: last.to, to: midnight }
   return { from: `${two(hour + 1)}:00`, to: `${two(hour + 2)}:00` }
 }
 
-// The browser's field for times ends at 23:59; the end of the day is midnight there.
-const shownEnd = (to: string) => (to === '24:00' ? '00:00' : to)
-const endOf = (shown: string) => (shown === '00:00' ? '24:00' : shown)
+/** Hours end at midnight at the latest, which is the end of the day however it is written. */
+const endOf = (time: string) => (time === '00:00' ? midnight : time)
 
 /** The open hours of a day: none, or some from one time to another. */
 export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
@@ -47,22 +48,23 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: hours have nothing but their place
           <div key={index} className="booking-span">
-            <TextInput
+            <TimeInput
               size="xs"
-              type="time"
+              w={92}
               aria-label={t.calendar.from(where)}
               value={from}
               error={Boolean(wrong)}
-              onChange={(event) => set(index, { from: event.currentTarget.value })}
+              // What is no time the service refuses.
+              onEnd={(time, written) => set(index, { from: time ?? written })}
             />
             <span aria-hidden>–</span>
-            <TextInput
+            <TimeInput
               size="xs"
-              type="time"
+              w={92}
               aria-label={t.calendar.to(where)}
-              value={shownEnd(to)}
+              value={to}
               error={Boolean(wrong)}
-              onChange={(event) => set(index, { to: endOf(event.currentTarget.value) })}
+              onEnd={(time, written) => set(index, { to: time ? endOf(time) : written })}
             />
             <ActionIcon
               variant="subtle"
@@ -85,15 +87,17 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
           {problem}
         </span>
       )}
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={t.calendar.add_hours(where)}
-        title={t.app.add}
-        onClick={() => onChange([...hours, nextHours(hours)])}
-      >
-        <PlusIcon />
-      </ActionIcon>
+      {hours.at(-1)?.to !== midnight && (
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={t.calendar.add_hours(where)}
+          title={t.app.add}
+          onClick={() => onChange([...hours, nextHours(hours)])}
+        >
+          <PlusIcon />
+        </ActionIcon>
+      )}
     </div>
   )
 }

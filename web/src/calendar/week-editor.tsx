@@ -1,8 +1,9 @@
-import { ActionIcon, Button, TextInput } from '@mantine/core'
+import { ActionIcon, Button } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
 import { useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
+import { DayInput } from '../ui/inputs.tsx'
 import { type Draft, weekdays } from './booking.ts'
 import { HoursEditor, type Problems } from './hours-editor.tsx'
 
@@ -53,7 +54,8 @@ export function WeekEditor({ draft: { availability }, problems, onChange }: Prop
 export function OverridesEditor({ draft: { date_overrides }, problems, onChange }: Props) {
   const t = useTexts()
   const formats = useFormats()
-  const [day, setDay] = useState('')
+  const [day, setDay] = useState<string | null>(null)
+  const [wrong, setWrong] = useState<string | null>(null)
   const set = (date_overrides: Draft['date_overrides']) => onChange({ date_overrides })
   return (
     <fieldset className="booking-part">
@@ -93,20 +95,24 @@ export function OverridesEditor({ draft: { date_overrides }, problems, onChange 
           </div>
         ))}
       <div className="booking-span">
-        <TextInput
+        <DayInput
           size="xs"
-          type="date"
           aria-label={t.calendar.day}
           value={day}
-          onChange={(event) => setDay(event.currentTarget.value)}
+          error={wrong}
+          onChange={(next) => {
+            setDay(next)
+            setWrong(null)
+          }}
         />
         <Button
           variant="default"
-          disabled={!day || day in date_overrides}
           onClick={() => {
+            const { required, taken } = t.app.field_problems
+            if (!day || day in date_overrides) return setWrong(day ? taken : required)
             // Closed, which is what such days mostly are.
             set({ ...date_overrides, [day]: [] })
-            setDay('')
+            setDay(null)
           }}
         >
           {t.calendar.add_day}

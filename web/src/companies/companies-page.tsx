@@ -4,9 +4,15 @@ import { RecordListPage } from '../record/record-list.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
 import type { Column } from '../ui/table.tsx'
-import { tell } from '../ui/undo.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
-import { type Company, companiesQuery, websiteOf } from './companies.ts'
+import {
+  type Company,
+  companiesQuery,
+  deleteCompany,
+  restoreCompany,
+  touched,
+  websiteOf,
+} from './companies.ts'
 import { CompaniesBulk } from './companies-bulk.tsx'
 import { CompanyRecord } from './company-record.tsx'
 import { CreateCompany } from './create-company.tsx'
@@ -80,7 +86,7 @@ export function CompaniesPage() {
   const columns = useMemo(() => columnsOf(t), [t])
   const filters = useMemo(() => filtersOf(t), [t])
   return (
-    <RecordListPage<Company>
+    <RecordListPage
       list="companies"
       title={t.app.companies}
       columns={columns}
@@ -91,17 +97,17 @@ export function CompaniesPage() {
       empty={may ? t.companies.empty : t.companies.empty_read_only}
       create={may ? t.companies.create : undefined}
       createDialog={(opened, onClose, onCreated) => (
-        <CreateCompany
-          opened={opened}
-          onClose={onClose}
-          onCreated={(company) => {
-            tell(t.companies.created(company.name))
-            onCreated(company.id)
-          }}
-        />
+        <CreateCompany opened={opened} onClose={onClose} onCreated={({ id }) => onCreated(id)} />
       )}
       record={(id, onClose) => <CompanyRecord id={id} panel onLeave={onClose} />}
-      bulk={may ? (rows, actions) => <CompaniesBulk rows={rows} {...actions} /> : undefined}
+      bulk={
+        may
+          ? {
+              actions: ({ act }) => <CompaniesBulk act={act} />,
+              ...{ remove: deleteCompany, restore: restoreCompany, deleted: t.companies.deleted, touched },
+            }
+          : undefined
+      }
     />
   )
 }

@@ -1,12 +1,10 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query'
-import { useCallback } from 'react'
+import { queryOptions } from '@tanstack/react-query'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import type { CustomChanges } from '../record/custom-fields.tsx'
-import { useRefresh } from '../record/refresh.ts'
 
 export type Company = Schemas['Company']
 
-type CompanyChanges = Partial<
+export type CompanyChanges = Partial<
   Pick<Company, 'name' | 'website' | 'industry' | 'phone' | 'address'> & { custom_fields: CustomChanges }
 >
 
@@ -16,11 +14,10 @@ export const touched = ['companies', 'contacts', 'deals', 'timeline', 'trash']
 const at = (id: number) => ({ params: { path: { id } } })
 
 /** A page of the list, as the API is asked for it. */
-export const companiesQuery = (query: Record<string, unknown>) =>
-  queryOptions({
-    queryKey: ['companies', 'list', query],
-    queryFn: () => answerOf(api.GET('/api/v1/companies', { params: { query: query as never } })),
-  })
+export const companiesQuery = (query: Record<string, unknown>) => ({
+  queryKey: ['companies', 'list', query],
+  queryFn: () => answerOf(api.GET('/api/v1/companies', { params: { query: query as never } })),
+})
 
 export const companyQuery = (id: number) =>
   queryOptions({
@@ -35,21 +32,6 @@ export const deleteCompany = (id: number) => answerOf(api.DELETE('/api/v1/compan
 
 export const restoreCompany = (id: number): Promise<Company> =>
   dataOf(api.POST('/api/v1/companies/{id}/restore', { ...at(id), body: {} }))
-
-/** Stores a change of one company and shows what the service answers. */
-export function useChangeCompany(id: number): (changes: CompanyChanges) => Promise<void> {
-  const client = useQueryClient()
-  const refresh = useRefresh()
-  return useCallback(
-    async (changes) => {
-      const company = await changeCompany(id, changes)
-      client.setQueryData(companyQuery(id).queryKey, company)
-      // Others are read again beside, so that the field need not wait for them.
-      refresh(...touched)
-    },
-    [client, id, refresh],
-  )
-}
 
 /** Where a website is: what was written without a scheme is meant as https. Null for what is no web address. */
 export function websiteOf(text: string | null): string | null {

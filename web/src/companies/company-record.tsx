@@ -7,6 +7,7 @@ import { CreateContact } from '../contacts/create-contact.tsx'
 import { CustomFields } from '../record/custom-fields.tsx'
 import { RecordLayout } from '../record/record-layout.tsx'
 import { ReadRecord } from '../record/record-page.tsx'
+import { useStored } from '../record/refresh.ts'
 import { RelatedActivities, RelatedContacts, RelatedDeals } from '../record/related.tsx'
 import { Timeline } from '../record/timeline.tsx'
 import { useToTrash } from '../record/to-trash.ts'
@@ -16,11 +17,12 @@ import { Field } from '../ui/fields.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
 import {
   type Company,
+  type CompanyChanges,
+  changeCompany,
   companyQuery,
   deleteCompany,
   restoreCompany,
   touched,
-  useChangeCompany,
   websiteOf,
 } from './companies.ts'
 
@@ -49,7 +51,7 @@ function KnownCompany({ company, panel, onLeave }: KnownProps) {
   const toTrash = useToTrash()
   const [creating, setCreating] = useState(false)
   const { id, name } = company
-  const change = useChangeCompany(id)
+  const change = useStored(companyQuery(id), (changes: CompanyChanges) => changeCompany(id, changes), touched)
   const writes = may('companies:write')
   // What a new deal or activity of this company begins with.
   const linked = { company: { id, name } }
@@ -153,7 +155,7 @@ const fields = [
 type FactsProps = {
   company: Company
   /** Stores the changed fields; undefined for those who may only read. */
-  onSave: ReturnType<typeof useChangeCompany> | undefined
+  onSave: ((changes: CompanyChanges) => Promise<unknown>) | undefined
 }
 
 function CompanyFacts({ company, onSave }: FactsProps) {

@@ -1,45 +1,42 @@
-import { SimpleGrid, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { api, dataOf } from '../api/client.ts'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
-import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { FormDialog } from '../ui/form.tsx'
+import { tell } from '../ui/undo.tsx'
 import { type Company, touched } from './companies.ts'
 
 type Props = { opened: boolean; onClose: () => void; onCreated?: (company: Company) => void }
-
-const start = { name: '', website: '', industry: '', phone: '', address: '' }
 
 /** The dialog that makes a company. */
 export function CreateCompany({ opened, onClose, onCreated }: Props) {
   const t = useTexts()
   const refresh = useRefresh()
-  const { form, submit, sending, problem } = useRecordForm(start, opened)
-
-  async function create() {
-    await submit(async (body) => {
-      const company = await dataOf(api.POST('/api/v1/companies', { body }))
-      onClose()
-      refresh(...touched)
-      onCreated?.(company)
-    })
-  }
   return (
     <FormDialog
       title={t.companies.create}
       action={t.companies.create}
       opened={opened}
       onClose={onClose}
-      sending={sending}
-      problem={problem}
-      onSubmit={create}
+      start={{ name: '', website: '', industry: '', phone: '', address: '' }}
+      send={(body) => dataOf(api.POST('/api/v1/companies', { body }))}
+      onSent={(company) => {
+        tell(t.companies.created(company.name))
+        refresh(...touched)
+        onCreated?.(company)
+      }}
     >
-      <TextInput mb="md" label={t.companies.name} data-autofocus {...form.getInputProps('name')} />
-      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md" verticalSpacing="md">
-        <TextInput type="url" label={t.companies.website} {...form.getInputProps('website')} />
-        <TextInput label={t.companies.industry} {...form.getInputProps('industry')} />
-        <TextInput type="tel" label={t.companies.phone} {...form.getInputProps('phone')} />
-        <TextInput label={t.companies.address} {...form.getInputProps('address')} />
-      </SimpleGrid>
+      {({ getInputProps }) => (
+        <>
+          <TextInput label={t.companies.name} data-autofocus {...getInputProps('name')} />
+          <div className="form-pair">
+            <TextInput type="url" label={t.companies.website} {...getInputProps('website')} />
+            <TextInput label={t.companies.industry} {...getInputProps('industry')} />
+            <TextInput type="tel" label={t.companies.phone} {...getInputProps('phone')} />
+            <TextInput label={t.companies.address} {...getInputProps('address')} />
+          </div>
+        </>
+      )}
     </FormDialog>
   )
 }

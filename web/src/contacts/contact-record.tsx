@@ -7,6 +7,7 @@ import { RecordLink } from '../record/linked.tsx'
 import { Notes } from '../record/notes.tsx'
 import { RecordLayout } from '../record/record-layout.tsx'
 import { ReadRecord } from '../record/record-page.tsx'
+import { useStored } from '../record/refresh.ts'
 import { RelatedActivities, RelatedAppointments, RelatedDeals } from '../record/related.tsx'
 import { Timeline } from '../record/timeline.tsx'
 import { useToTrash } from '../record/to-trash.ts'
@@ -16,11 +17,12 @@ import { Initials } from '../ui/values.tsx'
 import { ContactFacts } from './contact-facts.tsx'
 import {
   type Contact,
+  type ContactChanges,
+  changeContact,
   contactQuery,
   deleteContact,
   restoreContact,
   touched,
-  useChangeContact,
 } from './contacts.ts'
 
 type Props = {
@@ -48,7 +50,7 @@ function KnownContact({ contact, panel, onLeave }: KnownProps) {
   const toTrash = useToTrash()
   const { id, company, title, email } = contact
   const name = fullName(contact)
-  const change = useChangeContact(id)
+  const change = useStored(contactQuery(id), (changes: ContactChanges) => changeContact(id, changes), touched)
   const writes = may('contacts:write')
   // What a new deal or activity of this contact begins with.
   const linked = { contact: { id, name }, company }

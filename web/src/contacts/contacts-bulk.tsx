@@ -1,66 +1,38 @@
-import { Button, TextInput } from '@mantine/core'
-import { MilestoneIcon, TagIcon, TrashIcon } from '@primer/octicons-react'
+import { TextInput } from '@mantine/core'
+import { MilestoneIcon, TagIcon } from '@primer/octicons-react'
 import { useBulk } from '../record/bulk.tsx'
 import { BulkText } from '../record/bulk-text.tsx'
-import type { BulkActions } from '../record/record-list.tsx'
+import { fullName } from '../record/choices.ts'
 import { useTexts } from '../texts/texts.ts'
-import {
-  changeContact,
-  changeTags,
-  deleteContact,
-  type ListedContact,
-  restoreContact,
-  touched,
-} from './contacts.ts'
+import type { ListPage } from '../ui/list-page.tsx'
+import { changeContact, changeTag, type ListedContact, touched } from './contacts.ts'
 import { StageInput } from './stage-input.tsx'
 
-/** What can be done with the selected contacts; each has one Undo for all. */
-export function ContactsBulk({ rows, onDone, onLeave }: { rows: ListedContact[] } & BulkActions) {
+/** What can be done with the selected contacts beside deleting; each has one Undo for all. */
+export function ContactsBulk({ act }: Pick<ListPage<ListedContact>, 'act'>) {
   const t = useTexts()
   const bulk = useBulk()
-  const start: typeof bulk = (work) => {
-    onDone()
-    return bulk(work)
-  }
+  const shared = { nameOf: fullName, refresh: touched }
   const setStage = (text: string) =>
-    start({
-      items: rows,
-      work: ({ id }) => changeContact(id, { stage: text || null }),
-      undo: ({ id, stage }) => changeContact(id, { stage }),
-      message: (n) => (text ? t.contacts.stage_set(n, text) : t.contacts.stage_cleared(n)),
-      refresh: touched,
-    })
-
-  function tag(change: (tags: string[]) => string[], message: (n: number) => string) {
-    const before = new Map<number, string[]>()
-    return start({
-      items: rows,
-      work: async ({ id }) => void before.set(id, await changeTags(id, change)),
-      undo: ({ id }) => changeContact(id, { tags: before.get(id) ?? [] }),
-      message,
-      refresh: touched,
-    })
-  }
-  const addTag = (text: string) =>
-    tag(
-      (tags) => (tags.includes(text) ? tags : [...tags, text]),
-      (n) => t.contacts.tag_added(n, text),
+    act((items) =>
+      bulk({
+        ...{ ...shared, items },
+        work: ({ id }) => changeContact(id, { stage: text || null }),
+        undo: ({ id, stage }) => changeContact(id, { stage }),
+        message: (n) => (text ? t.contacts.stage_set(n, text) : t.contacts.stage_cleared(n)),
+      }),
     )
-  const removeTag = (text: string) =>
-    tag(
-      (tags) => tags.filter((one) => one !== text),
-      (n) => t.contacts.tag_removed(n, text),
-    )
-  async function remove() {
-    await onLeave()
-    await start({
-      items: rows,
-      work: ({ id }) => deleteContact(id),
-      undo: ({ id }) => restoreContact(id),
-      message: t.contacts.deleted,
-      refresh: touched,
+  const setTag = (tag: string, wanted: boolean) =>
+    act((items) => {
+      // Who had the tag already, or had it not, keeps it so when it is taken back.
+      const changed = new Set<number>()
+      return bulk({
+        ...{ ...shared, items },
+        work: async ({ id }) => void ((await changeTag(id, tag, wanted)) && changed.add(id)),
+        undo: async ({ id }) => void (changed.has(id) && (await changeTag(id, tag, !wanted))),
+        message: (n) => (wanted ? t.contacts.tag_added(n, tag) : t.contacts.tag_removed(n, tag)),
+      })
     })
-  }
   const tagInput = (given: {
     label: string
     value: string
@@ -87,15 +59,16 @@ export function ContactsBulk({ rows, onDone, onLeave }: { rows: ListedContact[] 
           <StageInput {...given} label={t.contacts.stage} comboboxProps={{ withinPortal: false }} />
         )}
       </BulkText>
-      <BulkText label={t.contacts.add_tag} icon={<TagIcon size={14} />} onApply={addTag}>
+      <BulkText label={t.contacts.add_tag} icon={<TagIcon size={14} />} onApply={(tag) => setTag(tag, true)}>
         {tagInput}
       </BulkText>
-      <BulkText label={t.contacts.remove_tag} icon={<TagIcon size={14} />} onApply={removeTag}>
+      <BulkText
+        label={t.contacts.remove_tag}
+        icon={<TagIcon size={14} />}
+        onApply={(tag) => setTag(tag, false)}
+      >
         {tagInput}
       </BulkText>
-      <Button variant="default" leftSection={<TrashIcon size={14} />} onClick={remove}>
-        {t.app.delete}
-      </Button>
     </>
   )
 }

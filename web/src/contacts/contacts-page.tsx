@@ -7,10 +7,9 @@ import { RecordListPage } from '../record/record-list.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
 import type { Column } from '../ui/table.tsx'
-import { tell } from '../ui/undo.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
 import { ContactRecord } from './contact-record.tsx'
-import { contactsQuery, type ListedContact } from './contacts.ts'
+import { contactsQuery, deleteContact, type ListedContact, restoreContact, touched } from './contacts.ts'
 import { ContactsBulk } from './contacts-bulk.tsx'
 import { CreateContact } from './create-contact.tsx'
 
@@ -96,7 +95,7 @@ export function ContactsPage() {
   const columns = useMemo(() => columnsOf(t), [t])
   const filters = useMemo(() => filtersOf(t), [t])
   return (
-    <RecordListPage<ListedContact>
+    <RecordListPage
       list="contacts"
       title={t.app.contacts}
       columns={columns}
@@ -107,17 +106,17 @@ export function ContactsPage() {
       empty={may ? t.contacts.empty : t.contacts.empty_read_only}
       create={may ? t.contacts.create : undefined}
       createDialog={(opened, onClose, onCreated) => (
-        <CreateContact
-          opened={opened}
-          onClose={onClose}
-          onCreated={(contact) => {
-            tell(t.contacts.created(fullName(contact)))
-            onCreated(contact.id)
-          }}
-        />
+        <CreateContact opened={opened} onClose={onClose} onCreated={({ id }) => onCreated(id)} />
       )}
       record={(id, onClose) => <ContactRecord id={id} panel onLeave={onClose} />}
-      bulk={may ? (rows, actions) => <ContactsBulk rows={rows} {...actions} /> : undefined}
+      bulk={
+        may
+          ? {
+              actions: ({ act }) => <ContactsBulk act={act} />,
+              ...{ remove: deleteContact, restore: restoreContact, deleted: t.contacts.deleted, touched },
+            }
+          : undefined
+      }
     />
   )
 }

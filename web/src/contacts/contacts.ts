@@ -1,8 +1,6 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query'
-import { useCallback } from 'react'
-import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { queryOptions } from '@tanstack/react-query'
+import { answerOf, api, dataOf, Problem, type Schemas } from '../api/client.ts'
 import type { CustomChanges } from '../record/custom-fields.tsx'
-import { useRefresh } from '../record/refresh.ts'
 
 export type Contact = Schemas['Contact']
 export type ListedContact = Schemas['ListedContact']
@@ -18,11 +16,10 @@ export const touched = ['contacts', 'companies', 'timeline', 'trash']
 const at = (id: number) => ({ params: { path: { id } } })
 
 /** A page of the list, as the API is asked for it. */
-export const contactsQuery = (query: Record<string, unknown>) =>
-  queryOptions({
-    queryKey: ['contacts', 'list', query],
-    queryFn: () => answerOf(api.GET('/api/v1/contacts', { params: { query: query as never } })),
-  })
+export const contactsQuery = (query: Record<string, unknown>) => ({
+  queryKey: ['contacts', 'list', query],
+  queryFn: () => answerOf(api.GET('/api/v1/contacts', { params: { query: query as never } })),
+})
 
 export const contactQuery = (id: number) =>
   queryOptions({
@@ -39,10 +36,10 @@ export const restoreContact = (id: number): Promise<Contact> =>
   dataOf(api.POST('/api/v1/contacts/{id}/restore', { ...at(id), body: {} }))
 
 /**
- * Changes the tags of a contact as they are now, which a list does not show; resolves to those before. Refused when
- * somebody changes the contact between the reading and the writing.
+ * Gives a contact a tag or takes it away, among the tags that it has now, which a list does not show; resolves to whether
+ * that changed anything. Another's change between the reading and the writing is read too, once.
  */
-export async function changeTags(id: number, change: (tags: string[]) => string[]): Promise<string[]> {
+export async function changeTag(id: number, tag: string, wanted: boolean, again = true): Promise<boolean> {
   let etag = ''
   const { tags } = await dataOf(
     api.GET('/api/v1/contacts/{id}', at(id)).then((answer) => {
@@ -50,23 +47,14 @@ export async function changeTags(id: number, change: (tags: string[]) => string[
       return answer
     }),
   )
-  const header = { 'If-Match': etag }
-  const body = { tags: change(tags) }
-  await answerOf(api.PUT('/api/v1/contacts/{id}', { params: { path: { id }, header }, body }))
-  return tags
-}
-
-/** Stores a change of one contact and shows what the service answers. */
-export function useChangeContact(id: number): (changes: ContactChanges) => Promise<void> {
-  const client = useQueryClient()
-  const refresh = useRefresh()
-  return useCallback(
-    async (changes) => {
-      const contact = await changeContact(id, changes)
-      client.setQueryData(contactQuery(id).queryKey, contact)
-      // Others are read again beside, so that the field need not wait for them.
-      refresh(...touched)
-    },
-    [client, id, refresh],
-  )
+  if (tags.includes(tag) === wanted) return false
+  const params = { path: { id }, header: { 'If-Match': etag } }
+  const body = { tags: wanted ? [...tags, tag] : tags.filter((one) => one !== tag) }
+  try {
+    await answerOf(api.PUT('/api/v1/contacts/{id}', { params, body }))
+    return true
+  } catch (error) {
+    if (again && error instanceof Problem && error.status === 412) return changeTag(id, tag, wanted, false)
+    throw error
+  }
 }

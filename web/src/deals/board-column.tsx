@@ -33,10 +33,11 @@ type Props = {
 /** A stage with its deals, 25 at a time. */
 export function BoardColumn(props: Props) {
   const { stage, sums, sort, filter, moves, held, writes, menu, open_id, actions, onCreate } = props
+  const { asked, onReason, onPutBack } = props
   const t = useTexts()
   const formats = useFormats()
   const column = useColumn(stage, sort, filter, moves, held)
-  const { deals, error, hasNextPage, fetchNextPage, isFetchingNextPage, refetch } = column
+  const { deals, error, more, loading_more, readMore, refetch } = column
   const name = t.deals.stages[stage]
   const count = sums ? formats.number(sums.count) : ''
   const value = sums ? formats.money(sums.value) : ''
@@ -50,14 +51,14 @@ export function BoardColumn(props: Props) {
           data-over={isDraggingOver || undefined}
           aria-label={sums ? `${name}: ${t.deals.count(sums.count, count)}, ${value}` : name}
         >
-          <Reason {...props}>
+          <Reason asked={asked} onReason={onReason} onPutBack={onPutBack}>
             <header className="column-head">
               <h2 className="column-name">
                 <StageMark stage={stage} />
                 <span>{name}</span>
                 <span className="column-count numbers">{count}</span>
               </h2>
-              {writes && (
+              {writes && stage !== 'lost' && (
                 <button
                   type="button"
                   className="column-add"
@@ -89,14 +90,14 @@ export function BoardColumn(props: Props) {
             {!deals && !error && <Awaited />}
             {deals?.length === 0 && !isDraggingOver && <p className="column-none">{t.deals.none_here}</p>}
             {error && <ProblemNote error={error} onRetry={() => refetch()} />}
-            {hasNextPage && (
+            {more && (
               <Button
                 variant="subtle"
                 color="gray"
                 fullWidth
                 className="column-more"
-                loading={isFetchingNextPage}
-                onClick={() => fetchNextPage()}
+                loading={loading_more}
+                onClick={readMore}
               >
                 {t.deals.show_more(formats.number(Math.max(0, left)))}
               </Button>
@@ -108,8 +109,10 @@ export function BoardColumn(props: Props) {
   )
 }
 
+type ReasonProps = Pick<Props, 'asked' | 'onReason' | 'onPutBack'> & { children: React.ReactNode }
+
 /** The question for the reason, at the head of the column. */
-function Reason({ asked, onReason, onPutBack, children }: Props & { children: React.ReactNode }) {
+function Reason({ asked, onReason, onPutBack, children }: ReasonProps) {
   const t = useTexts()
   if (!asked) return children
   return (

@@ -204,21 +204,21 @@ function useBoardKeys(
     const links = cardsOf(next ?? null)
     links[Math.min(at, links.length - 1)]?.focus()
   }
-  const way = (name: string, label: string, keys: string[], down: number, right: number) =>
-    keys.map((key) => ({
-      ...{ id: `${name}-${key}`, label, group: 'lists' as const, keys: key, keys_only: true },
-      run: () => go(down, right),
-    }))
+  const by_key = { group: 'lists' as const, keys_only: true }
+  const { next_card, previous_card, left_column, right_column } = t.deals
+  const way = (label: string, keys: string, also: string, down: number, right: number) => ({
+    ...{ ...by_key, id: keys, label, keys, also },
+    run: () => go(down, right),
+  })
   useCommands([
-    ...way('next-card', t.deals.next_card, ['j', 'ArrowDown'], 1, 0),
-    ...way('previous-card', t.deals.previous_card, ['k', 'ArrowUp'], -1, 0),
-    ...way('left-column', t.deals.left_column, ['ArrowLeft'], 0, -1),
-    ...way('right-column', t.deals.right_column, ['ArrowRight'], 0, 1),
+    way(next_card, 'j', 'ArrowDown', 1, 0),
+    way(previous_card, 'k', 'ArrowUp', -1, 0),
+    way(left_column, 'ArrowLeft', '', 0, -1),
+    way(right_column, 'ArrowRight', '', 0, 1),
     ...(writes
       ? [
           {
-            ...{ id: 'move-card', label: t.deals.move_card, group: 'lists' as const },
-            ...{ keys: 'm', keys_only: true },
+            ...{ ...by_key, id: 'move-card', label: t.deals.move_card, keys: 'm' },
             run() {
               const id = Number(focused()?.dataset.deal)
               if (id) onMenu(id)

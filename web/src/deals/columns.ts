@@ -1,6 +1,7 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
+import { usePages } from '../record/pages.ts'
 import { type Deal, listDeals } from './deals.ts'
 import { dealIn, type Move } from './moves.ts'
 import { isOpen, type Stage } from './stages.ts'
@@ -29,20 +30,17 @@ export function useColumn(
   moves: ReadonlyMap<number, Move>,
   held: boolean,
 ) {
-  const query = useInfiniteQuery({
+  const query = usePages({
     queryKey: ['deals', 'board', stage, sort, filter],
-    queryFn: ({ pageParam: cursor, signal }) =>
-      listDeals({ stage, sort, per_page, cursor, ...filter }, signal),
-    initialPageParam: '',
-    getNextPageParam: ({ meta }) => (meta as { next_cursor?: string | null }).next_cursor,
-    placeholderData: keepPreviousData,
+    read: (cursor, signal) => listDeals({ stage, sort, per_page, cursor, ...filter }, signal),
+    keeps: true,
   })
   const data = useHeld(query.data, held)
-  const deals = data?.pages.flatMap((page) => page.data)
-  return {
-    ...query,
-    deals: deals && withMoves(deals, stage, moves, sort, query.hasNextPage),
-  }
+  // A deal that moved on between the readings of two pages stands on both.
+  const deals = data && [
+    ...new Map(data.pages.flatMap((page) => page.data).map((deal) => [deal.id, deal])).values(),
+  ]
+  return { ...query, deals: deals && withMoves(deals, stage, moves, sort, query.more) }
 }
 
 function withMoves(
@@ -100,10 +98,18 @@ function moved(report: Pipeline, moves: ReadonlyMap<number, Move>): Pipeline {
       sums.value += by * (deal.value ?? 0)
     }
   const open = stages.filter(({ stage }) => isOpen(stage))
+  const weighted = [...moves.values()].reduce(
+    (sum, { deal, to }) => sum + weightOf(dealIn(deal, to)) - weightOf(deal),
+    report.total_open.weighted_value,
+  )
   const total_open = {
-    ...report.total_open,
+    weighted_value: weighted,
     count: open.reduce((sum, { count }) => sum + count, 0),
     value: open.reduce((sum, { value }) => sum + value, 0),
   }
   return { stages, total_open }
 }
+
+/** What a deal adds to the weighted sum of the open ones. */
+const weightOf = ({ stage, value, probability }: Deal): number =>
+  isOpen(stage) ? ((value ?? 0) * probability) / 100 : 0

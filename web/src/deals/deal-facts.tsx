@@ -1,12 +1,12 @@
 import { useFormats } from '../app/formats.ts'
 import { fullName } from '../record/choices.ts'
 import { ReferenceField } from '../record/reference-field.tsx'
-import { useRefresh } from '../record/refresh.ts'
+import { useStored } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
 import { Ago, Money } from '../ui/values.tsx'
 import { CloseDate } from './close-date.tsx'
-import { changeDeal, type Deal, type DealChanges, touched } from './deals.ts'
+import { changeDeal, type Deal, type DealChanges, dealQuery, touched } from './deals.ts'
 import { default_probabilities } from './stages.ts'
 import '../ui/fields.css'
 
@@ -14,13 +14,9 @@ import '../ui/fields.css'
 export function DealFacts({ deal, writes }: { deal: Deal; writes: boolean }) {
   const t = useTexts()
   const formats = useFormats()
-  const refresh = useRefresh()
   const { id, contact, company, status, stage, probability, closed_at } = deal
 
-  async function save(changes: DealChanges) {
-    await changeDeal(id, changes)
-    await refresh(...touched)
-  }
+  const save = useStored(dealQuery(id), (changes: DealChanges) => changeDeal(id, changes), touched)
   const saves = (name: keyof DealChanges) =>
     writes ? (value: string | number | null) => save({ [name]: value }) : undefined
   const as_stage = probability === default_probabilities[stage]

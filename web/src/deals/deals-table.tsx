@@ -1,14 +1,15 @@
 import { Button, Menu } from '@mantine/core'
-import { ArrowSwitchIcon, TrashIcon } from '@primer/octicons-react'
+import { ArrowSwitchIcon } from '@primer/octicons-react'
 import { useMemo, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { useBulk } from '../record/bulk.tsx'
 import { fullName } from '../record/choices.ts'
 import { RecordLink } from '../record/linked.tsx'
-import { type BulkActions, RecordListPage } from '../record/record-list.tsx'
+import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
+import type { ListPage } from '../ui/list-page.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Ago, Money } from '../ui/values.tsx'
 import { CloseDate } from './close-date.tsx'
@@ -94,7 +95,7 @@ export function DealsTable({ before_views }: { before_views: React.ReactNode }) 
     { name: 'created_to', label: t.deals.created_to, kind: 'date' },
   ]
   return (
-    <RecordListPage<Deal>
+    <RecordListPage
       list="deals"
       title={t.app.deals}
       columns={useDealColumns()}
@@ -108,39 +109,33 @@ export function DealsTable({ before_views }: { before_views: React.ReactNode }) 
       create={writes ? t.deals.create : undefined}
       createDialog={(opened, onClose) => <CreateDeal opened={opened} onClose={onClose} />}
       record={(id, onClose) => <DealRecord key={id} id={id} panel onLeave={onClose} />}
-      bulk={writes ? (deals, actions) => <DealsBulk deals={deals} {...actions} /> : undefined}
+      bulk={
+        writes
+          ? {
+              actions: (page) => <DealsBulk {...page} />,
+              ...{ remove: deleteDeal, restore: restoreDeal, deleted: t.app.deleted_many, touched },
+            }
+          : undefined
+      }
     />
   )
 }
 
-/** What can be done with the chosen deals; all of it can be undone. */
-function DealsBulk({ deals, onDone, onLeave }: { deals: Deal[] } & BulkActions) {
+/** What can be done with the chosen deals beside deleting; it can be undone. */
+function DealsBulk({ act, chosen }: Pick<ListPage<Deal>, 'act' | 'chosen'>) {
   const t = useTexts()
   const bulk = useBulk()
   const [asks, setAsks] = useState(false)
-
-  function move(to: Stage, lost_reason?: string) {
-    const backs = new Map<number, () => Promise<Deal>>()
-    onDone()
-    return bulk({
-      items: deals.filter(({ stage }) => stage !== to),
-      work: async (deal) => backs.set(deal.id, (await moveDeal(deal, to, lost_reason)).back),
-      undo: async ({ id }) => backs.get(id)?.(),
-      message: (n) => t.deals.moved_many(n, t.deals.stages[to]),
-      refresh: [...touched],
+  const move = (to: Stage, lost_reason?: string) =>
+    act((deals) => {
+      const backs = new Map<number, () => Promise<Deal>>()
+      return bulk({
+        ...{ items: deals.filter(({ stage }) => stage !== to), nameOf: ({ name }) => name, refresh: touched },
+        work: async (deal) => backs.set(deal.id, (await moveDeal(deal, to, lost_reason)).back),
+        undo: async ({ id }) => backs.get(id)?.(),
+        message: (n) => t.deals.moved_many(n, t.deals.stages[to]),
+      })
     })
-  }
-  async function remove() {
-    await onLeave()
-    onDone()
-    return bulk({
-      items: deals,
-      work: ({ id }) => deleteDeal(id),
-      undo: ({ id }) => restoreDeal(id),
-      message: t.app.deleted_many,
-      refresh: [...touched],
-    })
-  }
   return (
     <>
       <Menu position="top" width={200}>
@@ -161,12 +156,9 @@ function DealsBulk({ deals, onDone, onLeave }: { deals: Deal[] } & BulkActions) 
           ))}
         </Menu.Dropdown>
       </Menu>
-      <Button variant="default" leftSection={<TrashIcon size={14} />} onClick={remove}>
-        {t.app.delete}
-      </Button>
       <LostReasonDialog
         opened={asks}
-        question={t.deals.why_lost_many(deals.length)}
+        question={t.deals.why_lost_many(chosen.length)}
         onCancel={() => setAsks(false)}
         onReason={(reason) => {
           setAsks(false)

@@ -19,8 +19,10 @@ export async function listDeals(query: DealsQuery, signal?: AbortSignal) {
   return { data: data as Deal[], meta }
 }
 
-export const dealsQuery = (query: DealsQuery) =>
-  queryOptions({ queryKey: ['deals', 'list', query], queryFn: () => listDeals(query) })
+export const dealsQuery = (query: DealsQuery) => ({
+  queryKey: ['deals', 'list', query],
+  queryFn: () => listDeals(query),
+})
 
 export const dealQuery = (id: number) =>
   queryOptions({

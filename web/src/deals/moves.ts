@@ -1,7 +1,7 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { useMemo, useRef, useState } from 'react'
 import { explain, tellProblem } from '../app/problems.tsx'
-import { useRefresh } from '../record/refresh.ts'
-import { useTexts } from '../texts/texts.ts'
+import { type Texts, useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { type Deal, moveDeal, touched } from './deals.ts'
 import { default_probabilities, isOpen, type Stage } from './stages.ts'
@@ -18,15 +18,19 @@ export type Move = {
 }
 
 /** A deal as it will look in a stage. */
-export const dealIn = (deal: Deal, stage: Stage): Deal =>
-  deal.stage === stage
-    ? deal
-    : {
-        ...deal,
-        stage,
-        status: isOpen(stage) ? 'open' : (stage as 'won' | 'lost'),
-        probability: default_probabilities[stage],
-      }
+export function dealIn(deal: Deal, stage: Stage): Deal {
+  if (deal.stage === stage) return deal
+  // A probability of its own goes with it from one open stage to another.
+  const own = isOpen(deal.stage) && deal.probability !== default_probabilities[deal.stage]
+  const probability = own && isOpen(stage) ? deal.probability : default_probabilities[stage]
+  return { ...deal, stage, status: isOpen(stage) ? 'open' : (stage as 'won' | 'lost'), probability }
+}
+
+/** Says where a deal was moved to, with the way back. */
+export function tellMoved(t: Texts, { name, stage }: Deal, undo: () => Promise<unknown>): void {
+  const told = isOpen(stage) ? t.deals.moved(name, t.deals.stages[stage]) : t.deals[stage as 'won'](name)
+  offerUndo(t, told, undo)
+}
 
 /**
  * Moves cards at once and tells the service; what it refuses goes back, with the reason told. As long as a move is on its
@@ -34,7 +38,7 @@ export const dealIn = (deal: Deal, stage: Stage): Deal =>
  */
 export function useMoves() {
   const t = useTexts()
-  const refresh = useRefresh()
+  const client = useQueryClient()
   const moves = useRef(new Map<number, Move>())
   const [, setVersion] = useState(0)
   const [lifted, setLifted] = useState(false)
@@ -45,7 +49,14 @@ export function useMoves() {
     setLifted,
     held: lifted || moves.current.size > 0,
     ...useMemo(() => {
+      // The stages whose columns are to be read again.
+      const old = new Set<Stage>()
       const show = () => setVersion((version) => version + 1)
+      function go(move: Move) {
+        moves.current.set(move.deal.id, move)
+        for (const stage of [move.deal.stage, move.from, move.to]) old.add(stage)
+        show()
+      }
       const all = () => [...moves.current.values()]
 
       async function settle() {
@@ -53,7 +64,12 @@ export function useMoves() {
         const busy = () => all().some(({ state }) => state !== 'done')
         if (busy()) return
         const done = all()
-        await refresh(...touched)
+        const columns = new Set(old)
+        old.clear()
+        await client.invalidateQueries({
+          predicate: ({ queryKey: [resource, shown, stage] }) =>
+            touched.includes(resource as 'deals') && (shown !== 'board' || columns.has(stage as Stage)),
+        })
         // Another move may have begun meanwhile: then its end settles all.
         if (busy()) return
         for (const move of done)
@@ -76,17 +92,14 @@ export function useMoves() {
       async function send(card: Deal, to: Stage, lost_reason?: string): Promise<void> {
         const { deal, from } = placeOf(card)
         const mine: Move = { deal, from, to, state: 'sent' }
-        moves.current.set(deal.id, mine)
-        show()
-        const { name } = deal
+        go(mine)
         try {
-          const { back } = await moveDeal(dealIn(deal, from), to, lost_reason)
+          const { deal: moved, back } = await moveDeal(dealIn(deal, from), to, lost_reason)
           mine.state = 'done'
-          const told = isOpen(to) ? t.deals.moved(name, t.deals.stages[to]) : t.deals[to as 'won'](name)
-          offerUndo(t, told, () => undo(mine, back))
+          tellMoved(t, moved, () => undo(mine, back))
         } catch (error) {
           goBack(mine)
-          tellProblem(error, t, t.deals.back_in(name, t.deals.stages[from], explain(error, t)))
+          tellProblem(error, t, t.deals.back_in(deal.name, t.deals.stages[from], explain(error, t)))
         }
         await settle()
       }
@@ -95,8 +108,7 @@ export function useMoves() {
         // Held still, the board has it where it was; read again, where it went.
         const { deal } = placeOf(dealIn(moved, from))
         const mine: Move = { deal, from, to, state: 'sent' }
-        moves.current.set(deal.id, mine)
-        show()
+        go(mine)
         try {
           await back()
           mine.state = 'done'
@@ -112,8 +124,7 @@ export function useMoves() {
         send,
         /** Shows a card in lost, until the reason is told or not. */
         ask(card: Deal) {
-          moves.current.set(card.id, { ...placeOf(card), to: 'lost', state: 'asked' })
-          show()
+          go({ ...placeOf(card), to: 'lost', state: 'asked' })
         },
         /** Puts a card back for which no reason was told. */
         putBack(id: number) {
@@ -122,7 +133,7 @@ export function useMoves() {
           settle()
         },
       }
-    }, [refresh, t]),
+    }, [client, t]),
   }
 }
 export type Moves = ReturnType<typeof useMoves>

@@ -8,7 +8,7 @@ import './stages.css'
 import './stage-steps.css'
 
 type Props = {
-  deal: Pick<Deal, 'id' | 'name' | 'stage' | 'probability'>
+  deal: Deal
   /** Whether the reader may move it. */
   writes: boolean
 }

@@ -1,33 +1,42 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { tellProblem } from '../app/problems.tsx'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
-import { offerUndo } from '../ui/undo.tsx'
 import { type Deal, moveDeal, touched } from './deals.ts'
-import { isOpen, type Stage } from './stages.ts'
+import { tellMoved } from './moves.ts'
+import type { Stage } from './stages.ts'
 
 /** Moves one deal from its page: `shown` is where it is or is going; a loss asks for its reason first. */
-export function useStage(deal: Pick<Deal, 'id' | 'name' | 'stage' | 'probability'>) {
+export function useStage(deal: Deal) {
   const t = useTexts()
   const refresh = useRefresh()
   const [going, setGoing] = useState<Stage | null>(null)
   const [asks, setAsks] = useState(false)
+  // Where the moves that are on their way take the deal: each begins where the one before ended, and goes back there.
+  const latest = useRef<Promise<Deal> | null>(null)
 
   async function go(to: Stage, lost_reason?: string) {
     setAsks(false)
     setGoing(to)
+    const before = latest.current ?? Promise.resolve(deal)
+    const moving = before.then((now) => moveDeal(now, to, lost_reason))
+    const mine = moving.then(
+      (done) => done.deal,
+      () => before,
+    )
+    latest.current = mine
     try {
-      const { back } = await moveDeal(deal, to, lost_reason)
-      const { name } = deal
-      const told = isOpen(to) ? t.deals.moved(name, t.deals.stages[to]) : t.deals[to as 'won'](name)
-      offerUndo(t, told, async () => {
-        await back()
+      const moved = await moving
+      tellMoved(t, moved.deal, async () => {
+        await moved.back()
         await refresh(...touched)
       })
     } catch (error) {
       tellProblem(error, t)
     }
-    await refresh(...touched)
+    if (latest.current === mine) await refresh(...touched)
+    if (latest.current !== mine) return
+    latest.current = null
     setGoing(null)
   }
   return {

@@ -1,38 +1,42 @@
 import { Skeleton } from '@mantine/core'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
-import type { Outcomes, Pipeline } from './reports.ts'
+import type { useOutcomes, usePipeline } from './reports.ts'
 
-type Figure = { label: string; value: React.ReactNode; beside: string }
+type Props = { pipeline: ReturnType<typeof usePipeline>; outcomes: ReturnType<typeof useOutcomes> }
+type Figure = { label: string; value: string | null; beside: string }
+const none = '–'
 
 /** The four numbers that one looks for first. */
-export function Figures({
-  pipeline,
-  outcomes,
-}: {
-  pipeline: Pipeline | undefined
-  outcomes: Outcomes | undefined
-}) {
+export function Figures(props: Props) {
   const { home } = useTexts()
   const formats = useFormats()
+  const { data: pipeline } = props.pipeline
+  const { data: outcomes } = props.outcomes
+  // What the service did not tell: the cards below say why, and offer another try.
+  const without = ({ error }: { error: unknown }) => (error ? none : null)
   const closed = outcomes ? outcomes.won_count + outcomes.lost_count : 0
   const month = outcomes?.months.at(-1)
-  const figures: (Figure | { label: string; value: null; beside: string })[] = [
+  const figures: Figure[] = [
     {
       label: home.open_value,
-      value: pipeline ? formats.money(pipeline.total_open.value) : null,
+      value: pipeline ? formats.money(pipeline.total_open.value) : without(props.pipeline),
       beside: pipeline
         ? home.deals(pipeline.total_open.count, formats.number(pipeline.total_open.count))
         : '',
     },
     {
       label: home.forecast,
-      value: pipeline ? formats.money(pipeline.total_open.weighted_value) : null,
+      value: pipeline ? formats.money(pipeline.total_open.weighted_value) : without(props.pipeline),
       beside: home.forecast_hint,
     },
     {
       label: home.win_rate,
-      value: outcomes ? (outcomes.win_rate === null ? '–' : formats.percent(outcomes.win_rate)) : null,
+      value: outcomes
+        ? outcomes.win_rate === null
+          ? none
+          : formats.percent(outcomes.win_rate)
+        : without(props.outcomes),
       beside: !outcomes
         ? ''
         : closed
@@ -41,7 +45,7 @@ export function Figures({
     },
     {
       label: home.won_this_month,
-      value: month ? formats.money(month.won_value) : null,
+      value: month ? formats.money(month.won_value) : without(props.outcomes),
       beside: month ? home.deals(month.won_count, formats.number(month.won_count)) : '',
     },
   ]

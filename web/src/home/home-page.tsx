@@ -17,8 +17,8 @@ export function HomePage() {
   const may = useMay()
   const beginnings = useBeginnings()
   const { contacts, deals } = beginnings
-  const { data: pipeline } = usePipeline()
-  const { data: outcomes } = useOutcomes()
+  const pipeline = usePipeline()
+  const outcomes = useOutcomes()
   const empty = contacts === 0 && deals === 0
   const begins = contacts === 0 || deals === 0
   // What stands here depends on whether there is anything yet: nothing is shown that would have to go again.

@@ -51,7 +51,7 @@ export function PipelineChart() {
             {stages.map(({ stage, value, weighted_value, count }) => (
               <tr key={stage}>
                 <th scope="row">
-                  <Link to={`/deals?stage=${stage}`} className="home-stage">
+                  <Link to={`/deals?view=table&stage=${stage}`} className="home-stage">
                     <StageMark stage={stage} />
                     <span>{t.deals.stages[stage]}</span>
                   </Link>

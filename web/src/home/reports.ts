@@ -3,7 +3,6 @@ import { api, dataOf, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 
-export type Pipeline = Schemas['PipelineReport']
 export type Outcomes = Schemas['OutcomesReport']
 
 /** What the deals of every stage add up to. */

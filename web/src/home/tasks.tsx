@@ -1,32 +1,29 @@
 import { CircleIcon } from '@primer/octicons-react'
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { api, dataOf, type Schemas } from '../api/client.ts'
+import { useActivityActions } from '../activities/queries.ts'
+import { answerOf, api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
-import { tellProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { endOfDay } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
-import { offerUndo } from '../ui/undo.tsx'
 import { Card } from './card.tsx'
 
-type Activity = Schemas['ListedActivity']
 const at_once = 7
 
 /** What is overdue or due today; a click on the circle completes. */
 export function Tasks() {
   const t = useTexts()
   const formats = useFormats()
-  const client = useQueryClient()
+  const { complete } = useActivityActions()
   const may_complete = useMay()('activities:write')
   const list = useRef<HTMLUListElement>(null)
   const left_at = useRef<number | null>(null)
   const { zone } = formats
   const today = formats.today()
-  const queryKey = ['activities', 'home', today, zone]
   const { data, error, refetch } = useQuery({
-    queryKey,
+    queryKey: ['activities', 'home', today, zone],
     queryFn: () => {
       const query = {
         status: 'open',
@@ -34,7 +31,7 @@ export function Tasks() {
         sort: 'due_at',
         per_page: at_once,
       } as const
-      return dataOf(api.GET('/api/v1/activities', { params: { query } }))
+      return answerOf(api.GET('/api/v1/activities', { params: { query } }))
     },
     placeholderData: keepPreviousData,
   })
@@ -44,25 +41,8 @@ export function Tasks() {
     enabled: useMay()('reports:read'),
   })
 
-  async function complete({ id, subject }: Activity, index: number) {
-    const path = { params: { path: { id } } }
-    const again = () => {
-      for (const resource of ['activities', 'reports', 'timeline', 'events'])
-        client.invalidateQueries({ queryKey: [resource] })
-    }
-    left_at.current = index
-    client.setQueryData<Activity[]>(queryKey, (before) => before?.filter((one) => one.id !== id))
-    try {
-      await dataOf(api.POST('/api/v1/activities/{id}/complete', { ...path, body: {} }))
-      offerUndo(t, t.home.completed(subject), async () => {
-        await dataOf(api.POST('/api/v1/activities/{id}/reopen', { ...path, body: {} }))
-        again()
-      })
-    } catch (error) {
-      tellProblem(error, t)
-    }
-    again()
-  }
+  // Completed here it goes at once; it comes back by Undo, or when the service refuses.
+  const tasks = data?.data.filter(({ completed_at }) => !completed_at)
   // The button that was used is gone: the focus goes to the one that has come to its place.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list tells when it has changed
   useEffect(() => {
@@ -90,9 +70,9 @@ export function Tasks() {
           .join(', ')
       }
     >
-      {data?.length === 0 && <p className="home-soft">{t.home.nothing_due}</p>}
+      {tasks?.length === 0 && <p className="home-soft">{t.home.nothing_due}</p>}
       <ul className="home-list" ref={list}>
-        {data?.map((activity, index) => (
+        {tasks?.map((activity, index) => (
           <li key={activity.id} className="home-row">
             {may_complete && (
               <button
@@ -100,7 +80,10 @@ export function Tasks() {
                 className="home-complete"
                 aria-label={t.home.complete(activity.subject)}
                 title={t.home.complete(activity.subject)}
-                onClick={() => complete(activity, index)}
+                onClick={() => {
+                  left_at.current = index
+                  complete([activity])
+                }}
               >
                 <CircleIcon />
               </button>

@@ -4,6 +4,7 @@ import { Problem } from '../api/client.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTitle } from '../app/title.ts'
 import { useTexts } from '../texts/texts.ts'
+import { focusWrong } from '../ui/focus.ts'
 import './people.css'
 
 type Props = { title: string; text?: React.ReactNode; children?: React.ReactNode }
@@ -49,7 +50,8 @@ type FormProps = {
   problem: unknown
   /** What is said in place of the service's words, for answers that mean something here. */
   told?: string | null
-  onSubmit: () => void
+  /** Resolves to whether it was sent. */
+  onSubmit: () => Promise<boolean>
   children: React.ReactNode
 }
 
@@ -63,7 +65,8 @@ export function OpenForm({ action, sending, problem, told, onSubmit, children }:
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        if (!wait_s) onSubmit()
+        const form = event.currentTarget
+        if (!wait_s) onSubmit().then((sent) => sent || focusWrong(form))
       }}
     >
       <Stack gap="md" mt="lg">

@@ -44,37 +44,71 @@ export function useCounted(): typeof forEach {
   )
 }
 
+type Failed<Item> = Awaited<ReturnType<typeof forEach<Item>>>['failed']
+const named = 3
+
+/** Says what could not be done, and why: of many the names of the first. */
+export function useTellFailed() {
+  const t = useTexts()
+  return useCallback(
+    <Item,>(failed: Failed<Item>, nameOf: (item: Item) => string, of: number) => {
+      const [first] = failed
+      if (!first) return
+      const names = failed.slice(0, named).map(({ item }) => nameOf(item))
+      const told = t.record.not_done(
+        names.join(', '),
+        failed.length - names.length,
+        explain(first.problem, t),
+      )
+      tellProblem(first.problem, t, of > 1 ? told : undefined)
+    },
+    [t],
+  )
+}
+
 type Work<Item> = {
   items: readonly Item[]
+  nameOf: (item: Item) => string
   /** Resolves to what undoing the item's change needs to know. */
   work: (item: Item) => Promise<unknown>
   /** Takes the change of one item back. */
   undo: (item: Item) => Promise<unknown>
+  /** Shows items as they will be before the service has said yes, or as they were. */
+  show?: (items: readonly Item[], changed: boolean) => Promise<void>
   /** What was done with so many, as the toast says it. */
   message: (n: number) => string
   /** The first parts of the queries' keys that are old then. */
   refresh: readonly string[]
 }
 
-/** Does something with many records, then offers one Undo for all that went through. */
-export function useBulk(): <Item>(work: Work<Item>) => Promise<void> {
+/**
+ * Does something with many records, then offers one Undo for all that went through. Resolves, when the pages show what is
+ * now, to those with which it could not be done.
+ */
+export function useBulk(): <Item>(work: Work<Item>) => Promise<Item[]> {
   const t = useTexts()
   const counted = useCounted()
+  const tellFailed = useTellFailed()
   const refresh = useRefresh()
   return useCallback(
-    async ({ items, work, undo, message, refresh: resources }) => {
-      const { done, failed } = await counted(items, work)
+    async ({ items, nameOf, work, undo, show, message, refresh: resources }) => {
+      async function go(those: typeof items, does: typeof work, changed: boolean) {
+        await show?.(those, changed)
+        const { done, failed } = await counted(those, does)
+        const left = failed.map(({ item }) => item)
+        if (left.length) await show?.(left, !changed)
+        tellFailed(failed, nameOf, those.length)
+        return { done, left }
+      }
+      const { done, left } = await go(items, work, true)
+      if (done.length)
+        offerUndo(t, message(done.length), async () => {
+          await go(done, undo, false)
+          await refresh(...resources)
+        })
       await refresh(...resources)
-      const [first] = failed
-      if (first)
-        tellProblem(first.problem, t, `${t.app.failed_many(failed.length)}. ${explain(first.problem, t)}`)
-      if (!done.length) return
-      offerUndo(t, message(done.length), async () => {
-        const back = await counted(done, undo)
-        await refresh(...resources)
-        if (back.failed[0]) tellProblem(back.failed[0].problem, t)
-      })
+      return left
     },
-    [t, counted, refresh],
+    [t, counted, tellFailed, refresh],
   )
 }

@@ -1,4 +1,5 @@
-import { api, dataOf } from '../api/client.ts'
+import { allOf } from '../api/all.ts'
+import { answerOf, api, dataOf } from '../api/client.ts'
 import type { Choice } from '../ui/reference.tsx'
 
 // As many as a list to choose from shows; more letters find the others.
@@ -28,7 +29,7 @@ async function searchCompanies(search: string): Promise<Choice[]> {
 
 /** Booking pages whose title or address has the text; there are few. */
 async function searchBookingPages(search: string): Promise<Choice[]> {
-  const pages = await dataOf(api.GET('/api/v1/booking-pages', { params: { query: { per_page: 100 } } }))
+  const pages = await allOf((query) => answerOf(api.GET('/api/v1/booking-pages', { params: { query } })))
   const wanted = search.toLowerCase()
   return pages
     .filter(({ title, slug }) => `${title} ${slug}`.toLowerCase().includes(wanted))

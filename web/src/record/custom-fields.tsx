@@ -1,10 +1,12 @@
-import { ActionIcon, Button, Group, NumberInput, Select, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Group, Select, TextInput } from '@mantine/core'
 import { PlusIcon, XIcon } from '@primer/octicons-react'
 import { useState } from 'react'
 import { explain, tellProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
+import { NumberInput } from '../ui/inputs.tsx'
 import { offerUndo } from '../ui/undo.tsx'
+import { unreadIn } from '../ui/unread.ts'
 import { Soft } from '../ui/values.tsx'
 import './custom-fields.css'
 
@@ -104,19 +106,19 @@ function NewField({ taken, onSave, onClose }: NewProps) {
   const t = useTexts()
   const [name, setName] = useState('')
   const [type, setType] = useState('text')
-  const [value, setValue] = useState<string | number>('')
+  const [value, setValue] = useState<CustomValue | null>(null)
   const [problem, setProblem] = useState<{ name?: string; value?: string }>({})
   const [saving, setSaving] = useState(false)
   async function save() {
     const key = name.trim()
-    if (!key || value === '') return
+    const { required } = t.app.field_problems
+    if (!key) return setProblem({ name: required })
     if (taken.includes(key)) return setProblem({ name: t.record.field_exists })
+    if (value === null || value === '') return setProblem({ value: required })
     setSaving(true)
     setProblem({})
     try {
-      await onSave({
-        [key]: type === 'number' ? Number(value) : type === 'boolean' ? value === 'true' : value,
-      })
+      await onSave({ [key]: value })
       onClose()
     } catch (error) {
       setProblem({ value: explain(error, t) })
@@ -129,7 +131,7 @@ function NewField({ taken, onSave, onClose }: NewProps) {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        save()
+        if (!unreadIn(event.currentTarget)) save()
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return
@@ -159,7 +161,7 @@ function NewField({ taken, onSave, onClose }: NewProps) {
           value={type}
           onChange={(next) => {
             setType(next ?? 'text')
-            setValue(next === 'boolean' ? 'true' : '')
+            setValue(next === 'boolean' ? true : null)
           }}
         />
         {type === 'boolean' ? (
@@ -168,20 +170,21 @@ function NewField({ taken, onSave, onClose }: NewProps) {
             allowDeselect={false}
             data={yesOrNo(t.app.yes, t.app.no)}
             value={String(value)}
-            onChange={(next) => setValue(next ?? 'true')}
+            onChange={(next) => setValue(next === 'true')}
           />
         ) : type === 'number' ? (
-          <NumberInput {...given} hideControls value={value} onChange={setValue} />
+          // A phone's keys for decimals have no minus.
+          <NumberInput {...given} inputMode="text" value={value as number | null} onChange={setValue} />
         ) : (
           <TextInput
             {...given}
-            value={String(value)}
+            value={String(value ?? '')}
             onChange={(event) => setValue(event.currentTarget.value)}
           />
         )}
       </Group>
       <Group gap="sm" mt="sm">
-        <Button type="submit" loading={saving} disabled={!name.trim() || value === ''}>
+        <Button type="submit" loading={saving}>
           {t.app.add}
         </Button>
         <Button variant="default" onClick={onClose}>

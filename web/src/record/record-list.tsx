@@ -1,30 +1,35 @@
 import { Button } from '@mantine/core'
-import { keepPreviousData, type UseQueryOptions, useQuery } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import { TrashIcon } from '@primer/octicons-react'
+import { useCallback, useMemo } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
-import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { type Filter, ListFilters } from '../ui/filters.tsx'
+import { type ListPage, type ListQuery, ListTable, useListPage } from '../ui/list-page.tsx'
 import { dated, isId, useCreating, useListView } from '../ui/list-view.ts'
 import { useOpening } from '../ui/opening.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
-import { type Column, DataTable } from '../ui/table.tsx'
+import type { Column } from '../ui/table.tsx'
+import { useBulk } from './bulk.tsx'
 import { ColumnsMenu, useColumns } from './columns.tsx'
-import './related.css'
 import { queryOf } from './list-query.ts'
 import { ViewsMenu } from './views.tsx'
 
-type Meta = { current_page?: number; last_page?: number; per_page?: number; total?: number }
-type Listed<Row> = { data: Row[]; meta: Meta }
+/** What can be done with the selected rows. */
+type Bulk<Row extends { id: number }> = {
+  actions: (page: ListPage<Row>) => React.ReactNode
+  remove: (id: number) => Promise<unknown>
+  restore: (id: number) => Promise<unknown>
+  /** How many were deleted, as the toast says it. */
+  deleted: (n: number) => string
+  /** The first parts of the queries' keys that are old then. */
+  touched: readonly string[]
+}
 
-/** What a bulk action does first: selects nothing any more; before rows go, it also closes the one that is open. */
-export type BulkActions = { onDone: () => void; onLeave: () => unknown }
-
-type Props<Row> = {
+type Props<Row extends { id: number }> = {
   list: 'contacts' | 'companies' | 'deals'
   title: string
   columns: Column<Row>[]
@@ -35,15 +40,15 @@ type Props<Row> = {
   /** Before the saved views, such as the switch to another way of showing the same. */
   before_views?: React.ReactNode
   filters: Filter[]
-  listQuery: (query: Record<string, unknown>) => unknown
+  listQuery: (query: Record<string, unknown>) => ListQuery<Row>
   nameOf: (row: Row) => string
   empty: string
   /** What the button for a new record says; left out for those who may only read. */
   create?: string | undefined
   createDialog: (opened: boolean, onClose: () => void, onCreated: (id: number) => void) => React.ReactNode
   record: (id: number, onClose: () => unknown) => React.ReactNode
-  /** What can be done with the selected rows; left out for those who may only read. */
-  bulk?: ((rows: Row[], actions: BulkActions) => React.ReactNode) | undefined
+  /** Left out for those who may only read. */
+  bulk?: Bulk<Row> | undefined
 }
 
 /** A list of records as the address describes it, with the record that is open beside it, and what can be done with many. */
@@ -57,33 +62,32 @@ export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
   const [creating, setCreating] = useCreating()
   const opening = useOpening(creating)
   const query = useMemo(() => queryOf(view, zone), [view, zone])
-  const { data, error, refetch } = useQuery({
-    ...(listQuery(query) as UseQueryOptions<Listed<Row>>),
-    placeholderData: keepPreviousData,
-  })
-  const rows = data?.data
-  const [selected, setSelected] = useSelection(rows)
-  const chosen = rows?.filter(({ id }) => selected.has(id)) ?? []
+  const page = useListPage(listQuery(query), view)
   const { setOpen } = view
   const close = useCallback(() => setOpen(null), [setOpen])
-  const open_row = rows?.find(({ id }) => String(id) === view.open)
+  const open_row = page.rows?.find(({ id }) => String(id) === view.open)
+  const start = useBulk()
+  const remove = ({ remove, restore, deleted, touched }: Bulk<Row>) =>
+    page.act(async (rows) => {
+      // Of what has gone nothing can be read any more.
+      if (rows.some(({ id }) => String(id) === view.open)) await close()
+      return start({
+        ...{ items: rows, nameOf, message: deleted, refresh: touched },
+        work: ({ id }) => remove(id),
+        undo: ({ id }) => restore(id),
+      })
+    })
 
   useCommands(
     create
       ? [{ id: `create-${list}`, label: create, group: 'create', keys: 'c', run: () => setCreating(true) }]
       : [],
   )
-  // A page that is no longer there, since records have gone: the last one that is.
-  const last_page = data?.meta.last_page ?? 1
-  const { page, setPage } = view
-  useEffect(() => {
-    if (rows?.length === 0 && page > last_page) setPage(last_page)
-  }, [rows, page, last_page, setPage])
 
   return (
     <Page
       title={title}
-      count={data?.meta.total}
+      count={page.meta?.total}
       middle={
         <>
           {props.before_views}
@@ -98,40 +102,31 @@ export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
         </>
       }
     >
-      {error && <ProblemNote error={error} onRetry={refetch} />}
-      {(data || !error) && (
-        <DataTable
-          label={title}
-          columns={columns.shown}
-          rows={rows}
-          meta={data?.meta}
-          nameOf={nameOf}
-          hrefOf={({ id }) => `/${list}/${id}`}
-          onOpen={({ id }) => setOpen(id)}
-          open_id={view.open}
-          sort={view.sort}
-          onSort={view.setSort}
-          onPage={setPage}
-          {...(bulk && { selected, onSelect: setSelected as never })}
-          empty={
-            view.filtered ? (
-              <Empty
-                text={t.app.nothing_found}
-                action={t.app.clear_filters}
-                onAction={() => view.clearFilters()}
-              />
-            ) : (
-              <Empty text={empty} {...(create && { action: create, onAction: () => setCreating(true) })} />
-            )
-          }
-        />
-      )}
+      <ListTable
+        label={title}
+        columns={columns.shown}
+        page={page}
+        selectable={bulk !== undefined}
+        nameOf={nameOf}
+        hrefOf={({ id }) => `/${list}/${id}`}
+        onOpen={({ id }) => setOpen(id)}
+        open_id={view.open}
+        sort={view.sort}
+        onSort={view.setSort}
+        empty={
+          view.filtered ? (
+            <Empty text={t.app.nothing_found} action={t.app.clear_filters} onAction={view.clearFilters} />
+          ) : (
+            <Empty text={empty} {...(create && { action: create, onAction: () => setCreating(true) })} />
+          )
+        }
+      />
       {bulk && (
-        <BulkBar count={chosen.length} onClear={() => setSelected(new Set())}>
-          {bulk(chosen, {
-            onDone: () => setSelected(new Set()),
-            onLeave: () => chosen.some(({ id }) => String(id) === view.open) && close(),
-          })}
+        <BulkBar count={page.chosen.length} onClear={page.clear}>
+          {bulk.actions(page)}
+          <Button variant="default" leftSection={<TrashIcon size={14} />} onClick={() => remove(bulk)}>
+            {t.app.delete}
+          </Button>
         </BulkBar>
       )}
       {isId(view.open) && (
@@ -147,19 +142,4 @@ export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
         )}
     </Page>
   )
-}
-
-const none: ReadonlySet<number> = new Set()
-
-/** The selected ids; what is no longer on the page is no longer selected. */
-function useSelection<Row extends { id: number }>(rows: Row[] | undefined) {
-  const [selected, setSelected] = useState<ReadonlySet<number>>(none)
-  useEffect(() => {
-    if (!rows) return
-    setSelected((before) => {
-      const kept = rows.flatMap(({ id }) => (before.has(id) ? [id] : []))
-      return kept.length === before.size ? before : new Set(kept)
-    })
-  }, [rows])
-  return [selected, setSelected] as const
 }

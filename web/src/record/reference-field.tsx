@@ -1,5 +1,5 @@
 import { PencilIcon } from '@primer/octicons-react'
-import { useId, useMemo, useRef, useState } from 'react'
+import { useId, useRef, useState } from 'react'
 import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import '../ui/fields.css'
@@ -24,14 +24,10 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
   const id = useId()
   const [editing, setEditing] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
+  const saving = useRef(false)
   const button = useRef<HTMLButtonElement>(null)
   const name = useRecordName(kind, value?.name === undefined ? value?.id : undefined) ?? value?.name
-  const value_id = value?.id
-  // Its input is filled again whenever it gets another choice: the same one has to be the same object.
-  const chosen = useMemo(
-    (): Choice | null => (value_id === undefined ? null : { id: value_id, name: name ?? `#${value_id}` }),
-    [value_id, name],
-  )
+  const chosen: Choice | null = value && { id: value.id, name: name ?? `#${value.id}` }
   useFocusBack(editing, button)
   function end() {
     setEditing(false)
@@ -39,11 +35,15 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
   }
   async function save(choice: Choice | null) {
     if (choice?.id === value?.id) return end()
+    saving.current = true
+    setProblem(null)
     try {
       await onSave?.(choice?.id ?? null)
       end()
     } catch (error) {
       setProblem(explain(error, t))
+    } finally {
+      saving.current = false
     }
   }
   if (editing && onSave)
@@ -69,7 +69,8 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
             search={searches[kind]}
             error={problem}
             onChange={save}
-            onBlur={() => problem === null && setEditing(false)}
+            // What is being stored stays until it is: else nobody would see that it could not be.
+            onBlur={(unread) => problem === null && !saving.current && !unread && setEditing(false)}
           />
         </div>
       </div>

@@ -2,7 +2,8 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import type { InitialActivity } from '../activities/create-activity.tsx'
 import { CompleteCircle, Due, TypeLabel } from '../activities/parts.tsx'
-import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import type { ListedActivity } from '../activities/queries.ts'
+import { answerOf, api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import type { DealBeginning } from '../deals/create-deal.tsx'
@@ -122,7 +123,7 @@ export function RelatedActivities({ initial, ...filters }: ActivityOwners & { in
   )
 }
 
-function RelatedActivity({ activity }: { activity: Schemas['ListedActivity'] }) {
+function RelatedActivity({ activity }: { activity: ListedActivity }) {
   const { type, subject, id, completed_at } = activity
   return (
     <>

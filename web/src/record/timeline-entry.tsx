@@ -7,6 +7,7 @@ import {
   PencilIcon,
   TasklistIcon,
 } from '@primer/octicons-react'
+import type { ListedActivity } from '../activities/queries.ts'
 import type { Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -64,7 +65,7 @@ export function TimelineItem({ entry }: { entry: Entry }) {
 function Told({ entry: { type, data } }: { entry: Entry }) {
   if (type === 'change') return <ToldChange {...(data as Change)} />
   if (type === 'note') return <ToldNote {...(data as Schemas['Note'])} />
-  if (type === 'activity') return <ToldActivity {...(data as Schemas['ListedActivity'])} />
+  if (type === 'activity') return <ToldActivity {...(data as ListedActivity)} />
   if (type === 'appointment') return <ToldAppointment {...(data as Schemas['Appointment'])} />
   if (type === 'deal') return <ToldDeal {...(data as Schemas['DealOfList'])} />
   return <ToldStage {...(data as Stage)} />
@@ -100,7 +101,7 @@ function ToldNote({ body }: Schemas['Note']) {
   )
 }
 
-function ToldActivity({ id, type, subject, due_at, completed_at, outcome }: Schemas['ListedActivity']) {
+function ToldActivity({ id, type, subject, due_at, completed_at, outcome }: ListedActivity) {
   const { record, activities } = useTexts()
   const formats = useFormats()
   const state = completed_at

@@ -1,9 +1,9 @@
 import { Button, Skeleton, Stack } from '@mantine/core'
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { answerOf, api } from '../api/client.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Soft } from '../ui/values.tsx'
+import { usePages } from './pages.ts'
 import { isToldElsewhere, TimelineItem } from './timeline-entry.tsx'
 import './timeline.css'
 
@@ -22,11 +22,9 @@ function readPage(owner: TimelineOwner, id: number, cursor: string) {
 /** What happened with a record, newest first, a page at a time. */
 export function Timeline({ owner, id }: { owner: TimelineOwner; id: number }) {
   const t = useTexts()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const { data, error, refetch, more, loading_more, readMore } = usePages({
     queryKey: ['timeline', owner, id],
-    queryFn: ({ pageParam }) => readPage(owner, id, pageParam),
-    initialPageParam: '',
-    getNextPageParam: ({ meta }) => (meta as { next_cursor?: string | null }).next_cursor,
+    read: (cursor) => readPage(owner, id, cursor),
   })
   if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
   if (!data) return <Awaited />
@@ -39,8 +37,8 @@ export function Timeline({ owner, id }: { owner: TimelineOwner; id: number }) {
           <TimelineItem key={`${entry.type} ${entry.id}`} entry={entry} />
         ))}
       </ol>
-      {hasNextPage && (
-        <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
+      {more && (
+        <Button variant="default" loading={loading_more} onClick={readMore}>
           {t.app.load_more}
         </Button>
       )}

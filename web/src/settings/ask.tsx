@@ -1,11 +1,13 @@
 import { Button, Group, Modal, Text } from '@mantine/core'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 
 type Props = {
   title: string
   text: string
+  /** What there is to choose. */
+  children?: ReactNode
   /** What the button says: a verb with its object. */
   action: string
   opened: boolean
@@ -15,7 +17,7 @@ type Props = {
 }
 
 /** Asks before what cannot be undone. */
-export function Ask({ title, text, action, opened, onClose, onDo }: Props) {
+export function Ask({ title, text, children, action, opened, onClose, onDo }: Props) {
   const t = useTexts()
   const [doing, setDoing] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
@@ -38,6 +40,7 @@ export function Ask({ title, text, action, opened, onClose, onDo }: Props) {
   return (
     <Modal opened={opened} onClose={close} title={title} closeButtonProps={{ 'aria-label': t.app.close }}>
       <Text size="sm">{text}</Text>
+      {children}
       {problem ? <ProblemNote error={problem} /> : null}
       <Group justify="flex-end" mt="lg">
         <Button variant="default" onClick={close} data-autofocus>

@@ -4,23 +4,17 @@ import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useSession } from '../app/session.ts'
-import { endOfDay, isDay } from '../app/zones.ts'
+import { endOfDay } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
-import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { FormDialog } from '../ui/form.tsx'
+import { DayInput } from '../ui/inputs.tsx'
 import { ScopeMatrix } from './scope-matrix.tsx'
 import { ShownOnceDialog } from './shown-once-dialog.tsx'
 
 const day_ms = 24 * 3600 * 1000
 const terms = ['never', '30', '90', '365', 'day'] as const
-
-type Values = {
-  name: string
-  reach: 'all' | 'some'
-  scopes: string[]
-  term: (typeof terms)[number]
-  expires_at: string
-}
+type Term = (typeof terms)[number]
 
 /** Creates an API key and shows it once. */
 export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -29,24 +23,7 @@ export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () =>
   const client = useQueryClient()
   const { scopes: known } = useSession()
   const [created, setCreated] = useState<Schemas['ApiKeyCreated'] | null>(null)
-  const { form, submit, sending, problem } = useRecordForm<Values>({
-    ...{ name: '', reach: 'all', scopes: [], term: 'never', expires_at: '' },
-  })
-  const values = form.getValues()
-  const create = () =>
-    submit(async ({ name, reach, scopes, term, expires_at }) => {
-      const ends = { never: null, day: isDay(expires_at) ? endOfDay(expires_at, zone) : null }
-      const body = {
-        name,
-        scopes: reach === 'all' ? null : (scopes as never[]),
-        expires_at: term in ends ? ends[term as keyof typeof ends] : inDays(Number(term)),
-      }
-      const key = await dataOf(api.POST('/api/v1/keys', { body }))
-      client.invalidateQueries({ queryKey: ['keys'] })
-      onClose()
-      form.reset()
-      setCreated(key)
-    })
+  const required = t.app.field_problems.required
   const curl = `curl -H 'Authorization: Bearer ${created?.token}' \\\n  ${window.location.origin}/api/v1/contacts`
   return (
     <>
@@ -55,36 +32,54 @@ export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () =>
         opened={opened}
         onClose={onClose}
         action={t.settings.create_key}
-        sending={sending}
-        problem={problem}
-        onSubmit={create}
+        start={{
+          ...{ name: '', reach: 'all', scopes: [] as string[], term: 'never' as Term },
+          expires_at: null as string | null,
+        }}
+        // Without its day it would be a key for ever.
+        check={({ term, expires_at }) => (term === 'day' && !expires_at ? { expires_at: required } : {})}
+        send={({ name, reach, scopes, term, expires_at }) => {
+          const ends = { never: null, day: expires_at && endOfDay(expires_at, zone) }
+          const body = {
+            name,
+            scopes: reach === 'all' ? null : (scopes as never[]),
+            expires_at: term === 'never' || term === 'day' ? ends[term] : inDays(Number(term)),
+          }
+          return dataOf(api.POST('/api/v1/keys', { body }))
+        }}
+        onSent={(key) => {
+          client.invalidateQueries({ queryKey: ['keys'] })
+          setCreated(key)
+        }}
       >
-        <Stack gap="md">
-          <TextInput
-            label={t.settings.name}
-            description={t.settings.key_name_text}
-            data-autofocus
-            {...form.getInputProps('name')}
-          />
-          <Radio.Group label={t.settings.scopes} {...form.getInputProps('reach')}>
-            <Stack gap="md" mt="sm">
-              <Radio size="xs" value="all" label={t.settings.everything} />
-              <Radio size="xs" value="some" label={t.settings.some_scopes} />
-            </Stack>
-          </Radio.Group>
-          {values.reach === 'some' && (
-            <ScopeMatrix known={known} {...form.getInputProps('scopes')} value={values.scopes} />
-          )}
-          <Select
-            label={t.settings.expires}
-            data={terms.map((term) => ({ value: term, label: t.settings.terms[term] }))}
-            allowDeselect={false}
-            {...form.getInputProps('term')}
-          />
-          {values.term === 'day' && (
-            <TextInput type="date" label={t.settings.last_day} {...form.getInputProps('expires_at')} />
-          )}
-        </Stack>
+        {({ values, getInputProps }) => (
+          <>
+            <TextInput
+              label={t.settings.name}
+              description={t.settings.key_name_text}
+              data-autofocus
+              {...getInputProps('name')}
+            />
+            <Radio.Group label={t.settings.scopes} {...getInputProps('reach')}>
+              <Stack gap="md" mt="sm">
+                <Radio size="xs" value="all" label={t.settings.everything} />
+                <Radio size="xs" value="some" label={t.settings.some_scopes} />
+              </Stack>
+            </Radio.Group>
+            {values.reach === 'some' && (
+              <ScopeMatrix known={known} {...getInputProps('scopes')} value={values.scopes} />
+            )}
+            <Select
+              label={t.settings.expires}
+              data={terms.map((term) => ({ value: term, label: t.settings.terms[term] }))}
+              allowDeselect={false}
+              {...getInputProps('term')}
+            />
+            {values.term === 'day' && (
+              <DayInput label={t.settings.last_day} {...getInputProps('expires_at')} />
+            )}
+          </>
+        )}
       </FormDialog>
       <ShownOnceDialog
         opened={created !== null}

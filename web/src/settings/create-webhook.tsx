@@ -1,11 +1,10 @@
-import { Anchor, Stack, TextInput } from '@mantine/core'
+import { Anchor, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
-import { FormDialog, useRecordForm } from '../ui/form.tsx'
-import { useOpening } from '../ui/opening.ts'
+import { FormDialog } from '../ui/form.tsx'
 import { all_events, type EventName } from './catalogue.ts'
 import { EventChoice } from './event-choice.tsx'
 import { ShownOnceDialog } from './shown-once-dialog.tsx'
@@ -15,26 +14,7 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
   const t = useTexts()
   const client = useQueryClient()
   const navigate = useNavigate()
-  const opening = useOpening(opened)
   const [created, setCreated] = useState<Schemas['WebhookCreated'] | null>(null)
-  const [own_secret, setOwnSecret] = useState(false)
-  const { form, submit, sending, problem } = useRecordForm({
-    ...{ name: '', url: '', secret: '' },
-    events: [...all_events] as EventName[],
-  })
-  async function create() {
-    await submit(async ({ secret, ...rest }) => {
-      const body = own_secret && secret ? { ...rest, secret } : rest
-      const webhook = await dataOf(api.POST('/api/v1/webhooks', { body }))
-      client.invalidateQueries({ queryKey: ['webhooks'] })
-      // Its secret is shown this once, also to who has closed the dialog.
-      setCreated(webhook)
-      if (opening.over) return
-      onClose()
-      form.reset()
-      setOwnSecret(false)
-    })
-  }
   return (
     <>
       <FormDialog
@@ -42,46 +22,58 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
         opened={opened}
         onClose={onClose}
         action={t.settings.create_webhook}
-        sending={sending}
-        problem={problem}
         size="lg"
-        onSubmit={create}
+        start={{
+          ...{ name: '', url: '', own_secret: false, secret: '' },
+          events: [...all_events] as EventName[],
+        }}
+        send={({ own_secret, secret, ...rest }) => {
+          const body = own_secret && secret ? { ...rest, secret } : rest
+          return dataOf(api.POST('/api/v1/webhooks', { body }))
+        }}
+        // Its secret is shown this once, also to who has closed the dialog.
+        onSent={(webhook) => {
+          client.invalidateQueries({ queryKey: ['webhooks'] })
+          setCreated(webhook)
+        }}
       >
-        <Stack gap="md">
-          <TextInput
-            label={t.settings.url}
-            description={t.settings.url_text}
-            type="url"
-            placeholder="https://example.com/hooks/crm"
-            data-autofocus
-            {...form.getInputProps('url')}
-          />
-          <TextInput
-            label={t.settings.name}
-            description={t.settings.webhook_name_text}
-            {...form.getInputProps('name')}
-          />
-          <EventChoice {...form.getInputProps('events')} value={form.getValues().events} />
-          {own_secret ? (
+        {({ values, setFieldValue, getInputProps }) => (
+          <>
             <TextInput
-              label={t.settings.secret}
-              description={t.settings.own_secret_text}
-              autoComplete="off"
-              autoFocus
-              {...form.getInputProps('secret')}
+              label={t.settings.url}
+              description={t.settings.url_text}
+              type="url"
+              placeholder="https://example.com/hooks/crm"
+              data-autofocus
+              {...getInputProps('url')}
             />
-          ) : (
-            <Anchor
-              component="button"
-              type="button"
-              size="sm"
-              w="fit-content"
-              onClick={() => setOwnSecret(true)}
-            >
-              {t.settings.own_secret}
-            </Anchor>
-          )}
-        </Stack>
+            <TextInput
+              label={t.settings.name}
+              description={t.settings.webhook_name_text}
+              {...getInputProps('name')}
+            />
+            <EventChoice {...getInputProps('events')} value={values.events} />
+            {values.own_secret ? (
+              <TextInput
+                label={t.settings.secret}
+                description={t.settings.own_secret_text}
+                autoComplete="off"
+                autoFocus
+                {...getInputProps('secret')}
+              />
+            ) : (
+              <Anchor
+                component="button"
+                type="button"
+                size="sm"
+                w="fit-content"
+                onClick={() => setFieldValue('own_secret', true)}
+              >
+                {t.settings.own_secret}
+              </Anchor>
+            )}
+          </>
+        )}
       </FormDialog>
       <ShownOnceDialog
         opened={created !== null}

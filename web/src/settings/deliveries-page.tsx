@@ -31,10 +31,16 @@ export function DeliveriesPage() {
   const end = to && isWall(to) && new Date(Date.parse(instantOf(to, zone)) + 59_999).toISOString()
   const filters = { ...equal, ...(start && { from: start }), ...(end && { to: end }) } as LogFilters
 
+  const { webhook_id } = view.filters
+  const deleted = webhooks && !webhooks.some(({ id }) => id === webhook_id) && webhook_id
   const asked: Filter[] = [
     {
       ...{ name: 'webhook_id', label: t.settings.webhook },
-      options: (webhooks ?? []).map((one) => ({ value: one.id, label: webhookName(one) })),
+      options: [
+        ...(webhooks ?? []).map((one) => ({ value: one.id, label: webhookName(one) })),
+        // Its deliveries stay in the log.
+        ...(deleted ? [{ value: deleted, label: t.settings.deleted_webhook(deleted.slice(-4)) }] : []),
+      ],
     },
     {
       ...{ name: 'event', label: t.settings.event },
@@ -70,11 +76,7 @@ export function DeliveriesPage() {
         onOpen={view.setOpen}
         onTotal={setTotal}
       />
-      <ResendFailed
-        webhook_id={view.filters.webhook_id}
-        opened={resending}
-        onClose={() => setResending(false)}
-      />
+      <ResendFailed webhook_id={webhook_id} opened={resending} onClose={() => setResending(false)} />
     </SettingsFrame>
   )
 }

@@ -34,7 +34,8 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
   const { total } = log
   useEffect(() => onTotal(total), [total, onTotal])
   const columns = useColumns()
-  if (log.error) return <ProblemNote error={log.error} onRetry={log.retry} />
+  const not_live = log.error && <ProblemNote error={log.error} onRetry={log.retry} />
+  if (!log.rows && not_live) return not_live
   function showFresh() {
     log.showFresh()
     place.current?.querySelector('.table-scroll')?.scrollTo({ top: 0 })
@@ -52,6 +53,7 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
           </Button>
         )}
       </div>
+      {not_live}
       <DataTable
         label={t.settings.places.deliveries.label}
         columns={columns}
@@ -108,7 +110,10 @@ function useColumns(): Column<Schemas['Delivery']>[] {
     {
       ...{ id: 'webhook', label: t.settings.webhook },
       cell: ({ webhook_id }) =>
-        names.get(webhook_id) ?? <span className="settings-soft">{webhook_id.slice(0, 12)}…</span>,
+        names.get(webhook_id) ??
+        (webhooks && (
+          <span className="settings-soft">{t.settings.deleted_webhook(webhook_id.slice(-4))}</span>
+        )),
     },
     {
       ...{ id: 'status', label: t.settings.status, phone: true },
@@ -117,6 +122,11 @@ function useColumns(): Column<Schemas['Delivery']>[] {
     {
       ...{ id: 'attempts', label: t.settings.attempts, number: true },
       cell: ({ attempt_count }) => formats.number(attempt_count),
+    },
+    {
+      ...{ id: 'duration', label: t.settings.duration, number: true },
+      cell: ({ last_duration_ms }) =>
+        typeof last_duration_ms === 'number' && t.settings.ms(formats.number(last_duration_ms)),
     },
     {
       ...{ id: 'next', label: t.settings.next_attempt, number: true },

@@ -1,15 +1,16 @@
 import { Button } from '@mantine/core'
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
-import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import { whoOf } from '../record/changes.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
-import { useAddress } from '../ui/list-view.ts'
-import { type Column, DataTable } from '../ui/table.tsx'
+import { ListTable, useListPage } from '../ui/list-page.tsx'
+import { useListView } from '../ui/list-view.ts'
+import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
 import { Ask } from './ask.tsx'
 import { CreateKey } from './create-key.tsx'
@@ -18,7 +19,6 @@ import { SettingsFrame } from './settings-frame.tsx'
 import { KeyStatus } from './statuses.tsx'
 
 type Key = Schemas['ApiKey']
-const per_page = 50
 
 /** The API keys of the workspace: made, looked at, taken back. */
 export function KeysPage() {
@@ -27,13 +27,15 @@ export function KeysPage() {
   const writes = useMay()('keys:write')
   const [creating, setCreating] = useState(false)
   const [revoking, setRevoking] = useState<Key | null>(null)
-  const { address, change } = useAddress()
-  const page = Number(address.page) || 1
-  const { data, error, refetch } = useQuery({
-    queryKey: ['keys', 'list', page],
-    queryFn: () => answerOf(api.GET('/api/v1/keys', { params: { query: { page, per_page } } })),
-    placeholderData: keepPreviousData,
-  })
+  const view = useListView()
+  const query = { page: view.page, per_page: 50 }
+  const page = useListPage(
+    {
+      queryKey: ['keys', 'list', query],
+      queryFn: () => answerOf(api.GET('/api/v1/keys', { params: { query } })),
+    },
+    view,
+  )
   useCommands(
     writes
       ? [
@@ -46,11 +48,10 @@ export function KeysPage() {
   )
   const create = writes ? () => setCreating(true) : undefined
   const columns = useColumns(writes ? setRevoking : null)
-  const total = data?.meta.total
   return (
     <SettingsFrame
       title={t.settings.places.keys.label}
-      count={total}
+      count={page.meta?.total}
       whole
       actions={create && <Button onClick={create}>{t.settings.create_key}</Button>}
       api={{
@@ -59,24 +60,18 @@ export function KeysPage() {
       }}
     >
       <div className="settings-table">
-        {error ? (
-          <ProblemNote error={error} onRetry={refetch} />
-        ) : (
-          <DataTable
-            label={t.settings.places.keys.label}
-            columns={columns}
-            rows={data?.data}
-            meta={total !== undefined && total > per_page ? data?.meta : undefined}
-            onPage={(to) => change({ page: String(to) })}
-            nameOf={({ name }) => name}
-            empty={
-              <Empty
-                text={t.settings.no_keys}
-                {...(create && { action: t.settings.create_key, onAction: create })}
-              />
-            }
-          />
-        )}
+        <ListTable
+          label={t.settings.places.keys.label}
+          columns={columns}
+          page={page}
+          nameOf={({ name }) => name}
+          empty={
+            <Empty
+              text={t.settings.no_keys}
+              {...(create && { action: t.settings.create_key, onAction: create })}
+            />
+          }
+        />
       </div>
       <CreateKey opened={creating} onClose={() => setCreating(false)} />
       <Ask
@@ -106,6 +101,10 @@ function useColumns(onRevoke: ((key: Key) => void) | null): Column<Key>[] {
         const names = scopes ? scopeNames(scopes, t) : [t.settings.everything]
         return <span title={names.join(', ')}>{names.join(', ')}</span>
       },
+    },
+    {
+      ...{ id: 'made_by', label: t.settings.made_by },
+      cell: ({ made_by }) => (made_by ? whoOf(made_by, t) : t.record.actors.command_line),
     },
     { id: 'created_at', label: t.app.created_at, cell: ({ created_at }) => <Ago at={created_at} /> },
     {

@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { answerOf, api, dataOf } from '../api/client.ts'
 import type { paths } from '../api/schema'
+import { tellProblem } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
 import { type Log, release, takeChanges, takeIn, takeOlder } from './log.ts'
 
 export type LogFilters = Pick<
@@ -15,13 +17,16 @@ const often_ms = 2000
 const most_watched = 10
 
 const pageOf = (filters: LogFilters, cursor: string) =>
-  answerOf(api.GET('/api/v1/deliveries', { params: { query: { ...filters, per_page, cursor } } }))
+  answerOf(
+    api.GET('/api/v1/deliveries', { params: { query: { ...filters, per_page, cursor, details: 'true' } } }),
+  )
 
 /**
  * The delivery log as it grows: asked every two seconds while the page is seen, and at once by live updates. `held` keeps
  * new rows back, so that nothing moves under who reads. One set of filters has one log: give the component a key by them.
  */
 export function useLiveLog(filters: LogFilters, held: boolean) {
+  const t = useTexts()
   const [log, setLog] = useState<Log | null>(null)
   const [loading_older, setLoadingOlder] = useState(false)
   const top = useQuery({
@@ -55,9 +60,11 @@ export function useLiveLog(filters: LogFilters, held: boolean) {
     queryKey: ['deliveries', 'watched', watched],
     queryFn: () =>
       Promise.all(
-        watched.map((delivery_id) =>
-          dataOf(api.GET('/api/v1/deliveries/{delivery_id}', { params: { path: { delivery_id } } })),
-        ),
+        watched.map(async (delivery_id) => {
+          const params = { path: { delivery_id } }
+          const delivery = await dataOf(api.GET('/api/v1/deliveries/{delivery_id}', { params }))
+          return { ...delivery, last_duration_ms: delivery.attempts.at(-1)?.duration_ms ?? null }
+        }),
       ),
     enabled: watched.length > 0,
     refetchInterval: often_ms,
@@ -72,7 +79,8 @@ export function useLiveLog(filters: LogFilters, held: boolean) {
     gap: log?.gap ?? false,
     more: Boolean(log?.next),
     total: total.data?.meta.total,
-    error: log ? null : top.error,
+    /** Of the newest reading: the log that is shown is not live then. */
+    error: top.error,
     retry: top.refetch,
     loading_older,
     showFresh: () => setLog((before) => before && release(before)),
@@ -82,6 +90,8 @@ export function useLiveLog(filters: LogFilters, held: boolean) {
       try {
         const { data, meta } = await pageOf(filters, log.next)
         setLog((before) => before && takeOlder(before, data, meta.next_cursor ?? null))
+      } catch (error) {
+        tellProblem(error, t)
       } finally {
         setLoadingOlder(false)
       }

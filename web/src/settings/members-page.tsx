@@ -1,23 +1,23 @@
 import { ActionIcon, Button, Group, Select, Tooltip } from '@mantine/core'
 import { SignOutIcon, XIcon } from '@primer/octicons-react'
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, Problem, type Schemas } from '../api/client.ts'
-import { ProblemNote, tellProblem } from '../app/problems.tsx'
+import { tellProblem } from '../app/problems.tsx'
 import { sessionQuery, useMay, useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
-import { useAddress } from '../ui/list-view.ts'
-import { type Column, DataTable } from '../ui/table.tsx'
+import { ListTable, useListPage } from '../ui/list-page.tsx'
+import { useListView } from '../ui/list-view.ts'
+import type { Column } from '../ui/table.tsx'
 import { tell } from '../ui/undo.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
-import { Ask } from './ask.tsx'
 import { Invitations } from './invitations.tsx'
 import { Invite } from './invite.tsx'
+import { keysLeft, type MemberChange, MemberDialog } from './members-page-dialog.tsx'
 import { type Role, roles } from './roles.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 type Member = Schemas['Member']
-const per_page = 50
 
 /** Who works here, as what; inviting and removing people. */
 export function MembersPage() {
@@ -26,64 +26,79 @@ export function MembersPage() {
   const { user } = useSession()
   const writes = useMay()('members:write')
   const [inviting, setInviting] = useState(false)
-  const [removing, setRemoving] = useState<Member | null>(null)
-  const { address, change } = useAddress()
-  const page = Number(address.page) || 1
-  const { data, error, refetch } = useQuery({
-    queryKey: ['members', 'list', page],
-    queryFn: () => answerOf(api.GET('/api/v1/members', { params: { query: { page, per_page } } })),
-    placeholderData: keepPreviousData,
-  })
+  const [asked, setAsked] = useState<MemberChange | null>(null)
+  const view = useListView()
+  const query = { page: view.page, per_page: 50 }
+  const page = useListPage(
+    {
+      queryKey: ['members', 'list', query],
+      queryFn: () => answerOf(api.GET('/api/v1/members', { params: { query } })),
+    },
+    view,
+  )
   const refused = useRefusal()
-  const leaving = removing?.id === user.id
-  async function remove() {
-    const params = { path: { user_id: removing?.id ?? '' } }
+  async function make({ member, role }: Omit<MemberChange, 'keys'>, revoke_keys: boolean) {
+    const path = { user_id: member.id }
+    const own = member.id === user.id
+    const refresh = () =>
+      Promise.all(['members', 'keys'].map((name) => client.invalidateQueries({ queryKey: [name] })))
     try {
-      await answerOf(api.DELETE('/api/v1/members/{user_id}', { params }))
+      if (role === null) {
+        const query = revoke_keys ? { revoke_keys: 'true' as const } : {}
+        await answerOf(api.DELETE('/api/v1/members/{user_id}', { params: { path, query } }))
+        // Who leaves has no session here any more.
+        if (own) return window.location.assign('/sign-in')
+      } else {
+        const body = { role, ...(revoke_keys && { revoke_keys }) }
+        await dataOf(api.PUT('/api/v1/members/{user_id}', { params: { path }, body }))
+        tell(t.settings.role_changed(member.name, t.people.roles[role]))
+        if (own) await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+      }
+      await refresh()
     } catch (error) {
+      refresh()
       throw refused(error)
     }
-    // Who leaves has no session here any more.
-    if (leaving) window.location.assign('/sign-in')
-    else await client.invalidateQueries({ queryKey: ['members'] })
   }
-  const columns = useColumns(writes ? setRemoving : null)
-  const total = data?.meta.total
+  /** Nobody gives back to himself what he gives away, and keys outlast the role that made them: that is asked first. */
+  async function change(member: Member, role: Role | null) {
+    try {
+      const keys = await keysLeft(member, role)
+      if (role === null || keys || member.id === user.id) setAsked({ member, role, keys })
+      else await make({ member, role }, false)
+    } catch (error) {
+      tellProblem(error, t)
+    }
+  }
+  const columns = useColumns(writes ? change : null)
   return (
     <SettingsFrame
       title={t.settings.places.members.label}
-      count={total}
+      count={page.meta?.total}
       actions={writes && <Button onClick={() => setInviting(true)}>{t.settings.invite}</Button>}
       api={{
         ...{ method: 'POST', path: '/invitations' },
         body: { email: 'ada@example.com', role: 'member' },
       }}
     >
-      {error ? (
-        <ProblemNote error={error} onRetry={refetch} />
-      ) : (
-        <div className="members-table">
-          <DataTable
-            label={t.settings.places.members.label}
-            columns={columns}
-            rows={data?.data}
-            meta={total !== undefined && total > per_page ? data?.meta : undefined}
-            onPage={(to) => change({ page: String(to) })}
-            nameOf={({ name }) => name}
-            empty={null}
-          />
-        </div>
-      )}
+      <div className="members-table">
+        <ListTable
+          label={t.settings.places.members.label}
+          columns={columns}
+          page={page}
+          nameOf={({ name }) => name}
+          empty={null}
+        />
+      </div>
       {writes && <Invitations writes />}
       <Invite opened={inviting} onClose={() => setInviting(false)} />
-      <Ask
-        title={leaving ? t.settings.leave_title : t.settings.remove_title(removing?.name ?? '')}
-        text={leaving ? t.settings.leave_text : t.settings.remove_text}
-        action={leaving ? t.settings.leave : t.settings.remove_member}
-        opened={removing !== null}
-        onClose={() => setRemoving(null)}
-        onDo={remove}
-      />
+      {asked && (
+        <MemberDialog
+          change={asked}
+          onClose={() => setAsked(null)}
+          onDo={(revoke_keys) => make(asked, revoke_keys)}
+        />
+      )}
     </SettingsFrame>
   )
 }
@@ -99,23 +114,13 @@ function useRefusal() {
   }
 }
 
-function useColumns(onRemove: ((member: Member) => void) | null): Column<Member>[] {
+/** With a role of null: to go. */
+type Changing = (member: Member, role: Role | null) => void
+
+function useColumns(changing: Changing | null): Column<Member>[] {
   const t = useTexts()
-  const client = useQueryClient()
-  const refused = useRefusal()
   const { user, role: own_role } = useSession()
   const mine = (member: Member) => own_role === 'owner' || member.role !== 'owner'
-  async function give({ id, name }: Member, role: Role) {
-    try {
-      const params = { path: { user_id: id } }
-      await dataOf(api.PUT('/api/v1/members/{user_id}', { params, body: { role } }))
-      tell(t.settings.role_changed(name, t.people.roles[role]))
-      if (id === user.id) await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
-    } catch (error) {
-      tellProblem(refused(error), t)
-    }
-    await client.invalidateQueries({ queryKey: ['members'] })
-  }
   const given = roles.filter((role) => role !== 'owner' || own_role === 'owner')
   return [
     {
@@ -134,7 +139,7 @@ function useColumns(onRemove: ((member: Member) => void) | null): Column<Member>
     {
       ...{ id: 'role', label: t.settings.role, phone: true },
       cell: (member) =>
-        onRemove && mine(member) ? (
+        changing && mine(member) ? (
           <Select
             size="xs"
             w={124}
@@ -142,14 +147,14 @@ function useColumns(onRemove: ((member: Member) => void) | null): Column<Member>
             data={given.map((role) => ({ value: role, label: t.people.roles[role] }))}
             value={member.role}
             allowDeselect={false}
-            onChange={(role) => role && role !== member.role && give(member, role as Role)}
+            onChange={(role) => role && role !== member.role && changing(member, role as Role)}
           />
         ) : (
           t.people.roles[member.role]
         ),
     },
     { id: 'created_at', label: t.settings.member_since, cell: ({ created_at }) => <Ago at={created_at} /> },
-    ...(onRemove
+    ...(changing
       ? [
           {
             ...{ id: 'remove', label: t.app.actions, phone: true, number: true },
@@ -160,7 +165,7 @@ function useColumns(onRemove: ((member: Member) => void) | null): Column<Member>
                     variant="subtle"
                     color="red"
                     aria-label={member.id === user.id ? t.settings.leave : t.settings.remove_of(member.name)}
-                    onClick={() => onRemove(member)}
+                    onClick={() => changing(member, null)}
                   >
                     {member.id === user.id ? <SignOutIcon /> : <XIcon />}
                   </ActionIcon>

@@ -7,9 +7,10 @@ import { ProblemNote } from '../app/problems.tsx'
 import { sessionQuery, useSession } from '../app/session.ts'
 import { LanguageInput, Password, ZoneInput } from '../people/inputs.tsx'
 import { type Language, useLanguage, useTexts } from '../texts/texts.ts'
-import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { FormDialog } from '../ui/form.tsx'
 import { tell } from '../ui/undo.tsx'
 import { PasswordForm } from './password-form.tsx'
+import { useSavedForm } from './saved-form.ts'
 import { Sessions } from './sessions.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
@@ -43,16 +44,14 @@ function Facts() {
   const { user } = useSession()
   const shown = useLanguage()
   const [moving, setMoving] = useState(false)
-  const { form, submit, sending, problem } = useRecordForm({
+  const { form, save, changed, sending, problem } = useSavedForm({
     name: user.name,
     language: (user.language ?? shown) as Language,
     time_zone: user.time_zone ?? browser_zone,
   })
-  async function save() {
-    const saved = await submit(async (body) => keep(await dataOf(api.PUT('/api/v1/profile', { body }))))
-    if (!saved) return
-    form.resetDirty()
-    tell(t.app.saved)
+  async function send() {
+    const saved = await save(async (body) => keep(await dataOf(api.PUT('/api/v1/profile', { body }))))
+    if (saved) tell(t.app.saved)
   }
   return (
     <form
@@ -60,7 +59,7 @@ function Facts() {
       className="settings-section"
       onSubmit={(event) => {
         event.preventDefault()
-        save()
+        send()
       }}
     >
       <div className="settings-form">
@@ -74,7 +73,7 @@ function Facts() {
         <LanguageInput {...form.getInputProps('language')} />
         <ZoneInput {...form.getInputProps('time_zone')} />
         {problem ? <ProblemNote error={problem} /> : null}
-        <Button type="submit" w="fit-content" loading={sending} disabled={!form.isDirty()}>
+        <Button type="submit" w="fit-content" loading={sending} disabled={!changed}>
           {t.app.save}
         </Button>
       </div>
@@ -86,38 +85,35 @@ function Facts() {
 function ChangeEmail({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useTexts()
   const keep = useKeepProfile()
-  const { form, submit, sending, problem } = useRecordForm({ email: '', current_password: '' })
-  const save = () =>
-    submit(async (body) => {
-      keep(await dataOf(api.PUT('/api/v1/profile', { body })))
-      form.reset()
-      onClose()
-      tell(t.app.saved)
-    })
   return (
     <FormDialog
       title={t.settings.change_email}
       opened={opened}
       onClose={onClose}
       action={t.settings.change_email}
-      sending={sending}
-      problem={problem}
-      onSubmit={save}
+      start={{ email: '', current_password: '' }}
+      send={(body) => dataOf(api.PUT('/api/v1/profile', { body }))}
+      onSent={(user) => {
+        keep(user)
+        tell(t.app.saved)
+      }}
     >
-      <div className="settings-form">
-        <TextInput
-          label={t.settings.new_email}
-          type="email"
-          autoComplete="email"
-          data-autofocus
-          {...form.getInputProps('email')}
-        />
-        <Password
-          label={t.settings.current_password}
-          autoComplete="current-password"
-          {...form.getInputProps('current_password')}
-        />
-      </div>
+      {({ getInputProps }) => (
+        <>
+          <TextInput
+            label={t.settings.new_email}
+            type="email"
+            autoComplete="email"
+            data-autofocus
+            {...getInputProps('email')}
+          />
+          <Password
+            label={t.settings.current_password}
+            autoComplete="current-password"
+            {...getInputProps('current_password')}
+          />
+        </>
+      )}
     </FormDialog>
   )
 }

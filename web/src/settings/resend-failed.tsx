@@ -1,12 +1,12 @@
-import { Select, Text, TextInput } from '@mantine/core'
+import { Select, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { inWords } from '../app/problems.tsx'
 import { instantOf } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
-import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { FormDialog } from '../ui/form.tsx'
+import { MomentInput } from '../ui/inputs.tsx'
 import { tell } from '../ui/undo.tsx'
 import { useWebhooks, webhookName } from './webhooks.ts'
 
@@ -18,50 +18,44 @@ export function ResendFailed({ webhook_id, opened, onClose }: Props) {
   const { zone } = useFormats()
   const client = useQueryClient()
   const { data: webhooks } = useWebhooks()
-  const [chosen, setChosen] = useState<string | null>(null)
-  const { form, submit, sending, problem } = useRecordForm({ since: '' })
-  const of = webhook_id ?? chosen
-  const send = () =>
-    submit(async ({ since }) => {
-      if (!of) return
-      const body = since ? { since: instantOf(since, zone) } : {}
-      const path = { webhook_id: of }
-      const resending = api.POST('/api/v1/webhooks/{webhook_id}/resend-failed', { params: { path }, body })
-      const { count } = await inWords(dataOf(resending), t.settings.resume_first)
-      client.invalidateQueries({ queryKey: ['deliveries'] })
-      onClose()
-      tell(t.settings.resent_many(count))
-    })
+  const required = t.app.field_problems.required
   return (
     <FormDialog
       title={t.settings.resend_failed}
       opened={opened}
       onClose={onClose}
       action={t.settings.resend_failed}
-      sending={sending}
-      problem={problem}
-      onSubmit={send}
+      start={{ webhook_id: webhook_id ?? null, since: null as string | null }}
+      check={(values) => ({ ...(!values.webhook_id && { webhook_id: required }) })}
+      send={({ webhook_id, since }) => {
+        const body = since ? { since: instantOf(since, zone) } : {}
+        const params = { path: { webhook_id: webhook_id ?? '' } }
+        const resending = api.POST('/api/v1/webhooks/{webhook_id}/resend-failed', { params, body })
+        return inWords(dataOf(resending), t.settings.resume_first)
+      }}
+      onSent={({ count }) => {
+        client.invalidateQueries({ queryKey: ['deliveries'] })
+        tell(t.settings.resent_many(count))
+      }}
     >
-      <Text size="sm" mb="md">
-        {t.settings.resend_failed_text}
-      </Text>
-      {!webhook_id && (
-        <Select
-          label={t.settings.webhook}
-          data={webhooks?.map((one) => ({ value: one.id, label: webhookName(one) })) ?? []}
-          value={chosen}
-          onChange={setChosen}
-          searchable
-          mb="md"
-          data-autofocus
-        />
+      {({ getInputProps }) => (
+        <>
+          <Text size="sm">{t.settings.resend_failed_text}</Text>
+          {!webhook_id && (
+            <Select
+              label={t.settings.webhook}
+              data={webhooks?.map((one) => ({ value: one.id, label: webhookName(one) })) ?? []}
+              searchable
+              {...getInputProps('webhook_id')}
+            />
+          )}
+          <MomentInput
+            label={t.settings.since}
+            description={t.settings.since_text}
+            {...getInputProps('since')}
+          />
+        </>
       )}
-      <TextInput
-        label={t.settings.since}
-        description={t.settings.since_text}
-        type="datetime-local"
-        {...form.getInputProps('since')}
-      />
     </FormDialog>
   )
 }

@@ -1,8 +1,9 @@
-import { NumberInput, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
-import { FormDialog, useRecordForm } from '../ui/form.tsx'
+import { FormDialog } from '../ui/form.tsx'
+import { NumberInput } from '../ui/inputs.tsx'
 import { ShownOnceDialog } from './shown-once-dialog.tsx'
 
 type Props = {
@@ -16,17 +17,6 @@ type Props = {
 export function RotateSecret({ webhook_id, opened, onClose, onRotated }: Props) {
   const t = useTexts()
   const [secret, setSecret] = useState<string | null>(null)
-  const { form, submit, sending, problem } = useRecordForm({ overlap_hours: 24 })
-  const rotate = () =>
-    submit(async (body) => {
-      const path = { webhook_id }
-      const { secret, ...webhook } = await dataOf(
-        api.POST('/api/v1/webhooks/{webhook_id}/rotate-secret', { params: { path }, body }),
-      )
-      onRotated(webhook)
-      onClose()
-      setSecret(secret)
-    })
   return (
     <>
       <FormDialog
@@ -34,21 +24,28 @@ export function RotateSecret({ webhook_id, opened, onClose, onRotated }: Props) 
         opened={opened}
         onClose={onClose}
         action={t.settings.rotate}
-        sending={sending}
-        problem={problem}
-        onSubmit={rotate}
+        start={{ overlap_hours: 24 as number | null }}
+        send={({ overlap_hours }) => {
+          // An empty field is told as such by the service.
+          const body = { overlap_hours: overlap_hours as number }
+          const params = { path: { webhook_id } }
+          return dataOf(api.POST('/api/v1/webhooks/{webhook_id}/rotate-secret', { params, body }))
+        }}
+        onSent={({ secret, ...webhook }) => {
+          onRotated(webhook)
+          setSecret(secret)
+        }}
       >
-        <Text size="sm" mb="md">
-          {t.settings.rotate_text}
-        </Text>
-        <NumberInput
-          label={t.settings.overlap}
-          description={t.settings.overlap_text}
-          min={0}
-          max={168}
-          data-autofocus
-          {...form.getInputProps('overlap_hours')}
-        />
+        {({ getInputProps }) => (
+          <>
+            <Text size="sm">{t.settings.rotate_text}</Text>
+            <NumberInput
+              label={t.settings.overlap}
+              description={t.settings.overlap_text}
+              {...getInputProps('overlap_hours')}
+            />
+          </>
+        )}
       </FormDialog>
       <ShownOnceDialog
         opened={secret !== null}

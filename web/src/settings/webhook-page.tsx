@@ -9,7 +9,6 @@ import { Waiting } from '../app/places.tsx'
 import { ProblemNote, tellProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
-import { useRecordForm } from '../ui/form.tsx'
 import { tell } from '../ui/undo.tsx'
 import { Ask } from './ask.tsx'
 import type { EventName } from './catalogue.ts'
@@ -17,6 +16,7 @@ import { EventChoice } from './event-choice.tsx'
 import { LatestDeliveries } from './latest-deliveries.tsx'
 import { ResendFailed } from './resend-failed.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
+import { useSavedForm } from './saved-form.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 import { WebhookStatus } from './statuses.tsx'
 import { TestWebhook } from './test-webhook.tsx'
@@ -152,18 +152,16 @@ type EditProps = { webhook: Webhook; writes: boolean; onSaved: (webhook: Webhook
 function Edit({ webhook, writes, onSaved }: EditProps) {
   const t = useTexts()
   const { id, name, url, events } = webhook
-  const { form, submit, sending, problem } = useRecordForm({
+  const { form, save, changed, sending, problem } = useSavedForm({
     ...{ name: name ?? '', url },
     events: events as EventName[],
   })
   const path = { webhook_id: id }
-  async function save() {
-    const saved = await submit(async (body) =>
+  async function send() {
+    const saved = await save(async (body) =>
       onSaved(await dataOf(api.PUT('/api/v1/webhooks/{webhook_id}', { params: { path }, body }))),
     )
-    if (!saved) return
-    form.resetDirty()
-    tell(t.app.saved)
+    if (saved) tell(t.app.saved)
   }
   return (
     <form
@@ -171,7 +169,7 @@ function Edit({ webhook, writes, onSaved }: EditProps) {
       className="settings-section"
       onSubmit={(event) => {
         event.preventDefault()
-        save()
+        send()
       }}
     >
       <fieldset className="settings-fields" disabled={!writes}>
@@ -183,7 +181,7 @@ function Edit({ webhook, writes, onSaved }: EditProps) {
       </fieldset>
       {problem ? <ProblemNote error={problem} /> : null}
       {writes && (
-        <Button type="submit" mt="md" loading={sending} disabled={!form.isDirty()}>
+        <Button type="submit" mt="md" loading={sending} disabled={!changed}>
           {t.app.save}
         </Button>
       )}

@@ -1,14 +1,13 @@
 import { Button, Tooltip } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { answerOf, api, type Schemas } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
-import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
-import { useAddress, useCreating } from '../ui/list-view.ts'
-import { type Column, DataTable } from '../ui/table.tsx'
+import { ListTable, useListPage } from '../ui/list-page.tsx'
+import { useCreating, useListView } from '../ui/list-view.ts'
+import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
 import { CreateWebhook } from './create-webhook.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
@@ -21,13 +20,15 @@ export function WebhooksPage() {
   const formats = useFormats()
   const writes = useMay()('webhooks:write')
   const [creating, setCreating] = useCreating()
-  const { address, change } = useAddress()
-  const page = Number(address.page) || 1
-  const { data, error, refetch } = useQuery({
-    queryKey: ['webhooks', 'list', page],
-    queryFn: () => answerOf(api.GET('/api/v1/webhooks', { params: { query: { page, per_page: 50 } } })),
-    placeholderData: keepPreviousData,
-  })
+  const view = useListView()
+  const query = { page: view.page, per_page: 50 }
+  const page = useListPage(
+    {
+      queryKey: ['webhooks', 'list', query],
+      queryFn: () => answerOf(api.GET('/api/v1/webhooks', { params: { query } })),
+    },
+    view,
+  )
   useCommands(
     writes
       ? [
@@ -67,7 +68,7 @@ export function WebhooksPage() {
   return (
     <SettingsFrame
       title={t.settings.places.webhooks.label}
-      count={data?.meta.total}
+      count={page.meta?.total}
       whole
       actions={create && <Button onClick={create}>{t.settings.create_webhook}</Button>}
       api={{
@@ -76,25 +77,19 @@ export function WebhooksPage() {
       }}
     >
       <div className="settings-table">
-        {error ? (
-          <ProblemNote error={error} onRetry={refetch} />
-        ) : (
-          <DataTable
-            label={t.settings.places.webhooks.label}
-            columns={columns}
-            rows={data?.data}
-            meta={data?.meta.total !== undefined && data.meta.total > 50 ? (data.meta as never) : undefined}
-            onPage={(to) => change({ page: String(to) })}
-            nameOf={webhookName}
-            hrefOf={({ id }) => `/settings/webhooks/${id}`}
-            empty={
-              <Empty
-                text={t.settings.no_webhooks}
-                {...(create && { action: t.settings.create_webhook, onAction: create })}
-              />
-            }
-          />
-        )}
+        <ListTable
+          label={t.settings.places.webhooks.label}
+          columns={columns}
+          page={page}
+          nameOf={webhookName}
+          hrefOf={({ id }) => `/settings/webhooks/${id}`}
+          empty={
+            <Empty
+              text={t.settings.no_webhooks}
+              {...(create && { action: t.settings.create_webhook, onAction: create })}
+            />
+          }
+        />
       </div>
       {writes && <CreateWebhook opened={creating} onClose={() => setCreating(false)} />}
     </SettingsFrame>

@@ -5,8 +5,8 @@ import { ProblemNote } from '../app/problems.tsx'
 import { sessionQuery, useMay, useSession } from '../app/session.ts'
 import { CurrencyInput } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
-import { useRecordForm } from '../ui/form.tsx'
 import { tell } from '../ui/undo.tsx'
+import { useSavedForm } from './saved-form.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
 /** The workspace's name and currency. */
@@ -16,11 +16,9 @@ export function WorkspacePage() {
   const { workspace } = useSession()
   const writes = useMay()('workspace:write')
   const { name, currency } = workspace
-  const { form, submit, sending, problem } = useRecordForm({ name, currency })
-  async function save() {
-    const saved = await submit((body) => dataOf(api.PUT('/api/v1/workspace', { body })))
-    if (!saved) return
-    form.resetDirty()
+  const { form, save, changed, sending, problem } = useSavedForm({ name, currency })
+  async function send() {
+    if (!(await save((body) => dataOf(api.PUT('/api/v1/workspace', { body }))))) return
     await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
     tell(t.app.saved)
   }
@@ -33,7 +31,7 @@ export function WorkspacePage() {
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          save()
+          send()
         }}
       >
         <fieldset className="settings-fields" disabled={!writes}>
@@ -48,7 +46,7 @@ export function WorkspacePage() {
         </fieldset>
         {problem ? <ProblemNote error={problem} /> : null}
         {writes && (
-          <Button type="submit" mt="md" loading={sending} disabled={!form.isDirty()}>
+          <Button type="submit" mt="md" loading={sending} disabled={!changed}>
             {t.app.save}
           </Button>
         )}

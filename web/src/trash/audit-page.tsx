@@ -1,17 +1,19 @@
 import { Button, Skeleton } from '@mantine/core'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { answerOf, api, dataOf } from '../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
+import { allOf } from '../api/all.ts'
+import { answerOf, api } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { endOfDay, isDay, startOfDay } from '../app/zones.ts'
+import { usePages } from '../record/pages.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
 import { type Filter, ListFilters } from '../ui/filters.tsx'
 import { useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
-import { AuditRow } from './audit-row.tsx'
-import { type AuditEntry, namesOf } from './record-place.ts'
+import { type AuditEntry, AuditRow } from './audit-row.tsx'
+import { namesOf, placesOf } from './record-place.ts'
 import './audit.css'
 
 const filter_names = ['kind', 'record_id', 'action', 'actor_id', 'from', 'to']
@@ -49,15 +51,14 @@ function Filters() {
 /** The people and keys of the workspace, by name. */
 function useActors() {
   const may = useMay()
-  const params = { params: { query: { per_page: 100 } } }
   const { data: members = [] } = useQuery({
     queryKey: ['members', 'names'],
-    queryFn: () => dataOf(api.GET('/api/v1/members', params)),
+    queryFn: () => allOf((query) => answerOf(api.GET('/api/v1/members', { params: { query } }))),
     enabled: may('members:read'),
   })
   const { data: keys = [] } = useQuery({
     queryKey: ['keys', 'names'],
-    queryFn: () => dataOf(api.GET('/api/v1/keys', params)),
+    queryFn: () => allOf((query) => answerOf(api.GET('/api/v1/keys', { params: { query } }))),
     enabled: may('keys:read'),
   })
   return [...members, ...keys].map(({ id, name }) => ({ value: id, label: name }))
@@ -77,31 +78,28 @@ function Log() {
     ...(to && isDay(to) && { to: endOfDay(to, zone) }),
     per_page: 50,
   }
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } =
-    useInfiniteQuery({
-      queryKey: ['audit', query],
-      queryFn: ({ pageParam: cursor }) =>
-        answerOf(api.GET('/api/v1/audit-log', { params: { query: { ...query, cursor } } })),
-      initialPageParam: '',
-      getNextPageParam: ({ meta }) => (meta as { next_cursor?: string | null }).next_cursor,
-      placeholderData: (before) => before,
-    })
+  const { data, error, refetch, more, loading_more, readMore, isPlaceholderData } = usePages({
+    queryKey: ['audit', query],
+    read: (cursor) => answerOf(api.GET('/api/v1/audit-log', { params: { query: { ...query, cursor } } })),
+    keeps: true,
+  })
   if (error && !data) return <ProblemNote error={error} onRetry={() => refetch()} />
   if (!data) return <Awaited />
   const entries = data.pages.flatMap((page) => page.data) as AuditEntry[]
   const nameOf = namesOf(entries)
+  const toOf = placesOf(entries)
   if (!entries.length)
     return <Empty text={t.trash.log_empty} action={t.app.clear_filters} onAction={view.clearFilters} />
   return (
     <>
       <ol className="audit" aria-label={t.trash.log} aria-busy={isPlaceholderData}>
         {entries.map((entry) => (
-          <AuditRow key={entry.id} entry={entry} name={nameOf(entry)} />
+          <AuditRow key={entry.id} entry={entry} name={nameOf(entry)} to={toOf(entry)} />
         ))}
       </ol>
-      {hasNextPage && (
+      {more && (
         <div className="audit-more">
-          <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
+          <Button variant="default" loading={loading_more} onClick={readMore}>
             {t.trash.older}
           </Button>
         </div>

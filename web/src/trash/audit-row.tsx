@@ -2,14 +2,16 @@ import { ActionIcon } from '@mantine/core'
 import { ChevronDownIcon, ChevronRightIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
+import type { Schemas } from '../api/client.ts'
 import { type Formats, useFormats } from '../app/formats.ts'
 import { readable, whoOf } from '../record/changes.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
-import { type AuditEntry, placeOf } from './record-place.ts'
+
+export type AuditEntry = Schemas['AuditEntry']
 
 /** A change as a sentence: who did what to which record, and when; the fields unfold below it. */
-export function AuditRow({ entry, name }: { entry: AuditEntry; name: string }) {
+export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string; to: string | null }) {
   const t = useTexts()
   const id = useId()
   const [open, setOpen] = useState(false)
@@ -19,7 +21,6 @@ export function AuditRow({ entry, name }: { entry: AuditEntry; name: string }) {
     .sentence(who, t.trash.actions[action] ?? action)
     .split('{record}')
     .map((part) => part.trim())
-  const to = placeOf(entry)
   const named = t.trash.record_named(t.trash.kinds[kind] ?? kind, name)
   // Of a session nobody knows the name, and there is nothing to open.
   const told = kind !== 'sessions'

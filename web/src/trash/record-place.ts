@@ -1,7 +1,7 @@
-import type { Schemas } from '../api/client.ts'
-
-export type AuditEntry = Schemas['AuditEntry']
 type Side = Record<string, unknown> | null
+/** What an entry of the audit log tells of its record. */
+type Entry = { kind: string; record_id: number | string; action: string; before: Side; after: Side }
+type Told = Entry & { actor: { id: string | null; name: string | null } }
 
 const paths: Record<string, string> = {
   contacts: '/contacts',
@@ -22,11 +22,11 @@ const pages: Record<string, string> = {
   workspaces: '/settings/workspace',
 }
 
-/** Where the record of an entry is to be seen; null where there is nothing to see any more. */
-export function placeOf({ kind, record_id, action, before, after }: AuditEntry): string | null {
+/** Where the record is to be seen after this entry; null where there is nothing to see any more. */
+function placeOf({ kind, record_id, action, before, after }: Entry): string | null {
   if (action === 'removed' || action === 'erased') return null
   if (kind === 'notes') {
-    const contact_id = (after as Side)?.contact_id ?? (before as Side)?.contact_id
+    const contact_id = after?.contact_id ?? before?.contact_id
     return contact_id ? `/contacts/${contact_id}?tab=notes` : null
   }
   if (action === 'deleted' && paths[kind] && !['webhooks', 'deliveries'].includes(kind))
@@ -35,9 +35,17 @@ export function placeOf({ kind, record_id, action, before, after }: AuditEntry):
   return paths[kind] ? `${paths[kind]}/${record_id}` : (pages[kind] ?? null)
 }
 
+const keyOf = ({ kind, record_id }: Entry) => `${kind} ${record_id}`
+
+/** Where the records of entries, the newest first, are to be seen: what has become of one since counts, as far as they tell. */
+export function placesOf(entries: readonly Entry[]): (entry: Entry) => string | null {
+  const last = new Map(entries.toReversed().map((entry) => [keyOf(entry), entry.action]))
+  return (entry) => placeOf({ ...entry, action: last.get(keyOf(entry)) ?? entry.action })
+}
+
 /** What a person calls the record, as far as the entry tells; null when it does not. */
-function toldName({ before, after }: AuditEntry): string | null {
-  const sides = { ...(before as Side), ...(after as Side) } as Record<string, unknown>
+function toldName({ before, after }: Entry): string | null {
+  const sides = { ...before, ...after }
   const { first_name, last_name, name, subject, title, email } = sides
   if (first_name && last_name) return `${first_name} ${last_name}`
   for (const text of [name, subject, title, email]) if (typeof text === 'string' && text) return text
@@ -45,9 +53,8 @@ function toldName({ before, after }: AuditEntry): string | null {
 }
 
 /** The names of the records that entries are about: the latest that one of them tells, else the id, shortened where it is long. */
-export function namesOf(entries: readonly AuditEntry[]): (entry: AuditEntry) => string {
+export function namesOf(entries: readonly Told[]): (entry: Entry) => string {
   const names = new Map<string, string>()
-  const keyOf = ({ kind, record_id }: AuditEntry) => `${kind} ${record_id}`
   for (const { actor } of entries)
     if (actor.id && actor.name)
       for (const kind of ['users', 'members', 'api_keys']) names.set(`${kind} ${actor.id}`, actor.name)

@@ -1,20 +1,20 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { HistoryIcon, PersonIcon, ReplyIcon, TrashIcon } from '@primer/octicons-react'
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api } from '../api/client.ts'
-import { explain, ProblemNote, tellProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { useCounted } from '../record/bulk.tsx'
+import { useCounted, useTellFailed } from '../record/bulk.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { ListFilters } from '../ui/filters.tsx'
 import { keepFocus } from '../ui/focus.ts'
+import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
-import { type Column, DataTable } from '../ui/table.tsx'
+import type { Column } from '../ui/table.tsx'
 import { tell } from '../ui/undo.tsx'
 import { Ago } from '../ui/values.tsx'
 import { EraseDialog } from './erase-dialog.tsx'
@@ -31,40 +31,39 @@ export function TrashPage() {
   const client = useQueryClient()
   const may = useMay()
   const view = useListView(filter_names)
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [erasing, setErasing] = useState<Row | null>(null)
   const counted = useCounted()
+  const tellFailed = useTellFailed()
   const [restoring, setRestoring] = useState(false)
   const query = {
     ...(view.filters.kind && { kind: view.filters.kind as Trashed['kind'] }),
     page: view.page,
     per_page: 50,
   }
-  const { data, error, refetch } = useQuery({
-    queryKey: ['trash', query],
-    queryFn: () => answerOf(api.GET('/api/v1/trash', { params: { query } })),
-    placeholderData: keepPreviousData,
-  })
-  const rows = data?.data.map(rowOf)
+  const page = useListPage(
+    {
+      queryKey: ['trash', query],
+      queryFn: async () => {
+        const { data, meta } = await answerOf(api.GET('/api/v1/trash', { params: { query } }))
+        return { data: data.map(rowOf), meta }
+      },
+    },
+    view,
+  )
   // What came back may be anywhere, and be linked from anything.
   const readAgain = () => client.invalidateQueries()
-  const unselect = (gone: readonly Row[]) =>
-    setSelected((before) => new Set([...before].filter((id) => !gone.some((row) => row.id === id))))
 
-  async function restore(chosen: Row[]) {
+  async function restore(chosen: Row[]): Promise<Row[]> {
     setRestoring(true)
     const { done, failed } = await counted(chosen, restoreRecord)
     setRestoring(false)
-    unselect(done)
     if (done.length)
       tell(done.length === 1 ? t.app.restored(done[0]?.name ?? '') : t.trash.restored_many(done.length))
-    const [first] = failed
-    if (first && chosen.length === 1) tellProblem(first.problem, t)
-    else if (first)
-      tellProblem(first.problem, t, t.trash.not_restored(failed.length, explain(first.problem, t)))
+    tellFailed(failed, ({ name }) => name, chosen.length)
     await readAgain()
     // The buttons of the row are gone with it.
     keepFocus(0)
+    return failed.map(({ item }) => item)
   }
 
   const columns: Column<Row>[] = [
@@ -105,34 +104,25 @@ export function TrashPage() {
   return (
     <Page
       title={t.app.trash}
-      count={data?.meta.total}
+      count={page.meta?.total}
       middle={<ListFilters view={view} filters={[filter]} search={false} />}
     >
       <div className="trash">
-        {error && !data ? (
-          <ProblemNote error={error} onRetry={() => refetch()} />
-        ) : (
-          <DataTable
-            label={t.app.trash}
-            columns={columns}
-            rows={rows}
-            meta={data?.meta}
-            nameOf={({ name }) => name}
-            onPage={view.setPage}
-            empty={
-              <Empty
-                text={view.filtered ? t.trash.none_of_kind : t.trash.empty}
-                {...(view.filtered && { action: t.app.clear_filters, onAction: view.clearFilters })}
-              />
-            }
-            {...(may('trash:write') && { selected: selected as never, onSelect: setSelected as never })}
-          />
-        )}
-        <BulkBar count={selected.size} onClear={() => setSelected(new Set())}>
-          <Button
-            loading={restoring}
-            onClick={() => restore((rows ?? []).filter(({ id }) => selected.has(id)))}
-          >
+        <ListTable
+          label={t.app.trash}
+          columns={columns}
+          page={page}
+          selectable={may('trash:write')}
+          nameOf={({ name }) => name}
+          empty={
+            <Empty
+              text={view.filtered ? t.trash.none_of_kind : t.trash.empty}
+              {...(view.filtered && { action: t.app.clear_filters, onAction: view.clearFilters })}
+            />
+          }
+        />
+        <BulkBar count={page.chosen.length} onClear={page.clear}>
+          <Button loading={restoring} onClick={() => page.act(restore)}>
             {t.trash.restore}
           </Button>
         </BulkBar>
@@ -142,7 +132,6 @@ export function TrashPage() {
           row={erasing}
           onClose={() => setErasing(null)}
           onErased={async () => {
-            unselect([erasing])
             setErasing(null)
             await readAgain()
             keepFocus(0)

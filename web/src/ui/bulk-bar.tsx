@@ -1,6 +1,7 @@
 import { ActionIcon, Group, Text } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
 import { useEffect, useRef } from 'react'
+import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import { keepFocus } from './focus.ts'
 import './bulk-bar.css'
@@ -29,9 +30,15 @@ export function BulkBar({
       keepFocus(Math.max(0, row.current))
     }
   }, [count])
+  const bar = useRef<HTMLElement>(null)
+  const first = () => bar.current?.querySelector('button')?.focus()
+  useCommands(
+    count ? [{ id: 'to-selection', label: t.app.keys.selection, group: 'lists', keys: '.', run: first }] : [],
+  )
   if (!count) return null
   return (
     <section
+      ref={bar}
       className="bulk-bar"
       aria-label={t.app.selected(count)}
       onFocus={() => {

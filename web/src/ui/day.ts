@@ -40,3 +40,38 @@ export function readDay(text: string, locale: string): string | null {
   const at = new Date(`${day}T00:00:00Z`)
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day) ? day : null
 }
+
+/** Whether a locale counts the hours to twelve. */
+const halves = (locale: string) =>
+  new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions().hour12 === true
+
+/** A time, HH:MM, as it is typed in a locale: 14:30 or 2:30 PM. What is none stays as it is. */
+export function writeTime(time: string, locale: string): string {
+  const [hour = '', minute = ''] = time.split(':')
+  if (!/^\d\d:\d\d$/.test(time) || !halves(locale)) return time
+  return `${Number(hour) % 12 || 12}:${minute} ${Number(hour) % 24 < 12 ? 'AM' : 'PM'}`
+}
+
+/** The time that a text says, as HH:MM: 14:30, 14.30, 1430, 14, 2:30 pm; 24:00 is the end of a day. Null when it says none. */
+export function readTime(text: string): string | null {
+  const found = /^(\d{1,2})(?:[:.h]?(\d\d))?\s*(?:uhr|([ap])\.?\s?m\.?)?$/i.exec(text.trim())
+  if (!found) return null
+  const [, said = '', minute = '00', half] = found
+  const hour = half ? (Number(said) % 12) + (half.toLowerCase() === 'p' ? 12 : 0) : Number(said)
+  if ((half && (said === '0' || Number(said) > 12)) || Number(minute) > 59) return null
+  return hour < 24 || (hour === 24 && minute === '00') ? `${String(hour).padStart(2, '0')}:${minute}` : null
+}
+
+/** A day with a time, YYYY-MM-DDTHH:MM, as it is typed in a locale. */
+export function writeMoment(moment: string, locale: string): string {
+  const [day = '', time = ''] = moment.split('T')
+  return `${writeDay(day, locale)} ${writeTime(time, locale)}`
+}
+
+/** The day with its time that a text says, as YYYY-MM-DDTHH:MM; null when one of the two is missing or is none. */
+export function readMoment(text: string, locale: string): string | null {
+  const [, said_day = '', said_time = ''] =
+    /^(.*[\d.])(?:[T,]\s*|\s+)(\d{1,2}(?:[:.h]?\d\d)?(?:\s*[a-z.\s]+)?)$/i.exec(text.trim()) ?? []
+  const [day, time] = [readDay(said_day, locale), readTime(said_time)]
+  return day && time && time !== '24:00' ? `${day}T${time}` : null
+}

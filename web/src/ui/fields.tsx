@@ -1,15 +1,17 @@
-import { Loader, NumberInput, Select, Textarea, TextInput } from '@mantine/core'
+import { Loader, Select, Textarea, TextInput } from '@mantine/core'
 import { CheckIcon } from '@primer/octicons-react'
 import { useEffect, useId, useRef, useState } from 'react'
+import { useFormats } from '../app/formats.ts'
 import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
-import { DayInput } from './day-input.tsx'
 import { useFocusBack } from './focus.ts'
+import { DayInput, MomentInput, NumberInput } from './inputs.tsx'
+import { writeNumber } from './number.ts'
 import { useUnsaved } from './unsaved.ts'
 import './fields.css'
 
-/** Of datetime-local, the value is what a clock on the wall shows: YYYY-MM-DDTHH:MM. */
-export type FieldKind = 'text' | 'email' | 'tel' | 'url' | 'number' | 'date' | 'datetime-local' | 'long'
+/** Of a moment, the value is what a clock on the wall shows: YYYY-MM-DDTHH:MM. */
+export type FieldKind = 'text' | 'email' | 'tel' | 'url' | 'number' | 'date' | 'moment' | 'long'
 type Value = string | number | null
 
 type Props = {
@@ -27,8 +29,6 @@ type Props = {
 }
 
 const saved_ms = 1500
-// A year of fewer digits is one that is not written to its end.
-const clock_limits = { min: '1000-01-01T00:00', max: '9999-12-31T23:59' }
 
 /**
  * A fact of a record: label and value; a click edits it in place. Enter and leaving the field save, Escape reverts, a tick
@@ -36,6 +36,7 @@ const clock_limits = { min: '1000-01-01T00:00', max: '9999-12-31T23:59' }
  */
 export function Field({ label, value, shown, kind = 'text', options, required = false, onSave }: Props) {
   const t = useTexts()
+  const { locale } = useFormats()
   const id = useId()
   const [editing, setEditing] = useState(false)
   const [draft, setDraft] = useState<Value>(value)
@@ -43,13 +44,21 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
   const [problem, setProblem] = useState<string | null>(null)
   const button = useRef<HTMLButtonElement>(null)
   const reverted = useRef(false)
+  // What is to be stored, what is being stored, and whether something was written since that was sent.
+  const wanted = useRef<Value>(value)
+  // What the edit began with: somebody else may have stored another value since, which an untouched field leaves as it is.
+  const began = useRef<Value>(value)
+  const saving = useRef(false)
+  const written = useRef(false)
   const { lose, keep } = useUnsaved(label)
   useFocusBack(editing, button)
 
   function begin() {
-    setDraft(value)
+    began.current = saving.current ? wanted.current : value
+    setDraft(began.current)
     setProblem(null)
     reverted.current = false
+    written.current = true
     setEditing(true)
   }
   function end() {
@@ -57,31 +66,38 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
     setProblem(null)
     keep()
   }
-  function refuse(given: Value, error: unknown, why: string) {
-    setProblem(why)
-    lose(given, error, why)
-  }
   async function save(given: Value) {
+    if (reverted.current) return
     const next = typeof given === 'string' && kind !== 'long' ? given.trim() : given
-    const cleared = next === '' ? null : next
-    if (reverted.current || state === 'saving') return
-    if (cleared === value || (cleared === null && value === '')) return end()
+    wanted.current = next === '' ? null : next
+    // It is stored after what is being stored.
+    if (saving.current) return
+    let stored = value === '' ? null : value
+    const untouched = wanted.current === (began.current === '' ? null : began.current)
+    if (untouched || wanted.current === stored) return end()
+    saving.current = true
     setState('saving')
     keep()
     try {
-      await onSave?.(cleared)
+      while (wanted.current !== stored) {
+        const sent = wanted.current
+        written.current = false
+        await onSave?.(sent)
+        stored = sent
+        began.current = sent
+      }
       setState('saved')
-      end()
+      setProblem(null)
+      // Else whoever edits has gone on writing.
+      if (!written.current) end()
     } catch (error) {
       setState('rest')
-      refuse(cleared, error, explain(error, t))
+      const why = explain(error, t)
+      setProblem(why)
+      lose(wanted.current, error, why)
+    } finally {
+      saving.current = false
     }
-  }
-  function saveWritten({ validity }: HTMLInputElement | HTMLTextAreaElement) {
-    // What is written in part has no text there: to save that would clear the field.
-    const whole = !validity.badInput && !validity.rangeUnderflow && !validity.rangeOverflow
-    if (whole) save(draft)
-    else if (!reverted.current) refuse(draft, null, t.app.field_problems.invalid_format)
   }
   useEffect(() => {
     if (state !== 'saved') return
@@ -89,26 +105,34 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
     return () => clearTimeout(timer)
   }, [state])
 
-  const text = shown ?? (options?.find((option) => option.value === value)?.label || value)
+  const plain = typeof value === 'number' ? writeNumber(value, locale) : value
+  const text = shown ?? (options?.find((option) => option.value === value)?.label || plain)
   function onEscape(event: React.KeyboardEvent) {
     if (event.key !== 'Escape') return
     event.stopPropagation()
     reverted.current = true
     end()
   }
-  type Written = HTMLInputElement & HTMLTextAreaElement
   const keys = {
-    onKeyDown(event: React.KeyboardEvent<Written>) {
+    onKeyDown(event: React.KeyboardEvent) {
       onEscape(event)
       const enters = kind !== 'long' || event.metaKey || event.ctrlKey
       if (event.key === 'Enter' && enters && !event.nativeEvent.isComposing) {
         event.preventDefault()
-        saveWritten(event.currentTarget)
+        save(draft)
       }
     },
-    onBlur: (event: React.FocusEvent<Written>) => saveWritten(event.currentTarget),
+    onBlur: () => save(draft),
   }
   const common = { size: 'xs', 'aria-labelledby': id, autoFocus: true, error: problem } as const
+  const ending = {
+    onChange: setDraft,
+    onEnd(next: Value | undefined, text: string) {
+      if (next === undefined) lose(text, null, t.app.field_problems.invalid_format)
+      else save(next)
+    },
+  }
+  const WrittenInput = kind === 'date' ? DayInput : MomentInput
   return (
     <div className="field">
       <span className="field-label" id={id}>
@@ -116,7 +140,12 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
       </span>
       {/* The button's name is what it does and what is seen on it. */}
       <span id={`${id}-edit`} hidden>{`${label}: ${t.app.edit}`}</span>
-      <div className="field-value">
+      <div
+        className="field-value"
+        onInput={() => {
+          written.current = true
+        }}
+      >
         {!editing || !onSave ? (
           onSave ? (
             <button
@@ -158,33 +187,20 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
             value={String(draft ?? '')}
             onChange={(event) => setDraft(event.currentTarget.value)}
           />
-        ) : kind === 'number' ? (
-          <NumberInput
-            {...common}
-            {...keys}
-            hideControls
-            value={draft ?? ''}
-            onChange={(next) => setDraft(next === '' ? null : Number(next))}
-          />
-        ) : kind === 'date' ? (
+        ) : kind === 'number' || kind === 'date' || kind === 'moment' ? (
           // biome-ignore lint/a11y/noStaticElementInteractions: Escape is heard on its way up from the input
           <div onKeyDown={onEscape}>
-            <DayInput
-              {...common}
-              value={draft === null ? null : String(draft)}
-              onDay={(day, end, written) => {
-                if (day === undefined) return lose(written, null, t.app.field_problems.invalid_format)
-                setDraft(day)
-                if (end !== 'choice') save(day)
-              }}
-            />
+            {kind === 'number' ? (
+              <NumberInput {...common} {...ending} value={draft as number | null} />
+            ) : (
+              <WrittenInput {...common} {...ending} value={draft as string | null} />
+            )}
           </div>
         ) : (
           <TextInput
             {...common}
             {...keys}
             type={kind}
-            {...(kind === 'datetime-local' && clock_limits)}
             value={String(draft ?? '')}
             onChange={(event) => setDraft(event.currentTarget.value)}
           />

@@ -3,7 +3,7 @@ import { FilterIcon, SearchIcon, XIcon } from '@primer/octicons-react'
 import { useEffect, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
-import { DayInput } from './day-input.tsx'
+import { DayInput, MomentInput } from './inputs.tsx'
 import type { ListView } from './list-view.ts'
 import { type Choice, ReferenceInput } from './reference.tsx'
 import './filters.css'
@@ -131,6 +131,7 @@ type ChipProps = { filter: Filter; value: string; fresh: boolean; onChange: (val
 function Chip({ filter, value, fresh, onChange }: ChipProps) {
   const t = useTexts()
   const { label, options, kind = 'text', show, reference, placeholder } = filter
+  const WrittenInput = kind === 'date' ? DayInput : MomentInput
   return (
     <span className="chip">
       <span className="chip-label">{label}</span>
@@ -161,19 +162,18 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
           comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
           w={130}
         />
-      ) : kind === 'date' ? (
-        <span className="chip-day">
-          <DayInput
-            size="xs"
-            unstyled
-            aria-label={label}
-            value={value || null}
-            onDay={(day) => day !== undefined && day !== (value || null) && onChange(day)}
-            autoFocus={fresh}
-          />
-        </span>
+      ) : kind === 'text' ? (
+        <TextChip {...{ label, placeholder, value, fresh, onChange }} />
       ) : (
-        <TextChip {...{ label, placeholder, value, fresh, onChange }} moment={kind === 'moment'} />
+        <WrittenInput
+          size="xs"
+          variant="unstyled"
+          aria-label={label}
+          value={value || null}
+          onChange={onChange}
+          autoFocus={fresh}
+          w={kind === 'date' ? 120 : 170}
+        />
       )}
       <ActionIcon
         size="xs"
@@ -188,30 +188,29 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
   )
 }
 
-type TextProps = Omit<ChipProps, 'filter'> & {
-  label: string
-  placeholder: string | undefined
-  moment: boolean
-}
+type TextProps = Omit<ChipProps, 'filter'> & Pick<Filter, 'label' | 'placeholder'>
 
-function TextChip({ label, placeholder, value, fresh, onChange, moment }: TextProps) {
+function TextChip({ label, placeholder, value, fresh, onChange }: TextProps) {
   const [text, setText] = useState(value)
-  // Of a time that is written in part there is no text.
-  const done = (input: HTMLInputElement) =>
-    text !== value && !input.validity.badInput && onChange(text.trim() || null)
+  const [before, setBefore] = useState(value)
+  // The address may say another one by now: by the way back, or by a view.
+  if (before !== value) {
+    setBefore(value)
+    setText(value)
+  }
+  const done = () => text !== value && onChange(text.trim() || null)
   return (
     <TextInput
       size="xs"
       variant="unstyled"
       aria-label={label}
       placeholder={placeholder}
-      type={moment ? 'datetime-local' : 'text'}
       value={text}
       autoFocus={fresh}
       onChange={(event) => setText(event.currentTarget.value)}
-      onBlur={(event) => done(event.currentTarget)}
-      onKeyDown={(event) => event.key === 'Enter' && done(event.currentTarget)}
-      w={moment ? 170 : 110}
+      onBlur={done}
+      onKeyDown={(event) => event.key === 'Enter' && done()}
+      w={110}
     />
   )
 }

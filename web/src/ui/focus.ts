@@ -25,3 +25,47 @@ export function useFocusBack(editing: boolean, button: RefObject<HTMLElement | n
     edited.current = editing
   }, [editing, button])
 }
+
+/** After a form was refused: the first field that is wrong takes the focus, else its button, which was off meanwhile. */
+export const focusWrong = (form: HTMLFormElement): void =>
+  void requestAnimationFrame(() => {
+    if (document.activeElement !== document.body && !document.activeElement?.matches('[role=dialog]')) return
+    const wrong = form.querySelector<HTMLElement>('[aria-invalid=true]')
+    ;(wrong ?? form.querySelector<HTMLElement>('[type=submit]'))?.focus()
+  })
+
+const first_fields = 'input:not([type=hidden]), textarea, select, button'
+
+/** What the focus goes back to: of an entry of a menu, which goes with it, the menu's button. */
+function openerOf(focused: Element | null): HTMLElement | null {
+  const menu = focused?.closest('[role=menu]')
+  const opener = menu ? document.getElementById(menu.getAttribute('aria-labelledby') ?? '') : focused
+  return opener as HTMLElement | null
+}
+
+/**
+ * The `ref` of what a dialog or a menu holds: puts the focus into it at the moment it is shown, so that letters typed at once
+ * go there and run no commands; onto what has data-autofocus, else onto its first field. When it goes, the focus goes back.
+ * The dialog itself has to be shown without a transition, and to return no focus.
+ */
+export function focusFirst(holder: HTMLElement | null): (() => void) | undefined {
+  if (!holder) return
+  const opener = openerOf(document.activeElement)
+  const first = holder.querySelector<HTMLElement>('[data-autofocus]') ?? holder.querySelector(first_fields)
+  // The dialog's own trap looks for it a moment later.
+  first?.setAttribute('data-autofocus', '')
+  const take = () => (first as HTMLElement | null)?.focus({ preventScroll: true })
+  take()
+  // A menu gives the focus back when it is closed already, and what it has opened is there.
+  const keep = ({ target }: FocusEvent) => target === opener && take()
+  document.addEventListener('focusin', keep)
+  return () => {
+    document.removeEventListener('focusin', keep)
+    const now = document.activeElement
+    const dialog = holder.closest('[role=dialog]') ?? holder
+    if (now !== document.body && !dialog.contains(now)) return
+    opener?.focus({ preventScroll: true })
+    // It may have gone meanwhile.
+    keepFocus()
+  }
+}

@@ -57,11 +57,13 @@ const isReadable = (name: string, value: string): boolean =>
 /** What every list of records can be ordered by. */
 export const dated = ['id', 'created_at', 'updated_at']
 
+const no_filters: readonly string[] = []
+
 /**
  * A list as the address describes it: what is searched and filtered, its order, its page, which columns. What it cannot be
  * ordered by is ignored where `sorts`, constant, tells by what it can.
  */
-export function useListView(filter_names: readonly string[], default_sort = '', sorts?: readonly string[]) {
+export function useListView(filter_names = no_filters, default_sort = '', sorts?: readonly string[]) {
   const { address, change } = useAddress()
   return useMemo(() => {
     const page = isId(address.page) ? Number(address.page) : 1
@@ -84,7 +86,7 @@ export function useListView(filter_names: readonly string[], default_sort = '', 
       change,
       setSearch: (search: string) => change({ search, page: null }, true),
       setSort: (sort: string) => change({ sort, page: null }),
-      setPage: (to: number) => change({ page: to > 1 ? String(to) : null }),
+      setPage: (to: number, replace = false) => change({ page: to > 1 ? String(to) : null }, replace),
       setFilter: (name: string, value: string | null) => change({ [name]: value, page: null }),
       clearFilters: () =>
         change({ ...Object.fromEntries(filter_names.map((name) => [name, null])), search: null, page: null }),

@@ -8,6 +8,9 @@ import './panel.css'
 
 type Props = { label: string; href: string; onClose: () => void; children: React.ReactNode }
 
+// What is open over the page has Escape to itself, as has a field in which somebody writes.
+const over = '[role=dialog], [role=menu], [role=listbox]'
+
 /** A record beside the list it is in. Escape closes it; the list stays usable. */
 export function SidePanel({ label, href, onClose, children }: Props) {
   const t = useTexts()
@@ -27,12 +30,21 @@ export function SidePanel({ label, href, onClose, children }: Props) {
     [before],
   )
   useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('[aria-modal=true]'))
-        onClose()
+    let covered = false
+    // Before what is open over the page hears it, which is gone afterwards.
+    const onDown = () => {
+      covered = document.querySelector(over) !== null
     }
+    const onKey = ({ key, target, defaultPrevented }: KeyboardEvent) => {
+      const written = target instanceof Element && target.closest('input, textarea')
+      if (key === 'Escape' && !defaultPrevented && !covered && !written) onClose()
+    }
+    window.addEventListener('keydown', onDown, { capture: true })
     window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
+    return () => {
+      window.removeEventListener('keydown', onDown, { capture: true })
+      window.removeEventListener('keydown', onKey)
+    }
   }, [onClose])
   return (
     <aside className="panel" aria-label={label}>

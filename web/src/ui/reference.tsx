@@ -2,13 +2,14 @@ import { Combobox, Loader, TextInput, useCombobox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
+import { useUnread } from './unread.ts'
 
 export type Choice = { id: number; name: string; detail?: string | null }
 
 type Props = {
   label: string
-  value: Choice | null
-  onChange: (choice: Choice | null) => void
+  value?: Choice | null
+  onChange?: (choice: Choice | null) => void
   /** What the service finds for a text; the key tells queries of different kinds apart. */
   kind: string
   search: (text: string) => Promise<Choice[]>
@@ -19,25 +20,50 @@ type Props = {
   /** Without a frame of its own, as in the chip of a filter. */
   unstyled?: boolean
   placeholder?: string
-  onBlur?: () => void
+  /** `unread`: what is written is none of the choices, which is said at the field. */
+  onBlur?: (unread: boolean) => void
 }
 
 const typing_ms = 150
 
-/** Chooses a record by writing a part of its name; leaving it empty chooses none. */
+/** Chooses a record by writing a part of its name, Enter the first one that is found; leaving it empty chooses none. */
 export function ReferenceInput(props: Props) {
-  const { label, value, onChange, kind, search, error, autoFocus, hideLabel, placeholder, onBlur } = props
+  const {
+    label,
+    value = null,
+    onChange,
+    kind,
+    search,
+    error,
+    autoFocus,
+    hideLabel,
+    placeholder,
+    onBlur,
+  } = props
   const { unstyled } = props
   const t = useTexts()
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
-  const [text, setText] = useState(value?.name ?? '')
+  const name = value?.name ?? ''
+  const [text, setText] = useState(name)
+  const [before, setBefore] = useState(name)
   const [asked, setAsked] = useState('')
-  useEffect(() => setText(value?.name ?? ''), [value])
+  const { input, unread, setUnread } = useUnread()
+  function show(next: string) {
+    setText(next)
+    setUnread(false)
+  }
+  // At once, so that nothing is written over that was typed meanwhile.
+  if (before !== name) {
+    setBefore(name)
+    show(name)
+  }
+  // What is looked for, unless the field shows what is chosen.
+  const written = text === name ? '' : text.trim()
   useEffect(() => {
-    const timer = setTimeout(() => setAsked(text === value?.name ? '' : text.trim()), typing_ms)
+    const timer = setTimeout(() => setAsked(written), typing_ms)
     return () => clearTimeout(timer)
-  }, [text, value])
-  const { data, isFetching } = useQuery({
+  }, [written])
+  const { data, isFetching, isPlaceholderData } = useQuery({
     queryKey: [kind, 'choices', asked],
     queryFn: () => search(asked),
     enabled: combobox.dropdownOpened,
@@ -45,29 +71,35 @@ export function ReferenceInput(props: Props) {
   })
   // While the answer to what was written last is awaited, of the one before only what fits: Enter takes nothing else.
   const words = text.trim().toLowerCase().split(/\s+/)
-  const awaited = text !== value?.name && text.trim() !== asked
+  const awaited = written !== asked || isPlaceholderData
   const fits = ({ name, detail }: Choice) =>
     words.every((word) => `${name} ${detail ?? ''}`.toLowerCase().includes(word))
   const choices = awaited ? data?.filter(fits) : data
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when other choices stand there
+  useEffect(() => {
+    if (written && choices?.length) combobox.selectFirstOption()
+    else combobox.resetSelectedOption()
+  }, [written, choices?.[0]?.id])
   return (
     <Combobox
       store={combobox}
       onOptionSubmit={(id) => {
         const choice = data?.find((one) => String(one.id) === id) ?? null
-        onChange(choice)
-        setText(choice?.name ?? '')
+        onChange?.(choice)
+        show(choice?.name ?? '')
         combobox.closeDropdown()
       }}
     >
       <Combobox.Target withExpandedAttribute>
         <TextInput
+          ref={input}
           role="combobox"
           aria-autocomplete="list"
           size={hideLabel ? 'xs' : 'sm'}
           variant={unstyled ? 'unstyled' : 'default'}
           label={hideLabel ? undefined : label}
           aria-label={hideLabel ? label : undefined}
-          error={error}
+          error={unread ? t.app.choose_one : error}
           autoFocus={autoFocus}
           placeholder={placeholder}
           value={text}
@@ -75,15 +107,16 @@ export function ReferenceInput(props: Props) {
           onFocus={() => combobox.openDropdown()}
           onClick={() => combobox.openDropdown()}
           onChange={(event) => {
-            setText(event.currentTarget.value)
+            show(event.currentTarget.value)
             combobox.openDropdown()
-            combobox.updateSelectedOptionIndex()
           }}
+          // A form goes on with what is chosen only.
+          onKeyDown={(event) => event.key === 'Enter' && written && event.preventDefault()}
           onBlur={() => {
             combobox.closeDropdown()
-            if (text.trim() === '' && value) onChange(null)
-            else setText(value?.name ?? '')
-            onBlur?.()
+            if (written) setUnread(true)
+            else if (text.trim() === '' && value) onChange?.(null)
+            onBlur?.(written !== '')
           }}
         />
       </Combobox.Target>
@@ -95,8 +128,8 @@ export function ReferenceInput(props: Props) {
               {detail && <span className="field-none"> · {detail}</span>}
             </Combobox.Option>
           ))}
-          {data?.length === 0 && !awaited && <Combobox.Empty>{t.app.palette_empty}</Combobox.Empty>}
         </Combobox.Options>
+        {data?.length === 0 && !awaited && <Combobox.Empty>{t.app.palette_empty}</Combobox.Empty>}
       </Combobox.Dropdown>
     </Combobox>
   )

@@ -23,6 +23,7 @@ export type Column<Row> = {
 
 /** Of a page by number, as the API tells it. */
 export type Meta = { current_page?: number; last_page?: number; per_page?: number; total?: number }
+export type Identified = { id: string | number }
 
 /** What a row's first cell opens: its page, or whatever a click on the row does. */
 export function RowLink({
@@ -103,11 +104,12 @@ export function Awaited({ columns }: { columns: number }) {
   ))
 }
 
-/** Which rows of how many are shown, and the way to the others. */
+/** Which rows of how many are shown, and the way to the others, where there are others. */
 export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {
   const t = useTexts()
   const formats = useFormats()
   const { current_page = 1, last_page = 1, per_page = 0, total = 0 } = meta
+  if (last_page <= 1) return null
   const from = Math.min(total, (current_page - 1) * per_page + 1)
   const to = Math.min(total, current_page * per_page)
   const n = formats.number

@@ -3,12 +3,12 @@ import { useLayoutEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import { moveFocus } from './focus.ts'
-import { Awaited, type Column, HeadCell, type Meta, Pager, RowLink } from './table-parts.tsx'
+import { Awaited, type Column, HeadCell, type Identified, type Meta, Pager, RowLink } from './table-parts.tsx'
 import './table.css'
 
 export type { Column } from './table-parts.tsx'
 
-type Props<Row> = {
+export type TableProps<Row extends Identified> = {
   /** What the table lists, for those who do not see it. */
   label: string
   columns: Column<Row>[]
@@ -28,13 +28,11 @@ type Props<Row> = {
   onPage?: (page: number) => void
   /** What stands before the name and can be done with one click, such as completing. */
   lead?: { label: string; cell: (row: Row) => React.ReactNode }
-  selected?: ReadonlySet<Row['id' & keyof Row]>
-  onSelect?: (selected: Set<Row['id' & keyof Row]>) => void
+  selected?: ReadonlySet<Row['id']>
+  onSelect?: (selected: ReadonlySet<Row['id']>) => void
   /** What stands below the last row and scrolls with it. */
   foot?: React.ReactNode
 }
-
-type Identified = { id: string | number }
 
 /** Moves the focus on to the next row when the row that has it goes. */
 function useFocusedRow(rows: Identified[] | undefined) {
@@ -63,7 +61,7 @@ function useFocusedRow(rows: Identified[] | undefined) {
  * Rows under columns, one page of them. j and k go through the rows by the link in their first cell, x selects, a click
  * opens. Nothing moves while it loads: as many rows stand there as were there before.
  */
-export function DataTable<Row extends Identified>(props: Props<Row>) {
+export function DataTable<Row extends Identified>(props: TableProps<Row>) {
   const { label, columns, rows, meta, empty, nameOf, hrefOf, onOpen, open_id, sort, onSort, onPage } = props
   const { selected, onSelect, lead } = props
   const t = useTexts()
@@ -87,36 +85,25 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
     if (row && open_id && onOpen) onOpen(row)
   }
   const toggle = (row: Row) => {
-    const next = new Set(selected)
-    if (!next.delete(row.id as never)) next.add(row.id as never)
+    const next = new Set<Row['id']>(selected)
+    if (!next.delete(row.id)) next.add(row.id)
     onSelect?.(next)
   }
+  const by_key = { group: 'lists' as const, keys_only: true }
+  const { keys } = t.app
   useCommands([
-    ...(['j', 'ArrowDown'] as const).map((keys) => ({
-      ...{
-        id: `next-row-${keys}`,
-        label: t.app.keys.next_row,
-        group: 'lists' as const,
-        keys,
-        keys_only: true,
-      },
+    {
+      ...{ ...by_key, id: 'next-row', label: keys.next_row, keys: 'j', also: 'ArrowDown' },
       run: () => go(1),
-    })),
-    ...(['k', 'ArrowUp'] as const).map((keys) => ({
-      ...{ id: `previous-row-${keys}`, label: t.app.keys.previous_row, group: 'lists' as const, keys },
-      keys_only: true,
+    },
+    {
+      ...{ ...by_key, id: 'previous-row', label: keys.previous_row, keys: 'k', also: 'ArrowUp' },
       run: () => go(-1),
-    })),
+    },
     ...(onSelect
       ? [
           {
-            ...{
-              id: 'select-row',
-              label: t.app.keys.select_row,
-              group: 'lists' as const,
-              keys: 'x',
-              keys_only: true,
-            },
+            ...{ ...by_key, id: 'select-row', label: keys.select_row, keys: 'x' },
             run: () => {
               const row = rows?.[at()]
               if (row) toggle(row)
@@ -128,7 +115,8 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
 
   const onFocus = useFocusedRow(rows)
   if (rows?.length === 0) return <>{empty}</>
-  const all = rows?.length ? rows.every(({ id }) => selected?.has(id as never)) : false
+  const chosen = rows?.filter(({ id }) => selected?.has(id)).length ?? 0
+  const all = chosen > 0 && chosen === rows?.length
   return (
     <div className="table-place">
       <div className="table-scroll">
@@ -141,8 +129,8 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
                     size="xs"
                     aria-label={t.app.select_all}
                     checked={all}
-                    indeterminate={!all && Boolean(selected?.size)}
-                    onChange={() => onSelect(new Set(all ? [] : (rows ?? []).map(({ id }) => id as never)))}
+                    indeterminate={!all && chosen > 0}
+                    onChange={() => onSelect(new Set(all ? [] : (rows ?? []).map(({ id }) => id)))}
                   />
                 </th>
               )}
@@ -168,7 +156,7 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
                 key={row.id}
                 data-row-id={row.id}
                 data-open={String(row.id) === String(open_id) || undefined}
-                data-selected={selected?.has(row.id as never) || undefined}
+                data-selected={selected?.has(row.id) || undefined}
                 onClick={(event) => {
                   if (!onOpen || (event.target as Element).closest('a, button, input, label')) return
                   onOpen(row)
@@ -179,7 +167,7 @@ export function DataTable<Row extends Identified>(props: Props<Row>) {
                     <Checkbox
                       size="xs"
                       aria-label={t.app.select_row(nameOf(row))}
-                      checked={selected?.has(row.id as never) ?? false}
+                      checked={selected?.has(row.id) ?? false}
                       onChange={() => toggle(row)}
                     />
                   </td>

@@ -1,5 +1,5 @@
 import { Button, Group, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { type NotificationData, notifications, notificationsStore } from '@mantine/notifications'
 import { tellProblem } from '../app/problems.tsx'
 import type { Texts } from '../texts/texts.ts'
 import { keepFocus } from './focus.ts'
@@ -7,9 +7,17 @@ import { keepFocus } from './focus.ts'
 // Long enough to read it and to reach the button.
 const undo_ms = 8000
 
+/** Shows a toast at once: where there is no room for it, the oldest one goes, as it would soon by itself. */
+function show(toast: NotificationData): string {
+  const { notifications: shown, limit } = notificationsStore.getState()
+  const oldest = shown.find(({ autoClose }) => autoClose !== false)
+  if (shown.length >= limit && oldest?.id) notifications.hide(oldest.id)
+  return notifications.show(toast)
+}
+
 /** Says what was done, with a button that takes it back. */
 export function offerUndo(texts: Texts, message: string, undo: () => Promise<unknown>): void {
-  const id = notifications.show({
+  const id = show({
     autoClose: undo_ms,
     withBorder: true,
     closeButtonProps: { 'aria-label': texts.app.close },
@@ -35,5 +43,5 @@ export function offerUndo(texts: Texts, message: string, undo: () => Promise<unk
 
 /** Says briefly what was done. */
 export function tell(message: string): void {
-  notifications.show({ message, autoClose: 3000, withBorder: true, withCloseButton: false })
+  show({ message, autoClose: 3000, withBorder: true, withCloseButton: false })
 }

@@ -17,7 +17,8 @@ export const calendar: typeof english = {
   created: (title) => `${title} angelegt`,
   moved: (title, when) => `${title} ist jetzt ${when}`,
   move_back: (title) => `${title} steht wieder am alten Platz`,
-  taken: (title) => `Diese Zeit hat ein anderer Termin derselben Buchungsseite. ${title} bleibt am alten Platz.`,
+  taken: (title) =>
+    `Diese Zeit hat ein anderer Termin derselben Buchungsseite. ${title} bleibt am alten Platz.`,
   taken_new: 'Diese Zeit hat ein anderer Termin derselben Buchungsseite. Wählen Sie eine andere.',
   taken_meanwhile: (title) =>
     `Die Zeit von ${title} ist inzwischen vergeben, deshalb bleibt der Termin im Papierkorb.`,

@@ -33,7 +33,6 @@ export const home: typeof english = {
   overdue: 'Überfällig',
   nothing_due: 'Heute ist nichts fällig.',
   complete: (subject) => `${subject} erledigen`,
-  completed: (subject) => `${subject} erledigt`,
   all_activities: 'Alle',
   appointments: 'Nächste Termine',
   no_appointments: 'Keine Termine in Sicht.',

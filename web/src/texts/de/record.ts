@@ -83,6 +83,7 @@ export const record: typeof english = {
   create_contact: 'Kontakt anlegen',
   appointments: 'Termine',
   bulk_working: (done, total) => `${done} von ${total} erledigt`,
+  not_done: (names, more, why) => `Nicht erledigt: ${names}${more ? ` und ${more} weitere` : ''}. ${why}`,
   apply: 'Anwenden',
   custom_field: 'Eigenes Feld',
   custom_field_hint: 'Feld=Wert',

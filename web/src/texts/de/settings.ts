@@ -55,6 +55,8 @@ export const settings: typeof english = {
   member_since: 'Seit',
   role_of: (name) => `Rolle von ${name}`,
   role_changed: (name, role) => `${name} ist jetzt: ${role}`,
+  change_role: 'Rolle ändern',
+  change_role_title: (name, role) => `Rolle ändern: ${name} als ${role}?`,
   role_texts: {
     owner: 'Darf alles und bestimmt, wer Inhaber ist.',
     admin: 'Darf alles, außer Inhaber zu ändern.',
@@ -69,6 +71,10 @@ export const settings: typeof english = {
   leave: 'Verlassen',
   leave_title: 'Diesen Arbeitsbereich verlassen?',
   leave_text: 'Sie werden hier abgemeldet und brauchen eine Einladung, um zurückzukommen.',
+  own_role_title: 'Ihre eigene Rolle ändern?',
+  own_role_text: (role: string) =>
+    `Sie sind dann: ${role}. Selbst können Sie das nicht zurücknehmen, nur jemand anderes kann es.`,
+  own_role: 'Rolle ändern',
   last_owner: 'Ein Arbeitsbereich behält mindestens einen Inhaber. Machen Sie zuerst jemand anderen dazu.',
   owners_only:
     'Nur Inhaber ernennen, ändern und entfernen Inhaber, und niemand vergibt mehr, als die eigene Rolle erlaubt.',
@@ -124,9 +130,21 @@ export const settings: typeof english = {
   revoke_key: (name) => `${name} widerrufen`,
   revoke_title: (name) => `Schlüssel ${name} widerrufen?`,
   revoke_text:
-    'Programme damit werden binnen einer Sekunde abgewiesen. Das lässt sich nicht rückgängig machen.',
+    'Programme damit werden binnen einer Sekunde abgewiesen. Damit angelegte Schlüssel und Einladungen enden auch. Das lässt sich nicht rückgängig machen.',
+  made_by: 'Angelegt von',
+  keys_of_person: (n) =>
+    n === 1
+      ? 'Ein API-Schlüssel, den diese Person angelegt hat, gilt noch.'
+      : `${n} API-Schlüssel, die diese Person angelegt hat, gelten noch.`,
+  keys_of_yours: (n) =>
+    n === 1
+      ? 'Ein API-Schlüssel, den Sie angelegt haben, gilt noch.'
+      : `${n} API-Schlüssel, die Sie angelegt haben, gelten noch.`,
+  revoke_their_keys: 'Diese API-Schlüssel auch widerrufen',
+  revoke_my_keys: 'Meine API-Schlüssel auch widerrufen',
 
   webhook: 'Webhook',
+  deleted_webhook: (end: string) => `…${end} (gelöscht)`,
   webhook_status: { active: 'Aktiv', failed: 'Fehlerhaft', paused: 'Angehalten' },
   create_webhook: 'Webhook anlegen',
   no_webhooks: 'Noch keine Webhooks. Ein Webhook meldet einem anderen Dienst sofort, was hier geschieht.',
@@ -144,7 +162,7 @@ export const settings: typeof english = {
   },
   own_secret: 'Eigenes Geheimnis verwenden',
   secret: 'Geheimnis',
-  own_secret_text: '16 bis 255 Zeichen; unterschreibt jede Anfrage. Bleibt es leer, wird eines erzeugt.',
+  own_secret_text: '16 bis 255 Zeichen; signiert jede Anfrage. Bleibt es leer, wird eines erzeugt.',
   secret_title: 'Geheimnis des Webhooks',
   secret_text: 'Es wird nur dieses eine Mal gezeigt. Der Empfänger prüft damit die Signaturen.',
   copy_secret: 'Geheimnis kopieren',
@@ -159,11 +177,11 @@ export const settings: typeof english = {
   paused_title: 'Dieser Webhook ist angehalten',
   paused_text: 'Ereignisse werden aufgehoben und beim Fortsetzen gesendet.',
   rotating_title: 'Das Geheimnis wird gewechselt',
-  rotating_text: (until) => `Bis ${until} wird mit dem alten und dem neuen Geheimnis unterschrieben.`,
+  rotating_text: (until) => `Bis ${until} wird mit dem alten und dem neuen Geheimnis signiert.`,
   rotate: 'Geheimnis wechseln',
   rotate_text:
-    'Erzeugt ein neues Geheimnis. Eine Zeit lang unterschreiben beide, damit der Empfänger lückenlos umstellen kann.',
-  overlap: 'Stunden, in denen beide unterschreiben',
+    'Erzeugt ein neues Geheimnis. Eine Zeit lang signieren beide, damit der Empfänger lückenlos umstellen kann.',
+  overlap: 'Stunden, in denen beide signieren',
   overlap_text: '0 bis 168. Bei 0 endet das alte sofort.',
   test: 'Test',
   test_text: 'Sendet einmal das Ereignis ping, auch im angehaltenen Zustand, und wartet auf die Antwort.',
@@ -201,6 +219,7 @@ export const settings: typeof english = {
   from: 'Von',
   to: 'Bis',
   attempts: 'Versuche',
+  duration: 'Dauer',
   next_attempt: 'Nächster Versuch',
   fresh: (shown, more) => `${shown}${more ? '+' : ''} neu`,
   older: 'Ältere Zustellungen zeigen',

@@ -86,10 +86,6 @@ export const trash: typeof english = {
   restore: 'Wiederherstellen',
   restore_one: (name) => `${name} wiederherstellen`,
   restored_many: (n) => (n === 1 ? '1 Eintrag wiederhergestellt' : `${n} Einträge wiederhergestellt`),
-  not_restored: (n, why) =>
-    n === 1
-      ? `1 Eintrag ließ sich nicht wiederherstellen. ${why}`
-      : `${n} Einträge ließen sich nicht wiederherstellen. ${why}`,
   history_of: (name) => `Änderungen von ${name}`,
   contact_of_note: 'Kontakt dieser Notiz öffnen',
   erase: 'Endgültig löschen',

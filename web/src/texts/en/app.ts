@@ -63,8 +63,6 @@ export const app = {
   deleted: (what: string) => `${what} deleted`,
   deleted_many: (n: number) => (n === 1 ? '1 record deleted' : `${n} records deleted`),
   restored: (what: string) => `${what} restored`,
-  failed_many: (n: number) =>
-    n === 1 ? '1 record could not be changed' : `${n} records could not be changed`,
   tags: 'Tags',
   custom_fields: 'Custom fields',
   add_field: 'Add a field',
@@ -142,6 +140,10 @@ export const app = {
   },
   choose_day: 'Choose in a calendar',
   no_day: (form: string) => `Enter a complete, valid date as ${form}.`,
+  no_time: (form: string) => `Enter a time as ${form}.`,
+  no_number: (form: string) => `Enter a number such as ${form}.`,
+  choose_one: 'Choose one from the list.',
+  time_letters: 'HH:MM',
   /** The parts of a day as the form of one is told: DD/MM/YYYY. */
   day_letters: { day: 'DD', month: 'MM', year: 'YYYY' },
   not_saved: (label: string, value: string, why: string) => `${label} was not saved (${value}): ${why}`,
@@ -158,6 +160,7 @@ export const app = {
   create_activity: 'Create activity',
   go_to: (name: string) => `Go to ${name}`,
   keys: {
+    selection: 'To the actions for what is selected',
     and_then: 'then',
     or: 'or',
     control: 'Ctrl',

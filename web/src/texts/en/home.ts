@@ -35,7 +35,6 @@ export const home = {
   overdue: 'Overdue',
   nothing_due: 'Nothing is due today.',
   complete: (subject: string) => `Complete ${subject}`,
-  completed: (subject: string) => `${subject} completed`,
   all_activities: 'All',
   appointments: 'Next appointments',
   no_appointments: 'No appointments ahead.',

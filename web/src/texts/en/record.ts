@@ -90,6 +90,8 @@ export const record = {
   appointments: 'Appointments',
   // Lists.
   bulk_working: (done: string, total: string) => `${done} of ${total} done`,
+  not_done: (names: string, more: number, why: string) =>
+    `Not done: ${names}${more ? ` and ${more} more` : ''}. ${why}`,
   apply: 'Apply',
   custom_field: 'Custom field',
   custom_field_hint: 'field=value',

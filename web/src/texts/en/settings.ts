@@ -53,6 +53,8 @@ export const settings = {
   member_since: 'Since',
   role_of: (name: string) => `Role of ${name}`,
   role_changed: (name: string, role: string) => `${name} is now: ${role}`,
+  change_role: 'Change role',
+  change_role_title: (name: string, role: string) => `Change the role of ${name} to ${role}?`,
   role_texts: {
     owner: 'May do everything, and makes and removes owners.',
     admin: 'May do everything but change owners.',
@@ -66,6 +68,10 @@ export const settings = {
   leave: 'Leave',
   leave_title: 'Leave this workspace?',
   leave_text: 'You will be signed out here, and need an invitation to come back.',
+  own_role_title: 'Change your own role?',
+  own_role_text: (role: string) =>
+    `You will be: ${role}. You cannot take that back yourself; somebody else has to.`,
+  own_role: 'Change role',
   last_owner: 'A workspace keeps at least one owner. Make somebody else an owner first.',
   owners_only: 'Only owners make, change and remove owners, and nobody gives more than the own role allows.',
   invite: 'Invite',
@@ -118,9 +124,20 @@ export const settings = {
   revoke: 'Revoke',
   revoke_key: (name: string) => `Revoke ${name}`,
   revoke_title: (name: string) => `Revoke the key ${name}?`,
-  revoke_text: 'Programs that use it are refused within a second. This cannot be undone.',
+  revoke_text:
+    'Programs that use it are refused within a second. Keys and invitations made with it end too. This cannot be undone.',
+  made_by: 'Made by',
+  keys_of_person: (n: number) =>
+    n === 1
+      ? '1 API key that this person made still works.'
+      : `${n} API keys that this person made still work.`,
+  keys_of_yours: (n: number) =>
+    n === 1 ? '1 API key that you made still works.' : `${n} API keys that you made still work.`,
+  revoke_their_keys: 'Revoke their API keys too',
+  revoke_my_keys: 'Revoke my API keys too',
 
   webhook: 'Webhook',
+  deleted_webhook: (end: string) => `…${end} (deleted)`,
   webhook_status: { active: 'Active', failed: 'Failing', paused: 'Paused' },
   create_webhook: 'Create webhook',
   no_webhooks: 'No webhooks yet. A webhook sends what happens here to another service, as it happens.',
@@ -190,6 +207,7 @@ export const settings = {
   from: 'From',
   to: 'To',
   attempts: 'Attempts',
+  duration: 'Duration',
   next_attempt: 'Next attempt',
   fresh: (shown: string, more: boolean) => `${shown}${more ? '+' : ''} new`,
   older: 'Show older deliveries',

@@ -86,8 +86,6 @@ export const trash = {
   restore: 'Restore',
   restore_one: (name: string) => `Restore ${name}`,
   restored_many: (n: number) => (n === 1 ? '1 record restored' : `${n} records restored`),
-  not_restored: (n: number, why: string) =>
-    n === 1 ? `1 record could not be restored. ${why}` : `${n} records could not be restored. ${why}`,
   history_of: (name: string) => `History of ${name}`,
   contact_of_note: 'Open the contact of this note',
   erase: 'Delete for good',

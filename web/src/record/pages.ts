@@ -1,0 +1,41 @@
+import { hashKey, keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+
+type Answer<Row> = { data: Row[]; meta: object }
+type Options<Row> = {
+  queryKey: QueryKey
+  read: (cursor: string, signal: AbortSignal) => Promise<Answer<Row>>
+  /** Whether the rows of before stand there until the first ones of another key are read. */
+  keeps?: boolean
+}
+
+/**
+ * A list that is read page by page, each where the one before ended. A page that was asked for is read although a re-reading
+ * of all, which an update from elsewhere begins, puts an end to its reading.
+ */
+export function usePages<Row>({ queryKey, read, keeps = false }: Options<Row>) {
+  const query = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ meta }) => (meta as { next_cursor?: string | null }).next_cursor,
+    placeholderData: keeps ? keepPreviousData : undefined,
+  })
+  const { data, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = query
+  const key = hashKey(queryKey)
+  const [wanted, setWanted] = useState({ key, pages: 0 })
+  const pages = data?.pages.length ?? 0
+  const waiting = hasNextPage && wanted.key === key && wanted.pages > pages
+  useEffect(() => {
+    if (waiting && !isFetching && !isFetchNextPageError) fetchNextPage()
+  }, [waiting, isFetching, isFetchNextPageError, fetchNextPage])
+  return {
+    ...query,
+    more: hasNextPage,
+    loading_more: waiting && !isFetchNextPageError,
+    readMore() {
+      setWanted({ key, pages: pages + 1 })
+      fetchNextPage({ cancelRefetch: false })
+    },
+  }
+}

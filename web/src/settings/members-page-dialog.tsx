@@ -1,0 +1,68 @@
+import { Checkbox, Text } from '@mantine/core'
+import { useState } from 'react'
+import { answerOf, api, type Schemas } from '../api/client.ts'
+import { useSession } from '../app/session.ts'
+import { type Texts, useTexts } from '../texts/texts.ts'
+import { Ask } from './ask.tsx'
+import type { Role } from './roles.ts'
+
+type Member = Schemas['Member']
+/** What is to become of a member; null: to go. `keys`: how many live keys are left that the person could not make then. */
+export type MemberChange = { member: Member; role: Role | null; keys: number }
+
+const make_keys: readonly Role[] = ['owner', 'admin']
+
+/** How many keys would be left of what a member may do now, and not after the change. */
+export async function keysLeft(member: Member, role: Role | null): Promise<number> {
+  if (role !== null && (make_keys.includes(role) || !make_keys.includes(member.role))) return 0
+  const query = { made_by: member.id, live: 'true' as const, page: 1, per_page: 1 }
+  return (await answerOf(api.GET('/api/v1/keys', { params: { query } }))).meta.total ?? 0
+}
+
+type Props = {
+  change: MemberChange
+  onClose: () => void
+  /** Does it, with or without the end of the keys. */
+  onDo: (revoke_keys: boolean) => Promise<unknown>
+}
+
+/** Asks before a member goes, gives the own role away, or loses what his keys go on to do. */
+export function MemberDialog({ change, onClose, onDo }: Props) {
+  const t = useTexts()
+  const { user } = useSession()
+  const [revoke, setRevoke] = useState(true)
+  const { member, keys } = change
+  const own = member.id === user.id
+  return (
+    <Ask {...wordsOf(change, own, t)} opened onClose={onClose} onDo={() => onDo(revoke && keys > 0)}>
+      {keys > 0 && (
+        <>
+          <Text size="sm" my="sm">
+            {own ? t.settings.keys_of_yours(keys) : t.settings.keys_of_person(keys)}
+          </Text>
+          <Checkbox
+            label={own ? t.settings.revoke_my_keys : t.settings.revoke_their_keys}
+            checked={revoke}
+            onChange={(event) => setRevoke(event.currentTarget.checked)}
+          />
+        </>
+      )}
+    </Ask>
+  )
+}
+
+function wordsOf({ member: { name }, role }: MemberChange, own: boolean, t: Texts) {
+  const { settings, people } = t
+  if (role === null)
+    return own
+      ? { title: settings.leave_title, text: settings.leave_text, action: settings.leave }
+      : { title: settings.remove_title(name), text: settings.remove_text, action: settings.remove_member }
+  const given = people.roles[role]
+  return own
+    ? { title: settings.own_role_title, text: settings.own_role_text(given), action: settings.own_role }
+    : {
+        title: settings.change_role_title(name, given),
+        text: settings.role_texts[role],
+        action: settings.change_role,
+      }
+}

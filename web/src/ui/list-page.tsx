@@ -1,0 +1,77 @@
+import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { ProblemNote } from '../app/problems.tsx'
+import type { ListView } from './list-view.ts'
+import { DataTable, type TableProps } from './table.tsx'
+import type { Identified, Meta } from './table-parts.tsx'
+
+/** How a page of a list is read. */
+export type ListQuery<Row> = { queryKey: QueryKey; queryFn: () => Promise<{ data: Row[]; meta: Meta }> }
+
+/**
+ * The page of a list that the address names, and which of its rows are selected: what is no longer on the page is no longer
+ * selected. Where the page has gone with its rows, it is the last one that is left.
+ */
+export function useListPage<Row extends Identified>(
+  query: ListQuery<Row>,
+  { page, setPage }: Pick<ListView, 'page' | 'setPage'>,
+) {
+  const { data, error, refetch } = useQuery({ ...query, placeholderData: keepPreviousData })
+  const meta = data?.meta
+  const last_page = meta?.last_page ?? 1
+  const empty = data?.data.length === 0
+  useEffect(() => {
+    if (empty && page > last_page) setPage(last_page, true)
+  }, [empty, page, last_page, setPage])
+  // That there is nothing is said only where it is so.
+  const rows = empty && meta?.total ? undefined : data?.data
+
+  const [selected, setSelected] = useState<ReadonlySet<Row['id']>>(new Set())
+  useEffect(() => {
+    if (!rows) return
+    setSelected((before) => {
+      const kept = rows.flatMap(({ id }) => (before.has(id) ? [id] : []))
+      return kept.length === before.size ? before : new Set(kept)
+    })
+  }, [rows])
+  const chosen = rows?.filter(({ id }) => selected.has(id)) ?? []
+  return {
+    ...{ rows, meta, error, refetch, setPage, selected, setSelected, chosen },
+    clear: () => setSelected(new Set()),
+    /** Does something with the selected rows; those with which it could not be done stay selected. */
+    async act(work: (rows: Row[]) => Promise<readonly Row[]>) {
+      setSelected(new Set())
+      const left = await work(chosen)
+      setSelected((before) => new Set([...before, ...left.map(({ id }) => id)]))
+    },
+  }
+}
+export type ListPage<Row extends Identified> = ReturnType<typeof useListPage<Row>>
+
+type Props<Row extends Identified> = Omit<
+  TableProps<Row>,
+  'rows' | 'meta' | 'onPage' | 'selected' | 'onSelect'
+> & {
+  page: ListPage<Row>
+  /** Whether rows can be selected. */
+  selectable?: boolean
+}
+
+/** The rows of the page, or why there are none. */
+export function ListTable<Row extends Identified>({ page, selectable = false, ...table }: Props<Row>) {
+  const { rows, meta, error, refetch, setPage, selected, setSelected } = page
+  return (
+    <>
+      {error && <ProblemNote error={error} onRetry={refetch} />}
+      {(meta || !error) && (
+        <DataTable
+          rows={rows}
+          meta={meta}
+          onPage={(to) => setPage(to)}
+          {...table}
+          {...(selectable && { selected, onSelect: setSelected })}
+        />
+      )}
+    </>
+  )
+}
