@@ -52,6 +52,16 @@ async function openHome(t: Parameters<Web['open']>[0]) {
   return page
 }
 
+test('the stream is asked for before what it keeps up to date, so that nothing is read twice', async (t) => {
+  const page = await openHome(t)
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await page.reload()
+  await ready(page)
+  const api = asked.filter((path) => path.startsWith('/api/v1/'))
+  assert.deepEqual(api.slice(0, 2), ['/api/v1/session', '/api/v1/events/stream'])
+})
+
 test('two browsers see what the other one does, within a moment', async (t) => {
   await plan('Seen by both')
   const one = await openHome(t)

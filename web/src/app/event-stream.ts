@@ -14,8 +14,8 @@ const names = [
 const again_ms = 2000
 const longest_ms = 30_000
 
-/** Keeps a stream of the workspace's events open, from a place on or from now, until the signal; resolves then. */
-export function openStream(signal: AbortSignal, from: string, tell: (told: Told) => void): Promise<void> {
+/** Keeps a stream of the workspace's events open, from a place on or from now, until the signal if there is one; resolves then. */
+export function openStream(from: string, tell: (told: Told) => void, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let source: EventSource
     let missing = from === ''
@@ -41,7 +41,7 @@ export function openStream(signal: AbortSignal, from: string, tell: (told: Told)
       }
     }
     open(from)
-    signal.addEventListener('abort', () => {
+    signal?.addEventListener('abort', () => {
       source.close()
       clearTimeout(timer)
       resolve()

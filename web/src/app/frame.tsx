@@ -19,7 +19,6 @@ import { useTexts } from '../texts/texts.ts'
 import { holdKeys, useCommandKeys, useCommands } from './commands.ts'
 import { later } from './contained.tsx'
 import { Keys } from './keys.tsx'
-import { useLiveUpdates } from './live.ts'
 import { MoreMenu, PersonMenu } from './menus.tsx'
 import { useRecentRecords } from './recent.ts'
 import { useSession } from './session.ts'
@@ -56,7 +55,6 @@ export function Frame() {
     setPalette(true)
   }
   useCommandKeys()
-  useLiveUpdates()
   useRecentRecords(useSession().workspace.id)
   useFocusOnNewPages()
   useCommands([

@@ -10,6 +10,7 @@ import {
 } from '@tanstack/react-router'
 import { Problem } from '../api/client.ts'
 import { Frame } from './frame.tsx'
+import { keepUpToDate } from './live.ts'
 import { loaded } from './loading.ts'
 import { Crashed, NotFound, Waiting } from './places.tsx'
 import { sessionQuery } from './session.ts'
@@ -35,7 +36,7 @@ const frame = createRoute({
   component: Frame,
   beforeLoad: async ({ context, location }) => {
     try {
-      await context.client.ensureQueryData(sessionQuery)
+      keepUpToDate(context.client, await context.client.ensureQueryData(sessionQuery))
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 401) throw error
       const to = location.pathname === '/' ? {} : { to: location.href }
