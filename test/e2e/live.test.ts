@@ -52,14 +52,23 @@ async function openHome(t: Parameters<Web['open']>[0]) {
   return page
 }
 
-test('the stream is asked for before what it keeps up to date, so that nothing is read twice', async (t) => {
+test('the stream does not wait for the page, and what is read when it is open is read once', async (t) => {
   const page = await openHome(t)
   const asked: string[] = []
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  page.on('request', (request) => asked.push(request.url()))
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+  page.on('response', (response) => isStream(response.request()) && open())
+  await page.route(/\/assets\/home-page-.*js/, async (route) => {
+    await opened
+    await route.continue()
+  })
   await page.reload()
   await ready(page)
-  const api = asked.filter((path) => path.startsWith('/api/v1/'))
-  assert.deepEqual(api.slice(0, 2), ['/api/v1/session', '/api/v1/events/stream'])
+  await call('POST', '/companies', { name: 'Told of' })
+  await page.getByRole('link', { name: 'Told of' }).waitFor()
+  const read = asked.filter((url) => /\/reports\//.test(url))
+  assert.ok(read.length > 1)
+  assert.equal(new Set(read).size, read.length, `${read}`)
 })
 
 test('two browsers see what the other one does, within a moment', async (t) => {
