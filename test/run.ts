@@ -39,7 +39,7 @@ const once_is_enough = [
   'test/container.test.ts',
   'test/web-formats.test.ts',
   // What is drawn, and how it is used, does not depend on the engine; the ways through the app run on both.
-  'test/e2e/{activities,calendar,contacts,fields,german,home,mended,opened}.test.ts',
+  'test/e2e/{activities,calendar,contacts,deals,fields,german,home,mended,opened}.test.ts',
   'test/e2e/{palette,screens,scripts,settings,tabs,trash}.test.ts',
 ]
 
