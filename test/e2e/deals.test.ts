@@ -151,6 +151,7 @@ describe('the board of deals', () => {
     await page.route('**/events/stream*', (route) => route.abort())
     await page.goto(`${board.web.rapport.url}/deals`)
     await page.waitForLoadState('networkidle')
+    await cardIn(page, 'demo', id).waitFor()
     const asked: (string | null)[] = []
     page.on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url())

@@ -233,4 +233,11 @@ test('what was refused stays while its record is shown, and is told when the rec
   await page.waitForURL(/\/companies/)
   await told.waitFor()
   assert.equal((await stored('contacts?search=Lovelace'))[0].email, 'ada@example.test')
+
+  // And what nobody has tried to save yet.
+  await page.goBack()
+  await page.getByRole('button', { name: /^Title/ }).click()
+  await page.keyboard.type('Countess')
+  await page.goBack()
+  await page.getByText('Title was not saved (Countess): The field went away before that.').waitFor()
 })

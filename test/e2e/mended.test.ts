@@ -37,14 +37,14 @@ const waitForFocus = (page: Page, expected: string) =>
     }, expected)
     .catch(async () => assert.equal(await focused(page), expected))
 
-/** Lets each POST to a path wait until it is told to go on. */
-async function holdPosts(page: Page, path: string): Promise<() => void> {
+/** Lets each request to a path wait until it is told to go on. */
+async function hold(page: Page, path: string, method = 'POST'): Promise<() => void> {
   let go = () => {}
   const held = new Promise<void>((resolve) => {
     go = resolve
   })
   await page.route(`**/api/v1${path}`, async (route) => {
-    if (route.request().method() === 'POST') await held
+    if (route.request().method() === method) await held
     await route.continue()
   })
   return go
@@ -59,7 +59,7 @@ for (const [noun, path, labels, other] of [
     const page = await web.open(t, path)
     const [list = ''] = path.split('?')
     await page.getByRole('table').locator('tbody a').first().waitFor()
-    const go = await holdPosts(page, list)
+    const go = await hold(page, list)
     const posted = page.waitForRequest((request) => request.method() === 'POST')
     const answered = page.waitForResponse((response) => response.request().method() === 'POST')
     const dialog = page.getByRole('dialog', { name: `Create ${noun}` })
@@ -84,7 +84,7 @@ for (const [noun, path, labels, other] of [
 test('an answer that comes after its dialog was opened anew leaves what is typed there', async (t) => {
   const page = await web.open(t, '/companies')
   await page.getByRole('table').locator('tbody a').first().waitFor()
-  const go = await holdPosts(page, '/companies')
+  const go = await hold(page, '/companies')
   const name = page.getByRole('dialog').getByRole('textbox', { name: 'Name' })
   await page.keyboard.press('c')
   await name.fill('First')
@@ -119,6 +119,102 @@ test('a note that is not saved is still there after another tab, another page an
   await page.reload()
   await note.waitFor()
   assert.equal(await note.inputValue(), '')
+})
+
+test('what is changed and typed while tags and notes are being stored is stored, too', async (t) => {
+  const id = await create('/contacts', { first_name: 'Quick', last_name: 'Hand', tags: ['a', 'b', 'c'] })
+  const page = await web.open(t, `/contacts/${id}?tab=notes`)
+  const putNow = await hold(page, `/contacts/${id}`, 'PUT')
+  for (const tag of ['a', 'b']) await page.getByRole('button', { name: `Remove the tag ${tag}` }).click()
+  await page.getByRole('textbox', { name: 'Add tag' }).focus()
+  await page.keyboard.type('vip')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('hot')
+  await page.keyboard.press('Enter')
+  const last = page.waitForResponse(
+    async (one) => one.request().method() === 'PUT' && (await one.text()).includes('"hot"'),
+  )
+  putNow()
+  assert.deepEqual((await (await last).json()).data.tags, ['c', 'vip', 'hot'])
+
+  const postNow = await hold(page, `/contacts/${id}/notes`)
+  const note = page.getByRole('textbox', { name: 'Write a note' })
+  await note.fill('The first')
+  await page.keyboard.press('Control+Enter')
+  await page.keyboard.type('The second')
+  postNow()
+  await page.getByRole('listitem').getByText('The first').waitFor()
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('listitem').getByText('The second').waitFor()
+  assert.equal(await note.inputValue(), '')
+})
+
+test('the change of a note outlives another tab, and the focus stays beside what is closed or deleted', async (t) => {
+  const id = await create('/contacts', { first_name: 'Nora', last_name: 'Noted', custom_fields: { size: 4 } })
+  for (const body of ['Older', 'Newer']) await create(`/contacts/${id}/notes`, { body })
+  const page = await web.open(t, `/contacts/${id}?tab=notes`)
+  const name = (expected: string) =>
+    page.waitForFunction(
+      (text: string) => (globalThis as any).document.activeElement?.ariaLabel === text,
+      expected,
+    )
+  await page.getByRole('button', { name: 'Edit the note' }).first().click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('Newest')
+  await page.getByRole('tab', { name: 'Timeline' }).click()
+  await page.getByRole('tab', { name: 'Notes' }).click()
+  const edited = page.getByRole('textbox', { name: 'Edit the note' })
+  await edited.waitFor()
+  assert.equal(await edited.inputValue(), 'Newest')
+  await edited.press('Escape')
+  await name('Edit the note')
+  await page.getByRole('button', { name: 'Delete the note' }).first().press('Enter')
+  await page.getByText('Newer').waitFor({ state: 'detached' })
+  await name('Edit the note')
+  await page.getByRole('button', { name: 'Delete the note' }).press('Enter')
+  await name('Write a note')
+  await page.getByRole('button', { name: 'Remove the field size' }).press('Enter')
+  const add = page.getByRole('button', { name: 'Add a field' })
+  const has_focus = () => add.evaluate((one: any) => one === one.ownerDocument.activeElement)
+  await page.getByText('Field size removed').waitFor()
+  assert.ok(await has_focus())
+  await add.press('Enter')
+  await page.keyboard.press('Escape')
+  await add.waitFor()
+  assert.ok(await has_focus())
+})
+
+test('rows that the filter describes no more are told as busy, and none of them can be selected', async (t) => {
+  const page = await web.open(t, '/contacts')
+  await page.locator('tbody tr[data-row-id]').first().waitFor()
+  const go = await hold(page, '/contacts?**search=quick**', 'GET')
+  await page.getByRole('searchbox', { name: 'Search' }).fill('quick')
+  const busy = page.locator('table[aria-busy=true]')
+  await busy.waitFor()
+  const all = page.getByRole('checkbox', { name: 'Select all on this page' })
+  await all.click()
+  await page.keyboard.press('Escape')
+  assert.equal(await all.isChecked(), false)
+  go()
+  await busy.waitFor({ state: 'detached' })
+  await page.getByRole('status').filter({ hasText: '1 found' }).waitFor({ state: 'attached' })
+  assert.equal(await page.getByRole('region', { name: /selected/ }).count(), 0)
+})
+
+test('the way back closes the record beside its list, and a record that was closed leaves no step of its own', async (t) => {
+  const page = await web.open(t, '/', { viewport: { width: 390, height: 844 } })
+  await page.getByRole('link', { name: 'Contacts' }).first().click()
+  const row = page.locator('tbody tr[data-row-id]').first()
+  const panel = page.locator('aside.panel')
+  for (const leave of [() => page.goBack(), () => panel.getByRole('button', { name: 'Close' }).click()]) {
+    await row.locator('td[data-phone]').nth(1).click()
+    await panel.waitFor()
+    await leave()
+    await panel.waitFor({ state: 'detached' })
+    assert.equal(new URL(page.url()).pathname, '/contacts')
+  }
+  await page.goBack()
+  await page.waitForURL((url) => url.pathname === '/')
 })
 
 test('a click beside a dialog closes none in which something is written', async (t) => {

@@ -11,6 +11,7 @@ import { LanguageProvider } from './app/language.tsx'
 import { createAppRouter } from './app/router.tsx'
 import { watchSession } from './app/session-watch.ts'
 import { theme } from './app/theme.ts'
+import { UndoCommand } from './ui/undo.tsx'
 
 const client = new QueryClient({
   defaultOptions: {
@@ -34,6 +35,7 @@ createRoot(document.getElementById('app') as HTMLElement, {
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <LanguageProvider>
         <Notifications position="bottom-right" limit={4} />
+        <UndoCommand />
         <RouterProvider router={router} />
       </LanguageProvider>
     </MantineProvider>

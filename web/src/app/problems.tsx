@@ -1,8 +1,8 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { type FieldProblem, Problem } from '../api/client.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
+import { showToast } from '../ui/toast.ts'
 
 /** What is wrong with a field, to be shown at it; what has no text here the service says itself, in English. */
 export function fieldMessage({ code, message }: FieldProblem, { app }: Texts): string {
@@ -58,7 +58,7 @@ export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () =
 /** A failure of something that left no place to show it in; `told` where more is to be said than why. */
 export function tellProblem(error: unknown, texts: Texts, told = explain(error, texts)): void {
   const request_id = error instanceof Problem ? error.request_id : null
-  notifications.show({
+  showToast({
     color: 'red',
     message: (
       <>

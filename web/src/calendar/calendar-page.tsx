@@ -13,7 +13,7 @@ import { instantOf, isDay, laterOnWall, wallOf } from '../app/zones.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { ListFilters } from '../ui/filters.tsx'
-import { isId, useAddress, useListView } from '../ui/list-view.ts'
+import { isId, useAddress, useListView, useOpen } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import { AppointmentRecord } from './appointment-record.tsx'
@@ -84,7 +84,8 @@ export function CalendarPage() {
   const go = (step: 'prev' | 'next') => controller[step]()
   const goToday = () => change({ date: null }, true)
   const create = () => setCreating({})
-  const close = useCallback(() => change({ open: null }, true), [change])
+  const setOpen = useOpen()
+  const close = useCallback(() => setOpen(null), [setOpen])
   useCommands([
     ...(may
       ? [
@@ -160,7 +161,7 @@ export function CalendarPage() {
             editable={may}
             onDates={onDates}
             onDay={(day) => change({ show: 'day', date: inAddress(day) })}
-            onOpen={(id) => change({ open: String(id) }, true)}
+            onOpen={setOpen}
             onMove={move}
             onSelect={(chosen) =>
               setCreating(

@@ -25,10 +25,12 @@ type Props = {
   contact: Contact
   /** Stores the changed fields; undefined for those who may only read. */
   onSave: ((changes: ContactChanges) => Promise<unknown>) | undefined
+  /** Gives it a tag or takes it away; undefined as above. */
+  onTag: ((tag: string, wanted: boolean) => Promise<unknown>) | undefined
 }
 
 /** What is known of a contact, each fact edited in its place. */
-export function ContactFacts({ contact, onSave }: Props) {
+export function ContactFacts({ contact, onSave, onTag }: Props) {
   const t = useTexts()
   const { company } = contact
   const field = ([name, kind]: readonly [PlainField, FieldKind]) => (
@@ -51,7 +53,7 @@ export function ContactFacts({ contact, onSave }: Props) {
           onSave={onSave && ((company_id) => onSave({ company_id }))}
         />
         {after_company.map(field)}
-        <TagsField value={contact.tags} onSave={onSave && ((tags) => onSave({ tags }))} />
+        <TagsField value={contact.tags} onChange={onTag} />
       </div>
       <CustomFields
         value={contact.custom_fields}

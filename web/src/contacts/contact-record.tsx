@@ -19,6 +19,7 @@ import {
   type Contact,
   type ContactChanges,
   changeContact,
+  changeTag,
   contactQuery,
   deleteContact,
   restoreContact,
@@ -51,6 +52,7 @@ function KnownContact({ contact, panel, onLeave }: KnownProps) {
   const { id, company, title, email } = contact
   const name = fullName(contact)
   const change = useStored(contactQuery(id), (changes: ContactChanges) => changeContact(id, changes), touched)
+  const tag = useStored(contactQuery(id), (given: [string, boolean]) => changeTag(id, ...given), touched)
   const writes = may('contacts:write')
   // What a new deal or activity of this contact begins with.
   const linked = { contact: { id, name }, company }
@@ -98,7 +100,13 @@ function KnownContact({ contact, panel, onLeave }: KnownProps) {
           {writes && <DeleteButton label={t.contacts.delete} onDelete={remove} />}
         </>
       }
-      facts={<ContactFacts contact={contact} onSave={writes ? change : undefined} />}
+      facts={
+        <ContactFacts
+          contact={contact}
+          onSave={writes ? change : undefined}
+          onTag={writes ? (...given) => tag(given) : undefined}
+        />
+      }
       tabs={[
         { id: 'timeline', label: t.app.timeline, content: <Timeline owner="contacts" id={id} /> },
         {

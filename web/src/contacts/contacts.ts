@@ -36,10 +36,15 @@ export const restoreContact = (id: number): Promise<Contact> =>
   dataOf(api.POST('/api/v1/contacts/{id}/restore', { ...at(id), body: {} }))
 
 /**
- * Gives a contact a tag or takes it away, among the tags that it has now, which a list does not show; resolves to whether
- * that changed anything. Another's change between the reading and the writing is read too, once.
+ * Gives a contact a tag or takes it away, among the tags that it has now, which a list does not show; resolves to the
+ * changed contact, undefined when that was so already. Another's change between the reading and the writing is read too, once.
  */
-export async function changeTag(id: number, tag: string, wanted: boolean, again = true): Promise<boolean> {
+export async function changeTag(
+  id: number,
+  tag: string,
+  wanted: boolean,
+  again = true,
+): Promise<Contact | undefined> {
   let etag = ''
   const { tags } = await dataOf(
     api.GET('/api/v1/contacts/{id}', at(id)).then((answer) => {
@@ -47,12 +52,11 @@ export async function changeTag(id: number, tag: string, wanted: boolean, again 
       return answer
     }),
   )
-  if (tags.includes(tag) === wanted) return false
+  if (tags.includes(tag) === wanted) return
   const params = { path: { id }, header: { 'If-Match': etag } }
   const body = { tags: wanted ? [...tags, tag] : tags.filter((one) => one !== tag) }
   try {
-    await answerOf(api.PUT('/api/v1/contacts/{id}', { params, body }))
-    return true
+    return await dataOf(api.PUT('/api/v1/contacts/{id}', { params, body }))
   } catch (error) {
     if (again && error instanceof Problem && error.status === 412) return changeTag(id, tag, wanted, false)
     throw error

@@ -32,7 +32,7 @@ export function useColumn(
 ) {
   const query = usePages({
     queryKey: ['deals', 'board', stage, sort, filter],
-    read: (cursor, signal) => listDeals({ stage, sort, per_page, cursor, ...filter }, signal),
+    read: (cursor, _, signal) => listDeals({ stage, sort, per_page, cursor, ...filter }, signal),
     keeps: true,
   })
   const data = useHeld(query.data, held)

@@ -14,21 +14,29 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 export const whoOf = ({ kind, name }: Schemas['Actor'], t: Texts): string =>
   name ?? t.record.actors[kind] ?? kind
 
-/** The name of a deal's stage; what a contact has as its stage is free text and stays as it is. */
-export const stageName = (stage: string, t: Texts): string =>
-  (t.deals.stages as Record<string, string>)[stage] ?? stage
+/** What is chosen among a few, in words; other texts, such as a contact's stage, stay as they are. */
+function choiceName(name: string, value: string, t: Texts): string {
+  const names: Record<string, Record<string, string>> = {
+    stage: t.deals.stages,
+    status: { ...t.deals.statuses, ...t.calendar.statuses },
+    type: t.activities.types,
+  }
+  return new Map(Object.entries(names[name] ?? {})).get(value) ?? value
+}
+
+/** The name of a deal's stage. */
+export const stageName = (stage: string, t: Texts): string => choiceName('stage', stage, t)
 
 /** A value as people read it; ids of other records say nothing to them. */
 export function readable(name: string, value: unknown, t: Texts, formats: Formats): string {
   if (isEmpty(value)) return t.record.nothing
   if (typeof value === 'boolean') return value ? t.app.yes : t.app.no
-  if (name === 'stage' && typeof value === 'string') return stageName(value, t)
   if (name === 'value' && typeof value === 'number') return formats.money(value)
   if (name === 'probability') return formats.percent(Number(value) / 100)
   if (typeof value === 'number') return formats.number(value)
   if (name.endsWith('_date')) return formats.date(String(value))
   if (name.endsWith('_at')) return formats.moment(String(value))
-  return String(value)
+  return choiceName(name, String(value), t)
 }
 
 const isEmpty = (value: unknown) => value === null || value === undefined || value === ''

@@ -1,9 +1,10 @@
 import { ActionIcon, Button, Group, Select, TextInput } from '@mantine/core'
 import { PlusIcon, XIcon } from '@primer/octicons-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { explain, tellProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
+import { focusBeside, useFocusBack } from '../ui/focus.ts'
 import { NumberInput } from '../ui/inputs.tsx'
 import { offerUndo } from '../ui/undo.tsx'
 import { unreadIn } from '../ui/unread.ts'
@@ -25,6 +26,8 @@ type Props = {
 export function CustomFields({ value, onSave }: Props) {
   const t = useTexts()
   const [adding, setAdding] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  useFocusBack(adding, button)
   const fields = Object.entries(value as Values).sort(([a], [b]) => a.localeCompare(b))
   async function remove(name: string, before: CustomValue) {
     try {
@@ -39,7 +42,7 @@ export function CustomFields({ value, onSave }: Props) {
       <h2 className="record-heading">{t.app.custom_fields}</h2>
       {fields.length === 0 && !adding && <Soft>{t.record.no_custom_fields}</Soft>}
       {fields.map(([name, held]) => (
-        <div key={name} className="custom-field">
+        <div key={name} ref={focusBeside} className="custom-field">
           <CustomField name={name} value={held} onSave={onSave} />
           {onSave && (
             <ActionIcon
@@ -58,6 +61,7 @@ export function CustomFields({ value, onSave }: Props) {
           <NewField taken={Object.keys(value)} onSave={onSave} onClose={() => setAdding(false)} />
         ) : (
           <Button
+            ref={button}
             mt="xs"
             variant="subtle"
             color="gray"

@@ -1,12 +1,14 @@
 import { ActionIcon, Button, Group, Skeleton, Textarea } from '@mantine/core'
 import { PencilIcon, TrashIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { draftKey, keepDraft, readDraft } from '../app/drafts.ts'
+import { Keys } from '../app/keys.tsx'
 import { explain, ProblemNote, tellProblem } from '../app/problems.tsx'
 import { useMay, useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
+import { focusBeside, useFocusBack } from '../ui/focus.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { Ago, Soft } from '../ui/values.tsx'
 import { useRefresh } from './refresh.ts'
@@ -39,7 +41,12 @@ export function Notes({ contact_id }: { contact_id: number }) {
       {data?.length === 0 && <Soft>{t.app.no_notes}</Soft>}
       <ul className="notes" aria-label={t.app.notes}>
         {data?.map((note) => (
-          <NoteItem key={note.id} note={note} writes={writes} onChanged={again} />
+          <NoteItem
+            key={note.id}
+            draft_key={`${draft_key}-${note.id}`}
+            {...{ note, writes }}
+            onChanged={again}
+          />
         ))}
       </ul>
     </>
@@ -48,8 +55,8 @@ export function Notes({ contact_id }: { contact_id: number }) {
 
 type FormProps = {
   initial?: string
-  /** Where what is written is kept until it is saved; left out: nowhere. */
-  draft_key?: string
+  /** Where what is written is kept until it is saved. */
+  draft_key: string
   onSave: (body: string) => Promise<unknown>
   onCancel?: () => void
 }
@@ -57,27 +64,34 @@ type FormProps = {
 /** Writes a note; what is written stays when it cannot be saved, and when another tab or page is shown meanwhile. */
 function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
   const t = useTexts()
-  const [text, setText] = useState(() => (draft_key && readDraft(draft_key)) || initial)
+  const [draft] = useState(() => readDraft(draft_key))
+  const [text, setText] = useState(draft || initial)
+  const latest = useRef(text)
+  const input = useRef<HTMLTextAreaElement>(null)
   const [saving, setSaving] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
+  const editing = onCancel !== undefined
   function write(text: string) {
+    latest.current = text
     setText(text)
-    if (draft_key) keepDraft(draft_key, text)
+    keepDraft(draft_key, text === initial ? '' : text)
   }
   async function save() {
     if (!text.trim() || saving) return
     setSaving(true)
     setProblem(null)
+    // The next note can be begun meanwhile; its button is off while there is none.
+    if (!editing) write('')
+    input.current?.focus()
     try {
       await onSave(text)
-      write('')
     } catch (error) {
       setProblem(explain(error, t))
+      if (!editing) write([text, latest.current].filter(Boolean).join('\n'))
     } finally {
       setSaving(false)
     }
   }
-  const editing = onCancel !== undefined
   return (
     <form
       onSubmit={(event) => {
@@ -91,9 +105,11 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
         maxRows={16}
         aria-label={editing ? t.record.edit_note : t.app.new_note}
         placeholder={t.app.note_placeholder}
+        ref={input}
         value={text}
         error={problem}
-        autoFocus={editing}
+        readOnly={editing && saving}
+        autoFocus={editing && !draft}
         data-tab-focus={editing ? undefined : true}
         onChange={(event) => write(event.currentTarget.value)}
         onKeyDown={(event) => {
@@ -116,22 +132,30 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
             {t.app.cancel}
           </Button>
         )}
-        <Soft>{t.record.note_keys}</Soft>
+        <Soft>
+          <Keys keys="mod+Enter" /> {t.record.note_keys}
+        </Soft>
       </Group>
     </form>
   )
 }
 
-type ItemProps = { note: Note; writes: boolean; onChanged: () => Promise<unknown> }
+type ItemProps = { note: Note; writes: boolean; draft_key: string; onChanged: () => Promise<unknown> }
 
-function NoteItem({ note, writes, onChanged }: ItemProps) {
+function NoteItem({ note, writes, draft_key, onChanged }: ItemProps) {
   const t = useTexts()
-  const [editing, setEditing] = useState(false)
+  const [editing, setEditing] = useState(() => writes && readDraft(draft_key) !== '')
+  const button = useRef<HTMLButtonElement>(null)
+  useFocusBack(editing, button)
+  function end() {
+    keepDraft(draft_key, '')
+    setEditing(false)
+  }
   const params = { path: { id: note.contact_id, note_id: note.id } }
   async function change(body: string) {
     await dataOf(api.PUT('/api/v1/contacts/{id}/notes/{note_id}', { params, body: { body } }))
     await onChanged()
-    setEditing(false)
+    end()
   }
   async function remove() {
     try {
@@ -147,12 +171,12 @@ function NoteItem({ note, writes, onChanged }: ItemProps) {
   }
   if (editing)
     return (
-      <li>
-        <NoteForm initial={note.body} onSave={change} onCancel={() => setEditing(false)} />
+      <li ref={focusBeside}>
+        <NoteForm initial={note.body} draft_key={draft_key} onSave={change} onCancel={end} />
       </li>
     )
   return (
-    <li>
+    <li ref={focusBeside}>
       <div className="note-text">{note.body}</div>
       <div className="note-line">
         <span>
@@ -162,6 +186,7 @@ function NoteItem({ note, writes, onChanged }: ItemProps) {
         {writes && (
           <>
             <ActionIcon
+              ref={button}
               variant="subtle"
               color="gray"
               aria-label={t.record.edit_note}

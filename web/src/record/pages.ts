@@ -4,10 +4,14 @@ import { useEffect, useState } from 'react'
 type Answer<Row> = { data: Row[]; meta: object }
 type Options<Row> = {
   queryKey: QueryKey
-  read: (cursor: string, signal: AbortSignal) => Promise<Answer<Row>>
+  /** Reads the page that begins at the cursor; `nth` counts pages from 0. */
+  read: (cursor: string, nth: number, signal: AbortSignal) => Promise<Answer<Row>>
   /** Whether the rows of before stand there until the first ones of another key are read. */
   keeps?: boolean
 }
+
+/** Each page is twice the one before, as far as the service goes: an update reads them all again, so they are to be few. */
+export const growing = (first: number, nth: number): number => Math.min(100, first * 2 ** nth)
 
 /**
  * A list that is read page by page, each where the one before ended. A page that was asked for is read although a re-reading
@@ -16,9 +20,12 @@ type Options<Row> = {
 export function usePages<Row>({ queryKey, read, keeps = false }: Options<Row>) {
   const query = useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
-    initialPageParam: '',
-    getNextPageParam: ({ meta }) => (meta as { next_cursor?: string | null }).next_cursor,
+    queryFn: ({ pageParam: { cursor, nth }, signal }) => read(cursor, nth, signal),
+    initialPageParam: { cursor: '', nth: 0 },
+    getNextPageParam({ meta }, { length: nth }) {
+      const { next_cursor: cursor } = meta as { next_cursor?: string | null }
+      return cursor ? { cursor, nth } : null
+    },
     placeholderData: keeps ? keepPreviousData : undefined,
   })
   const { data, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = query

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
+import { useTitle } from '../app/title.ts'
 import { useTexts } from '../texts/texts.ts'
 import { useAddress } from '../ui/list-view.ts'
 import './record-layout.css'
@@ -47,9 +48,7 @@ export function RecordLayout(props: Props) {
   const [asked, setAsked] = useState(0)
 
   const show = (id: string) => (panel ? setOwn(id) : change({ tab: id === first ? null : id }, true))
-  useEffect(() => {
-    if (!panel) document.title = `${title} · ${t.app.name}`
-  }, [panel, title, t])
+  useTitle(panel ? null : title)
   // After the tab is there, which the address decides.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the tab tells when its content has come
   useEffect(() => {

@@ -1,9 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import type { InitialActivity } from '../activities/create-activity.tsx'
 import { CompleteCircle, Due, TypeLabel } from '../activities/parts.tsx'
 import type { ListedActivity } from '../activities/queries.ts'
 import { answerOf, api, dataOf } from '../api/client.ts'
+import { later } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import type { DealBeginning } from '../deals/create-deal.tsx'
@@ -14,10 +15,8 @@ import { RecordLink } from './linked.tsx'
 import { RelatedList, related_shown } from './related-list.tsx'
 
 // Loaded when they are first wanted.
-const CreateDeal = lazy(async () => ({ default: (await import('../deals/create-deal.tsx')).CreateDeal }))
-const CreateActivity = lazy(async () => ({
-  default: (await import('../activities/create-activity.tsx')).CreateActivity,
-}))
+const CreateDeal = later(async () => (await import('../deals/create-deal.tsx')).CreateDeal)
+const CreateActivity = later(async () => (await import('../activities/create-activity.tsx')).CreateActivity)
 
 /** The way to the whole list: /deals?company_id=7. */
 const listOf = (path: string, filters: Record<string, unknown>) =>
@@ -78,9 +77,7 @@ export function RelatedDeals({ initial, ...filters }: DealOwners & { initial?: D
         )}
       </RelatedList>
       {creates && creating !== null && (
-        <Suspense>
-          <CreateDeal opened={creating} onClose={() => setCreating(false)} initial={initial} />
-        </Suspense>
+        <CreateDeal opened={creating} onClose={() => setCreating(false)} initial={initial} />
       )}
     </>
   )
@@ -115,9 +112,7 @@ export function RelatedActivities({ initial, ...filters }: ActivityOwners & { in
         {(activity) => <RelatedActivity activity={activity} />}
       </RelatedList>
       {creates && creating !== null && (
-        <Suspense>
-          <CreateActivity opened={creating} onClose={() => setCreating(false)} initial={initial} />
-        </Suspense>
+        <CreateActivity opened={creating} onClose={() => setCreating(false)} initial={initial} />
       )}
     </>
   )

@@ -4,6 +4,7 @@ import { useId, useRef, useState } from 'react'
 import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import '../ui/fields.css'
+import { useUnsaved } from '../ui/unsaved.ts'
 import './tags.css'
 
 /** A tag, as it stands in lists. */
@@ -11,31 +12,53 @@ export const Tag = ({ children }: { children: React.ReactNode }) => <span classN
 
 type Props = {
   value: readonly string[]
-  /** Stores the whole list. Without it the tags are read only. */
-  onSave?: ((tags: string[]) => Promise<unknown>) | undefined
+  /** Gives the record a tag or takes it away. Without it the tags are read only. */
+  onChange?: ((tag: string, wanted: boolean) => Promise<unknown>) | undefined
 }
+type Change = { tag: string; wanted: boolean }
 
-/** The tags of a record, in the line of a fact: written and removed in place, each stored at once. */
-export function TagsField({ value, onSave }: Props) {
+/** The tags as they are after changes that are still being stored. */
+const changed = (tags: readonly string[], changes: readonly Change[]): readonly string[] =>
+  changes.reduce((now, { tag, wanted }) => {
+    const others = now.filter((one) => one !== tag)
+    return wanted ? [...others, tag] : others
+  }, tags)
+
+/** The tags of a record, in the line of a fact: written and removed in place, each stored at once, one after another. */
+export function TagsField({ value, onChange }: Props) {
   const t = useTexts()
   const id = useId()
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string | null>(null)
   const input = useRef<HTMLInputElement>(null)
-  async function save(tags: string[]) {
-    setProblem(null)
+  const [changes, setChanges] = useState<Change[]>([])
+  const last = useRef(Promise.resolve())
+  const { lose, keep } = useUnsaved(t.app.tags)
+  const tags = changed(value, changes)
+  async function store(change: Change) {
     try {
-      await onSave?.(tags)
-      return true
+      await onChange?.(change.tag, change.wanted)
     } catch (error) {
-      setProblem(explain(error, t))
-      return false
+      const why = explain(error, t)
+      setProblem(why)
+      if (!change.wanted) return
+      // What is typed meanwhile stays.
+      setText((now) => now || change.tag)
+      lose(change.tag, error, why)
+    } finally {
+      setChanges((before) => before.filter((one) => one !== change))
     }
   }
-  async function add() {
+  function begin(change: Change) {
+    setProblem(null)
+    keep()
+    setChanges((before) => [...before, change])
+    last.current = last.current.then(() => store(change))
+  }
+  function add() {
     const tag = text.trim()
-    if (!tag || value.includes(tag)) return setText('')
-    if (await save([...value, tag])) setText('')
+    setText('')
+    if (tag && !tags.includes(tag)) begin({ tag, wanted: true })
   }
   return (
     <div className="field">
@@ -43,17 +66,17 @@ export function TagsField({ value, onSave }: Props) {
         {t.app.tags}
       </span>
       <fieldset className="tags" aria-labelledby={id}>
-        {value.map((tag) => (
+        {tags.map((tag) => (
           <span key={tag} className="tag">
             {tag}
-            {onSave && (
+            {onChange && (
               <button
                 type="button"
                 className="tag-remove"
                 aria-label={t.record.remove_tag(tag)}
-                onClick={async () => {
+                onClick={() => {
                   input.current?.focus()
-                  await save(value.filter((one) => one !== tag))
+                  begin({ tag, wanted: false })
                 }}
               >
                 <XIcon size={12} />
@@ -61,8 +84,8 @@ export function TagsField({ value, onSave }: Props) {
             )}
           </span>
         ))}
-        {!onSave && !value.length && <span className="field-none">–</span>}
-        {onSave && (
+        {!onChange && !tags.length && <span className="field-none">–</span>}
+        {onChange && (
           <TextInput
             ref={input}
             className="tag-input"
@@ -83,6 +106,7 @@ export function TagsField({ value, onSave }: Props) {
               event.stopPropagation()
               setText('')
               setProblem(null)
+              keep()
               if (!text) event.currentTarget.blur()
             }}
           />

@@ -3,17 +3,15 @@ import { answerOf, api } from '../api/client.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Soft } from '../ui/values.tsx'
-import { usePages } from './pages.ts'
+import { growing, usePages } from './pages.ts'
 import { isToldElsewhere, TimelineItem } from './timeline-entry.tsx'
 import './timeline.css'
 
 type TimelineOwner = 'contacts' | 'companies' | 'deals'
 
-const per_page = 25
-
 /** One page of a timeline; each owner is a path of its own in the API. */
-function readPage(owner: TimelineOwner, id: number, cursor: string) {
-  const params = { params: { path: { id }, query: { cursor, per_page } } }
+function readPage(owner: TimelineOwner, id: number, cursor: string, nth: number) {
+  const params = { params: { path: { id }, query: { cursor, per_page: growing(25, nth) } } }
   if (owner === 'contacts') return answerOf(api.GET('/api/v1/contacts/{id}/timeline', params))
   if (owner === 'companies') return answerOf(api.GET('/api/v1/companies/{id}/timeline', params))
   return answerOf(api.GET('/api/v1/deals/{id}/timeline', params))
@@ -24,7 +22,7 @@ export function Timeline({ owner, id }: { owner: TimelineOwner; id: number }) {
   const t = useTexts()
   const { data, error, refetch, more, loading_more, readMore } = usePages({
     queryKey: ['timeline', owner, id],
-    read: (cursor) => readPage(owner, id, cursor),
+    read: (cursor, nth) => readPage(owner, id, cursor, nth),
   })
   if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
   if (!data) return <Awaited />

@@ -7,6 +7,7 @@ import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { explain, inWords, ProblemNote, tellProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
+import { focusBeside } from '../ui/focus.ts'
 import { type Address, useAddress } from '../ui/list-view.ts'
 import { offerUndo, tell } from '../ui/undo.tsx'
 import { Soft } from '../ui/values.tsx'
@@ -79,7 +80,7 @@ function SavedViews({ list, writes, onClose }: SavedProps) {
       {error && <ProblemNote error={error} />}
       {data?.length === 0 && <Soft>{t.app.no_views}</Soft>}
       {data?.map((view) => (
-        <div key={view.id} className="view-line">
+        <div key={view.id} ref={focusBeside} className="view-line">
           <Link
             to={pathname}
             search={Object.fromEntries(new URLSearchParams(view.query)) as never}

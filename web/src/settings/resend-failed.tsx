@@ -15,7 +15,7 @@ type Props = { webhook_id?: string | undefined; opened: boolean; onClose: () => 
 /** Sends what has failed once more: of one webhook, all or what was created since a time. */
 export function ResendFailed({ webhook_id, opened, onClose }: Props) {
   const t = useTexts()
-  const { zone } = useFormats()
+  const { zone, number } = useFormats()
   const client = useQueryClient()
   const { data: webhooks } = useWebhooks()
   const required = t.app.field_problems.required
@@ -35,7 +35,7 @@ export function ResendFailed({ webhook_id, opened, onClose }: Props) {
       }}
       onSent={({ count }) => {
         client.invalidateQueries({ queryKey: ['deliveries'] })
-        tell(t.settings.resent_many(count))
+        tell(t.settings.resent_many(count, number(count)))
       }}
     >
       {({ getInputProps }) => (

@@ -6,7 +6,7 @@ import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { endOfDay, isDay, startOfDay } from '../app/zones.ts'
-import { usePages } from '../record/pages.ts'
+import { growing, usePages } from '../record/pages.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
 import { type Filter, ListFilters } from '../ui/filters.tsx'
@@ -76,11 +76,13 @@ function Log() {
     ...(actor_id && { actor_id }),
     ...(from && isDay(from) && { from: startOfDay(from, zone) }),
     ...(to && isDay(to) && { to: endOfDay(to, zone) }),
-    per_page: 50,
   }
   const { data, error, refetch, more, loading_more, readMore, isPlaceholderData } = usePages({
     queryKey: ['audit', query],
-    read: (cursor) => answerOf(api.GET('/api/v1/audit-log', { params: { query: { ...query, cursor } } })),
+    read: (cursor, nth) =>
+      answerOf(
+        api.GET('/api/v1/audit-log', { params: { query: { ...query, cursor, per_page: growing(50, nth) } } }),
+      ),
     keeps: true,
   })
   if (error && !data) return <ProblemNote error={error} onRetry={() => refetch()} />

@@ -50,7 +50,8 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
   const began = useRef<Value>(value)
   const saving = useRef(false)
   const written = useRef(false)
-  const { lose, keep } = useUnsaved(label)
+  const unsaved = editing && !saving.current && (draft ?? '') !== (began.current ?? '')
+  const { lose, keep } = useUnsaved(label, unsaved ? draft : undefined)
   useFocusBack(editing, button)
 
   function begin() {

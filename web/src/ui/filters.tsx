@@ -3,6 +3,7 @@ import { FilterIcon, SearchIcon, XIcon } from '@primer/octicons-react'
 import { useEffect, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
+import { focusBeside } from './focus.ts'
 import { DayInput, MomentInput } from './inputs.tsx'
 import type { ListView } from './list-view.ts'
 import { type Choice, ReferenceInput } from './reference.tsx'
@@ -133,7 +134,7 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
   const { label, options, kind = 'text', show, reference, placeholder } = filter
   const WrittenInput = kind === 'date' ? DayInput : MomentInput
   return (
-    <span className="chip">
+    <span ref={focusBeside} className="chip">
       <span className="chip-label">{label}</span>
       {value && show ? (
         <span className="chip-value">{show(value)}</span>

@@ -17,6 +17,29 @@ export function moveFocus(index?: number): void {
 /** The same as soon as the page is drawn anew. */
 export const keepFocus = (index?: number): void => void requestAnimationFrame(() => moveFocus(index))
 
+const focusable = ':is(a[href], button, input, select, textarea):not(:disabled, [tabindex="-1"])'
+
+/**
+ * The `ref` of a piece that can be taken away from within: when it goes with the focus, what follows beside it takes it, else
+ * the last before it.
+ */
+export function focusBeside(piece: HTMLElement | null): (() => void) | undefined {
+  if (!piece) return
+  return () => {
+    if (!piece.contains(document.activeElement)) return
+    const parent = piece.parentElement
+    const all = [...document.querySelectorAll<HTMLElement>(focusable)]
+    const at = all.findIndex((one) => piece.contains(one))
+    const beside = all.slice(at).filter((one) => parent?.contains(one) && !piece.contains(one))
+    const places = [...beside, ...all.slice(0, at).reverse()]
+    requestAnimationFrame(() => {
+      // With a whole page, all of them go but what frames it.
+      if (parent?.isConnected && document.activeElement === document.body)
+        places.find((one) => one.isConnected && one.matches(focusable))?.focus()
+    })
+  }
+}
+
 /** Gives the focus back to what began an edit when the edit has ended, unless whoever edited has gone on to something else. */
 export function useFocusBack(editing: boolean, button: RefObject<HTMLElement | null>): void {
   const edited = useRef(false)

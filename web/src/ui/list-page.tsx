@@ -1,6 +1,8 @@
 import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
 import type { ListView } from './list-view.ts'
 import { DataTable, type TableProps } from './table.tsx'
 import type { Identified, Meta } from './table-parts.tsx'
@@ -16,7 +18,10 @@ export function useListPage<Row extends Identified>(
   query: ListQuery<Row>,
   { page, setPage }: Pick<ListView, 'page' | 'setPage'>,
 ) {
-  const { data, error, refetch } = useQuery({ ...query, placeholderData: keepPreviousData })
+  const { data, error, refetch, isPlaceholderData } = useQuery({
+    ...query,
+    placeholderData: keepPreviousData,
+  })
   const meta = data?.meta
   const last_page = meta?.last_page ?? 1
   const empty = data?.data.length === 0
@@ -34,9 +39,10 @@ export function useListPage<Row extends Identified>(
       return kept.length === before.size ? before : new Set(kept)
     })
   }, [rows])
-  const chosen = rows?.filter(({ id }) => selected.has(id)) ?? []
+  // With rows that the address describes no more, nothing is done.
+  const chosen = isPlaceholderData ? [] : (rows?.filter(({ id }) => selected.has(id)) ?? [])
   return {
-    ...{ rows, meta, error, refetch, setPage, selected, setSelected, chosen },
+    ...{ rows, meta, error, refetch, setPage, selected, setSelected, chosen, old: isPlaceholderData },
     clear: () => setSelected(new Set()),
     /** Does something with the selected rows; those with which it could not be done stay selected. */
     async act(work: (rows: Row[]) => Promise<readonly Row[]>) {
@@ -59,14 +65,18 @@ type Props<Row extends Identified> = Omit<
 
 /** The rows of the page, or why there are none. */
 export function ListTable<Row extends Identified>({ page, selectable = false, ...table }: Props<Row>) {
-  const { rows, meta, error, refetch, setPage, selected, setSelected } = page
+  const { rows, meta, error, refetch, setPage, selected, setSelected, old } = page
+  const t = useTexts()
+  const formats = useFormats()
   return (
     <>
+      <span role="status" className="unseen">
+        {rows && !old && t.app.found(formats.number(meta?.total ?? rows.length))}
+      </span>
       {error && <ProblemNote error={error} onRetry={refetch} />}
       {(meta || !error) && (
         <DataTable
-          rows={rows}
-          meta={meta}
+          {...{ rows, meta, old }}
           onPage={(to) => setPage(to)}
           {...table}
           {...(selectable && { selected, onSelect: setSelected })}

@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
 import { isDay, isWall } from '../app/zones.ts'
 import { useOpening } from './opening.ts'
@@ -17,10 +17,11 @@ export function useAddress() {
   const address = useSearch({ strict: false }) as Address
   const navigate = useNavigate()
   const change = useCallback(
-    (parts: Record<string, string | null | undefined>, replace = false) =>
+    (parts: Record<string, string | null | undefined>, replace = false, state: object = {}) =>
       navigate({
         to: '.',
         replace,
+        state,
         search: ((before: Address) => {
           const after: Record<string, string | null | undefined> = { ...before, ...parts }
           return Object.fromEntries(Object.entries(after).filter(([, value]) => value))
@@ -29,6 +30,41 @@ export function useAddress() {
     [navigate],
   )
   return { address, change }
+}
+
+// The way back that is being gone, which is gone once.
+let closing: Promise<unknown> | null = null
+
+/**
+ * Shows a record beside the list, or none, and resolves when that is shown. The way back closes it too, for on a phone it
+ * covers the list; so closing it goes that way, and leaves no entry of its own behind.
+ */
+export function useOpen(): (id: string | number | null) => Promise<unknown> {
+  const { address, change } = useAddress()
+  const { history, subscribe } = useRouter()
+  return useCallback(
+    async (id) => {
+      await closing
+      const { opened = false } = history.location.state as { opened?: boolean }
+      if (id === null && opened) {
+        const back = new Promise<void>((resolve) => {
+          const end = subscribe('onResolved', () => {
+            end()
+            resolve()
+          })
+        })
+        history.back()
+        closing = shown(back).finally(() => {
+          closing = null
+        })
+        return closing
+      }
+      const opens = id !== null && !address.open && !address.create
+      const state = { opened: id !== null && (opens || opened) }
+      return shown(change({ open: id === null ? null : String(id) }, !opens, state))
+    },
+    [address, change, history, subscribe],
+  )
 }
 
 /** Whether a list's dialog for creating is open, as useState has it: the address says so, and can open it from anywhere. */
@@ -65,6 +101,7 @@ const no_filters: readonly string[] = []
  */
 export function useListView(filter_names = no_filters, default_sort = '', sorts?: readonly string[]) {
   const { address, change } = useAddress()
+  const setOpen = useOpen()
   return useMemo(() => {
     const page = isId(address.page) ? Number(address.page) : 1
     const { sort } = address
@@ -90,8 +127,8 @@ export function useListView(filter_names = no_filters, default_sort = '', sorts?
       setFilter: (name: string, value: string | null) => change({ [name]: value, page: null }),
       clearFilters: () =>
         change({ ...Object.fromEntries(filter_names.map((name) => [name, null])), search: null, page: null }),
-      setOpen: (id: string | number | null) => shown(change({ open: id === null ? null : String(id) }, true)),
+      setOpen,
     }
-  }, [address, change, filter_names, default_sort, sorts])
+  }, [address, change, setOpen, filter_names, default_sort, sorts])
 }
 export type ListView = ReturnType<typeof useListView>

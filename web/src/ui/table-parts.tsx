@@ -104,6 +104,9 @@ export function Awaited({ columns }: { columns: number }) {
   ))
 }
 
+// A button that is disabled would lose the focus to nothing.
+const off = (off: boolean) => (off ? { 'data-disabled': true, 'aria-disabled': true } : {})
+
 /** Which rows of how many are shown, and the way to the others, where there are others. */
 export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {
   const t = useTexts()
@@ -121,16 +124,16 @@ export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => 
       <ActionIcon
         variant="default"
         aria-label={t.app.previous}
-        disabled={current_page <= 1}
-        onClick={() => onPage(current_page - 1)}
+        {...off(current_page <= 1)}
+        onClick={() => current_page > 1 && onPage(current_page - 1)}
       >
         <ChevronLeftIcon />
       </ActionIcon>
       <ActionIcon
         variant="default"
         aria-label={t.app.next}
-        disabled={current_page >= last_page}
-        onClick={() => onPage(current_page + 1)}
+        {...off(current_page >= last_page)}
+        onClick={() => current_page < last_page && onPage(current_page + 1)}
       >
         <ChevronRightIcon />
       </ActionIcon>

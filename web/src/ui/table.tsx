@@ -1,5 +1,5 @@
 import { Checkbox } from '@mantine/core'
-import { useLayoutEffect, useRef } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import { moveFocus } from './focus.ts'
@@ -14,6 +14,8 @@ export type TableProps<Row extends Identified> = {
   columns: Column<Row>[]
   /** undefined while the first answer is awaited. */
   rows: Row[] | undefined
+  /** They stand there only until others are read: none can be selected. */
+  old?: boolean
   meta?: Meta | undefined
   /** What to show when there is no row. */
   empty: React.ReactNode
@@ -57,13 +59,34 @@ function useFocusedRow(rows: Identified[] | undefined) {
   }
 }
 
+// Keys that are held come faster, records more slowly.
+const held_ms = 120
+
+/** What is open beside the list follows the focus: at once, but while a key is held only when it is let go. */
+function useFollowing(open_id: unknown): (open: () => void) => void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const last_at = useRef(0)
+  const closed = !open_id
+  useEffect(() => {
+    if (closed) clearTimeout(timer.current)
+    return () => clearTimeout(timer.current)
+  }, [closed])
+  return (open) => {
+    clearTimeout(timer.current)
+    const held = performance.now() - last_at.current < held_ms
+    last_at.current = performance.now()
+    if (held) timer.current = setTimeout(open, held_ms)
+    else open()
+  }
+}
+
 /**
  * Rows under columns, one page of them. j and k go through the rows by the link in their first cell, x selects, a click
  * opens. Nothing moves while it loads: as many rows stand there as were there before.
  */
 export function DataTable<Row extends Identified>(props: TableProps<Row>) {
   const { label, columns, rows, meta, empty, nameOf, hrefOf, onOpen, open_id, sort, onSort, onPage } = props
-  const { selected, onSelect, lead } = props
+  const { selected, onSelect, lead, old = false } = props
   const t = useTexts()
   const body = useRef<HTMLTableSectionElement>(null)
   const links = () => [...(body.current?.querySelectorAll<HTMLElement>('[data-row-link]') ?? [])]
@@ -75,6 +98,11 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
       : focused
   }
 
+  const follow = useFollowing(open_id)
+  const scroll = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page begins at its top
+  useLayoutEffect(() => void scroll.current?.scrollTo(0, 0), [meta?.current_page])
+
   function go(step: number) {
     const all = links()
     const from = at()
@@ -82,9 +110,10 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
       from < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, from + step))
     all[index]?.focus()
     const row = rows?.[index]
-    if (row && open_id && onOpen) onOpen(row)
+    if (row && open_id && onOpen) follow(() => onOpen(row))
   }
   const toggle = (row: Row) => {
+    if (old) return
     const next = new Set<Row['id']>(selected)
     if (!next.delete(row.id)) next.add(row.id)
     onSelect?.(next)
@@ -119,8 +148,8 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
   const all = chosen > 0 && chosen === rows?.length
   return (
     <div className="table-place">
-      <div className="table-scroll">
-        <table className="table" aria-label={label} aria-busy={!rows}>
+      <div className="table-scroll" ref={scroll}>
+        <table className="table" aria-label={label} aria-busy={!rows || old} data-old={old || undefined}>
           <thead>
             <tr>
               {onSelect && (
@@ -130,7 +159,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
                     aria-label={t.app.select_all}
                     checked={all}
                     indeterminate={!all && chosen > 0}
-                    onChange={() => onSelect(new Set(all ? [] : (rows ?? []).map(({ id }) => id)))}
+                    onChange={() => old || onSelect(new Set(all ? [] : (rows ?? []).map(({ id }) => id)))}
                   />
                 </th>
               )}

@@ -60,6 +60,7 @@ export const app: typeof english = {
   view_deleted: (name) => `Ansicht ${name} gelöscht`,
   delete_view: (name) => `Ansicht ${name} löschen`,
   no_views: 'Noch keine gespeicherten Ansichten.',
+  found: (n) => `${n} gefunden`,
   nothing_found: 'Zu diesen Filtern passt nichts.',
   deleted: (what) => `${what} gelöscht`,
   deleted_many: (n) => (n === 1 ? '1 Eintrag gelöscht' : `${n} Einträge gelöscht`),
@@ -149,6 +150,7 @@ export const app: typeof english = {
   day_letters: { day: 'TT', month: 'MM', year: 'JJJJ' },
   not_saved: (label: string, value: string, why: string) =>
     `${label} wurde nicht gespeichert (${value}): ${why}`,
+  field_gone: 'Das Feld war vorher weg.',
   views_full: 'Mehr gespeicherte Ansichten gehen nicht. Löschen Sie zuerst eine.',
   palette: 'Suchen oder öffnen',
   palette_placeholder: 'Einträge suchen oder Befehl eingeben',

@@ -58,7 +58,7 @@ export const record: typeof english = {
   deal_opened: 'Deal angelegt',
   stage_moved: (who, deal) => `${who} hat ${deal} verschoben`,
   save_note: 'Notiz speichern',
-  note_keys: 'Strg+Eingabe speichert',
+  note_keys: 'speichert',
   edit_note: 'Notiz bearbeiten',
   delete_note: 'Notiz löschen',
   edited: 'bearbeitet',

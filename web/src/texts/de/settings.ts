@@ -198,12 +198,12 @@ export const settings: typeof english = {
   resend_failed_text: 'Sendet jede fehlgeschlagene Zustellung des Webhooks noch einmal.',
   since: 'Seit',
   since_text: 'Freiwillig: nur, was ab dann entstanden ist.',
-  resent_many: (n) =>
+  resent_many: (n, text) =>
     n === 0
       ? 'Nichts war fehlgeschlagen'
       : n === 1
         ? '1 Zustellung wird erneut gesendet'
-        : `${n} Zustellungen werden erneut gesendet`,
+        : `${text} Zustellungen werden erneut gesendet`,
 
   delivery: 'Zustellung',
   delivery_status: {

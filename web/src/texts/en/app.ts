@@ -59,6 +59,7 @@ export const app = {
   view_deleted: (name: string) => `View ${name} deleted`,
   delete_view: (name: string) => `Delete the view ${name}`,
   no_views: 'No saved views yet.',
+  found: (n: string) => `${n} found`,
   nothing_found: 'Nothing matches these filters.',
   deleted: (what: string) => `${what} deleted`,
   deleted_many: (n: number) => (n === 1 ? '1 record deleted' : `${n} records deleted`),
@@ -147,6 +148,7 @@ export const app = {
   /** The parts of a day as the form of one is told: DD/MM/YYYY. */
   day_letters: { day: 'DD', month: 'MM', year: 'YYYY' },
   not_saved: (label: string, value: string, why: string) => `${label} was not saved (${value}): ${why}`,
+  field_gone: 'The field went away before that.',
   views_full: 'There are as many saved views as can be. Delete one first.',
   palette: 'Search or go to',
   palette_placeholder: 'Search records, or type a command',

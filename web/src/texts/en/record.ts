@@ -62,7 +62,7 @@ export const record = {
   stage_moved: (who: string, deal: string) => `${who} moved ${deal}`,
   // Notes.
   save_note: 'Save note',
-  note_keys: 'Ctrl+Enter saves',
+  note_keys: 'saves',
   edit_note: 'Edit the note',
   delete_note: 'Delete the note',
   edited: 'edited',

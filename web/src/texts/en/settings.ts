@@ -190,8 +190,12 @@ export const settings = {
   resend_failed_text: 'Sends every failed delivery of the webhook once more.',
   since: 'Since',
   since_text: 'Optional: only what was created from then on.',
-  resent_many: (n: number) =>
-    n === 0 ? 'Nothing had failed' : n === 1 ? '1 delivery is sent again' : `${n} deliveries are sent again`,
+  resent_many: (n: number, text: string) =>
+    n === 0
+      ? 'Nothing had failed'
+      : n === 1
+        ? '1 delivery is sent again'
+        : `${text} deliveries are sent again`,
 
   delivery: 'Delivery',
   delivery_status: {
