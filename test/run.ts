@@ -39,8 +39,8 @@ const once_is_enough = [
   'test/container.test.ts',
   'test/web-formats.test.ts',
   // What is drawn, and how it is used, does not depend on the engine; the ways through the app run on both.
-  'test/e2e/{activities,calendar,contacts,deals,fields,german,home,mended,opened}.test.ts',
-  'test/e2e/{palette,screens,scripts,settings,tabs,trash}.test.ts',
+  'test/e2e/{activities,calendar,contacts,deals,delivery-log,fields,german,home,mended,opened}.test.ts',
+  'test/e2e/{palette,people,screens,scripts,settings,tabs,trash}.test.ts',
 ]
 
 // These measure how long something takes, so nothing runs beside them.

@@ -75,7 +75,7 @@ const opened: [name: string, screen: string, more: string, open: (page: Page) =>
   ],
 ]
 for (const [form, view] of Object.entries({ desk, phone }))
-  test(`what opens beside and over the screens can be used by everybody, on a ${form}, in light and dark`, async (t) => {
+  test(`what opens beside and over the screens can be used by everybody, on a ${form}`, async (t) => {
     const page = await web.open(t, '/', view)
     for (const [name, screen, more, open] of opened)
       await t.test(name, async () => {

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Receiver, startReceiver } from '../receiver.ts'
+import { checkScreen, phone, startWeb, type Web } from '../web.ts'
+import { company, register } from '../webhooks.ts'
+
+let web: Web
+let receiver: Receiver
+before(async () => {
+  web = await startWeb()
+  receiver = await startReceiver()
+})
+after(async () => {
+  await receiver?.close()
+  await web?.close()
+})
+
+test('new deliveries come in at the top, and wait behind a button while somebody reads', async (t) => {
+  receiver.answering = () => ({})
+  const { id } = await register(web.rapport.call, { name: 'Reader', url: receiver.url })
+  for (let n = 0; n < 60; n++) await company(web.rapport.call, `Firm ${n}`)
+  const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`)
+  await page.getByText('60', { exact: true }).waitFor()
+  const rows = page.locator('tbody tr')
+  async function many(count: number) {
+    await rows.nth(count - 1).waitFor()
+    assert.equal(await rows.count(), count)
+  }
+  await many(50)
+  await page.getByRole('button', { name: 'Show older deliveries' }).click()
+  await many(60)
+  const top = await rows.first().locator('a').getAttribute('href')
+  await company(web.rapport.call, 'One more')
+  await page.getByRole('button', { name: '1 new' }).waitFor()
+  assert.equal(await rows.first().locator('a').getAttribute('href'), top)
+  await checkScreen(page)
+  await page.getByRole('button', { name: '1 new' }).click()
+  await rows.first().locator(`a:not([href="${top}"])`).waitFor()
+  // At the top nothing is held back.
+  await company(web.rapport.call, 'And another')
+  await many(62)
+
+  // A delivery beside the log holds it still as well.
+  await rows.nth(3).getByText('Succeeded').click()
+  await page.getByRole('complementary', { name: 'Delivery' }).getByText('HTTP 200').first().waitFor()
+  await company(web.rapport.call, 'While it is open')
+  await page.getByRole('button', { name: '1 new' }).waitFor()
+  await checkScreen(page)
+  // More than one answer of the API holds: the newest are shown, and the older ones go on behind them.
+  for (let n = 0; n < 60; n++) await company(web.rapport.call, `Many ${n}`)
+  await page.getByRole('button', { name: '50+ new' }).click()
+  await rows.nth(50).waitFor({ state: 'detached' })
+  await many(50)
+  await page.getByRole('button', { name: 'Show older deliveries' }).click()
+  await many(100)
+})
+
+test('a log that is left open shows no more than the newest, and the older ones go on behind them without a hole', async (t) => {
+  receiver.answering = () => ({})
+  const { id } = await register(web.rapport.call, { name: 'Busy', url: receiver.url })
+  const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`)
+  await page.getByText('Nothing matches these filters.').waitFor()
+  const links = page.locator('tbody tr a')
+  const shown = () =>
+    links.evaluateAll((all) => all.map((link) => link.getAttribute('href')?.split('/').at(-1)))
+  async function sent(): Promise<string[]> {
+    const ids: string[] = []
+    for (let number = 1; ; number++) {
+      const path = `/api/v1/deliveries?webhook_id=${id}&per_page=100&page=${number}`
+      const { data, meta } = (await web.rapport.call('GET', path)).body
+      ids.push(...data.map((one: { id: string }) => one.id))
+      if (number >= meta.last_page) return ids
+    }
+  }
+  for (let burst = 0; burst < 8; burst++) {
+    for (let n = 0; n < 30; n++) await company(web.rapport.call, `Burst ${burst} ${n}`)
+    const [newest] = await sent()
+    await page.locator(`tbody a[href$="${newest}"]`).first().waitFor()
+  }
+  const all = await sent()
+  assert.equal(all.length, 240)
+  const kept = await shown()
+  assert.ok(kept.length > 100 && kept.length <= 200, `${kept.length} rows`)
+  assert.deepEqual(kept, all.slice(0, kept.length))
+  await page.getByRole('button', { name: 'Show older deliveries' }).click()
+  await links.nth(kept.length).waitFor()
+  const more = await shown()
+  assert.deepEqual(more, all.slice(0, more.length))
+})
+
+test('filters of the log stand in the address and hold for what comes later', async (t) => {
+  const { id } = await register(web.rapport.call, {
+    url: receiver.url,
+    events: ['contact.created', 'company.created'],
+  })
+  const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`, phone)
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Event' }).click()
+  await page.getByRole('option', { name: 'contact.created' }).click()
+  await page.waitForURL(/event=contact\.created/)
+  await company(web.rapport.call)
+  const made = await web.rapport.call('POST', '/api/v1/contacts', { first_name: 'Ada', last_name: 'L' })
+  assert.equal(made.status, 201)
+  await page.getByRole('row', { name: /contact\.created/ }).waitFor()
+  assert.equal(await page.getByRole('row', { name: /company\.created/ }).count(), 0)
+  await checkScreen(page)
+  await page.goto(`${web.rapport.url}/settings/deliveries?webhook_id=${id}&from=2099-01-01T00:00`)
+  await page.getByText('Nothing matches these filters.').waitFor()
+})
+
+test('a log that cannot be read any more keeps what it shows, and says so until it is live again', async (t) => {
+  const { id } = await register(web.rapport.call, { name: 'Cut off', url: receiver.url })
+  await company(web.rapport.call, 'Before')
+  const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`, { allow: /status of 500/ })
+  const row = page.getByRole('row', { name: /company\.created/ })
+  await row.getByText(/^\d+ ms$/).waitFor()
+  await page.route('**/api/v1/deliveries?*', (route) => route.fulfill({ status: 500, body: '' }))
+  await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor()
+  assert.equal(await row.count(), 1)
+  await page.unroute('**/api/v1/deliveries?*')
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+})
+
+test('a ping shows its answer at once; a secret is rotated and a webhook deleted from its page', async (t) => {
+  receiver.answering = () => ({ status: 418, body: 'no' })
+  const made = await register(web.rapport.call, { name: 'Kitchen', url: receiver.url })
+  const page = await web.open(t, `/settings/webhooks/${made.id}`)
+  await page.getByRole('button', { name: 'Send ping' }).click()
+  await page.getByText('HTTP 418').waitFor()
+  receiver.answering = () => ({})
+  await page.getByRole('button', { name: 'Send ping' }).click()
+  await page.getByText('HTTP 200').waitFor()
+
+  await page.getByLabel('Name').fill('Kitchen door')
+  const path = `/api/v1/webhooks/${made.id}`
+  await web.rapport.call('PUT', path, { name: 'Elsewhere', events: ['deal.won'] })
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('This webhook is paused').waitFor()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('This webhook is paused').waitFor({ state: 'detached' })
+  // What is written stays, and takes back nothing else that somebody has changed meanwhile.
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Kitchen door' }).waitFor()
+  assert.deepEqual((await web.rapport.call('GET', path)).body.data.events, ['deal.won'])
+  assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled())
+
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Rotate secret…' }).click()
+  await page.getByLabel('Hours in which both sign').fill('2')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+  const once = page.getByRole('dialog', { name: 'Secret of the webhook' })
+  assert.notEqual(await once.locator('code').innerText(), made.secret)
+  await once.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByText('The secret is being rotated').waitFor()
+  await checkScreen(page)
+
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Delete webhook…' }).click()
+  await page.getByText('It cannot be restored.').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click()
+  await page.waitForURL(/\/settings\/webhooks$/)
+  assert.equal((await web.rapport.call('GET', `/api/v1/webhooks/${made.id}`)).status, 404)
+  // Its deliveries stay in the log, and the filter by it still says what it is.
+  await page.goto(`${web.rapport.url}/settings/deliveries?webhook_id=${made.id}`)
+  const deleted = `…${made.id.slice(-4)} (deleted)`
+  await page.getByRole('cell', { name: deleted }).first().waitFor()
+  await page.getByRole('main').getByText(deleted).first().waitFor()
+})
