@@ -108,6 +108,15 @@ function problemsOf(errors: ErrorObject[]): FieldProblem[] {
   return errors.filter((error) => error.keyword !== 'propertyNames').map(problemOf)
 }
 
+/** What is wrong with a value. Compiled when it is first asked: a start does not wait for the rules of all operations. */
+function checker(schema: object): (value: unknown) => ErrorObject[] {
+  let validate: ValidateFunction | undefined
+  return (value) => {
+    validate ??= ajv.compile(schema)
+    return validate(value) ? [] : (validate.errors as ErrorObject[])
+  }
+}
+
 const problems_of_bodies = new WeakMap<object, readonly FieldProblem[]>()
 
 /** What the schema found wrong with a body. The writer refuses it, together with what the database knows (references). */
@@ -116,7 +125,7 @@ export const bodyProblems = (body: unknown): readonly FieldProblem[] =>
 
 /** Bodies: texts tidied, then every failing field noted, so that one 422 can tell them and the bad references together. */
 function bodyValidator(schema: Record<string, unknown>) {
-  const validate = ajv.compile(schema)
+  const errorsOf = checker(schema)
   const required = (schema.required ?? []) as string[]
   const times = namesOfTimes(schema)
   const texts = Object.entries(
@@ -134,7 +143,7 @@ function bodyValidator(schema: Record<string, unknown>) {
     const unsafe = textProblems(value)
     tidyTexts(value, texts)
     // A required field that is null or blank is missing.
-    const problems = validate(value) ? [] : problemsOf(validate.errors as ErrorObject[])
+    const problems = problemsOf(errorsOf(value))
     const refused = new Set(problems.map(({ field }) => field))
     problems.push(
       ...normaliseTimes(
@@ -172,7 +181,8 @@ export function refuseUnknownQuery(request: FastifyRequest, _: FastifyReply, don
 }
 
 /** Query parameters are texts and are parsed: an unknown one is 400, a bad value 422. */
-function queryValidator(validate: ValidateFunction, schema: Properties) {
+function queryValidator(schema: Properties) {
+  const errorsOf = checker(schema)
   const integers = namesOfIntegers(schema)
   const times = namesOfTimes(schema)
   return (query: unknown) => {
@@ -182,13 +192,12 @@ function queryValidator(validate: ValidateFunction, schema: Properties) {
         values[name] = Math.min(Number(values[name]), Number.MAX_VALUE)
     const [odd] = Object.keys(values).filter((name) => textProblems({ [name]: '' }).length)
     if (odd !== undefined) return { error: unknownParameter(odd.toWellFormed().replaceAll('\0', '')) }
-    const valid = validate(query)
-    const errors = (validate.errors ?? []) as ErrorObject[]
+    const errors = errorsOf(query)
     const unknown = errors.find((error) => error.keyword === 'additionalProperties')
     if (unknown) return { error: unknownParameter(unknown.params.additionalProperty) }
     const unsafe = textProblems(query as Body)
     if (unsafe.length) return { error: invalid(unsafe) }
-    if (valid) {
+    if (!errors.length) {
       const wrong = normaliseTimes(values, times)
       return wrong.length ? { error: invalid(wrong) } : { value: query }
     }
@@ -236,7 +245,7 @@ type RouteSchema = { schema: FastifySchema; httpPart?: string }
 /** Fastify's validator compiler: one rule for each part of a request, installed once by buildApp. */
 export function validatorCompiler({ schema, httpPart }: RouteSchema) {
   if (httpPart === 'body') return bodyValidator(schema as Record<string, unknown>)
-  if (httpPart === 'querystring') return queryValidator(ajv.compile(schema), schema as Properties)
+  if (httpPart === 'querystring') return queryValidator(schema as Properties)
   if (httpPart === 'params') return paramsValidator(schema as Record<string, never>)
   throw new ApiError('internal_error', `There are no rules for ${httpPart}.`)
 }
