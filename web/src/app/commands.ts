@@ -12,8 +12,6 @@ export type Command = {
   also?: string
   /** Not offered in the palette: only keys. */
   keys_only?: boolean
-  /** It opens something to write in, which gets what is typed until it is there. Those that create do. */
-  opens?: boolean
   run: () => void
 }
 
@@ -108,7 +106,8 @@ export function useCommandKeys(): void {
       if (!found) return
       before = ''
       event.preventDefault()
-      if (found.opens || found.group === 'create') holdKeys()
+      // What creates opens something to write in.
+      if (found.group === 'create') holdKeys()
       found.run()
     }
     window.addEventListener('keydown', onKey)
