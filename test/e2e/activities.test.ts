@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
@@ -65,10 +66,16 @@ test('one click completes an activity, and Undo reopens it', async (t) => {
   await page.getByRole('button', { name: 'Complete Call Ada back' }).click()
   await page.getByText('Call Ada back completed').waitFor()
   await row(page, 'Call Ada back').waitFor({ state: 'detached' })
-  assert.ok((await read(id)).completed_at)
+  await until(
+    () => read(id),
+    ({ completed_at }) => completed_at !== null,
+  )
   await page.getByRole('button', { name: 'Undo' }).click()
   await row(page, 'Call Ada back').waitFor()
-  assert.equal((await read(id)).completed_at, null)
+  await until(
+    () => read(id),
+    ({ completed_at }) => completed_at === null,
+  )
 })
 
 test('what the service never heard of shows as it was again, in the list and at home', async (t) => {
@@ -96,7 +103,25 @@ test('of many toasts the newest are shown: what was done last can be undone at o
   const last = page.getByRole('alert').filter({ hasText: 'Toast 5 completed' })
   await last.getByRole('button', { name: 'Undo' }).click({ timeout: 3000 })
   await row(page, 'Toast 5').waitFor()
-  assert.equal(await row(page, 'Toast 4').count(), 0)
+  await row(page, 'Toast 4').waitFor({ state: 'detached' })
+})
+
+test('what is completed does not show as open again while the service is being told', async (t) => {
+  const late = await activity('Told late', { due_at: inDays(-1) })
+  const page = await web.open(t, '/activities?show=overdue')
+  await page.route(`**/activities/${late}/complete`, async (route) => {
+    await pause(1500)
+    await route.continue()
+  })
+  const open = page.getByRole('button', { name: 'Complete Told late' })
+  await open.click()
+  await open.waitFor({ state: 'detached' })
+  // Its event makes the list old meanwhile.
+  await activity('From elsewhere', { due_at: inDays(-1) })
+  const told = page.getByText('Told late completed')
+  while (!(await told.count())) assert.equal(await open.count(), 0)
+  await row(page, 'From elsewhere').waitFor()
+  await row(page, 'Told late').waitFor({ state: 'detached' })
 })
 
 test('the list names what activities are about without asking for each', async (t) => {
@@ -155,7 +180,10 @@ test('an activity is created and completed by keyboard alone, and the focus stay
   await page.keyboard.press('d')
   await page.getByText('Send the contract completed').waitFor()
   await row(page, 'Send the contract').waitFor({ state: 'detached' })
-  assert.ok((await read(made.id)).completed_at)
+  await until(
+    () => read(made.id),
+    ({ completed_at }) => completed_at !== null,
+  )
   await page.waitForFunction('document.activeElement !== document.body')
 })
 
@@ -199,13 +227,20 @@ test('every field of an activity is edited in place, its due date on the clock o
   await due.fill('2031-12-01T10:00')
   await page.keyboard.press('Enter')
   await page.getByText('1 Dec 2031, 10:00').waitFor()
-  assert.equal((await read(id)).due_at, '2031-12-01T15:00:00.000Z')
+  // A field shows at once what the service hears a moment later.
+  await until(
+    () => read(id),
+    (one) => one.due_at === '2031-12-01T15:00:00.000Z',
+  )
 
   await page.getByRole('button', { name: 'Contact: Edit' }).click()
   await page.getByRole('combobox', { name: 'Contact' }).fill('Okafor')
   await page.getByRole('option', { name: 'Ada Okafor' }).click()
   await page.getByRole('link', { name: 'Ada Okafor' }).waitFor()
-  assert.equal((await read(id)).contact_id, contact)
+  await until(
+    () => read(id),
+    (one) => one.contact_id === contact,
+  )
 
   await page.getByRole('button', { name: 'Outcome: Edit' }).click()
   await page.keyboard.type('Sent on Friday')
@@ -213,9 +248,10 @@ test('every field of an activity is edited in place, its due date on the clock o
   await page.getByText('Sent on Friday').waitFor()
   await page.getByRole('button', { name: 'Complete', exact: true }).click()
   await page.getByRole('button', { name: 'Reopen', exact: true }).waitFor()
-  const { completed_at, outcome } = await read(id)
-  assert.ok(completed_at)
-  assert.equal(outcome, 'Sent on Friday')
+  await until(
+    () => read(id),
+    (one) => one.completed_at && one.outcome === 'Sent on Friday',
+  )
 
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.waitForURL(/\/activities$/)

@@ -5,6 +5,7 @@ import { written } from '../../web/src/ui/written.ts'
 import { ana, fieldOf, visitor } from '../booking.ts'
 import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
+import { until } from '../webhooks.ts'
 
 let web: Web
 before(async () => {
@@ -239,11 +240,14 @@ test('cancelling asks first and strikes the appointment through; deleting can be
   await dialog.getByRole('button', { name: 'Cancel appointment' }).click()
   await page.getByText('Cancelled', { exact: true }).waitFor()
   await page.getByText('Ill', { exact: true }).waitFor()
-  assert.equal((await read(`/appointments/${id}`)).status, 'cancelled')
+  const status = async () => (await read(`/appointments/${id}`))?.status
+  await until(status, (stored) => stored === 'cancelled')
 
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.waitForURL(/\/calendar(\?|$)/)
+  await until(status, (stored) => stored === undefined)
   await page.getByRole('button', { name: 'Undo' }).click()
+  await until(status, (stored) => stored === 'cancelled')
   await page.goto(`${web.rapport.url}/calendar?show=month&date=2031-06-04`)
   await entry(page, 'Lunch').waitFor()
   const line = await entry(page, 'Lunch').evaluate(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { checkScreen } from '../web.ts'
 import { type Board, cardIn, column, startBoard, toast } from '../web-board.ts'
+import { until } from '../webhooks.ts'
 
 let board: Board
 before(async () => {
@@ -210,9 +211,10 @@ describe('the table of deals', () => {
     for (const id of ids) assert.equal((await board.dealOf(id)).lost_reason, 'Price')
     await toast(page, '2 deals moved to Lost').getByRole('button', { name: 'Undo' }).click()
     await page.locator('td .stage-badge').getByText('Proposal').waitFor()
-    assert.deepEqual(
-      [(await board.dealOf(ids[0] as number)).stage, (await board.dealOf(ids[1] as number)).stage],
-      ['demo', 'proposal'],
+    // One after the other.
+    await until(
+      () => Promise.all(ids.map(async (id) => (await board.dealOf(id)).stage)),
+      ([first, second]) => first === 'demo' && second === 'proposal',
     )
   })
 })

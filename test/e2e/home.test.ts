@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import type { Page } from 'playwright-core'
 import { endOfDay, startOfDay } from '../../web/src/app/zones.ts'
 import { ticksTo } from '../../web/src/home/ticks.ts'
 import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
+import { until } from '../webhooks.ts'
 
 const budget_bytes = 250_000
 
@@ -56,13 +58,16 @@ test('the numbers of the home page are those of the reports', async (t) => {
     money(weighted_value),
     String(count),
   ])
-  const figures = await page.locator('.home-number').allInnerTexts()
-  assert.deepEqual(figures, [
+  const figures = [
     money(value),
     money(weighted_value),
     `${Math.round(outcomes.win_rate * 1000) / 10}%`,
     money(outcomes.months.at(-1).won_value),
-  ])
+  ]
+  await until(
+    () => page.locator('.home-number').allInnerTexts(),
+    (shown) => isDeepStrictEqual(shown, figures),
+  )
   // The chart says its sum, and its table every month.
   await page
     .getByRole('img', { name: /Won and lost by month\. In 12 months: won €16,851, lost €7,150\.50\./ })
@@ -78,8 +83,10 @@ test('the numbers of the home page are those of the reports', async (t) => {
   // A stage leads to its deals alone.
   await page.getByRole('link', { name: 'Proposal' }).click()
   const deals = page.getByRole('table', { name: 'Deals' }).locator('tbody tr')
-  await deals.first().waitFor()
-  assert.equal(await deals.count(), pipeline.stages[3].count)
+  await until(
+    () => deals.count(),
+    (rows) => rows === pipeline.stages[3].count,
+  )
   // A report that cannot be read leaves nothing awaited for ever.
   await page.route('**/api/v1/reports/pipeline', (route) => route.fulfill({ status: 500, body: '' }))
   await page.goto(web.rapport.url)
@@ -99,10 +106,10 @@ test('an activity that is due is completed by one click, and comes back by Undo'
   await page.getByText('Ring the bell completed').waitFor()
   await page.getByRole('button', { name: 'Complete Ring the bell' }).waitFor({ state: 'detached' })
   const read = async () => (await web.rapport.call('GET', `/api/v1/activities/${body.data.id}`)).body.data
-  assert.notEqual((await read()).completed_at, null)
+  await until(read, ({ completed_at }) => completed_at !== null)
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByRole('button', { name: 'Complete Ring the bell' }).waitFor()
-  assert.equal((await read()).completed_at, null)
+  await until(read, ({ completed_at }) => completed_at === null)
 })
 
 test('the latest events are sentences that lead to their records', async (t) => {

@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { Problem } from '../api/client.ts'
+import { readAgain } from '../api/read-again.ts'
 import { openStream, type Told } from './event-stream.ts'
 import { leaveToSignIn, type Session, sessionQuery } from './session.ts'
 
@@ -50,7 +51,7 @@ function follow(client: QueryClient, name: string): void {
     gathering = true
     setTimeout(() => {
       gathering = false
-      for (const resource of old) client.invalidateQueries({ queryKey: [resource] })
+      readAgain(client, old)
       old.clear()
     }, gathered_ms)
   }
@@ -104,9 +105,7 @@ function whileSeen(hear: (told: Told) => void): void {
 /** Reads what is old when the window is taken up again, and what no event tells of every half minute while it is seen. */
 function lookAgain(client: QueryClient): void {
   // Two windows beside each other are both visible all the time, which is all that the queries themselves look at.
-  const look = () => {
-    for (const resource of untold) client.invalidateQueries({ queryKey: [resource] })
-  }
+  const look = () => void readAgain(client, untold)
   window.addEventListener('focus', () => {
     look()
     client.refetchQueries({ type: 'active', stale: true }, { cancelRefetch: false })

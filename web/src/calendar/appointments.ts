@@ -1,5 +1,6 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { shownAhead } from '../api/read-again.ts'
 import { useFormats } from '../app/formats.ts'
 import { inWords, tellProblem } from '../app/problems.tsx'
 import { useRefresh } from '../record/refresh.ts'
@@ -76,7 +77,7 @@ export function useAppointmentActions() {
     await client.cancelQueries({ queryKey: ['appointments'] })
     show({ ...appointment, ...times })
     try {
-      await store(appointment, times)
+      await shownAhead(() => store(appointment, times))
       return true
     } catch (error) {
       show(appointment)

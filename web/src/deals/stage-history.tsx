@@ -45,7 +45,7 @@ export function StageHistory({ id }: { id: number }) {
   if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
   if (!data)
     return (
-      <Stack gap="md" aria-busy aria-label={t.app.loading}>
+      <Stack gap="md" role="status" aria-busy aria-label={t.app.loading}>
         <Skeleton height={14} width="60%" />
         <Skeleton height={14} width="45%" />
       </Stack>

@@ -2,6 +2,7 @@ import { Loader, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useCallback } from 'react'
 import { forEach } from '../api/client.ts'
+import { shownAhead } from '../api/read-again.ts'
 import { useFormats } from '../app/formats.ts'
 import { explain, tellProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -94,7 +95,8 @@ export function useBulk(): <Item>(work: Work<Item>) => Promise<Item[]> {
     async ({ items, nameOf, work, undo, show, message, refresh: resources }) => {
       async function go(those: typeof items, does: typeof work, changed: boolean) {
         await show?.(those, changed)
-        const { done, failed } = await counted(those, does)
+        const doing = () => counted(those, does)
+        const { done, failed } = await (show ? shownAhead(doing) : doing())
         const left = failed.map(({ item }) => item)
         if (left.length) await show?.(left, !changed)
         tellFailed(failed, nameOf, those.length)

@@ -142,7 +142,7 @@ export function RecordLayout(props: Props) {
 export function AwaitedRecord() {
   const t = useTexts()
   return (
-    <Stack gap="md" p="lg" aria-busy aria-label={t.app.loading}>
+    <Stack gap="md" p="lg" role="status" aria-busy aria-label={t.app.loading}>
       <Skeleton height={24} width="40%" mb="md" />
       {['55%', '45%', '60%', '50%', '40%'].map((width) => (
         <Skeleton key={width} height={14} width={width} />

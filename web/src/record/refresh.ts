@@ -1,15 +1,11 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
+import { readAgain } from '../api/read-again.ts'
 
 /** Reads again what is shown of these resources; resolves when it is there. */
 export function useRefresh(): (...resources: string[]) => Promise<void> {
   const client = useQueryClient()
-  return useCallback(
-    async (...resources) => {
-      await Promise.all(resources.map((resource) => client.invalidateQueries({ queryKey: [resource] })))
-    },
-    [client],
-  )
+  return useCallback((...resources) => readAgain(client, resources), [client])
 }
 
 /** Stores a change of a record and shows what the service answers. */

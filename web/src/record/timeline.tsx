@@ -47,7 +47,7 @@ export function Timeline({ owner, id }: { owner: TimelineOwner; id: number }) {
 function Awaited() {
   const t = useTexts()
   return (
-    <Stack gap="md" aria-busy aria-label={t.app.loading}>
+    <Stack gap="md" role="status" aria-busy aria-label={t.app.loading}>
       {['70%', '45%', '60%', '50%'].map((width) => (
         <Skeleton key={width} height={14} width={width} />
       ))}
