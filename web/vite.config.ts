@@ -40,6 +40,8 @@ export default defineConfig({
     // Small files stay files: the policy of the page allows no data: in scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // What several pages share comes as one file with the first: else a page is some sixty files of a kilobyte each.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 4 }] } } },
     chunkSizeWarningLimit: 1000,
   },
   // For working on the app itself: `npm run dev -w web` beside a running service.

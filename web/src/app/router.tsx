@@ -127,6 +127,8 @@ export function createAppRouter(client: QueryClient) {
     },
     defaultPreload: 'intent',
     defaultPendingMs: 300,
+    // What has come is shown: nobody waits for an indicator of waiting.
+    defaultPendingMinMs: 0,
     defaultPendingComponent: Waiting,
     defaultErrorComponent: Crashed,
     defaultNotFoundComponent: NotFound,
