@@ -46,6 +46,17 @@ async function halfHour(page: Page): Promise<number> {
 test('an appointment is created by keyboard, and moved and made longer by the mouse', async (t) => {
   const page = await web.open(t, '/calendar?show=week&date=2031-03-05')
   await page.getByRole('heading', { name: 'Calendar' }).waitFor()
+  // Nothing is planned yet: the week itself has to be reached by keyboard.
+  await page.locator('.calendar-grid').getByText('10:00', { exact: true }).first().waitFor()
+  await checkScreen(page)
+  const hours = page.locator('.calendar-grid [role=row][tabindex="0"]')
+  await hours.focus()
+  const top = await hours.evaluate((row) => row.getBoundingClientRect().top)
+  await page.keyboard.press('End')
+  await until(
+    () => hours.evaluate((row) => row.getBoundingClientRect().top),
+    (now) => now < top,
+  )
   await page.keyboard.press('c')
   const dialog = page.getByRole('dialog', { name: 'Create appointment' })
   await dialog.getByLabel('Title').waitFor()

@@ -34,7 +34,9 @@ const frame = createRoute({
   getParentRoute: () => root,
   id: 'frame',
   component: Frame,
-  beforeLoad: async ({ context, location }) => {
+  beforeLoad: async ({ context, location, matches }) => {
+    // The page's part of the program comes while the session is asked for; where it does not, the page itself says so.
+    for (const { fullPath } of matches) pages[fullPath as keyof typeof pages]?.preload?.()
     try {
       keepUpToDate(context.client, await context.client.ensureQueryData(sessionQuery))
     } catch (error) {

@@ -59,6 +59,15 @@ function firstDayOf(locale: string): number {
   return ((known.getWeekInfo?.() ?? known.weekInfo)?.firstDay ?? 1) % 7
 }
 
+/** Hours are scrolled by keyboard, too, where nothing is planned that could have the focus; a table lets it only its rows. */
+function focusHours(view: HTMLElement): void {
+  for (const part of view.querySelectorAll('*')) {
+    const scrolls = /auto|scroll/.test(getComputedStyle(part).overflowY)
+    if (scrolls && !part.querySelector('a, button'))
+      part.querySelector('[role=row]')?.setAttribute('tabindex', '0')
+  }
+}
+
 /** Appointments in a month, a week, a day or a list, on the clock of the person's zone. */
 export default function CalendarGrid(props: Props) {
   const { controller, show, date, appointments, editable, onDates, onDay, onOpen, onMove, onSelect } = props
@@ -117,6 +126,7 @@ export default function CalendarGrid(props: Props) {
       selectable={editable}
       selectMirror
       datesSet={onDates}
+      viewDidMount={({ el }) => focusHours(el)}
       eventClick={({ event, jsEvent }) => {
         jsEvent.preventDefault()
         onOpen(Number(event.id))
