@@ -1,5 +1,5 @@
 import type { Db } from '../db/db.ts'
-import { prepare } from '../db/prepare.ts'
+import { announce, prepare } from '../db/prepare.ts'
 import type { Actor, Context } from './context.ts'
 import type { Changes } from './define.ts'
 
@@ -48,6 +48,7 @@ const textOf = (fields: object | null | undefined): string | null => (fields ? J
 export async function recordChange(tx: Db, context: Context, change: Change): Promise<void> {
   const { workspace_id, actor, request_id, now } = context
   const { action, kind, record_id, before, after } = change
+  announce(tx, 'changes')
   await insert(tx, {
     workspace_id,
     occurred_at: now,

@@ -95,3 +95,18 @@ const active = prepare((db, p: { after: number; up_to: number }) =>
 export async function activeWorkspaces(db: Db, after: number, up_to: number): Promise<Set<number>> {
   return new Set((await active(db, { after, up_to })).map(({ workspace_id }) => workspace_id))
 }
+
+const recent = prepare((db, p: { workspace_id: number; since: string }) =>
+  db
+    .selectFrom('audit_log')
+    .select(['id', 'kind'])
+    .where('workspace_id', '=', p.workspace_id)
+    .where('occurred_at', '>=', p.since),
+)
+
+/** The entries of a workspace's audit log that tell of a time or later ones, in no order; `since` as timestamps are. */
+export const recentChanges = (
+  db: Db,
+  workspace_id: number,
+  since: string,
+): Promise<{ id: number; kind: string }[]> => recent(db, { workspace_id, since })

@@ -59,10 +59,11 @@ export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps
       },
     },
     async (request, reply) => {
-      const { event = null, cursor } = request.query
+      const { event = null, cursor, changes } = request.query
       const { access, credential } = request
       const { last, settled } = await settledEvents(db)
       const place = seqOf(lastEventId(request) || cursor, last) ?? settled
+      const hints = changes === 'true' ? await streams.hints(access.workspace_id) : null
       streams.admit(access.id)
       reply
         .header('content-type', 'text/event-stream')
@@ -70,7 +71,7 @@ export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps
         .header('x-accel-buffering', 'no')
       if (request.method === 'HEAD') return reply.send('') as never
       begin(reply)
-      streams.open({ access, credential, scope }, reply.raw, event, place)
+      streams.open({ access, credential, scope }, reply.raw, { event, cursor: place, hints })
       return reply as never
     },
   )

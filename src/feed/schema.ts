@@ -71,6 +71,14 @@ export const StreamQuery = (names: readonly string[]) =>
     {
       cursor: cursor('As the header `Last-Event-ID`, which counts when both are there.'),
       event: named(names),
+      changes: Type.Optional(
+        Type.Unsafe<'true' | 'false'>({
+          type: 'string',
+          enum: ['true', 'false'],
+          description:
+            'true: also frames `changed`, without an id, that name the kinds of records in which something was changed, with an event or without.',
+        }),
+      ),
     },
     { additionalProperties: false },
   )

@@ -33,10 +33,11 @@ async function startStreams(t: TestContext, wishes: Partial<StreamsOptions> = {}
     ...wishes,
   })
   const answers: ServerResponse[] = []
+  const asked = { event: null, cursor: 0, hints: null }
   const server = createServer((_, answer) => {
     answers.push(answer)
     answer.writeHead(200)
-    streams.open({ access, credential: { kind: 'key', hash: 'hash' }, scope: 'events:read' }, answer, null, 0)
+    streams.open({ access, credential: { kind: 'key', hash: 'hash' }, scope: 'events:read' }, answer, asked)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -156,8 +157,7 @@ test('who has left before the stream was opened leaves none behind', async (t) =
   streams.open(
     { access, credential: { kind: 'key', hash: 'hash' }, scope: 'events:read' },
     answers[0] as ServerResponse,
-    null,
-    0,
+    { event: null, cursor: 0, hints: null },
   )
   assert.equal(streams.count(), 0)
 })

@@ -3,8 +3,10 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/db.ts'
 import { settledEvents } from '../db/places.ts'
-import type { Access, Credential, FindAccess } from '../http/auth.ts'
+import type { FindAccess } from '../http/auth.ts'
 import { ApiError, unavailable } from '../http/errors.ts'
+import { createChanges, type Hints } from './changes.ts'
+import { createRecheck, type Follower } from './followers.ts'
 import { activeWorkspaces, type Part, readEvents } from './queries.ts'
 
 export type StreamsOptions = {
@@ -18,18 +20,21 @@ export type StreamsOptions = {
   poll_ms?: number
 }
 
-/** Who follows: a live key or session with the scope that it needs. */
-export type Follower = { access: Access; credential: Credential; scope: string }
-
-type Stream = Follower & {
-  raw: ServerResponse
+type Wishes = {
+  /** The name of the events that are asked for; null: all. */
   event: string | null
   /** Everything up to this seq was written, or was not asked for. */
   cursor: number
-  /** Set while the client does not read: nothing more is written until it does. */
-  blocked: boolean
-  wrote_at: number
+  /** What it is to hear of changes; null: nothing. */
+  hints: Hints | null
 }
+type Stream = Follower &
+  Wishes & {
+    raw: ServerResponse
+    /** Set while the client does not read: nothing more is written until it does. */
+    blocked: boolean
+    wrote_at: number
+  }
 
 const most_of_a_key = 100
 const retry_ms = 2000
@@ -38,7 +43,6 @@ const usual_poll_ms = 1000
 const usual_heartbeat_ms = 15_000
 // Many commits a second are looked at together.
 const shortest_ms = 20
-const recheck_ms = 1000
 const events_at_once = 50
 const readers_at_once = 4
 
@@ -48,12 +52,13 @@ export function createStreams(options: StreamsOptions) {
   const { heartbeat_ms = usual_heartbeat_ms, poll_ms = usual_poll_ms } = options
   const { db } = database
   const streams = new Set<Stream>()
+  const changes = createChanges(db, clock, wake)
+  const recheck = createRecheck(findAccess, clock)
   let subscribed = false
   let closed = false
   let following: Promise<void> | null = null
   let woken = false
   let resume = () => {}
-  let checked_at = 0
   // Up to here the last look has read for all streams that were not behind; -1 before the first one.
   let head = -1
 
@@ -88,26 +93,6 @@ export function createStreams(options: StreamsOptions) {
     stream.cursor = Math.max(stream.cursor, reached)
   }
 
-  // A key or a session may end, or lose the scope, while its streams are open.
-  async function checkAccess() {
-    if (performance.now() - checked_at < recheck_ms) return
-    checked_at = performance.now()
-    const credentials = new Map([...streams].map(({ credential }) => [credential.hash, credential]))
-    const found = new Map<string, Access | null>()
-    for (const [hash, credential] of credentials) found.set(hash, await findAccess(credential))
-    for (const stream of streams) {
-      const access = found.get(stream.credential.hash)
-      // Opened meanwhile: its key has just been looked at.
-      if (access !== undefined && !mayFollow(stream, access)) end(stream)
-    }
-  }
-
-  function mayFollow({ scope, access: { workspace_id } }: Stream, now: Access | null): boolean {
-    if (!now || now.workspace_id !== workspace_id) return false
-    if (now.expires_at !== null && Date.parse(now.expires_at) <= clock.now()) return false
-    return now.scopes === null || now.scopes.includes(scope)
-  }
-
   /** Those that can take more and are behind, by what they have to read; the ones of one list read the same. */
   function groupsBehind(settled: number): Stream[][] {
     const groups = new Map<string, Stream[]>()
@@ -124,7 +109,13 @@ export function createStreams(options: StreamsOptions) {
 
   /** Writes what is new; true when there is more to read at once. */
   async function look(): Promise<boolean> {
-    await checkAccess()
+    await recheck(streams, end)
+    const more = await tellEvents()
+    await changes.tell(streams, write)
+    return more
+  }
+
+  async function tellEvents(): Promise<boolean> {
     const { settled } = await settledEvents(db)
     const groups = groupsBehind(settled)
     if (!groups.length) return false
@@ -205,18 +196,23 @@ export function createStreams(options: StreamsOptions) {
         })
       if (closed || !serving()) throw unavailable('The service is stopping.', 1)
     },
-    /** Writes a workspace's events after a seq to an answer whose headers are written, until one of both ends it. */
-    open(follower: Follower, raw: ServerResponse, event: string | null, cursor: number): void {
+    /** What a stream that is opened next is to hear of its workspace's changes. */
+    hints: changes.begin,
+    /** Writes what is asked for to an answer whose headers are written, until one of both ends it. */
+    open(follower: Follower, raw: ServerResponse, wishes: Wishes): void {
       // Whoever has left already tells nothing more.
       if (raw.destroyed) return
-      const stream = { ...follower, raw, event, cursor, blocked: false, wrote_at: 0 }
-      if (!subscribed) database.onCommit('events', wake)
+      const stream = { ...follower, ...wishes, raw, blocked: false, wrote_at: 0 }
+      if (!subscribed) {
+        database.onCommit('events', wake)
+        database.onCommit('changes', () => [...streams].some(({ hints }) => hints) && wake())
+      }
       subscribed = true
       streams.add(stream)
       raw.on('error', () => {})
       raw.on('close', () => streams.delete(stream))
       // The id comes first, so that whoever is cut off before the first event goes on here and not later.
-      write(stream, `retry: ${retry_ms}\nid: ${cursor}\n\n`)
+      write(stream, `retry: ${retry_ms}\nid: ${stream.cursor}\n\n`)
       following ??= follow()
       wake()
     },

@@ -8,8 +8,10 @@ import type { Page, Request } from 'playwright-core'
 import { removeScratch } from '../engine.ts'
 import { type Rapport, startRapport } from '../harness.ts'
 import { startWeb, type Web } from '../web.ts'
+import { until } from '../webhooks.ts'
 
-const soon_ms = 3000
+// Nothing is read by the clock, so what comes at all comes by the stream.
+const soon_ms = 10_000
 const dropped = /status of (401|503)|ERR_|Failed to load resource/
 
 let web: Web
@@ -41,13 +43,17 @@ const due_at = () => new Date(Date.now() - 60_000).toISOString()
 const plan = async (subject: string) =>
   (await call('POST', '/activities', { subject, due_at: due_at() })).body.data.id
 const ready = (page: Page) => page.getByRole('region', { name: 'Overdue and today' }).waitFor()
-/** The home page, when its stream is open. */
-async function openHome(t: Parameters<Web['open']>[0]) {
-  const page = await web.open(t, '/trash', { allow: dropped })
+/** A page, when its stream is open. */
+async function openPage(t: Parameters<Web['open']>[0], path: string) {
+  const page = await web.open(t, '/settings', { allow: dropped })
   await page.goto('about:blank')
   const opened = page.waitForResponse((response) => isStream(response.request()))
-  await page.goto(`${web.rapport.url}/`)
+  await page.goto(web.rapport.url + path)
   await opened
+  return page
+}
+async function openHome(t: Parameters<Web['open']>[0]) {
+  const page = await openPage(t, '/')
   await ready(page)
   return page
 }
@@ -105,24 +111,65 @@ test('many tabs share one stream, and when its tab is closed another one goes on
     await tab.getByRole('button', { name: 'Complete Told to all tabs' }).waitFor({ timeout: soon_ms })
   assert.deepEqual(streams, [])
 
+  // While nobody listens, and after.
   const taken_over = context.waitForEvent('request', { predicate: isStream })
-  await first.close()
-  const request = await taken_over
-  assert.match(request.url(), /cursor=\d+/, 'it goes on where the other one was')
+  await Promise.all([first.close(), plan('Made in between')])
+  await taken_over
+  for (const tab of tabs) await tab.getByRole('button', { name: 'Complete Made in between' }).waitFor()
   await plan('Told by another tab')
   for (const tab of tabs)
     await tab.getByRole('button', { name: 'Complete Told by another tab' }).waitFor({ timeout: soon_ms })
   assert.equal(streams.length, 1)
 })
 
-test('what has no events is read again when the window is taken up', async (t) => {
+test('what has no event is seen elsewhere within a moment, too: notes, changed activities, deleted appointments', async (t) => {
   const { id } = (await call('POST', '/contacts', { first_name: 'Nora', last_name: 'Note' })).body.data
-  const note = (await call('POST', `/contacts/${id}/notes`, { body: 'Quietly deleted' })).body.data
-  const page = await web.open(t, '/trash', { allow: dropped })
-  await page.getByRole('heading', { level: 1, name: 'Trash' }).waitFor()
-  await call('DELETE', `/contacts/${id}/notes/${note.id}`)
-  await page.evaluate("dispatchEvent(new Event('focus'))")
-  await page.getByRole('button', { name: 'Restore Quietly deleted' }).waitFor()
+  const activity = await plan('Call about the offer')
+  const start = Date.now() + 3_600_000
+  const [start_at, end_at] = [start, start + 3_600_000].map((ms) => new Date(ms).toISOString())
+  const meeting = await call('POST', '/appointments', { title: 'Signing', start_at, end_at })
+  const home = await openHome(t)
+  const contact = await openPage(t, `/contacts/${id}?tab=notes`)
+  const soon = { timeout: soon_ms }
+
+  const note = contact.getByRole('list', { name: 'Notes' }).getByText('Prefers calls')
+  await contact.getByRole('textbox', { name: 'Write a note' }).waitFor()
+  const made = (await call('POST', `/contacts/${id}/notes`, { body: 'Prefers calls' })).body.data
+  await note.waitFor(soon)
+  await call('DELETE', `/contacts/${id}/notes/${made.id}`)
+  await note.waitFor({ ...soon, state: 'detached' })
+
+  await home.getByRole('button', { name: 'Complete Call about the offer' }).waitFor()
+  await call('PUT', `/activities/${activity}`, { subject: 'Call about the contract' })
+  await home.getByRole('button', { name: 'Complete Call about the contract' }).waitFor(soon)
+
+  const link = home.getByRole('region', { name: 'Next appointments' }).getByRole('link', { name: 'Signing' })
+  await link.waitFor()
+  await call('DELETE', `/appointments/${meeting.body.data.id}`)
+  await link.waitFor({ ...soon, state: 'detached' })
+})
+
+test('without a stream, what is old is read again when the window is taken up', async (t) => {
+  const { id } = (await call('POST', '/contacts', { first_name: 'Fay', last_name: 'Focus' })).body.data
+  const remove = async (body: string) => {
+    const note = (await call('POST', `/contacts/${id}/notes`, { body })).body.data
+    await call('DELETE', `/contacts/${id}/notes/${note.id}`)
+  }
+  await remove('Deleted before')
+  const page = await web.open(t, '/settings', { allow: dropped })
+  await page.route('**/events/stream*', (route) => route.abort())
+  await page.goto(`${web.rapport.url}/trash`)
+  await page.getByRole('button', { name: 'Restore Deleted before' }).waitFor()
+  await remove('Quietly deleted')
+  // What was read a moment ago is not old yet.
+  await until(
+    async () => {
+      await page.evaluate("dispatchEvent(new Event('focus'))")
+      return page.getByRole('button', { name: 'Restore Quietly deleted' }).isVisible()
+    },
+    (there) => there,
+    30_000,
+  )
 })
 
 test('the stream comes back after the service was restarted, and nothing is missed', async (t) => {

@@ -68,3 +68,10 @@ test('the feed of a workspace is read by its own index, also past events of othe
         ['SEARCH events USING INDEX events_feed (workspace_id=? AND seq>? AND seq<?)'],
       )
 })
+
+test('what was changed in the last seconds is read by the index of times, however long the audit log is', () => {
+  assert.deepEqual(
+    planOf("SELECT id, kind FROM audit_log WHERE workspace_id = 1 AND occurred_at >= '2026'"),
+    ['SEARCH audit_log USING INDEX audit_log_time (workspace_id=? AND occurred_at>?)'],
+  )
+})

@@ -4,26 +4,32 @@ import { readAgain } from '../api/read-again.ts'
 import { openStream, type Told } from './event-stream.ts'
 import { leaveToSignIn, type Session, sessionQuery } from './session.ts'
 
-// What an event of a resource makes old: by the first part of the queries' keys.
+// What a change of a kind of records makes old: by the first part of the queries' keys.
 const stale: Record<string, string[]> = {
-  contact: ['contacts', 'companies', 'deals', 'activities', 'appointments', 'notes', 'timeline', 'trash'],
-  company: ['companies', 'contacts', 'deals', 'activities', 'timeline', 'trash'],
-  deal: ['deals', 'activities', 'timeline', 'reports', 'trash'],
-  activity: ['activities', 'timeline', 'reports', 'trash'],
-  appointment: ['appointments', 'timeline', 'trash'],
+  contacts: ['contacts', 'companies', 'deals', 'activities', 'appointments', 'notes', 'timeline', 'trash'],
+  notes: ['notes', 'timeline', 'trash'],
+  companies: ['companies', 'contacts', 'deals', 'activities', 'timeline', 'trash'],
+  deals: ['deals', 'activities', 'timeline', 'reports', 'trash'],
+  activities: ['activities', 'timeline', 'reports', 'trash'],
+  appointments: ['appointments', 'booking_pages', 'timeline', 'trash'],
+  booking_pages: ['booking_pages', 'trash'],
+  views: ['views'],
+  webhooks: ['webhooks'],
+  api_keys: ['keys'],
+  members: ['members'],
+  users: ['members'],
+  invitations: ['members'],
 }
-const of_any_event = ['events', 'deliveries', 'audit']
-// Notes, changes and deletions of activities, deletions of appointments: these have no events, so they are looked at.
-const untold = ['notes', 'timeline', 'activities', 'appointments', 'trash', 'booking_pages']
-const look_ms = 30_000
-// Many events at once are one reading.
+const of_any_change = ['events', 'deliveries', 'audit']
+// Many changes at once are one reading.
 const gathered_ms = 300
 
 let kept = false
 
 /**
- * Keeps what is shown up to date as long as the page is there: follows the workspace's events, and looks at what has none.
- * Begun before the page's own data is asked for: what was read before the stream is open is read again.
+ * Keeps what is shown up to date as long as the page is there: follows the workspace's changes, and reads again what is old
+ * when the window is taken up. Begun before the page's own data is asked for: what was read before the stream is open is
+ * read again.
  */
 export function keepUpToDate(client: QueryClient, { workspace, scopes }: Session): void {
   if (kept) return
@@ -35,18 +41,13 @@ export function keepUpToDate(client: QueryClient, { workspace, scopes }: Session
 function follow(client: QueryClient, name: string): void {
   const old = new Set<string>()
   let gathering = false
-  // Where the stream is, whichever tab reads it: the next one that does goes on from there.
-  let place = ''
   function hear(told: Told) {
     if ('refused' in told) return onRefused(client)
-    // What has no events may have changed, too, while nobody listened. The session tells of itself.
-    if ('lost' in told) {
-      place = ''
+    // The session tells of itself.
+    if ('lost' in told)
       return void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
-    }
-    place = told.id
-    const resources = stale[told.event.split('.')[0] ?? ''] ?? []
-    for (const resource of [...resources, ...of_any_event]) old.add(resource)
+    for (const kind of told.changed) for (const resource of stale[kind] ?? []) old.add(resource)
+    for (const resource of of_any_change) old.add(resource)
     if (gathering) return
     gathering = true
     setTimeout(() => {
@@ -59,16 +60,12 @@ function follow(client: QueryClient, name: string): void {
   // A browser has six connections to a server, so all tabs share one stream: the tab that holds the lock tells the others.
   const channel = new BroadcastChannel(name)
   channel.onmessage = ({ data }: MessageEvent<Told>) => hear(data)
-  const asked_at = performance.now()
-  function lead() {
-    // A tab that comes after another one may have missed something in between.
-    const waited = performance.now() - asked_at > 1000
-    if (waited && !place) hear({ lost: true })
-    return openStream(place, (told) => {
+  // A tab that comes after another one hears that something may have been missed in between.
+  const lead = () =>
+    openStream((told) => {
       hear(told)
       channel.postMessage(told)
     })
-  }
   if (navigator.locks) navigator.locks.request(name, lead).catch(() => {})
   else whileSeen(hear)
 }
@@ -86,13 +83,10 @@ async function onRefused(client: QueryClient) {
 /** Without locks, which plain http has only on one's own machine: each tab has a stream, but only while it is seen. */
 function whileSeen(hear: (told: Told) => void): void {
   let hidden: AbortController | null = null
-  let before = false
   function look() {
     if (document.visibilityState === 'visible' && !hidden) {
-      if (before) hear({ lost: true })
-      before = true
       hidden = new AbortController()
-      openStream('', hear, hidden.signal)
+      openStream(hear, hidden.signal)
     } else if (document.visibilityState === 'hidden') {
       hidden?.abort()
       hidden = null
@@ -102,13 +96,9 @@ function whileSeen(hear: (told: Told) => void): void {
   look()
 }
 
-/** Reads what is old when the window is taken up again, and what no event tells of every half minute while it is seen. */
+/** Reads what is old when the window is taken up again. */
 function lookAgain(client: QueryClient): void {
-  // Two windows beside each other are both visible all the time, which is all that the queries themselves look at.
-  const look = () => void readAgain(client, untold)
-  window.addEventListener('focus', () => {
-    look()
-    client.refetchQueries({ type: 'active', stale: true }, { cancelRefetch: false })
-  })
-  setInterval(() => document.visibilityState === 'visible' && look(), look_ms)
+  window.addEventListener('focus', () =>
+    client.refetchQueries({ type: 'active', stale: true }, { cancelRefetch: false }),
+  )
 }
