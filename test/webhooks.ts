@@ -83,7 +83,7 @@ export async function delivery(call: Call, id: string): Promise<Delivery & { att
 export async function until<T>(
   read: () => Promise<T>,
   holds: (value: T) => boolean,
-  limit_ms = 5000,
+  limit_ms = 30_000,
 ): Promise<T> {
   const deadline = performance.now() + limit_ms
   for (;;) {

@@ -55,7 +55,7 @@ test('who asks for changes is told at once of what no event tells, and of nothin
   const note = await made(`/contacts/${contact}/notes`, { body: 'Met' })
   const stream = await listen()
   t.after(stream.close)
-  const begun = performance.now()
+  const took_ms: number[] = []
   const steps: [kind: string, method: string, path: string, body?: object][] = [
     ['notes', 'POST', `/contacts/${contact}/notes`, { body: 'Met again' }],
     ['notes', 'PUT', `/contacts/${contact}/notes/${note}`, { body: 'Wrote' }],
@@ -73,12 +73,15 @@ test('who asks for changes is told at once of what no event tells, and of nothin
     ['api_keys', 'POST', '/keys', { name: 'Website form' }],
   ]
   for (const [n, [kind, method, path, body]] of steps.entries()) {
+    const begun = performance.now()
     const { status, text } = await call(method, path, body)
     assert.ok(status < 300, text)
     assert.deepEqual((await stream.hear(kind, 1 + n - steps.findIndex(([one]) => one === kind)))[n], [kind])
+    took_ms.push(performance.now() - begun)
   }
   // By the clock it would be a second for each.
-  assert.ok(performance.now() - begun < 7000)
+  const median = took_ms.sort((a, b) => a - b)[took_ms.length >> 1] as number
+  assert.ok(median < 500, String(took_ms))
   for (const { id, data } of stream.hints()) {
     assert.equal(id, undefined)
     assert.deepEqual(Object.keys(JSON.parse(data ?? '')), ['kinds'])

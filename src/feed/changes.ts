@@ -11,10 +11,11 @@ const scopes: Record<string, string> = {
   ...{ webhooks: 'webhooks:read', deliveries: 'webhooks:read', api_keys: 'keys:read' },
   ...{ members: 'members:write', users: 'members:write', invitations: 'members:write' },
 }
-// A change has its time from when its record was locked, so its commit comes sooner than this after it.
-const latest_ms = 5000
-// Looking takes no more than about one part in so many of the time, however much is changed.
+// A change has its time from its operation's start: what commits later than this after it is not told.
+const latest_ms = 30_000
+// Looking takes no more than about one part in so many of the time, however much is changed; but nobody waits longer.
 const share = 20
+const longest_rest_ms = 1000
 
 /** A stream's part: what of its workspace's changes was looked at for it, and the kinds that it is still to be told of. */
 export type Hints = { workspace_id: number; at_ms: number; ids: ReadonlySet<number>; untold: Set<string> }
@@ -55,7 +56,7 @@ export function createChanges(db: Db, clock: Clock, wake: () => void) {
       }
     }
     const ended = performance.now()
-    rest_until = ended + share * (ended - started)
+    rest_until = ended + Math.min(longest_rest_ms, share * (ended - started))
   }
 
   return {

@@ -101,7 +101,7 @@ test('of many toasts the newest are shown: what was done last can be undone at o
   const page = await web.open(t, '/activities?show=overdue')
   for (const name of names) await page.getByRole('button', { name: `Complete ${name}` }).click()
   const last = page.getByRole('alert').filter({ hasText: 'Toast 5 completed' })
-  await last.getByRole('button', { name: 'Undo' }).click({ timeout: 3000 })
+  await last.getByRole('button', { name: 'Undo' }).click({ timeout: 7000 })
   await row(page, 'Toast 5').waitFor()
   await row(page, 'Toast 4').waitFor({ state: 'detached' })
 })
@@ -119,7 +119,13 @@ test('what is completed does not show as open again while the service is being t
   // Its event makes the list old meanwhile.
   await activity('From elsewhere', { due_at: inDays(-1) })
   const told = page.getByText('Told late completed')
-  while (!(await told.count())) assert.equal(await open.count(), 0)
+  await until(
+    async () => {
+      assert.equal(await open.count(), 0)
+      return told.count()
+    },
+    (shown) => shown > 0,
+  )
   await row(page, 'From elsewhere').waitFor()
   await row(page, 'Told late').waitFor({ state: 'detached' })
 })
@@ -227,7 +233,6 @@ test('every field of an activity is edited in place, its due date on the clock o
   await due.fill('2031-12-01T10:00')
   await page.keyboard.press('Enter')
   await page.getByText('1 Dec 2031, 10:00').waitFor()
-  // A field shows at once what the service hears a moment later.
   await until(
     () => read(id),
     (one) => one.due_at === '2031-12-01T15:00:00.000Z',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkScreen } from '../web.ts'
 import { type Board, cardIn, carry, startBoard, toast } from '../web-board.ts'
+import { until } from '../webhooks.ts'
 
 let board: Board
 before(async () => {
@@ -24,7 +25,10 @@ test('a deal dragged to Won is won: counts and sums follow, deal.won arrives, an
   await toast(page, 'Twelve turbines won').getByRole('button', { name: 'Undo' }).click()
   await cardIn(page, 'negotiation', id).waitFor()
   // The card moves at once, and the service hears of it a moment later.
-  while ((await board.dealOf(id)).stage !== 'negotiation') await page.waitForTimeout(50)
+  await until(
+    () => board.dealOf(id),
+    ({ stage }) => stage === 'negotiation',
+  )
   await board.headsAreTheApis(page)
   assert.deepEqual(
     [(await board.dealOf(id)).stage, (await board.dealOf(id)).closed_at],

@@ -27,9 +27,9 @@ const heading = (page: Page, name: string | RegExp) => page.getByRole('heading',
 const rows = (page: Page, name: string) => page.getByRole('table', { name }).locator('tbody tr[data-row-id]')
 const undo = (page: Page) => page.getByRole('button', { name: 'Undo' }).click()
 
-/** Waits until something is so; the last answer is the error. */
+/** Waits until something is so; the last answer is the error. A busy machine may take long. */
 async function until<T>(ask: () => Promise<T>, wanted: T) {
-  for (let tries = 0; tries < 50; tries++) {
+  for (let tries = 0; tries < 300; tries++) {
     const got = await ask()
     if (JSON.stringify(got) === JSON.stringify(wanted)) return
     await new Promise((resolve) => setTimeout(resolve, 100))

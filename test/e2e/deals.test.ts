@@ -276,7 +276,10 @@ describe('a deal', () => {
     const second = toast(page, 'Quick moved to Proposal')
     await second.getByRole('button', { name: 'Undo' }).click()
     await page.locator('.steps [aria-current=step]').and(page.getByTitle('Demo')).waitFor()
-    while ((await board.dealOf(id)).stage !== 'demo') await page.waitForTimeout(50)
+    await until(
+      () => board.dealOf(id),
+      ({ stage }) => stage === 'demo',
+    )
   })
 
   test('is deleted and taken back', async (t) => {

@@ -59,7 +59,7 @@ test('a webhook that is made in the app delivers, and its delivery appears witho
 })
 
 test('a receiver that breaks shows its failed attempts and when the next one comes; once mended, it gets them again', async (t) => {
-  const retried = await startWeb({ env: { WEBHOOK_RETRY_DELAYS: '2,3' } })
+  const retried = await startWeb({ env: { WEBHOOK_RETRY_DELAYS: '8,2' } })
   t.after(() => retried.close())
   receiver.answering = () => ({ status: 500, body: 'down for repair' })
   const { id: webhook_id } = await register(retried.rapport.call, { name: 'Warehouse', url: receiver.url })

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { browser, join } from '../people.ts'
 import { startWeb, type Web } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
+import { until } from '../webhooks.ts'
 
 let web: Web
 let ids: Awaited<ReturnType<typeof fillWorkspace>>
@@ -177,11 +178,11 @@ test('the change of a note outlives another tab, and the focus stays beside what
   const add = page.getByRole('button', { name: 'Add a field' })
   const has_focus = () => add.evaluate((one: any) => one === one.ownerDocument.activeElement)
   await page.getByText('Field size removed').waitFor()
-  assert.ok(await has_focus())
+  await until(has_focus, Boolean)
   await add.press('Enter')
   await page.keyboard.press('Escape')
   await add.waitFor()
-  assert.ok(await has_focus())
+  await until(has_focus, Boolean)
 })
 
 test('rows that the filter describes no more are told as busy, and none of them can be selected', async (t) => {

@@ -23,9 +23,9 @@ export function openStream(tell: (told: Told) => void, signal?: AbortSignal): Pr
       }
       source.onerror = () => {
         missing = true
-        // The browser comes back by itself, as long as it was not refused.
-        if (source.readyState !== EventSource.CLOSED) return
-        tell({ refused: true })
+        if (source.readyState === EventSource.CLOSED) tell({ refused: true })
+        // The browser would come back by itself, but to where it was: to be sent all events since, which nobody here reads.
+        source.close()
         timer = setTimeout(open, Math.min(longest_ms, again_ms * 2 ** failures++))
       }
     }

@@ -1,6 +1,6 @@
-import type { QueryClient } from '@tanstack/react-query'
+import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import { Problem } from '../api/client.ts'
-import { readAgain } from '../api/read-again.ts'
+import { isAhead, readAgain, readTwice } from '../api/read-again.ts'
 import { openStream, type Told } from './event-stream.ts'
 import { leaveToSignIn, type Session, sessionQuery } from './session.ts'
 
@@ -21,6 +21,9 @@ const stale: Record<string, string[]> = {
   invitations: ['members'],
 }
 const of_any_change = ['events', 'deliveries', 'audit']
+// What was to come is due, is over, or is free no more.
+const of_the_clock = ['activities', 'appointments', 'booking_pages', 'reports']
+const minute_ms = 60_000
 // Many changes at once are one reading.
 const gathered_ms = 300
 
@@ -28,14 +31,14 @@ let kept = false
 
 /**
  * Keeps what is shown up to date as long as the page is there: follows the workspace's changes, and reads again what is old
- * when the window is taken up. Begun before the page's own data is asked for: what was read before the stream is open is
- * read again.
+ * when the window is taken up. Begun before the page's own data is asked for, so that little is read before the stream is
+ * open: that is read again.
  */
 export function keepUpToDate(client: QueryClient, { workspace, scopes }: Session): void {
   if (kept) return
   kept = true
   lookAgain(client)
-  if (scopes.includes('events:read')) follow(client, `rapport-events-${workspace.id}`)
+  if (scopes.includes('events:read')) follow(client, `rapport-changes-${workspace.id}`)
 }
 
 function follow(client: QueryClient, name: string): void {
@@ -43,15 +46,14 @@ function follow(client: QueryClient, name: string): void {
   let gathering = false
   function hear(told: Told) {
     if ('refused' in told) return onRefused(client)
-    // The session tells of itself.
-    if ('lost' in told)
-      return void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+    if ('lost' in told) return void readAgain(client, everything(client))
     for (const kind of told.changed) for (const resource of stale[kind] ?? []) old.add(resource)
     for (const resource of of_any_change) old.add(resource)
     if (gathering) return
     gathering = true
     setTimeout(() => {
       gathering = false
+      readTwice(client, old)
       readAgain(client, old)
       old.clear()
     }, gathered_ms)
@@ -69,6 +71,16 @@ function follow(client: QueryClient, name: string): void {
   if (navigator.locks) navigator.locks.request(name, lead).catch(() => {})
   else whileSeen(hear)
 }
+
+/** The resources that the page has read. The session tells of itself. */
+const everything = (client: QueryClient): Set<string> =>
+  new Set(
+    client
+      .getQueryCache()
+      .getAll()
+      .map(({ queryKey }) => String(queryKey[0]))
+      .filter((resource) => resource !== 'session'),
+  )
 
 /** The stream is refused to whose session has ended; else it is the service that takes nobody at the moment. */
 async function onRefused(client: QueryClient) {
@@ -96,9 +108,11 @@ function whileSeen(hear: (told: Told) => void): void {
   look()
 }
 
-/** Reads what is old when the window is taken up again. */
+/** Reads what is old when the window is taken up again, and every minute what time alone makes old. */
 function lookAgain(client: QueryClient): void {
-  window.addEventListener('focus', () =>
-    client.refetchQueries({ type: 'active', stale: true }, { cancelRefetch: false }),
-  )
+  window.addEventListener('focus', () => {
+    const predicate = ({ queryKey }: { queryKey: QueryKey }) => !isAhead(String(queryKey[0]))
+    client.refetchQueries({ type: 'active', stale: true, predicate }, { cancelRefetch: false })
+  })
+  setInterval(() => document.visibilityState === 'visible' && readAgain(client, of_the_clock), minute_ms)
 }

@@ -77,7 +77,7 @@ export function useAppointmentActions() {
     await client.cancelQueries({ queryKey: ['appointments'] })
     show({ ...appointment, ...times })
     try {
-      await shownAhead(() => store(appointment, times))
+      await shownAhead(touched, () => store(appointment, times))
       return true
     } catch (error) {
       show(appointment)

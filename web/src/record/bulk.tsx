@@ -96,7 +96,7 @@ export function useBulk(): <Item>(work: Work<Item>) => Promise<Item[]> {
       async function go(those: typeof items, does: typeof work, changed: boolean) {
         await show?.(those, changed)
         const doing = () => counted(those, does)
-        const { done, failed } = await (show ? shownAhead(doing) : doing())
+        const { done, failed } = await (show ? shownAhead(resources, doing) : doing())
         const left = failed.map(({ item }) => item)
         if (left.length) await show?.(left, !changed)
         tellFailed(failed, nameOf, those.length)
