@@ -9,6 +9,7 @@ import { readStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
 import { client, type Rapport, type Reply, startRapport, turnableClock } from './harness.ts'
 import { beside, makeKey } from './keys.ts'
+import { until } from './webhooks.ts'
 
 const clock = turnableClock()
 let rapport: Rapport
@@ -137,9 +138,11 @@ describe('keys', () => {
     refused(await expired.call('GET', path), 401, 'unauthorized')
     const now = new Date(clock.now()).toISOString()
     await mine.call('GET', path)
-    // Noted beside the answer, not before it; this write comes after it.
-    await mine.call('POST', path, { name: 'Acme' })
-    assert.equal(await used(mine.id), now)
+    // Noted beside the answer, not before it.
+    await until(
+      () => used(mine.id),
+      (at) => at === now,
+    )
     assert.equal(await used(expired.id), null)
     await stored.close()
   })
