@@ -10,8 +10,7 @@ import { type Rapport, startRapport } from '../harness.ts'
 import { startWeb, type Web } from '../web.ts'
 import { until } from '../webhooks.ts'
 
-// Nothing is read by the clock, so what comes at all comes by the stream.
-const soon_ms = 10_000
+const soon_ms = 3000
 const dropped = /status of (401|503)|ERR_|Failed to load resource/
 
 let web: Web
