@@ -5,6 +5,7 @@ import type { Clock } from '../src/clock.ts'
 import { readConfig } from '../src/config.ts'
 import { type Role, startServer } from '../src/server.ts'
 import { removeScratch, settingsOf } from './engine.ts'
+import { countAnswer } from './faults/report.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 export type Reply<T = any> = { status: number; headers: Headers; body: T; text: string }
@@ -38,6 +39,7 @@ export function client(url: string, key: string | null) {
       },
       body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
     })
+    countAnswer(response.status, response.headers)
     const text = await response.text()
     const json = response.headers.get('content-type')?.includes('json')
     return {

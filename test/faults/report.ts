@@ -1,0 +1,42 @@
+import { appendFileSync } from 'node:fs'
+
+/**
+ * What a test of a fault has counted, beside whether it passed. Lost: acknowledged, but neither delivered nor in the log
+ * as failed. Phantom: delivered or stored, although its change was refused or rolled back. Unannounced: an answer ≥ 500
+ * that is not 503 with Retry-After.
+ */
+export type Report = {
+  /** Its row in the table; none for what counts for no single row. */
+  fault?: number
+  /** What it measured, in a few words. */
+  figures?: string
+  events?: number
+  lost?: number
+  phantom?: number
+  answers?: number
+  unannounced?: number
+}
+
+export type Reported = Report & { engine: string }
+
+/** Tells `npm run faults` what was counted; without it, nothing happens. */
+export function report(counted: Report): void {
+  const { FAULT_REPORT: file, TEST_ENGINE: engine = 'sqlite' } = process.env
+  if (file) appendFileSync(file, `${JSON.stringify({ engine, ...counted })}\n`)
+}
+
+/** A fault of the service is announced when the client is told when to come back. */
+export const isUnannounced = (status: number, headers: Headers): boolean =>
+  status >= 500 && !(status === 503 && Number(headers.get('retry-after')) >= 1)
+
+const counted = { answers: 0, unannounced: 0 }
+
+/** Counts an answer to a test of this process. */
+export function countAnswer(status: number, headers: Headers): void {
+  counted.answers++
+  if (isUnannounced(status, headers)) counted.unannounced++
+}
+
+process.on('exit', () => {
+  if (counted.answers) report(counted)
+})

@@ -1,0 +1,21 @@
+import { crashes } from './table/crashes.ts'
+import { receivers } from './table/receivers.ts'
+import { requests } from './table/requests.ts'
+
+export type Fault = {
+  number: number
+  fault: string
+  /** As the contract says it. */
+  promise: string
+  /** By file, the names of the tests that hold it; … stands for any text. */
+  tests: Record<string, string[]>
+}
+
+/** The fifty faults, by number. */
+export const faults: Fault[] = [...crashes, ...receivers, ...requests].sort((a, b) => a.number - b.number)
+
+/** A name of the table as a pattern of test names; a test inside of a group has the group's name before its own. */
+export function patternOf(name: string): string {
+  const parts = name.split('…').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
+  return `${parts.join('.*')}$`
+}

@@ -1,0 +1,203 @@
+import type { Fault } from '../table.ts'
+
+/** What happens to the service, its database, its machine and its clock. */
+export const crashes: Fault[] = [
+  {
+    number: 1,
+    fault: 'kill -9 after a claim, before the POST',
+    promise: 'sent when the lease is over, once; the attempt is listed as interrupted and uses up no try',
+    tests: {
+      'src/webhooks/queue.test.ts': [
+        'a lease that ends makes the delivery due again; its attempt is listed as interrupted and is no try',
+      ],
+      'test/sqlite/interrupted.test.ts': [
+        'an attempt that kill -9 interrupts is listed as interrupted, neither counted nor used up',
+      ],
+    },
+  },
+  {
+    number: 2,
+    fault: 'kill -9 after the receiver answered, before the commit',
+    promise: 'sent again: same delivery id, same bytes, ends succeeded; never 0 times',
+    tests: {
+      'test/faults/kill.test.ts': [
+        'kill -9 in the middle of a burst, again and again: nothing acknowledged is lost, nothing half done',
+      ],
+    },
+  },
+  {
+    number: 3,
+    fault: 'kill -9 of the API inside a write',
+    promise: 'record and event exist both or neither; a repetition with the same key finds one record',
+    tests: {
+      'test/faults/kill.test.ts': [
+        'kill -9 in the middle of a burst, again and again: nothing acknowledged is lost, nothing half done',
+      ],
+      'test/postgres/faults.test.ts': [
+        'four processes on one PostgreSQL, kill -9 and restarts of the database: no event is lost, made up, or sent by two at once',
+      ],
+    },
+  },
+  {
+    number: 4,
+    fault: 'SIGTERM under load',
+    promise: '503 with Retry-After at once, what is in flight ends within 15 s, exit 0; 0 lost, 0 twice',
+    tests: {
+      'test/faults/stop.test.ts': [
+        'while it stops, readiness and every request are 503, and what is in flight is finished',
+      ],
+      'src/webhooks/dispatcher.test.ts': ['a stop in the middle of a claim gives it back unused'],
+    },
+  },
+  {
+    number: 5,
+    fault: 'the database restarts while there is traffic',
+    promise: '503 with Retry-After, no 2xx without a commit; all works 5 s after it is back, no restart',
+    tests: {
+      'test/postgres/recovery.test.ts': [
+        'while the database is away (… shutdown) all is 503 in time; once it is back all works, without a restart',
+      ],
+      'src/webhooks/dispatcher.test.ts': [
+        'an outcome that the database does not take is written down when it does again',
+      ],
+    },
+  },
+  {
+    number: 6,
+    fault: 'the database hangs, or another program holds it',
+    promise: '503 with Retry-After within 6 s; the service says that it is not ready, and recovers alone',
+    tests: {
+      'test/postgres/recovery.test.ts': [
+        'a database that hangs is as one that is away, also one that never comes back to an open connection',
+      ],
+      'test/http-faults.test.ts': [
+        'when another program holds the database for 5 seconds, all waiting writes are 503 with Retry-After, and nothing is half done',
+      ],
+    },
+  },
+  {
+    number: 7,
+    fault: 'the disk is full',
+    promise: 'writes are 503, reads work, nothing is half done; heals when there is room again',
+    tests: {
+      'test/sqlite/full.test.ts': [
+        'when the database is full, writes are 503 and nothing is half done; those that share the commit are told too',
+      ],
+    },
+  },
+  {
+    number: 8,
+    fault: 'deadlock, serialization failure, another writer',
+    promise: 'the transaction is done again, at most 3 times, then 503; nothing is stored twice',
+    tests: {
+      'test/postgres/locks.test.ts': [
+        'two transactions that wait for each other both succeed, one of them by doing its work again',
+        'work that meets with others is done again three times, and then refused with 503, with nothing stored',
+      ],
+      'test/http-faults.test.ts': [
+        'while another program writes for a moment, writes wait for it and reads do not',
+      ],
+    },
+  },
+  {
+    number: 9,
+    fault: 'power cut',
+    promise: 'every acknowledged write and its event is there',
+    tests: {
+      'test/postgres/faults.test.ts': [
+        'four processes on one PostgreSQL, kill -9 and restarts of the database: no event is lost, made up, or sent by two at once',
+      ],
+    },
+  },
+  {
+    number: 22,
+    fault: 'the schedule of retries',
+    promise:
+      '1, 5 and 30 minutes after the previous attempt ended, never early; then failed, the webhook too',
+    tests: {
+      'test/webhooks-retries.test.ts': [
+        'come 1, 5 and 30 minutes after the previous attempt ended, to the millisecond, and then no more',
+        'after the last one the delivery is failed and the webhook too, with the reason',
+        'survive a restart: neither early nor lost, and the attempts before it count',
+      ],
+      'src/webhooks/schedule.test.ts': [
+        'a retry is never early and there are exactly as many retries as delays',
+      ],
+    },
+  },
+  {
+    number: 23,
+    fault: "the machine's clock jumps by an hour",
+    promise: 'no retry early, no mass of retries, no second attempt at once',
+    tests: {
+      'test/webhooks-retries.test.ts': [
+        'a clock that jumps far ahead during an attempt starts no second one',
+      ],
+      'src/db/postgres/clock.test.ts': [
+        'processes whose clocks are an hour ahead and an hour behind agree about retries, times and signatures',
+      ],
+    },
+  },
+  {
+    number: 24,
+    fault: 'SIGSTOP of a worker until its lease is over, then SIGCONT',
+    promise: 'its late outcome changes nothing: the new owner’s stands',
+    tests: {
+      'src/webhooks/queue.test.ts': [
+        'a late outcome of a lease that another owner took over changes nothing',
+      ],
+    },
+  },
+  {
+    number: 25,
+    fault: 'several workers claim at once',
+    promise: 'no delivery is claimed twice',
+    tests: {
+      'src/webhooks/queue.test.ts': ['owners that claim at once never get the same delivery'],
+      'src/webhooks/dispatcher.test.ts': ['two dispatchers on one database send each delivery once'],
+    },
+  },
+  {
+    number: 28,
+    fault: 'a webhook is deleted or paused while work is pending',
+    promise: 'deleted: pending is cancelled, nothing is sent after the 200; paused: kept, and sent on resume',
+    tests: {
+      'test/webhooks-pause-delete.test.ts': [
+        'cancels what is pending: the log keeps it as cancelled, finished, with nothing to come',
+        'nothing is posted after the 200, even in the middle of a burst',
+        'nothing is posted after the 200 of a pause, and all of it after the resume',
+      ],
+      'src/events/emit.test.ts': [
+        'a change that is under way while a webhook is deleted leaves no delivery that nobody ends',
+      ],
+    },
+  },
+  {
+    number: 29,
+    fault: 'the secret is rotated between two attempts',
+    promise: 'same body, signed with the secrets of its own time; old and new both verify in the overlap',
+    tests: {
+      'test/webhooks-rotation.test.ts': [
+        'a retry is signed with the secrets of its own time, over the same body',
+        'during the overlap a receiver with the old secret and one with the new both verify; then the new alone',
+      ],
+    },
+  },
+  {
+    number: 30,
+    fault: 'a delivery that cannot be made',
+    promise: 'fails by itself and stops no other',
+    tests: {
+      'src/webhooks/dispatcher.test.ts': [
+        'a delivery that cannot even be made fails by itself and stops no other',
+        'an outcome that the database refuses stops no other, and is kept as an attempt without its answer',
+      ],
+    },
+  },
+  {
+    number: 32,
+    fault: 'a transaction stays open for 10 minutes',
+    promise: 'deliveries go on as quickly as without it',
+    tests: {},
+  },
+]

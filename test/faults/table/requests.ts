@@ -1,0 +1,215 @@
+import type { Fault } from '../table.ts'
+
+/** What clients send, and how. */
+export const requests: Fault[] = [
+  {
+    number: 33,
+    fault: 'invalid UTF-8',
+    promise: '400',
+    tests: {
+      'test/http-errors.test.ts': ['invalid UTF-8 is 400; a byte order mark is no part of the JSON'],
+      'test/http-json.test.ts': ['arbitrary bytes as a body never give a 5xx'],
+    },
+  },
+  {
+    number: 34,
+    fault: 'NUL or a lone surrogate in any text or key',
+    promise: '422',
+    tests: {
+      'src/companies/companies.test.ts': ['NUL and lone surrogates are 422 anywhere in a body, keys too'],
+      'src/contacts/fields.test.ts': ['NUL and lone surrogates are refused, in values, keys and tags'],
+    },
+  },
+  {
+    number: 35,
+    fault: 'JSON deeper than 64 levels, 100,000 brackets',
+    promise: '400, as quickly as anything else',
+    tests: {
+      'test/http-errors.test.ts': [
+        'JSON may be 64 levels deep; one more is 400, and 100,000 are as quickly refused',
+      ],
+    },
+  },
+  {
+    number: 36,
+    fault: '`__proto__` and `constructor.prototype`, escaped too',
+    promise: '400; a plain key `constructor` works',
+    tests: {
+      'test/http-errors.test.ts': [
+        'keys that reach for the prototype are 400, at every depth and however they are escaped',
+        'names that every JavaScript object knows are ordinary keys of custom fields',
+      ],
+    },
+  },
+  {
+    number: 37,
+    fault: 'what is not JSON, unusual JSON, hostile texts',
+    promise: 'not JSON: 400; JSON: read as the standard says; every accepted text comes back byte for byte',
+    tests: {
+      'test/http-json.test.ts': [
+        '… texts are 400 in the envelope, on POST and PUT, and change nothing',
+        'unusual JSON that is JSON is read as the standard says',
+      ],
+      'src/companies/companies.test.ts': ['every character comes back as it was sent'],
+    },
+  },
+  {
+    number: 38,
+    fault: 'ids such as 0, -1, 1.5, 2⁶³, 1e3, 0x1',
+    promise: 'in a path 404, in a body or a query 422; never 500',
+    tests: {
+      'test/http-errors.test.ts': ['an id in the path that is no positive integer is 404, for every method'],
+      'test/http-json.test.ts': ['arbitrary query strings and ids never give a 5xx'],
+    },
+  },
+  {
+    number: 39,
+    fault: 'a value of 1e400, of 19 digits, 0.1 + 0.2, -0, a text',
+    promise: '422 when it cannot be kept exactly, else echoed and summed exactly',
+    tests: {
+      'src/deals/deals.test.ts': [
+        'a value is echoed exactly, in the detail, in the list and in the event',
+        'values out of range, too precise or of another type are refused, and nothing is coerced',
+      ],
+      'src/deals/value.test.ts': [
+        'every value of up to 4 decimals is stored exactly and comes back as the same number',
+      ],
+    },
+  },
+  {
+    number: 40,
+    fault: '2026-02-30, 24:00, offsets, the year 0',
+    promise: '422, or the same moment in UTC; never another day',
+    tests: {
+      'test/webhooks-log.test.ts': [
+        'from and to are inclusive, in any time zone',
+        'an unknown webhook is an empty list; an unknown event, status or time is refused',
+      ],
+      'test/read-only-fields.test.ts': [
+        'a time that has no year in UTC is refused, so that what GET shows can always be put back',
+      ],
+    },
+  },
+  {
+    number: 41,
+    fault: '50 POSTs at once with one Idempotency-Key',
+    promise: 'one record, one event, one answer; another body is 409; kept 24 h, over a restart',
+    tests: {
+      'test/http-idempotency.test.ts': [
+        '50 requests at once with one key make one record with one event',
+        '50 requests at once with one key and different bodies make one record; the others are told',
+        'an answer is kept for 24 hours',
+        'kept answers survive a restart, and are not readable in the database',
+      ],
+    },
+  },
+  {
+    number: 42,
+    fault: 'PUTs of other fields at once',
+    promise: 'both are kept, and the events form a chain',
+    tests: {
+      'src/deals/changes.test.ts': ['two PUTs at once on different fields keep both'],
+      'src/contacts/contacts.test.ts': ['two PUTs at once on different fields keep both'],
+      'test/postgres/locks.test.ts': [
+        'fifty changes of one deal at once are all made, each from what the one before left',
+      ],
+    },
+  },
+  {
+    number: 43,
+    fault: 'two that win one deal at once',
+    promise: 'exactly one `deal.won`',
+    tests: {
+      'src/deals/changes.test.ts': ['of two that win at once exactly one is the change'],
+      'test/postgres/locks.test.ts': ['a deal that fifty requests win at once is won once'],
+    },
+  },
+  {
+    number: 44,
+    fault: 'a search for %, _, \\, quotes, 10,000 characters',
+    promise: 'plain characters; over 255 is 422',
+    tests: {
+      'src/contacts/list.test.ts': [
+        'for … finds …',
+        'a bad parameter is 422 with its name, an unknown one 400',
+      ],
+    },
+  },
+  {
+    number: 45,
+    fault: 'per_page 0, -1, 101, 1e9, abc; page 2⁵³',
+    promise: 'above 100 is taken as 100, others are 422; past the end is empty',
+    tests: {
+      'src/companies/list.test.ts': [
+        'per_page is 1 to 100; what is above is taken as 100, and meta says so',
+        '0, negative numbers and what is no integer are 422, both at once',
+        'a page far past any end is empty, with the true total',
+      ],
+    },
+  },
+  {
+    number: 46,
+    fault: '100,000 custom fields, a value of 1 MiB',
+    promise: '422 within a fixed number of problems; a body over 1 MiB is 413',
+    tests: {
+      'test/http-errors.test.ts': ['a body over 1 MiB is 413, one of exactly 1 MiB is taken'],
+      'src/companies/companies.test.ts': ['at most 100 keys, in a body and after merging'],
+    },
+  },
+  {
+    number: 47,
+    fault: 'slow uploads, slow readers, 10,000 connections, 100 KB of headers',
+    promise: '408, bounded buffers, 431; health is answered all the time',
+    tests: {
+      'test/http-raw.test.ts': [
+        'headers or a path larger than 16 KiB are 431 in the envelope',
+        'a request that is not sent to its end in time is 408 in the envelope: in its headers, and in its body',
+      ],
+      'src/feed/streams.test.ts': [
+        'what a client does not take is not kept for it; it delays nobody, and gets all of it later',
+      ],
+    },
+  },
+  {
+    number: 48,
+    fault: 'CR and LF in names, events and headers',
+    promise: 'never in a header; one line of the log for each record of it',
+    tests: {
+      'test/webhooks-registration.test.ts': [
+        'every event of the catalogue can be asked for; an unknown one is refused with all their names',
+      ],
+    },
+  },
+  {
+    number: 49,
+    fault: 'guessing keys by time',
+    promise: 'looked up by the hash of the whole key; one and the same 401 for every cause',
+    tests: {
+      'test/access.test.ts': [
+        'no key, an unknown, a malformed, a revoked and an expired one get one and the same answer',
+        'the database holds a hash of the key, not the key',
+      ],
+    },
+  },
+  {
+    number: 50,
+    fault: "wrong media type or method, two lengths, unknown fields, another tenant's id",
+    promise: '415, 405 with Allow, 400, 422, 404; what the service owns is never written',
+    tests: {
+      'test/http-errors.test.ts': [
+        'a body that is not declared as JSON is 415',
+        'a known path with another method is 405 and says what is allowed, with a key and without one',
+      ],
+      'test/http-raw.test.ts': [
+        'a body whose length is contradictory or no number is 400, and nothing is made',
+      ],
+      'test/access-workspaces.test.ts': [
+        "another workspace's ids answer exactly like ids that never were, on every path and method",
+      ],
+      'src/companies/companies.test.ts': [
+        'an unknown field is 422 unknown_field: a typo must not vanish',
+        'read-only fields are accepted and ignored, whatever they hold',
+      ],
+    },
+  },
+]
