@@ -79,7 +79,10 @@ export const scopes = [
 scopes.push('events:read', 'audit_log:read', 'reports:read')
 
 export type Deps = {
-  config: Pick<Config, 'rate_limit_per_second' | 'trash_days' | 'booking_rate_per_second' | 'trusted_proxies'>
+  config: Pick<
+    Config,
+    'rate_limit_per_second' | 'trash_days' | 'booking_rate_per_second' | 'trusted_proxies' | 'public_url'
+  >
   database: Database
   clock: Clock
   seal: Seal
@@ -168,7 +171,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   })
   feedRoutes(app, { db, reading, streams, event_names })
 
-  await publicBooking(app, { db, reading, clock, per_second: config.booking_rate_per_second })
+  const { booking_rate_per_second: per_second, public_url } = config
+  await publicBooking(app, { db, reading, clock, per_second, public_url })
   await docsPage(app)
   if (web_folder) await webApp(app, web_folder)
   else app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/', 302))

@@ -6,6 +6,7 @@ test('without any variable the settings are those of the documentation', () => {
   assert.deepEqual(readConfig({}), {
     port: 3000,
     host: '127.0.0.1',
+    public_url: null,
     data_dir: './data',
     database_url: null,
     database_replica_url: null,
@@ -47,9 +48,25 @@ test('variables are read, trimmed; an empty one is as good as none', () => {
   )
 })
 
+test('PUBLIC_URL is read as an origin: lower case, without a final slash or the default port', () => {
+  for (const given of ['https://crm.example.com', 'https://crm.example.com/', 'HTTPS://CRM.example.com:443'])
+    assert.equal(readConfig({ PUBLIC_URL: given }).public_url, 'https://crm.example.com')
+  assert.equal(readConfig({ PUBLIC_URL: 'http://[::1]:8080/' }).public_url, 'http://[::1]:8080')
+})
+
 test('every wrong value is refused, with its name and what would be right', () => {
   const wrong: Record<string, string[]> = {
     PORT: ['-1', '65536', '80a', '3e3', '0x50', '1.5', 'http'],
+    PUBLIC_URL: [
+      'crm.example.com',
+      'ftp://crm.example.com',
+      'https://crm.example.com/crm',
+      'https://crm.example.com/?a',
+      'https://crm.example.com/?',
+      'https://crm.example.com/#',
+      'https://user@crm.example.com',
+      'https://',
+    ],
     DATABASE_URL: ['localhost:5432', 'mysql://localhost/rapport', 'data.db'],
     DATABASE_REPLICA_URL: ['replica'],
     DATABASE_POOL_SIZE: ['1', '1001'],

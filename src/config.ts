@@ -31,6 +31,15 @@ const urlOf =
     if (!url || !protocols.includes(url.protocol)) throw new Error(`must be a URL such as ${example}`)
     return value
   }
+// Links append their path to it, so it has none of its own.
+const origin = (value: string) => {
+  if (!value) return null
+  const url = URL.parse(value)
+  const bare = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+  if (!bare || /[?#]/.test(value))
+    throw new Error('must be an http or https origin without a path, such as https://crm.example.com')
+  return url.origin
+}
 const databaseUrl = urlOf('postgres://user:password@host:5432/database', 'postgres:', 'postgresql:')
 const networks = (value: string) => {
   const list = value
@@ -55,6 +64,11 @@ const networks = (value: string) => {
 const settings = {
   port: { fallback: '3000', about: 'port to listen on (0: any free one)', parse: integer(0, 65535) },
   host: { fallback: '127.0.0.1', about: 'address to listen on', parse: (value: string) => value },
+  public_url: {
+    fallback: '',
+    about: 'address that links are made from, such as https://crm.example.com',
+    parse: origin,
+  },
   data_dir: {
     fallback: './data',
     about: 'folder of the database and the key file',

@@ -126,7 +126,7 @@ export async function startServer(
     // By one of the processes of a start, and anew by each start: an older link is worth nothing any more.
     const offers = mine.includes('api') && folder !== 'shared'
     const token = offers ? await patiently(() => transaction(db, makeSetupToken), onWait) : null
-    const setup_url = token && `${url}/setup#${token}`
+    const setup_url = token && `${config.public_url ?? url}/setup#${token}`
     if (mine.includes('dispatcher')) {
       closing.push(startRetention(db, clock, config.delivery_log_days, onError))
       closing.push(startCleaning(db, clock, onError))
@@ -188,10 +188,16 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-// Whoever reaches a server that listens on loopback only is on this machine already (contract: webhooks, url).
-function targetPolicy({ host, webhook_allowed_networks }: Config): TargetPolicy {
-  const allow_private = host === 'localhost' || loopback.check(host, host.includes(':') ? 'ipv6' : 'ipv4')
-  return { allowed_networks: parseNetworks(webhook_allowed_networks.join(',')), allow_private }
+// A caller of a server that listens on loopback only is on this machine already. TRUSTED_PROXIES and PUBLIC_URL say
+// that a proxy on this machine lets others in (contract: webhooks, url).
+function targetPolicy(config: Config): TargetPolicy {
+  const { host, webhook_allowed_networks: networks } = config
+  const local = host === 'localhost' || loopback.check(host, host.includes(':') ? 'ipv6' : 'ipv4')
+  const reached_by_others = config.trusted_proxies.length > 0 || config.public_url !== null
+  return {
+    allowed_networks: parseNetworks(networks.join(',')),
+    allow_private: local && !reached_by_others && networks.length === 0,
+  }
 }
 
 // An empty installation gets a workspace and a key, both or neither, so that the first request can be sent at once.

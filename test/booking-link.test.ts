@@ -18,24 +18,24 @@ const hour = 3_600_000
 const inHours = (hours: number) => new Date(Math.ceil(clock.now() / hour) * hour + hours * hour).toISOString()
 
 /** An appointment that a visitor has booked on a page that is always open, with its private link. */
-async function booked(fields: object = {}) {
+async function booked(fields: object = {}, at = rapport) {
   const slug = `link-${++pages}`
   const whole_day = [{ from: '00:00', to: '24:00' }]
   const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
   const availability = Object.fromEntries(days.map((day) => [day, whole_day]))
-  const page = await makePage(rapport, {
+  const page = await makePage(at, {
     slug,
     time_zone: 'UTC',
     availability,
     minimum_notice_minutes: 0,
     ...fields,
   })
-  const { get, post } = visitor(rapport.url)
+  const { get, post } = visitor(at.url)
   const slot = inHours(24)
   const { location } = await post(`/book/${slug}`, { ...ana, slot })
   const link = location.split('?')[0] as string
   const read = async (): Promise<Made> =>
-    (await rapport.call('GET', `/api/v1/appointments?booking_page_id=${page.id}`)).body.data[0]
+    (await at.call('GET', `/api/v1/appointments?booking_page_id=${page.id}`)).body.data[0]
   return { page, link, slot, get, post, read }
 }
 
@@ -68,6 +68,14 @@ test('the private link shows the appointment, is found by nobody and kept by nob
   const log = await rapport.call('GET', '/api/v1/audit-log?per_page=100')
   assert.ok(!shown.text.includes(token) && !log.text.includes(token) && !shown.text.includes('link_hash'))
   assert.equal((await get(`${link.slice(0, -1)}${link.endsWith('A') ? 'B' : 'A'}`)).status, 404)
+})
+
+test('with PUBLIC_URL the link in the calendar file begins with it, whatever host was asked', async (t) => {
+  const proxied = await startRapport({ clock, env: { PUBLIC_URL: 'https://crm.example.com' } })
+  t.after(() => proxied.close())
+  const { link, get } = await booked({}, proxied)
+  const file = parseCalendar((await get(`${link}/calendar.ics`)).text)
+  assert.equal(file.URL, `https://crm.example.com${link}`)
 })
 
 test("a visitor's page shows what was agreed, and neither the notes nor the contact", async () => {

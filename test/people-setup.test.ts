@@ -122,6 +122,16 @@ test('each start and each command makes the link anew until there is an account,
   assert.match(listed.stdout, /^ID +CREATED +E-MAIL +NAME\nusr_\w+ +\S+ +ada@example\.com +Ada Lovelace$/)
 })
 
+test('with PUBLIC_URL the links of a start and of the command line begin with it', async (t) => {
+  const DATA_DIR = scratchFolder(t)
+  const PUBLIC_URL = 'https://crm.example.com/'
+  const server = await startRapport({ data_dir: DATA_DIR, env: { PUBLIC_URL } })
+  t.after(() => server.close())
+  assert.match(String(server.setup_url), /^https:\/\/crm\.example\.com\/setup#[\w-]{43}$/)
+  const made = await runRapport(['setup-link'], { DATA_DIR, PUBLIC_URL })
+  assert.match(made.last, /^https:\/\/crm\.example\.com\/setup#[\w-]{43}$/)
+})
+
 test('of several processes one shows the link, and all of them take it', async (t) => {
   const DATA_DIR = scratchFolder(t)
   const service = await serveProcess(t, { DATA_DIR, WEB_CONCURRENCY: '2', LOG_LEVEL: 'silent' })

@@ -89,7 +89,7 @@ export function linkRoutes(app: App, deps: PublicDeps, show: Show): void {
   app.get(`${path}/calendar.ics`, { ...unlogged, schema: { params } }, async (request, reply) => {
     const { workspace_id, appointment, path } = await linkOf(request.params)
     const sequence = await reading((handle) => changesOfAppointment(handle, workspace_id, appointment.id))
-    const link = `${request.protocol}://${request.host}${path}`
+    const link = `${deps.public_url ?? `${request.protocol}://${request.host}`}${path}`
     return privately(reply)
       .headers({ ...page_headers, 'content-disposition': 'attachment; filename="appointment.ics"' })
       .type('text/calendar; charset=utf-8')

@@ -11,7 +11,13 @@ import { nextSlots, offeredSlots } from './slots.ts'
 
 // What the routes of visitors share: what a request asks for, and what is offered next.
 
-export type PublicDeps = { db: Db; reading: Reading; clock: Clock }
+export type PublicDeps = {
+  db: Db
+  reading: Reading
+  clock: Clock
+  /** The origin of links that leave the service; null: the address of the request. */
+  public_url: string | null
+}
 /** Sends a page. */
 export type Show = (reply: FastifyReply, screen: Screen) => FastifyReply
 /** A booking page of whichever workspace. */

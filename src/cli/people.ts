@@ -86,8 +86,9 @@ export const invite: Command = {
   },
 }
 
-// Where the service is reached from outside is not known here: the path is what counts.
-function linkOf({ host, port }: Config, path: string): string {
+// Without PUBLIC_URL the address from outside is unknown here; the link's path is still right.
+function linkOf({ host, port, public_url }: Config, path: string): string {
+  if (public_url) return public_url + path
   const own = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
   return `http://${isIPv6(own) ? `[${own}]` : own}${port ? `:${port}` : ''}${path}`
 }

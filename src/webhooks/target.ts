@@ -9,7 +9,7 @@ export type Network = [Address, number]
 export type TargetPolicy = {
   /** What WEBHOOK_ALLOWED_NETWORKS adds to the public internet. */
   allowed_networks: readonly Network[]
-  /** True while the server itself listens on loopback only. */
+  /** True while only callers on this machine reach the server, and no setting names the networks. */
   allow_private: boolean
 }
 
