@@ -3,6 +3,7 @@
     WEBHOOK_SECRET='whsec_...' PORT=4000 python3 receiver.py
 
 During a rotation put the new secret into WEBHOOK_SECRET_NEXT; either one is accepted then.
+Deliveries are stored in the SQLite file that STORE names (./received.db).
 """
 
 import hashlib
@@ -10,16 +11,16 @@ import hmac
 import json
 import os
 import queue
+import sqlite3
 import sys
 import threading
-from collections import OrderedDict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRETS = [s for s in (os.environ.get("WEBHOOK_SECRET"), os.environ.get("WEBHOOK_SECRET_NEXT")) if s]
 PORT = int(os.environ.get("PORT", "4000"))
 # Anyone can reach a public endpoint; without a limit anyone can fill its memory.
 MAX_BODY_BYTES = 8 * 1024 * 1024
-REMEMBERED_DELIVERIES = 10_000
+STORE = os.environ.get("STORE", "received.db")
 
 
 def is_signed_with(secret, body, header):
@@ -34,36 +35,39 @@ def is_genuine(headers, body):
     return any(is_signed_with(secret, body, signature) for secret in SECRETS for signature in signatures)
 
 
-# In earnest: a unique column in your database, filled before the answer, so that a restart forgets nothing.
-seen = OrderedDict()
-seen_lock = threading.Lock()
+# One row for each delivery. The primary key makes a repeated delivery a no-op.
+store = sqlite3.connect(STORE, check_same_thread=False, isolation_level=None)
+store.execute("PRAGMA synchronous = FULL")
+store.execute("CREATE TABLE IF NOT EXISTS received (delivery TEXT PRIMARY KEY, event TEXT NOT NULL, handled INTEGER DEFAULT 0)")
+store_lock = threading.Lock()
 
 
-def is_first_time(delivery):
-    with seen_lock:
-        if delivery in seen:
-            return False
-        seen[delivery] = True
-        if len(seen) > REMEMBERED_DELIVERIES:
-            seen.popitem(last=False)
-        return True
+def keep(delivery, body):
+    """Stores a delivery durably; False when it is stored already."""
+    with store_lock:
+        insert = "INSERT INTO received (delivery, event) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        return store.execute(insert, (delivery, body.decode())).rowcount == 1
 
 
 def handle(event):
-    """Your work goes here; it runs after the answer, so it may take its time."""
+    """Your work goes here. It runs after the answer, and again after a crash that came before its end."""
     print(event["timestamp"], event["event"], json.dumps(event["data"], ensure_ascii=False), flush=True)
 
 
-events = queue.Queue()
+deliveries = queue.Queue()
 
 
 def work():
     while True:
-        event = events.get()
+        delivery = deliveries.get()
         try:
-            handle(event)
+            with store_lock:
+                (event,) = store.execute("SELECT event FROM received WHERE delivery = ?", (delivery,)).fetchone()
+            handle(json.loads(event))
+            with store_lock:
+                store.execute("UPDATE received SET handled = 1 WHERE delivery = ?", (delivery,))
         except Exception as error:
-            print(event["id"], "could not be handled:", error, file=sys.stderr, flush=True)
+            print(delivery, "could not be handled; the next start tries again:", error, file=sys.stderr, flush=True)
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -81,14 +85,14 @@ class Receiver(BaseHTTPRequestHandler):
         if not is_genuine(self.headers, body):
             return self.answer(401)
 
-        # Before the delivery counts as seen: what cannot be read must come again, not be taken for a duplicate.
         try:
-            event = json.loads(body)
+            json.loads(body)
         except ValueError:
             return self.answer(400)
+        # Store first, then answer: a success tells the service to forget the delivery.
         delivery = self.headers.get("X-Service-Delivery", "")
-        if is_first_time(delivery):
-            events.put(event)
+        if keep(delivery, body):
+            deliveries.put(delivery)
         else:
             print(delivery, "came again: ignored", flush=True)
         return self.answer(200)
@@ -107,7 +111,9 @@ class Receiver(BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     if not SECRETS:
-        sys.exit("Set WEBHOOK_SECRET to the secret that the registration answered with.")
+        sys.exit("Set WEBHOOK_SECRET to the secret of your webhook.")
+    for (delivery,) in store.execute("SELECT delivery FROM received WHERE handled = 0").fetchall():
+        deliveries.put(delivery)
     threading.Thread(target=work, daemon=True).start()
     print(f"Receiving webhooks on port {PORT}", flush=True)
     ThreadingHTTPServer(("", PORT), Receiver).serve_forever()

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -17,6 +19,8 @@ const body =
 
 const sign = (key: string, text = body) => `sha256=${createHmac('sha256', key).update(text).digest('hex')}`
 
+const folder = mkdtempSync(join(tmpdir(), 'rapport-receiver-'))
+const store = join(folder, 'received.ndjson')
 let url: string
 let receiver: ReturnType<typeof spawn>
 const printed: string[] = []
@@ -30,21 +34,32 @@ async function freePort(): Promise<number> {
   return port
 }
 
-before(async () => {
+/** Starts the receiver on the store; resolves when it listens. */
+async function start() {
   const port = await freePort()
   url = `http://127.0.0.1:${port}/hooks`
-  receiver = spawn(process.execPath, [fileURLToPath(new URL('./receiver.ts', import.meta.url))], {
-    env: { WEBHOOK_SECRET: secret, WEBHOOK_SECRET_NEXT: next, PORT: String(port) },
+  receiver = spawn(process.execPath, [fileURLToPath(new URL('./receiver.mjs', import.meta.url))], {
+    env: { WEBHOOK_SECRET: secret, WEBHOOK_SECRET_NEXT: next, PORT: String(port), STORE: store },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: receiver.stdout! })
-  lines.on('line', (line) => printed.push(line))
-  await once(lines, 'line')
-})
+  for await (const line of lines) {
+    printed.push(line)
+    if (line.startsWith('Receiving webhooks')) break
+  }
+  const rest = createInterface({ input: receiver.stdout! })
+  rest.on('line', (line) => printed.push(line))
+}
 
-after(async () => {
-  receiver.kill()
+async function stop(signal: NodeJS.Signals) {
+  receiver.kill(signal)
   await once(receiver, 'exit')
+}
+
+before(start)
+after(async () => {
+  await stop('SIGTERM')
+  rmSync(folder, { recursive: true })
 })
 
 let number = 0
@@ -87,6 +102,26 @@ test('the documented receiver answers a repeated delivery with 200 and handles i
   while (handled('last') === 0) await new Promise((resolve) => setTimeout(resolve, 5))
   assert.equal(handled('again'), 1)
   assert.ok(printed.includes('dlv_again came again: ignored'))
+})
+
+test('the documented receiver has stored a delivery when it answers, and works off what a crash left', async () => {
+  const signed = { 'X-Service-Delivery': 'dlv_kept', 'X-Service-Signature': sign(secret) }
+  assert.equal(await post(signed), 200)
+  await stop('SIGKILL')
+  assert.match(readFileSync(store, 'utf8'), /"delivery":"dlv_kept"/)
+
+  const event = { ...JSON.parse(body), data: { name: 'left by a crash' } }
+  writeFileSync(store, `${JSON.stringify({ delivery: 'dlv_left', event })}\n{"delivery":"dlv_cut`, {
+    flag: 'a',
+  })
+  printed.length = 0
+  await start()
+  assert.equal(printed.filter((line) => line.includes('left by a crash')).length, 1)
+  assert.equal(await post(signed), 200)
+  assert.equal(await post({ ...signed, 'X-Service-Delivery': 'dlv_cut' }), 200)
+  const told = () => printed.filter((line) => line.includes(' came again: ignored'))
+  while (!told().length) await new Promise((resolve) => setTimeout(resolve, 5))
+  assert.deepEqual(told(), ['dlv_kept came again: ignored'])
 })
 
 test('the documented receiver refuses a body over its limit', async () => {
