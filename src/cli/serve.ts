@@ -18,21 +18,21 @@ export const serve: Command = {
     const settings = config()
     const worker = io.env[worker_variable]
     const many = settings.web_concurrency > 1
+    const signals = followSignals(io)
+    // Workers find what their parent has built. Where only deliveries are attempted, nobody opens it.
+    const web_folder = mine.includes('api') ? await buildWebApp(io.err) : null
     const start = async () => {
-      // Workers find what their parent has built. Where only deliveries are attempted, nobody opens it.
-      const web_folder = mine.includes('api') ? await buildWebApp(io.err) : null
       if (many && !worker) return startWorkers(settings, io)
       if (!worker) return startServer(settings, { roles: mine, web_folder })
       const peers = joinWorkers(settings.web_concurrency - 1)
       const folder = worker === 'first' ? 'given' : 'shared'
       return startServer(settings, { roles: mine, peers, folder, web_folder })
     }
-    const signals = followSignals(io)
     const running = await start().catch((error) => {
       throw listenError(error, settings) ?? error
     })
     if (worker) tellStarted(running)
-    else greet(running, io)
+    else greet(running, io, web_folder !== null)
     // Written now, and not only at the end, which kill -9 would skip.
     setTimeout(() => module.flushCompileCache(), 1000).unref()
     return signals.stopped(running)
@@ -47,15 +47,20 @@ function rolesOf(list: string = roles.join()): Role[] {
   return names as Role[]
 }
 
-function greet({ url, first_key, setup_url }: Running, io: Io) {
+function greet({ url, first_key, setup_url }: Running, io: Io, has_web_app: boolean) {
   // Everything on this machine: an address that can be opened must be a certain one.
   const openable = (url: string) => url.replace('//[::]:', '//[::1]:')
   const address = openable(url)
   const lines = [`Rapport serves ${address}`]
   if (first_key) lines.push(firstSteps(address, first_key))
-  if (setup_url) lines.push('', `Open ${openable(setup_url)} to create your account`)
+  if (setup_url && has_web_app) lines.push('', `Open ${openable(setup_url)} to create your account`)
+  if (setup_url && !has_web_app) lines.push('', without_web_app)
   io.out(lines.join('\n'))
 }
+
+// The link would lead to a page that is not served.
+const without_web_app =
+  'This start serves the API without the web app. To have both, run npm ci without --omit=dev and start again.'
 
 const firstSteps = (address: string, key: string) => `
 Your first API key (shown this once, keep it):

@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
@@ -21,6 +32,17 @@ function install(t: { after(work: () => void): void }, { packages = true, source
   }
   if (packages) symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   return folder
+}
+
+/** Gives an installation the packages that npm ci --omit=dev would. */
+function addProductionPackages(folder: string) {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  for (const [path, { dev }] of Object.entries<{ dev?: boolean }>(packages)) {
+    const outermost = /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path)
+    if (!outermost || dev || !existsSync(join(root, path))) continue
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    symlinkSync(join(root, path), join(folder, path))
+  }
 }
 
 const script = `import { buildWebApp } from './src/web/build.ts'
@@ -82,4 +104,26 @@ test('without what builds it, or without sources, the service starts all the sam
   assert.equal(bare.built, null)
   assert.match(bare.said, /npm ci/)
   assert.deepEqual(await build(install(t, { sources: false, packages: false })), { built: null, said: '' })
+})
+
+test('a start without development packages offers no link to the web app, and says how to get it', async (t) => {
+  const folder = install(t, { packages: false })
+  addProductionPackages(folder)
+  const service = spawn(process.execPath, ['src/main.ts', 'serve'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: join(folder, 'data') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(service, 'exit')
+  t.after(() => service.kill('SIGKILL'))
+  let said = ''
+  for await (const line of createInterface({ input: service.stdout })) {
+    said += `${line}\n`
+    if (line.includes('npm ci')) break
+  }
+  assert.match(said, /Rapport serves http/)
+  assert.match(said, /run npm ci without --omit=dev/)
+  assert.doesNotMatch(said, /\/setup/)
+  service.kill('SIGTERM')
+  assert.deepEqual(await ended, [0, null])
 })
