@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkScreen, startWeb, type Web } from '../web.ts'
+import { until } from '../webhooks.ts'
 
 let web: Web
 before(async () => {
@@ -73,6 +74,40 @@ test('a date that is typed is stored as the day it says, once, and only when it 
     sent.map((text) => JSON.parse(text).expected_close_date),
     ['2027-01-15', '2027-02-03', null],
   )
+})
+
+test('Enter in an unchanged number, date or time field closes it for good, and stores nothing', async (t) => {
+  const deal = await made('deals', {
+    name: 'Untouched',
+    value: 753505.2402,
+    expected_close_date: '2026-12-01',
+  })
+  const activity = await made('activities', {
+    type: 'call',
+    subject: 'Untouched',
+    due_at: '2026-12-01T09:00:00.000Z',
+  })
+  const page = await web.open(t, `/deals/${deal}`)
+  const sent = changes(page)
+  const leaves = async (name: string) => {
+    const button = page.getByRole('button', { name: new RegExp(`^${name}`) })
+    await button.click()
+    const field = page.getByRole('textbox', { name, exact: true })
+    await field.press('Enter')
+    // The button has the focus, and the same key press has not opened the field once more.
+    await until(
+      () => page.locator(':focus').getAttribute('class'),
+      (focused) => focused === 'field-button',
+    )
+    assert.equal(await field.count(), 0, name)
+    return button
+  }
+  const value = await leaves('Value')
+  assert.match(await value.innerText(), /€753,505\.24$/)
+  await leaves('Close date')
+  await page.goto(`${web.rapport.url}/activities/${activity}`)
+  await leaves('Due')
+  assert.deepEqual(sent, [])
 })
 
 test('the filter of a list takes the day that was typed', async (t) => {

@@ -189,8 +189,14 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
             onChange={(event) => setDraft(event.currentTarget.value)}
           />
         ) : kind === 'number' || kind === 'date' || kind === 'moment' ? (
-          // biome-ignore lint/a11y/noStaticElementInteractions: Escape is heard on its way up from the input
-          <div onKeyDown={onEscape}>
+          // biome-ignore lint/a11y/noStaticElementInteractions: keys are heard on their way up from the input
+          <div
+            onKeyDown={(event) => {
+              onEscape(event)
+              // Enter gives the focus back to the button, which the same key press would click.
+              if (event.key === 'Enter') event.preventDefault()
+            }}
+          >
             {kind === 'number' ? (
               <NumberInput {...common} {...ending} value={draft as number | null} />
             ) : (
