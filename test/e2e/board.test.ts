@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkScreen } from '../web.ts'
-import { type Board, cardIn, carry, startBoard, toast } from '../web-board.ts'
+import { type Board, cardIn, carry, column, startBoard, toast } from '../web-board.ts'
 import { until } from '../webhooks.ts'
+
+type Box = { x: number; y: number; width: number; height: number }
 
 let board: Board
 before(async () => {
@@ -67,6 +69,52 @@ test('dropped on Lost it asks for the reason in place: Escape puts it back, a re
       .events('deal.lost')
       .some(({ data }) => data.id === id && data.lost_reason === 'They bought used ones'),
   )
+  await board.headsAreTheApis(page)
+})
+
+test('a card that is held over the last visible column drops there: the board does not scroll away below it', async (t) => {
+  const { id } = await board.createDeal({ name: 'Held still', value: 80, stage: 'proposal' })
+  const page = await board.web.open(t, '/deals', { viewport: { width: 1100, height: 800 } })
+  const card = cardIn(page, 'proposal', id)
+  await card.scrollIntoViewIfNeeded()
+  await page.locator('.board').evaluate((element) => element.scrollTo(0, 0))
+  const { x, y, width, height } = (await card.boundingBox()) as Box
+  // The last column whose middle can be seen.
+  const seen = await page.locator('.column').evaluateAll((columns) =>
+    columns
+      .map((one) => ({ box: one.getBoundingClientRect(), stage: one.getAttribute('data-stage') }))
+      .filter(({ box }) => box.left + box.width / 2 < 1100 - 48)
+      .map(({ box, stage }) => ({ stage, x: box.left + box.width / 2 })),
+  )
+  const last = seen.at(-1) as { stage: string; x: number }
+  assert.ok(!['proposal', 'lost'].includes(last.stage), last.stage)
+  await page.mouse.move(x + width / 2, y + height / 2)
+  await page.mouse.down()
+  await page.mouse.move(x + width / 2 + 8, y + height / 2, { steps: 4 })
+  await page.mouse.move(last.x, y + height / 2, { steps: 12 })
+  await column(page, last.stage).and(page.locator('[data-over]')).waitFor()
+  // Scrolling goes by drawn frames: so many would take the board to its end.
+  await page.evaluate(`new Promise((resolve) => {
+    let frames = 0
+    const next = () => (++frames === 90 ? resolve() : requestAnimationFrame(next))
+    next()
+  })`)
+  assert.equal(await page.locator('.board').evaluate((element) => element.scrollLeft), 0)
+  await page.mouse.up()
+  await cardIn(page, last.stage, id).waitFor()
+  await until(
+    () => board.dealOf(id),
+    ({ stage }) => stage === last.stage,
+  )
+})
+
+test('all eight columns fit a window of 1440 px', async (t) => {
+  const page = await board.web.open(t, '/deals', { viewport: { width: 1440, height: 900 } })
+  await column(page, 'lost').waitFor()
+  const { scrollWidth, clientWidth } = await page
+    .locator('.board')
+    .evaluate(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }))
+  assert.equal(scrollWidth, clientWidth)
   await board.headsAreTheApis(page)
 })
 

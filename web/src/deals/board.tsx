@@ -14,6 +14,9 @@ import { type Stage, stages } from './stages.ts'
 import './stages.css'
 import './board.css'
 
+// The board scrolls only while a card hangs over its edge: near it, the last visible column must stay where it is.
+const scrolling = { startFromPercentage: 0.02, maxScrollAtPercentage: 0 }
+
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
 
 type Props = {
@@ -113,6 +116,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
   return (
     <DragDropContext
       nonce={nonce}
+      autoScrollerOptions={scrolling}
       dragHandleUsageInstructions={t.deals.drag_instructions}
       onDragStart={onStart}
       onDragUpdate={({ destination }, { announce }) => {
