@@ -48,7 +48,7 @@ async function headsAre(page: Page, report: () => Promise<{ stages: Head[] }>): 
     new Intl.NumberFormat('en-GB', {
       style: 'currency',
       currency: 'EUR',
-      ...(Number.isInteger(value) ? { maximumFractionDigits: 0 } : {}),
+      maximumFractionDigits: 0,
     }).format(value)
   for (const { stage, count, value } of stages) {
     await column(page, stage).locator('.column-count').getByText(String(count), { exact: true }).waitFor()

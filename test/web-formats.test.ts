@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFormats, localeOf } from '../web/src/app/intl.ts'
 
-const { relative, money, date } = createFormats('en-GB', 'Europe/Berlin', 'EUR')
+const { relative, money, exactMoney, sum, date } = createFormats('en-GB', 'Europe/Berlin', 'EUR')
 const from = (now: string) => (then: string) => relative(then, Date.parse(now))
 
 test('yesterday is the day before on the wall, and never two days ago', () => {
@@ -27,9 +27,19 @@ test('the first of the reader’s regions for the language of the app decides ho
   assert.equal(localeOf('de', ['en-US']), 'de')
 })
 
-test('whole amounts have no decimals, others have theirs; a calendar day is the same everywhere', () => {
+test('amounts have the digits of their currency, sums none, and a whole amount no decimals', () => {
   assert.equal(money(1200), '€1,200')
   assert.equal(money(1200.5), '€1,200.50')
-  assert.equal(money(0.0125), '€0.0125')
+  assert.equal(money(753505.2402), '€753,505.24')
+  assert.equal(sum(753505.2402), '€753,505')
+  assert.equal(exactMoney(753505.2402), '€753,505.2402')
+  assert.equal(exactMoney(1200), '€1,200')
+  const yen = createFormats('en-GB', 'Europe/Berlin', 'JPY')
+  assert.equal(yen.money(1200.5), 'JP¥1,201')
+  const dinar = createFormats('en-GB', 'Europe/Berlin', 'KWD')
+  assert.equal(dinar.money(1.2345), 'KWD\u00a01.235')
+})
+
+test('a calendar day is the same everywhere', () => {
   assert.equal(date('2026-12-05'), '5 Dec 2026')
 })

@@ -71,7 +71,11 @@ export async function fillWorkspace({ call }: Pick<Rapport, 'call'>) {
   for (const [index, stage] of stages.entries()) {
     const id = await create('/deals', {
       name: `${firms[index % 5]}: ${index % 2 ? 'renewal' : 'first order'}`,
-      ...{ value: 1200.5 + index * 850, contact_id: contacts[index], company_id: companies[index % 5] },
+      ...{
+        value: Number((1200.5402 + index * 850).toFixed(4)),
+        contact_id: contacts[index],
+        company_id: companies[index % 5],
+      },
       expected_close_date: day(index * 4 - 12).slice(0, 10),
     })
     deals.push(id)

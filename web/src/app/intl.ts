@@ -26,8 +26,9 @@ export function createFormats(locale: string, zone: string, currency: string) {
   const month = new Intl.DateTimeFormat(locale, { month: 'short', year: '2-digit', timeZone: 'UTC' })
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   const counted = new Intl.RelativeTimeFormat(locale, { style: 'short' })
-  const money = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 4 })
+  const money = new Intl.NumberFormat(locale, { style: 'currency', currency })
   const whole_money = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 0 })
+  const exact_money = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 4 })
   const short_money = new Intl.NumberFormat(locale, { style: 'currency', currency, notation: 'compact' })
   const number = new Intl.NumberFormat(locale)
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
@@ -56,8 +57,12 @@ export function createFormats(locale: string, zone: string, currency: string) {
       const dayOf = (at: number | string) => Date.parse(iso_day.format(new Date(at)))
       return relative.format((dayOf(iso) - dayOf(now_ms)) / (day_s * 1000), unit)
     },
-    /** Whole amounts without decimals, others with theirs. */
+    /** An amount with the digits of its currency; a whole one without decimals. */
     money: (value: number) => (Number.isInteger(value) ? whole_money : money).format(value),
+    /** The same with up to four decimals, which is all that the service stores. */
+    exactMoney: (value: number) => (Number.isInteger(value) ? whole_money : exact_money).format(value),
+    /** A sum or a forecast, rounded to whole units. */
+    sum: (value: number) => whole_money.format(value),
     shortMoney: (value: number) => short_money.format(value),
     number: (value: number) => number.format(value),
     /** Of a share between 0 and 1. */

@@ -40,7 +40,7 @@ export function BoardColumn(props: Props) {
   const { deals, error, more, loading_more, readMore, refetch } = column
   const name = t.deals.stages[stage]
   const count = sums ? formats.number(sums.count) : ''
-  const value = sums ? formats.money(sums.value) : ''
+  const value = sums ? formats.sum(sums.value) : ''
   const left = (sums?.count ?? 0) - (deals?.length ?? 0)
   return (
     <Droppable droppableId={stage} isDropDisabled={!writes}>

@@ -88,10 +88,10 @@ function BoardPage() {
           <OrderMenu sort={sort} view={view} />
           {total && (
             <Text size="sm" c="dimmed" className="numbers board-sums">
-              {t.deals.open_sum(formats.money(total.value))}
+              {t.deals.open_sum(formats.sum(total.value))}
               {' · '}
               <span title={t.deals.weighted_hint}>
-                {t.deals.weighted_sum(formats.money(total.weighted_value))}
+                {t.deals.weighted_sum(formats.sum(total.weighted_value))}
               </span>
             </Text>
           )}

@@ -20,14 +20,14 @@ export function Figures(props: Props) {
   const figures: Figure[] = [
     {
       label: home.open_value,
-      value: pipeline ? formats.money(pipeline.total_open.value) : without(props.pipeline),
+      value: pipeline ? formats.sum(pipeline.total_open.value) : without(props.pipeline),
       beside: pipeline
         ? home.deals(pipeline.total_open.count, formats.number(pipeline.total_open.count))
         : '',
     },
     {
       label: home.forecast,
-      value: pipeline ? formats.money(pipeline.total_open.weighted_value) : without(props.pipeline),
+      value: pipeline ? formats.sum(pipeline.total_open.weighted_value) : without(props.pipeline),
       beside: home.forecast_hint,
     },
     {
@@ -45,7 +45,7 @@ export function Figures(props: Props) {
     },
     {
       label: home.won_this_month,
-      value: month ? formats.money(month.won_value) : without(props.outcomes),
+      value: month ? formats.sum(month.won_value) : without(props.outcomes),
       beside: month ? home.deals(month.won_count, formats.number(month.won_count)) : '',
     },
   ]

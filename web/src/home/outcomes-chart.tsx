@@ -40,11 +40,11 @@ function Columns({ outcomes }: { outcomes: Outcomes }) {
   }))
   const ticks = ticksTo(Math.max(...columns.flatMap(({ won, lost }) => [won, lost])), counted)
   const top = ticks.at(-1) || 1
-  const shown = counted ? formats.number : formats.money
+  const shown = counted ? formats.number : formats.sum
   const axis = counted ? formats.number : formats.shortMoney
   const said = counted
     ? home.outcomes_said(formats.number(outcomes.won_count), formats.number(outcomes.lost_count))
-    : home.outcomes_said(formats.money(won_value), formats.money(lost_value))
+    : home.outcomes_said(formats.sum(won_value), formats.sum(lost_value))
   const none = outcomes.won_count + outcomes.lost_count === 0
   return (
     <>
@@ -108,9 +108,9 @@ function OutcomesTable({ outcomes, formats }: { outcomes: Outcomes; formats: For
         {outcomes.months.toReversed().map(({ month, won_value, won_count, lost_value, lost_count }) => (
           <tr key={month}>
             <th scope="row">{formats.month(month)}</th>
-            <td className="number numbers">{formats.money(won_value)}</td>
+            <td className="number numbers">{formats.sum(won_value)}</td>
             <td className="number numbers">{formats.number(won_count)}</td>
-            <td className="number numbers">{formats.money(lost_value)}</td>
+            <td className="number numbers">{formats.sum(lost_value)}</td>
             <td className="number numbers">{formats.number(lost_count)}</td>
           </tr>
         ))}

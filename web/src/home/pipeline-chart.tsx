@@ -18,8 +18,8 @@ export function PipelineChart() {
   const { data, error, refetch } = usePipeline()
   const stages = data?.stages.filter(({ stage }) => isOpen(stage)) ?? []
   // Longer amounts have no room; the whole ones are in their titles.
-  const money = (data?.total_open.value ?? 0) < shortened_from ? formats.money : formats.shortMoney
-  const amount = (value: number) => <span title={formats.money(value)}>{money(value)}</span>
+  const money = (data?.total_open.value ?? 0) < shortened_from ? formats.sum : formats.shortMoney
+  const amount = (value: number) => <span title={formats.sum(value)}>{money(value)}</span>
   const highest = Math.max(...stages.map(({ value }) => value), 1)
   return (
     <Card

@@ -31,7 +31,8 @@ export const stageName = (stage: string, t: Texts): string => choiceName('stage'
 export function readable(name: string, value: unknown, t: Texts, formats: Formats): string {
   if (isEmpty(value)) return t.record.nothing
   if (typeof value === 'boolean') return value ? t.app.yes : t.app.no
-  if (name === 'value' && typeof value === 'number') return formats.money(value)
+  // In full: a change of the fourth decimal must show.
+  if (name === 'value' && typeof value === 'number') return formats.exactMoney(value)
   if (name === 'probability') return formats.percent(Number(value) / 100)
   if (typeof value === 'number') return formats.number(value)
   if (name.endsWith('_date')) return formats.date(String(value))

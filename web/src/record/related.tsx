@@ -56,9 +56,7 @@ export function RelatedDeals({ initial, ...filters }: DealOwners & { initial?: D
         onRetry={refetch}
         empty={t.record.no_deals}
         all={listOf('/deals', { view: 'table', ...filters })}
-        summary={
-          report?.total_open.count ? t.record.open_value(formats.money(report.total_open.value)) : null
-        }
+        summary={report?.total_open.count ? t.record.open_value(formats.sum(report.total_open.value)) : null}
         create={creates ? { label: t.record.create_deal, onCreate: () => setCreating(true) } : undefined}
       >
         {({ id, name, stage, value, expected_close_date }) => (

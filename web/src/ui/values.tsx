@@ -34,11 +34,13 @@ export function Ago({ at }: { at: string | null | undefined }) {
   )
 }
 
-/** An amount in the workspace's currency; nothing when there is none. */
+/** An amount in the workspace's currency, in full on hover; nothing when there is none. */
 export function Money({ value }: { value: number | null | undefined }) {
   const formats = useFormats()
   return value === null || value === undefined ? null : (
-    <span className="numbers">{formats.money(value)}</span>
+    <span className="numbers" title={formats.exactMoney(value)}>
+      {formats.money(value)}
+    </span>
   )
 }
 
