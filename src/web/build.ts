@@ -61,8 +61,7 @@ export async function buildWebApp(tell: (line: string) => void): Promise<string 
 
 async function build(folder: string, tell: (line: string) => void): Promise<void> {
   const program = join(root, 'node_modules/vite/bin/vite.js')
-  if (!existsSync(program))
-    throw new Error('the build tool is not installed. Run npm ci without --omit=dev.')
+  if (!existsSync(program)) throw new Error('the build tool is not installed. Run npm ci without --omit=dev.')
   tell('Building the web app, once for this version')
   const fresh = join(dist, `building-${process.pid}`)
   const words = [program, 'build', '--outDir', fresh, '--emptyOutDir', '--logLevel', 'error']
