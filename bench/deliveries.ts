@@ -125,7 +125,7 @@ async function preload({ db, clock }: Database, events: number): Promise<void> {
     await transaction(db, async (tx) => {
       const now_ms = clock.now()
       const context = contextOf(
-        { now: () => now_ms },
+        { now: () => now_ms, elapsed: () => now_ms },
         { workspace_id, actor: { kind: 'service', id: null }, request_id: null },
       )
       for (let n = from; n < Math.min(events, from + 500); n++)
@@ -182,7 +182,8 @@ async function postAll(url: string, requests: Post[], concurrency: number): Prom
 
 /** Delivers all that waits, as the service does; returns the seconds until the last outcome was written. */
 async function dispatchAll(database: Database, seal: ReturnType<typeof createSeal>): Promise<number> {
-  const { db, clock } = database
+  const { db } = database
+  const clock = { ...database.clock, elapsed: database.clock.now }
   const policy = { allowed_networks: [], allow_private: true } as never
   const timeout_ms = 10_000
   const sender = createSender({ policy, timeout_ms, version: '0.0.0', now: clock.now })

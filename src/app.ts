@@ -8,7 +8,7 @@ import { appointmentRoutes } from './appointments/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { publicBooking } from './booking/public-routes.ts'
 import { bookingPageRoutes } from './booking/routes.ts'
-import { type Clock, isoTime } from './clock.ts'
+import { isoTime } from './clock.ts'
 import { companyCreated, companyDeleted, companyUpdated } from './companies/events.ts'
 import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
@@ -17,6 +17,7 @@ import { notesByIds } from './contacts/notes-queries.ts'
 import { contactRoutes } from './contacts/routes.ts'
 import type { Database, Db } from './db/db.ts'
 import type { Seal } from './db/seal.ts'
+import type { ServiceClock } from './db/service-clock.ts'
 import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './deals/events.ts'
 import { stageHistoryRoutes } from './deals/history-routes.ts'
 import { dealsByIds } from './deals/list.ts'
@@ -84,7 +85,7 @@ export type Deps = {
     'rate_limit_per_second' | 'trash_days' | 'booking_rate_per_second' | 'trusted_proxies' | 'public_url'
   >
   database: Database
-  clock: Clock
+  clock: ServiceClock
   seal: Seal
   dispatcher: Dispatcher
   policy: TargetPolicy
@@ -120,7 +121,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   const { db, reading } = database
   const app = createServer(logger, { trusted_proxies: config.trusted_proxies })
   const write = createWriter(db, clock, seal)
-  const metrics = createMetrics(() => queueNumbers(db, clock.now()), peers)
+  const metrics = createMetrics(() => queueNumbers(db, clock.elapsed()), clock.removal, peers)
   database.onGroup(metrics.groupCommitted)
   metrics.watch(app)
 

@@ -2,13 +2,14 @@ import { BlockList, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { buildApp } from './app.ts'
-import type { Clock } from './clock.ts'
+import type { Clock, Timing } from './clock.ts'
 import type { Config } from './config.ts'
 import { type Db, transaction } from './db/db.ts'
 import { troubleOf } from './db/errors.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { checkSeal, createSeal, readSecretKey } from './db/seal.ts'
+import { type GivenClock, keepServiceClock } from './db/service-clock.ts'
 import { lockFolder } from './db/sqlite/lock.ts'
 import { contextOf, service } from './events/context.ts'
 import type { Phase } from './http/health.ts'
@@ -16,14 +17,14 @@ import type { Peers } from './http/metrics.ts'
 import type { App } from './http/server.ts'
 import { openSharedLimiter } from './http/shared-rate-limit.ts'
 import { insertKey } from './keys/keys.ts'
-import { startCleaning } from './people/cleaning.ts'
+import { cleaning as cleaningOfPeople, startCleaning } from './people/cleaning.ts'
 import { makeSetupToken } from './people/setup.ts'
-import { startEmptying } from './trash/retention.ts'
+import { emptying, startEmptying } from './trash/retention.ts'
 import { version } from './version.ts'
 import { createSender } from './webhooks/deliver.ts'
 import { createDispatcher } from './webhooks/dispatcher.ts'
 import { reclaimAll } from './webhooks/queue.ts'
-import { startRetention } from './webhooks/retention.ts'
+import { cleaning as cleaningOfLogs, startRetention } from './webhooks/retention.ts'
 import { parseNetworks, type TargetPolicy } from './webhooks/target.ts'
 import { firstWorkspace } from './workspaces/workspaces.ts'
 
@@ -45,7 +46,9 @@ export type Role = (typeof roles)[number]
 
 type Options = {
   /** In place of the database's clock. */
-  clock?: Clock
+  clock?: GivenClock
+  /** When what is old is looked for, in place of each job's own timing. */
+  removal?: Timing
   roles?: readonly Role[]
   /**
    * A SQLite folder is this process's own; or its parent has taken the lock, and this is the first process on it
@@ -65,7 +68,7 @@ const patience_ms = 15_000
 /** Starts the service; resolves when it answers requests. */
 export async function startServer(
   config: Config,
-  { clock: given, roles: mine = roles, folder = 'own', peers, web_folder = null }: Options = {},
+  { clock: given, removal, roles: mine = roles, folder = 'own', peers, web_folder = null }: Options = {},
 ): Promise<Running> {
   const logger = pino({ level: config.log_level })
   const onError = (error: unknown) => logger.error({ err: error }, 'a task of the service failed')
@@ -85,7 +88,8 @@ export async function startServer(
     closing.push(() => database.close())
     await patiently(() => migrate(database), onWait)
     const { db } = database
-    const clock = given ?? database.clock
+    const clock = await patiently(() => keepServiceClock(database, { given, logger }), onWait)
+    closing.push(() => clock.stop())
     const seal = createSeal(readSecretKey(config.secret_key, config.data_dir))
     await patiently(() => checkSeal(db, seal), onWait)
 
@@ -120,7 +124,7 @@ export async function startServer(
     const connections = openConnections(app)
     const url = await app.listen({ port: config.port, host: config.host })
     // Nobody else has the folder, so whoever held these leases is gone.
-    if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaimAll(tx, clock.now()))
+    if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaimAll(tx, clock.elapsed()))
     // As late as can be: a start that fails must not make a key that nobody sees.
     const first_key = mine.includes('api') ? await patiently(() => firstKey(db, clock), onWait) : null
     // By one of the processes of a start, and anew by each start: an older link is worth nothing any more.
@@ -128,9 +132,15 @@ export async function startServer(
     const token = offers ? await patiently(() => transaction(db, makeSetupToken), onWait) : null
     const setup_url = token && `${config.public_url ?? url}/setup#${token}`
     if (mine.includes('dispatcher')) {
-      closing.push(startRetention(db, clock, config.delivery_log_days, onError))
-      closing.push(startCleaning(db, clock, onError))
-      closing.push(startEmptying({ db, clock, seal, trash_days: config.trash_days }, onError))
+      // What is removed for good is gone: never by a clock that may be wrong.
+      const when = clock.mayRemove
+      const { delivery_log_days, trash_days } = config
+      const trash = { db, clock, seal, trash_days }
+      closing.push(
+        startRetention(db, clock, delivery_log_days, onError, { ...cleaningOfLogs, ...removal, when }),
+      )
+      closing.push(startCleaning(db, clock, onError, { ...cleaningOfPeople, ...removal, when }))
+      closing.push(startEmptying(trash, onError, { ...emptying, ...removal, when }))
       dispatcher.start()
     }
     phase = 'ready'

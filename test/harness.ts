@@ -10,13 +10,20 @@ import { countAnswer } from './faults/report.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 export type Reply<T = any> = { status: number; headers: Headers; body: T; text: string }
 
-/** A clock that stands still until it is turned. */
+/** A clock that stands still until time passes, or until somebody sets it. */
 export function turnableClock(start = Date.parse('2026-11-21T08:30:00.000Z')) {
-  let now = start
+  let elapsed = start
+  let set_ms = 0
   return {
-    now: () => now,
+    now: () => elapsed + set_ms,
+    elapsed: () => elapsed,
+    /** Time passes. */
     advance(ms: number) {
-      now += ms
+      elapsed += ms
+    },
+    /** Somebody sets the clock: no time passes. */
+    set(ms: number) {
+      set_ms += ms
     },
   }
 }

@@ -45,7 +45,7 @@ async function p95(count: number): Promise<number> {
 async function backlog(count: number) {
   const now_ms = Date.now()
   const context = contextOf(
-    { now: () => now_ms },
+    { now: () => now_ms, elapsed: () => now_ms },
     { workspace_id: 1, actor: { kind: 'service', id: null }, request_id: null },
   )
   await beside(rapport.data_dir, (db) =>

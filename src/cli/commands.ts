@@ -63,6 +63,19 @@ export const commands: Record<string, Entry> = {
       },
     },
   },
+  clock: {
+    about: 'The clock that says what is old',
+    commands: {
+      show: {
+        about: 'Show the clock, and whether removal waits because the clock may be wrong',
+        load: async () => (await import('./clock.ts')).show,
+      },
+      confirm: {
+        about: 'Say that the clock is right: what is old by it is removed again',
+        load: async () => (await import('./clock.ts')).confirm,
+      },
+    },
+  },
   backup: {
     about: 'Write a consistent copy of the database, also while the server runs',
     load: async () => (await import('./backup.ts')).backup,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import type { Clock } from '../clock.ts'
+import type { WallClock } from '../clock.ts'
 import { troubleOf } from './errors.ts'
 import type { News } from './news.ts'
 import { withConnection } from './prepare.ts'
@@ -18,8 +18,8 @@ export type Database = {
   engine: 'sqlite' | 'postgres'
   /** For lists and searches: on PostgreSQL with a replica, that is where they are read. */
   reading: Reading
-  /** The time by which all processes on this database go: on PostgreSQL its server's, else this machine's. */
-  clock: Clock
+  /** The clock that all processes on this database show: on PostgreSQL its server's, else this machine's. */
+  clock: WallClock
   /**
    * Calls the listener, on a later turn of the event loop, after commits that were announced with such news: those of
    * this process at once, on PostgreSQL also those of others, soon after.

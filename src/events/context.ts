@@ -20,6 +20,8 @@ export type Context = {
   /** ISO 8601 UTC with milliseconds. */
   now: string
   now_ms: number
+  /** Service time in milliseconds, for what is due or over later. */
+  elapsed(): number
 }
 
 /**
@@ -31,6 +33,7 @@ export function contextOf(
   who: Pick<Context, 'workspace_id' | 'actor' | 'request_id'>,
 ): Context {
   let taken_ms: number | undefined
+  let elapsed_ms: number | undefined
   const take = () => {
     taken_ms ??= clock.now()
     return taken_ms
@@ -42,6 +45,10 @@ export function contextOf(
     },
     get now_ms() {
       return take()
+    },
+    elapsed() {
+      elapsed_ms ??= clock.elapsed()
+      return elapsed_ms
     },
   }
 }

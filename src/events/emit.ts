@@ -110,21 +110,22 @@ export async function insertDelivery(
 // Three statements, however many webhooks there are.
 async function insertDeliveries(
   tx: Db,
-  { workspace_id, now, now_ms }: Context,
+  { workspace_id, now, elapsed }: Context,
   { event_id, event, kind }: NewDelivery,
   webhook_ids: readonly string[],
   lease?: Lease,
 ): Promise<string[]> {
   announce(tx, 'deliveries')
+  const elapsed_ms = elapsed()
   const logged = webhook_ids.map((webhook_id) => ({
     ...{ id: newId('dlv'), workspace_id, webhook_id, event_id, event },
     ...{ status: 'pending', next_attempt_at: now, created_at: now },
   }))
   const queued = logged.map(({ id, webhook_id }) => ({
     ...{ delivery_id: id, workspace_id, webhook_id, kind, tries: 0 },
-    run_at_ms: lease?.ends_ms ?? now_ms,
+    run_at_ms: lease?.ends_ms ?? elapsed_ms,
     claim_id: lease?.claim_id ?? null,
-    claimed_at_ms: lease ? now_ms : null,
+    claimed_at_ms: lease ? elapsed_ms : null,
   }))
   const counted = ['webhook_id', 'event', 'status']
   const counts = logged.flatMap((row) => countChanges(workspace_id, 'deliveries', counted, null, row))

@@ -19,7 +19,10 @@ const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
 before(async () => {
   database = await openScratch(folder)
   app = createServer(undefined)
-  const metrics = createMetrics(async () => ({ due: 3, in_flight: 2, failed: 1, oldest_due_seconds: 0.5 }))
+  const metrics = createMetrics(
+    async () => ({ due: 3, in_flight: 2, failed: 1, oldest_due_seconds: 0.5 }),
+    () => ({ held: false, put_off: 0 }),
+  )
   metrics.watch(app)
   healthRoutes(app, { db: database.db, phase: () => phase, metrics })
   app.get('/work', async () => ({ success: true }))

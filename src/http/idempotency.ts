@@ -10,6 +10,7 @@ export type Idempotency = {
   path: string
   idempotency_key: string
   body_hash: string
+  /** Service time: a clock that is set changes no answer's age. */
   now_ms: number
 }
 export type StoredAnswer = { status: number; headers: Record<string, string>; body: string }

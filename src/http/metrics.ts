@@ -11,6 +11,9 @@ declare module 'fastify' {
 /** Numbers of the delivery queue, read when /metrics is asked for; ages in seconds. */
 export type QueueNumbers = { due: number; in_flight: number; failed: number; oldest_due_seconds: number }
 
+/** Whether what is old waits to be removed because the clock may be wrong, and how often that was put off. */
+export type RemovalNumbers = { held: boolean; put_off: number }
+
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const group_sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
@@ -78,7 +81,11 @@ function addUp(texts: string[]): string {
 }
 
 /** Collects what /metrics shows, in Prometheus text. Every request passes here, so each route has its own numbers. */
-export function createMetrics(readQueue: () => Promise<QueueNumbers>, peers?: Peers) {
+export function createMetrics(
+  readQueue: () => Promise<QueueNumbers>,
+  removal: () => RemovalNumbers,
+  peers?: Peers,
+) {
   const groups = createHistogram(group_sizes)
   type Numbers = { duration: ReturnType<typeof createHistogram>; statuses: Map<number, number> }
   const routes = new Map<string, Numbers>()
@@ -127,12 +134,21 @@ export function createMetrics(readQueue: () => Promise<QueueNumbers>, peers?: Pe
         ...head(`rapport_deliveries_${name}`, 'gauge', help),
         `rapport_deliveries_${name} ${value}`,
       ]
+      const { held, put_off } = removal()
       const lines = [
         counted,
         ...gauge('due', 'Deliveries whose next attempt is due.', due),
         ...gauge('in_flight', 'Deliveries that are being attempted.', in_flight),
         ...gauge('failed', 'Deliveries in the log that failed.', failed),
         ...gauge('oldest_due_seconds', 'Age of the oldest due delivery.', oldest_due_seconds),
+        ...head(
+          'rapport_removal_held',
+          'gauge',
+          'Whether the clock may be wrong, so that nothing is removed for good.',
+        ),
+        `rapport_removal_held ${Number(held)}`,
+        ...head('rapport_removal_put_off_total', 'counter', 'Removals that were put off for that.'),
+        `rapport_removal_put_off_total ${put_off}`,
       ]
       return `${lines.join('\n')}\n`
     },

@@ -11,7 +11,7 @@ test('no window of time, however the requests fall, lets through more than the b
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 50 }), gaps, (per_second, waits) => {
       let now = 0
-      const limiter = createLimiter(per_second, { now: () => now })
+      const limiter = createLimiter(per_second, { elapsed: () => now })
       const allowed: number[] = []
       for (const wait of waits) {
         now += wait
@@ -31,7 +31,7 @@ test('whoever keeps to the rate is never refused', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 1, max: 2000 }), (per_second, count) => {
       let now = 1e12
-      const limiter = createLimiter(per_second, { now: () => now })
+      const limiter = createLimiter(per_second, { elapsed: () => now })
       for (let index = 0; index < count; index++) {
         assert.equal(limiter?.('key').retry_after_seconds, 0)
         now += 1000 / per_second
@@ -42,7 +42,7 @@ test('whoever keeps to the rate is never refused', () => {
 
 test('a clock that is turned back neither locks a key out nor gives it more', () => {
   let now = 1e12
-  const limiter = createLimiter(1, { now: () => now })
+  const limiter = createLimiter(1, { elapsed: () => now })
   const allowed = () => limiter?.('key').retry_after_seconds === 0
   assert.deepEqual([allowed(), allowed(), allowed()], [true, true, false])
   now -= 3_600_000
@@ -55,7 +55,7 @@ test('however many keys come at once, each costs about the same, and those that 
   let now = 1e12
   let reads = 0
   const limiter = createLimiter(5, {
-    now: () => {
+    elapsed: () => {
       reads++
       return now
     },

@@ -19,14 +19,17 @@ export const burst_seconds = 2
  * A token bucket for each key: `per_second` requests sustained, a burst of twice that; null when it is off.
  * `reset_seconds`: until the bucket is full again; `retry_after_seconds` is 0 when the request may go on.
  */
-export function createLimiter(per_second: number, clock: Clock): ((key: string) => Allowance) | null {
+export function createLimiter(
+  per_second: number,
+  clock: Pick<Clock, 'elapsed'>,
+): ((key: string) => Allowance) | null {
   if (per_second === 0) return null
   const limit = per_second * burst_seconds
   const buckets = new Map<string, { tokens: number; at: number }>()
   let cleaned_at = 0
 
   return (key) => {
-    const now = clock.now()
+    const now = clock.elapsed()
     let bucket = buckets.get(key)
     if (!bucket) {
       // Full buckets are as good as none: forget them before the map grows large. As often as there can be new ones: a

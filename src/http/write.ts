@@ -124,7 +124,7 @@ function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | nul
   return {
     workspace_id,
     key_id,
-    now_ms: clock.now(),
+    now_ms: clock.elapsed(),
     idempotency_key: String(key),
     path: request.url.split('?')[0] as string,
     body_hash: hash('sha256', request.raw_body ?? ''),

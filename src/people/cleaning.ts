@@ -1,9 +1,10 @@
-import { type Clock, isoTime, repeat } from '../clock.ts'
+import { type Clock, isoTime, repeat, type Timing } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { removeOldFailures } from './throttle.ts'
 
 const day_ms = 24 * 3600 * 1000
-const cleaning = { first_ms: 20_000, every_ms: 3600 * 1000 }
+/** When it is done: after the start, and from then on. */
+export const cleaning: Timing = { first_ms: 20_000, every_ms: 3600 * 1000 }
 const batch = 200
 
 /** Removes sessions that are over, invitations a month after their end, and failures of signing in after a day. */
@@ -15,7 +16,7 @@ export async function removeOver(db: Db, clock: Clock, stopping?: AbortSignal): 
   }
   while ((await inOne((tx) => removeExpired(tx, 'sessions', isoTime(now)))) === batch);
   while ((await inOne((tx) => removeExpired(tx, 'invitations', isoTime(now - 30 * day_ms)))) === batch);
-  while ((await inOne((tx) => removeOldFailures(tx, now, batch))) === batch);
+  while ((await inOne((tx) => removeOldFailures(tx, clock.elapsed(), batch))) === batch);
 }
 
 async function removeExpired(tx: Db, table: 'sessions' | 'invitations', before: string): Promise<number> {
@@ -33,5 +34,9 @@ async function removeExpired(tx: Db, table: 'sessions' | 'invitations', before: 
 }
 
 /** Cleans soon and every hour; returns the function that stops it. */
-export const startCleaning = (db: Db, clock: Clock, onError: (error: unknown) => void, timing = cleaning) =>
-  repeat((stopping) => removeOver(db, clock, stopping), timing, onError)
+export const startCleaning = (
+  db: Db,
+  clock: Clock,
+  onError: (error: unknown) => void,
+  timing: Timing = cleaning,
+) => repeat((stopping) => removeOver(db, clock, stopping), timing, onError)

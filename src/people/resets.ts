@@ -20,7 +20,7 @@ export function makeResetToken(db: Db, clock: Clock, actor: Actor, email: string
       .set({ reset_hash, reset_expires_at: isoTime(now_ms + reset_ms) })
       .where('id', '=', user.id)
       .execute()
-    const context = { actor, request_id: null, now: isoTime(now_ms), now_ms }
+    const context = { actor, request_id: null, now: isoTime(now_ms), now_ms, elapsed: clock.elapsed }
     await recordOfPerson(tx, context, user.id, { action: 'reset_link_made' })
     return token
   })

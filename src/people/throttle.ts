@@ -30,14 +30,14 @@ export function createThrottle(db: Db, clock: Clock) {
   const rowOf = (tx: Db, name: string) =>
     tx
       .insertInto('sign_in_failures')
-      .values({ name, failures: 0, last_at_ms: clock.now(), blocked_until_ms: 0 })
+      .values({ name, failures: 0, last_at_ms: clock.elapsed(), blocked_until_ms: 0 })
       // Changes nothing, but keeps the row for this transaction and tells it.
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ name }))
       .returning(['failures', 'last_at_ms', 'blocked_until_ms'])
       .executeTakeFirstOrThrow()
 
   function refuseDuringWait(blocked_until_ms: number): void {
-    const wait_ms = blocked_until_ms - clock.now()
+    const wait_ms = blocked_until_ms - clock.elapsed()
     if (wait_ms > 0) throw tooMany(wait_ms)
   }
 
@@ -45,7 +45,7 @@ export function createThrottle(db: Db, clock: Clock) {
   async function count(tx: Db, { name, free }: Counted) {
     const before = await rowOf(tx, name)
     refuseDuringWait(before.blocked_until_ms)
-    const now = clock.now()
+    const now = clock.elapsed()
     const failures = (now - before.last_at_ms > remembered_ms ? 0 : before.failures) + 1
     const after = { failures, last_at_ms: now, blocked_until_ms: now + waitAfter(failures, free) }
     await tx.updateTable('sign_in_failures').set(after).where('name', '=', name).execute()

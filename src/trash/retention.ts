@@ -1,4 +1,4 @@
-import { type Clock, isoTime, repeat } from '../clock.ts'
+import { type Clock, isoTime, repeat, type Timing } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { engineOf } from '../db/prepare.ts'
 import { type Deletable, deletable, going } from '../db/records.ts'
@@ -9,19 +9,24 @@ import { removeRecords } from './removal.ts'
 
 export const day_ms = 24 * 3600 * 1000
 /** When the trash is emptied: after the start, and from then on. */
-export const emptying = { first_ms: 15_000, every_ms: 3600 * 1000 }
+export const emptying: Timing = { first_ms: 15_000, every_ms: 3600 * 1000 }
 const batch = 200
 
-type Deps = ErasureDeps & { clock: Clock; trash_days: number }
+type Deps = ErasureDeps & {
+  clock: Clock
+  trash_days: number
+  /** Leaves what is old where it is, and does to the end what was begun. */
+  begun_only?: boolean
+}
 
 /**
  * Removes for good what has been in the trash for its days, and does to the end what a crash left half done. Several
  * processes may do it at once: each takes other records, and what two have taken is removed once. May be stopped between
  * two batches.
  */
-export async function emptyTrash({ trash_days, ...deps }: Deps): Promise<void> {
+export async function emptyTrash({ trash_days, begun_only, ...deps }: Deps): Promise<void> {
   const { db, clock, stopping } = deps
-  const before = isoTime(clock.now() - trash_days * day_ms)
+  const before = begun_only ? going.removing : isoTime(clock.now() - trash_days * day_ms)
   const workspaces = await db.selectFrom('workspaces').select('id').orderBy('id').execute()
   const failures: unknown[] = []
   let forgotten = false
@@ -96,6 +101,22 @@ async function takeOld(tx: Db, workspace_id: number, kind: Deletable, before: st
   return ids
 }
 
-/** Empties the trash soon and every hour; returns the function that stops it. */
-export const startEmptying = (deps: Deps, onError: (error: unknown) => void, timing = emptying) =>
-  repeat((stopping) => emptyTrash({ ...deps, stopping }), timing, onError)
+/**
+ * Empties the trash soon and every hour; returns the function that stops it. What was begun, such as an erasure that a
+ * crash interrupted, is also done to the end while `timing.when` does not allow more.
+ */
+export function startEmptying(
+  deps: Deps,
+  onError: (error: unknown) => void,
+  timing: Timing = emptying,
+): () => Promise<void> {
+  const { when } = timing
+  const empty = repeat((stopping) => emptyTrash({ ...deps, stopping }), timing, onError)
+  if (!when) return empty
+  const finish = repeat(
+    (stopping) => emptyTrash({ ...deps, stopping, begun_only: true }),
+    { ...timing, when: async () => !(await when()) },
+    onError,
+  )
+  return async () => void (await Promise.all([empty(), finish()]))
+}

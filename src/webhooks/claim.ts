@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { isoTime } from '../clock.ts'
+import { type Moment, shownTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import { followIndexes } from '../db/plans.ts'
 import { announce, engineOf, prepare } from '../db/prepare.ts'
@@ -29,7 +29,7 @@ type ClaimRequest = {
   webhooks: readonly { workspace_id: number; webhook_id: string }[]
   /** How many deliveries a webhook may be given, when `promised` others have been chosen in this round. */
   limit: (webhook_id: string, promised: number) => number
-  now_ms: number
+  moment: Moment
   lease_ms: number
   claim_id: string
   /** Deliveries that this process attempts right now, although their lease is over. */
@@ -42,7 +42,8 @@ type ClaimRequest = {
  * and uses up no try.
  */
 export async function claimDue(tx: Db, request: ClaimRequest): Promise<Claim[]> {
-  const { now_ms, overdue, claim_id } = request
+  const { moment, overdue, claim_id } = request
+  const { elapsed_ms } = moment
   const chosen: Due[] = []
   const settled = followIndexes(tx)
   for (let from = 0; from < request.webhooks.length; from += asked_together) {
@@ -53,19 +54,19 @@ export async function claimDue(tx: Db, request: ClaimRequest): Promise<Claim[]> 
         const limit = request.limit(webhook_id, promised)
         if (limit < 1) return []
         promised += limit
-        const rows = await dueOf(tx, { workspace_id, webhook_id, now_ms, limit: limit + overdue.size })
+        const rows = await dueOf(tx, { workspace_id, webhook_id, elapsed_ms, limit: limit + overdue.size })
         return rows.filter(({ delivery_id }) => !overdue.has(delivery_id)).slice(0, limit)
       })
     for (const some of await Promise.all(due)) chosen.push(...some)
   }
   await settled
   if (!chosen.length) return []
-  const lease_ends_ms = now_ms + request.lease_ms
+  const lease_ends_ms = elapsed_ms + request.lease_ms
   const [, claims] = await Promise.all([
-    lease(tx, chosen, { claim_id, now_ms, lease_ends_ms }),
+    lease(tx, chosen, { claim_id, elapsed_ms, lease_ends_ms }),
     claimsOf(tx, chosen, {}),
   ])
-  await noteInterruptions(tx, chosen, claims, now_ms)
+  await noteInterruptions(tx, chosen, claims, moment)
   // Sorted here: the database would carry the bodies through the sorting.
   return claims.sort((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1))
 }
@@ -78,13 +79,13 @@ type Due = { workspace_id: number; delivery_id: string; claimed_at_ms: number | 
 // Several processes claim at once: each skips what another one is just about to take. What was paused since the look at
 // the queue is kept. The order among equals is that of their making, and that of the index.
 const dueOf = prepare(
-  (db, p: { workspace_id: number; webhook_id: string; now_ms: number; limit: number }) => {
+  (db, p: { workspace_id: number; webhook_id: string; elapsed_ms: number; limit: number }) => {
     const query = db
       .selectFrom('webhook_queue as q')
       .select(['q.workspace_id', 'q.delivery_id', 'q.claimed_at_ms'])
       .where('q.workspace_id', '=', p.workspace_id)
       .where('q.webhook_id', '=', p.webhook_id)
-      .where('q.run_at_ms', '<=', p.now_ms)
+      .where('q.run_at_ms', '<=', p.elapsed_ms)
       .where(({ selectFrom, exists }) =>
         exists(
           selectFrom('webhooks as w')
@@ -104,11 +105,11 @@ const dueOf = prepare(
 
 const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
 
-type Lease = { claim_id: string; now_ms: number; lease_ends_ms: number }
+type Lease = { claim_id: string; elapsed_ms: number; lease_ends_ms: number }
 const lease = prepareRows(row_columns, (db, { row, rows }, p: Lease) => ({
   compile: () =>
     sql`UPDATE webhook_queue AS q
-      SET claim_id = ${p.claim_id}, claimed_at_ms = ${p.now_ms}, run_at_ms = ${p.lease_ends_ms}
+      SET claim_id = ${p.claim_id}, claimed_at_ms = ${p.elapsed_ms}, run_at_ms = ${p.lease_ends_ms}
       ${rows('FROM')} WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(
       db,
     ),
@@ -134,7 +135,7 @@ export async function claimed(db: Db, workspace_id: number, delivery_id: string)
   return claim ?? null
 }
 
-async function noteInterruptions(tx: Db, chosen: readonly Due[], claims: readonly Claim[], now_ms: number) {
+async function noteInterruptions(tx: Db, chosen: readonly Due[], claims: readonly Claim[], moment: Moment) {
   const urls = new Map(claims.map(({ delivery_id, url }) => [delivery_id, url]))
   const interrupted = chosen.filter(({ claimed_at_ms }) => claimed_at_ms !== null)
   await insertAttempts(
@@ -143,7 +144,7 @@ async function noteInterruptions(tx: Db, chosen: readonly Due[], claims: readonl
       interruption(
         { workspace_id, delivery_id, url: urls.get(delivery_id) ?? '' },
         Number(claimed_at_ms),
-        now_ms,
+        moment,
       ),
     ),
   )
@@ -152,12 +153,12 @@ async function noteInterruptions(tx: Db, chosen: readonly Due[], claims: readonl
 const interruption = (
   { workspace_id, delivery_id, url }: Pick<Claim, 'workspace_id' | 'delivery_id' | 'url'>,
   started_ms: number,
-  now_ms: number,
+  moment: Moment,
 ) => ({
   workspace_id,
   delivery_id,
-  started_at: isoTime(started_ms),
-  duration_ms: Math.max(0, now_ms - started_ms),
+  started_at: shownTime(started_ms, moment),
+  duration_ms: Math.max(0, moment.elapsed_ms - started_ms),
   request: { url, headers: {} },
   response: null,
   error: {
@@ -167,10 +168,10 @@ const interruption = (
 })
 
 const claim_columns = { workspace_id: 'bigint!', delivery_id: 'text!', claim_id: 'text!' } as const
-const giveBack = prepareRows(claim_columns, (db, { row, rows }, p: { now_ms: number }) => ({
+const giveBack = prepareRows(claim_columns, (db, { row, rows }, p: { elapsed_ms: number }) => ({
   compile: () =>
     sql<{ delivery_id: string }>`
-      UPDATE webhook_queue SET run_at_ms = ${p.now_ms}, claim_id = NULL, claimed_at_ms = NULL ${rows('FROM')}
+      UPDATE webhook_queue SET run_at_ms = ${p.elapsed_ms}, claim_id = NULL, claimed_at_ms = NULL ${rows('FROM')}
       WHERE webhook_queue.workspace_id = ${row.workspace_id} AND webhook_queue.delivery_id = ${row.delivery_id}
         AND webhook_queue.claim_id = ${row.claim_id}
       RETURNING webhook_queue.delivery_id`.compile(db),
@@ -180,8 +181,8 @@ const giveBack = prepareRows(claim_columns, (db, { row, rows }, p: { now_ms: num
  * Gives the leases of attempts that never began back, so that the deliveries are due at once. It counts as no attempt.
  * Returns the ids of those that still were this owner's.
  */
-export async function release(tx: Db, claims: readonly Claim[], now_ms: number): Promise<Set<string>> {
-  const given = await giveBack(tx, claims, { now_ms })
+export async function release(tx: Db, claims: readonly Claim[], elapsed_ms: number): Promise<Set<string>> {
+  const given = await giveBack(tx, claims, { elapsed_ms })
   announce(tx, 'deliveries')
   return new Set(given.map(({ delivery_id }) => delivery_id))
 }
@@ -190,17 +191,17 @@ export async function release(tx: Db, claims: readonly Claim[], now_ms: number):
 export async function interrupt(
   tx: Db,
   attempts: readonly { claim: Claim; started_ms: number }[],
-  now_ms: number,
+  moment: Moment,
 ): Promise<void> {
   const given = await release(
     tx,
     attempts.map(({ claim }) => claim),
-    now_ms,
+    moment.elapsed_ms,
   )
   const cut = attempts.filter(({ claim }) => given.has(claim.delivery_id))
   await insertAttempts(
     tx,
-    cut.map(({ claim, started_ms }) => interruption(claim, started_ms, now_ms)),
+    cut.map(({ claim, started_ms }) => interruption(claim, started_ms, moment)),
   )
 }
 

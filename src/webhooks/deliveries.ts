@@ -138,7 +138,7 @@ export async function resend(
   tx: Db,
   workspace_id: number,
   now: string,
-  now_ms: number,
+  elapsed_ms: number,
   which: Resendable,
 ): Promise<number> {
   announce(tx, 'deliveries')
@@ -166,7 +166,7 @@ export async function resend(
     'workspace_id',
     'webhook_id',
     eb.cast<'resend'>(eb.val('resend'), 'text').as('kind'),
-    eb.cast<number>(eb.val(now_ms), 'bigint').as('run_at_ms'),
+    eb.cast<number>(eb.val(elapsed_ms), 'bigint').as('run_at_ms'),
     eb.lit(0).as('tries'),
   ])
   // Kept, because the cleaning of the log might take them meanwhile.

@@ -88,7 +88,7 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        const { workspace_id, now, now_ms } = context
+        const { workspace_id, now } = context
         const { delivery_id } = request.params
         const { webhook_id } = await existing(tx, workspace_id, delivery_id)
         // The webhook first, as everybody does: a deletion takes both in this order.
@@ -104,7 +104,7 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
         const webhook = await findWebhook(tx, workspace_id, delivery.webhook_id)
         if (!webhook) throw conflict('The webhook of this delivery was deleted.')
         if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
-        await resend(tx, workspace_id, now, now_ms, { id: delivery_id })
+        await resend(tx, workspace_id, now, context.elapsed(), { id: delivery_id })
         const record = await existing(tx, workspace_id, delivery_id)
         await recordChange(tx, context, {
           ...{ action: 'resent', kind: 'deliveries', record_id: delivery_id },

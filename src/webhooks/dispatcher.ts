@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import { type Clock, momentOf } from '../clock.ts'
 import { type Database, type Db, transaction } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
 import type { Seal } from '../db/seal.ts'
@@ -116,12 +116,13 @@ export function createDispatcher(options: DispatcherOptions) {
       const heads = await queueHeads(db, most)
       rest_until = restAfter(performance.now() - before)
       const open = heads.filter(({ webhook_id }) => capacity.free(webhook_id) > 0)
-      const now_ms = clock.now()
-      const due = open.filter(({ run_at_ms }) => run_at_ms <= now_ms)
+      const elapsed_ms = clock.elapsed()
+      const due = open.filter(({ run_at_ms }) => run_at_ms <= elapsed_ms)
       if (due.length && !(await claimAndStart(due))) return shortest_poll_ms
       // All that waits has been seen, so what is due now has no room, and the end of an attempt wakes.
-      const later_ms = open.find(({ run_at_ms }) => run_at_ms > now_ms)?.run_at_ms ?? Infinity
-      if (!due.length || heads.length < most) return Math.min(poll_ms, Math.max(1, later_ms - clock.now()))
+      const later_ms = open.find(({ run_at_ms }) => run_at_ms > elapsed_ms)?.run_at_ms ?? Infinity
+      if (!due.length || heads.length < most)
+        return Math.min(poll_ms, Math.max(1, later_ms - clock.elapsed()))
     }
     return poll_ms
   }
@@ -156,10 +157,10 @@ export function createDispatcher(options: DispatcherOptions) {
   type Limit = Parameters<typeof claimDue>[1]['limit']
 
   function claim(tx: Db, webhooks: Webhooks, limit: Limit): Promise<Claim[]> {
-    const now_ms = clock.now()
-    const late = [...held.values()].filter((entry) => entry.claim.lease_ends_ms <= now_ms)
+    const moment = momentOf(clock)
+    const late = [...held.values()].filter((entry) => entry.claim.lease_ends_ms <= moment.elapsed_ms)
     const overdue = new Set(late.map((entry) => entry.claim.delivery_id))
-    return claimDue(tx, { webhooks, limit, now_ms, lease_ms, claim_id: newId('clm'), overdue })
+    return claimDue(tx, { webhooks, limit, moment, lease_ms, claim_id: newId('clm'), overdue })
   }
 
   // As many for each webhook as have just succeeded there: no look at the queue is needed for that. Where places are few,
@@ -186,13 +187,13 @@ export function createDispatcher(options: DispatcherOptions) {
     return claims.length - unsent.length
   }
 
-  const giveBack = (claims: Claim[]) => transaction(db, (tx) => release(tx, claims, clock.now()))
+  const giveBack = (claims: Claim[]) => transaction(db, (tx) => release(tx, claims, clock.elapsed()))
 
   function start(one: Claim): Promise<void> {
     capacity.taken(one.webhook_id)
     const entry: Held = {
       claim: one,
-      started_ms: clock.now(),
+      started_ms: clock.elapsed(),
       held_since: performance.now(),
       done: Promise.resolve(),
       may_start: null,
@@ -218,13 +219,13 @@ export function createDispatcher(options: DispatcherOptions) {
     const outcome = await send(entry.claim, () => mayStart(entry))
     if (entry.given_up) return null
     if (entry.may_start === false) return giveBack([entry.claim]).then(() => null)
-    const ended = { claim: entry.claim, outcome, ended_ms: clock.now() }
+    const ended = { claim: entry.claim, outcome, ended: momentOf(clock) }
     return (await outcomes.write(ended, () => entry.given_up)) ? outcome : null
   }
 
   // A lease that would run out during the attempt is no leave to send: the delivery may be another owner's by then.
   function mayStart(entry: Held): boolean {
-    const in_time = clock.now() + options.timeout_ms + lease_rest_ms <= entry.claim.lease_ends_ms
+    const in_time = clock.elapsed() + options.timeout_ms + lease_rest_ms <= entry.claim.lease_ends_ms
     const may = in_time && !entry.held_back
     entry.may_start ||= may
     return may
@@ -266,7 +267,7 @@ export function createDispatcher(options: DispatcherOptions) {
     },
     wake,
     /** The lease for a delivery that its maker hands to attemptNow. */
-    lease: () => ({ claim_id: newId('clm'), ends_ms: clock.now() + lease_ms }),
+    lease: () => ({ claim_id: newId('clm'), ends_ms: clock.elapsed() + lease_ms }),
     /** Attempts one delivery that was made with a lease, beside the queue; resolves when its outcome is written. */
     async attemptNow(workspace_id: number, delivery_id: string): Promise<void> {
       const one = await claimed(db, workspace_id, delivery_id)
@@ -295,7 +296,7 @@ export function createDispatcher(options: DispatcherOptions) {
       const rest = [...held.values()]
       for (const entry of rest) entry.given_up = true
       // If not even this can be written, the leases run out.
-      if (rest.length) await transaction(db, (tx) => interrupt(tx, rest, clock.now())).catch(onError)
+      if (rest.length) await transaction(db, (tx) => interrupt(tx, rest, momentOf(clock))).catch(onError)
     },
     in_flight: () => held.size,
   }

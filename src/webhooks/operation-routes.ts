@@ -133,7 +133,7 @@ export function webhookOperationRoutes(app: App, { write, stillIn, seal, dispatc
     options('Send all failed deliveries again', ResendFailed, ResendCount),
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        const { workspace_id, now, now_ms } = context
+        const { workspace_id, now } = context
         const { webhook_id } = request.params
         const webhook = await webhookToChange(tx, workspace_id, webhook_id)
         checkMatch(request, webhook)
@@ -141,7 +141,7 @@ export function webhookOperationRoutes(app: App, { write, stillIn, seal, dispatc
         if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
         const since = request.body?.since ? new Date(request.body.since).toISOString() : null
         const failed = { webhook_id, status: 'failed' as const, since }
-        const count = await resend(tx, workspace_id, now, now_ms, failed)
+        const count = await resend(tx, workspace_id, now, context.elapsed(), failed)
         if (count) await recordChange(tx, context, { ...change('resent', webhook_id), after: { count } })
         return { body: single({ count }) }
       }),

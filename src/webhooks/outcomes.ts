@@ -102,7 +102,7 @@ export function createOutcomes(options: Options) {
           continue
         }
         // Not even that: whoever has the lease next may have more luck.
-        if (!troubleOf(error) && clock.now() >= one.ended.claim.lease_ends_ms) return one.settle(false)
+        if (!troubleOf(error) && clock.elapsed() >= one.ended.claim.lease_ends_ms) return one.settle(false)
         await pause(shortest_pause_ms, undefined, { ref: false })
       }
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type Outbox, openOutbox } from '../../test/outbox.ts'
-import { isoTime } from '../clock.ts'
+import { isoTime, momentOf } from '../clock.ts'
 import { countOf } from '../db/counts.ts'
 import { transaction } from '../db/db.ts'
 import { type Claim, claimDue, release } from './claim.ts'
@@ -23,7 +23,14 @@ const claim = (claim_id: string, webhook_id = 'wh_a', limit = 100, overdue = new
   transaction(outbox.db, (tx) => {
     const { workspace_id, clock } = outbox
     const webhooks = [{ workspace_id, webhook_id }]
-    return claimDue(tx, { webhooks, limit: () => limit, now_ms: clock.now(), lease_ms, claim_id, overdue })
+    return claimDue(tx, {
+      webhooks,
+      limit: () => limit,
+      moment: momentOf(clock),
+      lease_ms,
+      claim_id,
+      overdue,
+    })
   })
 
 const outcomeOf = (claimed: Claim, status: number): AttemptOutcome => ({
@@ -37,7 +44,7 @@ const outcomeOf = (claimed: Claim, status: number): AttemptOutcome => ({
 
 const ended = (claim: Claim, status: number) =>
   transaction(outbox.db, (tx) =>
-    record(tx, [{ claim, outcome: outcomeOf(claim, status), ended_ms: outbox.clock.now() }], retry_delays),
+    record(tx, [{ claim, outcome: outcomeOf(claim, status), ended: momentOf(outbox.clock) }], retry_delays),
   )
 
 test('owners that claim at once never get the same delivery', async () => {
@@ -199,7 +206,7 @@ test('outcomes that are written together mean what they mean one by one', async 
   const outcome = (one: Claim, status: number): Ended => ({
     claim: one,
     outcome: outcomeOf(one, status),
-    ended_ms: outbox.clock.now(),
+    ended: momentOf(outbox.clock),
   })
   const [a1, a2, a3] = of('wh_a') as [Claim, Claim, Claim]
   const [b1, b2, b3] = of('wh_b') as [Claim, Claim, Claim]
@@ -271,8 +278,8 @@ test('an answer is kept as it came, but for what no database stores', async () =
   const answer = { status: 500, headers: { 'x-odd': '"\0\\ é' }, body: 'a\0b "quoted"\n\u2028🎉' }
   const error = { code: 'http_error' as const, message: 'no\0' }
   const outcome = { ...outcomeOf(one as Claim, 500), response: answer, error }
-  const ended_ms = outbox.clock.now()
-  await transaction(outbox.db, (tx) => record(tx, [{ claim: one as Claim, outcome, ended_ms }], retry_delays))
+  const ended = momentOf(outbox.clock)
+  await transaction(outbox.db, (tx) => record(tx, [{ claim: one as Claim, outcome, ended }], retry_delays))
   const [attempt] = (await outbox.deliveries()).flatMap(({ attempts }) => attempts)
   assert.deepEqual(attempt?.response, {
     status: 500,

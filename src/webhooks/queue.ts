@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { prepare } from '../db/prepare.ts'
 
-/** A webhook that waits, and when its first delivery is due. */
+/** A webhook that waits, and when its first delivery is due, in service time. */
 export type QueueHead = { webhook_id: string; workspace_id: number; run_at_ms: number }
 
 // Hops from webhook to webhook in the index: a backlog costs nothing for the others, however long it is.
@@ -28,21 +28,25 @@ const firstHeads = prepare((db, p: { limit: number }) => ({
 export const queueHeads = (db: Db, limit: number): Promise<QueueHead[]> => firstHeads(db, { limit })
 
 /** Makes every leased delivery due at once: for the start of the only process on a database. */
-export async function reclaimAll(tx: Db, now_ms: number): Promise<void> {
-  await tx.updateTable('webhook_queue').set({ run_at_ms: now_ms }).where('claim_id', 'is not', null).execute()
+export async function reclaimAll(tx: Db, elapsed_ms: number): Promise<void> {
+  await tx
+    .updateTable('webhook_queue')
+    .set({ run_at_ms: elapsed_ms })
+    .where('claim_id', 'is not', null)
+    .execute()
 }
 
 /**
  * The queue's numbers for /metrics. What a paused webhook keeps is not due. The age is in seconds.
  */
-export async function queueNumbers(db: Db, now_ms: number) {
+export async function queueNumbers(db: Db, elapsed_ms: number) {
   const { rows } = await sql<{ due: number; in_flight: number; oldest_ms: number | null; failed: number }>`
     SELECT
       (SELECT coalesce(sum((SELECT count(*) FROM webhook_queue q
-        WHERE q.webhook_id = head.webhook_id AND q.run_at_ms <= ${now_ms})), 0)
-        FROM (${heads}) AS head WHERE head.run_at_ms <= ${now_ms}) AS due,
-      (SELECT count(*) FROM webhook_queue WHERE run_at_ms > ${now_ms} AND claim_id IS NOT NULL) AS in_flight,
-      (SELECT min(run_at_ms) FROM (${heads}) AS head WHERE run_at_ms <= ${now_ms}) AS oldest_ms,
+        WHERE q.webhook_id = head.webhook_id AND q.run_at_ms <= ${elapsed_ms})), 0)
+        FROM (${heads}) AS head WHERE head.run_at_ms <= ${elapsed_ms}) AS due,
+      (SELECT count(*) FROM webhook_queue WHERE run_at_ms > ${elapsed_ms} AND claim_id IS NOT NULL) AS in_flight,
+      (SELECT min(run_at_ms) FROM (${heads}) AS head WHERE run_at_ms <= ${elapsed_ms}) AS oldest_ms,
       (SELECT coalesce(sum((SELECT sum(c.n) FROM record_counts c
         WHERE c.workspace_id = w.id AND c.name = 'deliveries.status=failed')), 0) FROM workspaces w) AS failed`.execute(
     db,
@@ -52,6 +56,6 @@ export async function queueNumbers(db: Db, now_ms: number) {
     due: Number(due),
     in_flight: Number(in_flight),
     failed: Number(failed),
-    oldest_due_seconds: oldest_ms === null ? 0 : (now_ms - Number(oldest_ms)) / 1000,
+    oldest_due_seconds: oldest_ms === null ? 0 : (elapsed_ms - Number(oldest_ms)) / 1000,
   }
 }

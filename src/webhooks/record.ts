@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { isoTime } from '../clock.ts'
+import { isoTime, type Moment, shownTime } from '../clock.ts'
 import { addCounts } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { followIndexes } from '../db/plans.ts'
@@ -11,9 +11,9 @@ import type { AttemptOutcome } from './deliver.ts'
 import { nextAttemptAt } from './schedule.ts'
 
 /** An attempt that has ended. */
-export type Ended = { claim: Claim; outcome: AttemptOutcome; ended_ms: number }
+export type Ended = { claim: Claim; outcome: AttemptOutcome; ended: Moment }
 
-/** What follows of it: done or failed, or due again at `next_ms`. */
+/** What follows of it: done or failed, or due again at `next_ms`, in service time. */
 type Result = Ended & { tries: number; next_ms: number | null }
 
 /**
@@ -29,7 +29,7 @@ export async function record(
   const results = ended.map((one): Result => {
     const tries = one.claim.tries + 1
     const again = !one.outcome.ok && one.claim.kind === 'event'
-    return { ...one, tries, next_ms: again ? nextAttemptAt(retry_delays, tries, one.ended_ms) : null }
+    return { ...one, tries, next_ms: again ? nextAttemptAt(retry_delays, tries, one.ended.elapsed_ms) : null }
   })
   // The webhooks first, then the queue, then the log: a deletion takes them in the same order.
   // What is issued together needs no answer of the other, and travels together.
@@ -93,8 +93,8 @@ async function updateDeliveries(tx: Db, own: readonly Result[]): Promise<void> {
     workspace_id: one.claim.workspace_id,
     id: one.claim.delivery_id,
     status: statusOf(one),
-    next_attempt_at: one.next_ms === null ? null : isoTime(one.next_ms),
-    finished_at: one.next_ms === null ? isoTime(one.ended_ms) : null,
+    next_attempt_at: one.next_ms === null ? null : shownTime(one.next_ms, one.ended),
+    finished_at: one.next_ms === null ? isoTime(one.ended.now_ms) : null,
   }))
   await setDeliveries(tx, rows, {})
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Clock, isoTime, repeat } from '../clock.ts'
+import { type Clock, isoTime, repeat, type Timing } from '../clock.ts'
 import { addCounts, countChanges } from '../db/counts.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { engineOf } from '../db/prepare.ts'
@@ -8,7 +8,7 @@ import { removeOldAnswers } from '../http/idempotency.ts'
 
 const day_ms = 24 * 3600 * 1000
 /** When the log is cleaned: after the start, and from then on. */
-export const cleaning = { first_ms: 10_000, every_ms: 3600 * 1000 }
+export const cleaning: Timing = { first_ms: 10_000, every_ms: 3600 * 1000 }
 // Small enough that no request waits noticeably for its transaction.
 const batch = 200
 
@@ -28,7 +28,7 @@ export async function removeOld(db: Db, clock: Clock, days: number, stopping?: A
     const after: number = seq
     seq = await inOne((tx) => removeOldEvents(tx, before, after, batch))
   }
-  while ((await inOne((tx) => removeOldAnswers(tx, clock.now(), batch))) === batch);
+  while ((await inOne((tx) => removeOldAnswers(tx, clock.elapsed(), batch))) === batch);
 }
 
 /** Removes old entries soon and every hour; returns the function that stops it. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Clock } from '../../clock.ts'
+import type { WallClock } from '../../clock.ts'
 import type { Db } from '../db.ts'
 
 const every_ms = 5000
@@ -8,9 +8,9 @@ const longest_reading_ms = 250
 
 /**
  * The server's clock, read at the start and every five seconds; between readings this machine's clock carries it on. So
- * leases and retries of processes on several machines agree, however wrong a machine's own time is.
+ * the times that processes on several machines show agree, however wrong a machine's own time is.
  */
-export async function followClock(db: Db, own: Clock): Promise<Clock & { stop(): void }> {
+export async function followClock(db: Db, own: WallClock): Promise<WallClock & { stop(): void }> {
   let ahead_ms = 0
   async function read(limit_ms: number) {
     const before = own.now()
