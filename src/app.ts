@@ -123,6 +123,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   const write = createWriter(db, clock, seal)
   const metrics = createMetrics(() => queueNumbers(db, clock.elapsed()), clock.removal, peers)
   database.onGroup(metrics.groupCommitted)
+  database.onSlow(metrics.statementHeld)
   metrics.watch(app)
 
   healthRoutes(app, { db, phase, metrics })

@@ -1,6 +1,6 @@
 import { BlockList, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Clock, Timing } from './clock.ts'
 import type { Config } from './config.ts'
@@ -87,6 +87,8 @@ export async function startServer(
     const database = await patiently(() => openDatabase(config), onWait)
     closing.push(() => database.close())
     await patiently(() => migrate(database), onWait)
+    // After the migrations, which take their time before anybody is served.
+    database.onSlow(tellSlow(logger))
     const { db } = database
     const clock = await patiently(() => keepServiceClock(database, { given, logger }), onWait)
     closing.push(() => clock.stop())
@@ -168,6 +170,16 @@ export async function startServer(
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+// A slow disk makes every statement slow: one line of the log a second tells it.
+function tellSlow(logger: Logger) {
+  let last_ms = -Infinity
+  return (statement: string, duration_ms: number) => {
+    if (performance.now() - last_ms < 1000) return
+    last_ms = performance.now()
+    logger.warn({ statement, duration_ms }, 'a statement held all requests up')
   }
 }
 

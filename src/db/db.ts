@@ -27,6 +27,11 @@ export type Database = {
   onCommit(news: News, listener: () => void): void
   /** Calls the listener with the size of each commit group, for /metrics. */
   onGroup(listener: (size: number) => void): void
+  /**
+   * Calls the listener with the first words of each statement that held the event loop longer than 50 ms, and the
+   * milliseconds. On SQLite, whose statements run in this process.
+   */
+  onSlow(listener: (statement: string, ms: number) => void): void
   close(): Promise<void>
 }
 

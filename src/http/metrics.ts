@@ -87,6 +87,7 @@ export function createMetrics(
   peers?: Peers,
 ) {
   const groups = createHistogram(group_sizes)
+  let held_up = 0
   type Numbers = { duration: ReturnType<typeof createHistogram>; statuses: Map<number, number> }
   const routes = new Map<string, Numbers>()
 
@@ -111,12 +112,15 @@ export function createMetrics(
       ...all.flatMap(([labels, { duration }]) => duration.lines('rapport_http_request_seconds', labels)),
       ...head('rapport_commit_group_size', 'histogram', 'Transactions that shared one commit.'),
       ...groups.lines('rapport_commit_group_size', ''),
+      ...head('rapport_slow_statements_total', 'counter', 'SQLite statements that took longer than 50 ms.'),
+      `rapport_slow_statements_total ${held_up}`,
     ].join('\n')
   }
   peers?.answerWith(async () => ownText())
 
   return {
     groupCommitted: (size: number) => groups.observe(size),
+    statementHeld: () => void held_up++,
     watch(app: App) {
       app.addHook('onResponse', (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
         const { duration, statuses } = numbersOf(request.method, request.routeOptions.url ?? 'unknown')

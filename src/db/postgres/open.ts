@@ -42,6 +42,8 @@ export async function openPostgres(
       onCommit: wake_ups.listen,
       // The server groups commits by itself, and tells nobody.
       onGroup() {},
+      // A statement runs in the server: it holds nobody up here.
+      onSlow() {},
       async close() {
         clock.stop()
         await wake_ups.close()

@@ -1,9 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Watch } from './watch.ts'
 
 type Member = { resolve: () => void; reject: (error: unknown) => void }
 
 // A group ends at this size even when more transactions wait, so that the first of them is answered in time.
 const largest_group = 1000
+
+// For how long transactions run one after the other before requests, timers and answers get their turn. Between two
+// statements of one transaction too: the group stays open meanwhile, and readers see what is committed.
+const longest_turn_ms = 20
 
 // How long a group waits for another process that writes, and how often it looks.
 const patience_ms = 5000
@@ -15,7 +20,7 @@ const sqlite_busy = 5
  * one open BEGIN IMMEDIATE; the group commits once and only then resolves them. An error rolls back its own savepoint;
  * a failed COMMIT fails every member.
  */
-export function createGroup(writer: DatabaseSync, onCommit: (size: number) => void) {
+export function createGroup(writer: DatabaseSync, watch: Watch, onCommit: (size: number) => void) {
   // Prepared, because every transaction runs them.
   const [begin, savepoint, release, commit] = [
     'BEGIN IMMEDIATE',
@@ -28,6 +33,14 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
   let open = false
   let running = false
   let waiting_since: number | null = null
+  let turn_began = 0
+
+  // By the end of the last statement: asking for the time once more would cost every statement.
+  const isTurnOver = () => watch.last_ms - turn_began > longest_turn_ms
+
+  function beginTurn() {
+    turn_began = performance.now()
+  }
 
   function next() {
     if (members.length >= largest_group) close()
@@ -38,6 +51,7 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
       if (waiting.length) start()
       return
     }
+    if (isTurnOver()) return void setImmediate(nextTurn)
     try {
       if (!open) {
         begin.run()
@@ -56,7 +70,7 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
     // The low byte: another process that recovers the log is busy too, with a number of its own.
     if (((error.errcode ?? 0) & 0xff) === sqlite_busy) {
       waiting_since ??= performance.now()
-      if (performance.now() - waiting_since < patience_ms) return void setTimeout(next, look_ms)
+      if (performance.now() - waiting_since < patience_ms) return void setTimeout(nextTurn, look_ms)
     }
     waiting_since = null
     for (const turn of waiting.splice(0)) turn.reject(error)
@@ -69,7 +83,7 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
     const group = members
     members = []
     try {
-      commit.run()
+      watch.run('COMMIT', commit)
     } catch (error) {
       for (const member of group) member.reject(error)
       // Whatever becomes of the rest of it, the next group must get its turn: BEGIN will tell.
@@ -85,10 +99,19 @@ export function createGroup(writer: DatabaseSync, onCommit: (size: number) => vo
   // The first transaction waits for the end of the loop's turn, so that requests read in the same turn join its group.
   function start() {
     running = true
-    setImmediate(next)
+    setImmediate(nextTurn)
+  }
+
+  function nextTurn() {
+    beginTurn()
+    next()
   }
 
   return {
+    /** Whether the current transaction has run for so long that its next statement must wait for a turn of the loop. */
+    isTurnOver,
+    /** Lets the event loop turn; the current transaction stays the current one. */
+    rest: () => new Promise<void>((resolve) => setImmediate(resolve)).then(beginTurn),
     begin(): Promise<void> {
       return new Promise((resolve, reject) => {
         waiting.push({ resolve, reject })

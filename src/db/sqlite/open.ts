@@ -6,7 +6,8 @@ import { systemClock } from '../../clock.ts'
 import type { Database } from '../db.ts'
 import { createListeners } from '../news.ts'
 import type { Tables } from '../tables.ts'
-import { sqliteDialect } from './dialect.ts'
+import { type Listeners, sqliteDialect } from './dialect.ts'
+import type { OnSlow } from './watch.ts'
 
 /** The database file inside a data folder. */
 export const databaseFile = (data_dir: string) => join(data_dir, 'rapport.db')
@@ -41,11 +42,18 @@ export function openSqlite(file: string): Database {
 
   const { listen, tell } = createListeners()
   const group_listeners: ((size: number) => void)[] = []
-  const onGroup = (size: number) => {
-    for (const listener of group_listeners) listener(size)
+  const slow_listeners: OnSlow[] = []
+  const listeners: Listeners = {
+    onCommit: tell,
+    onGroup(size) {
+      for (const listener of group_listeners) listener(size)
+    },
+    onSlow(statement, ms) {
+      for (const listener of slow_listeners) listener(statement, ms)
+    },
   }
 
-  const db = new Kysely<Tables>({ dialect: sqliteDialect(writer, reader, tell, onGroup) })
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(writer, reader, listeners) })
   return {
     db,
     engine: 'sqlite',
@@ -53,6 +61,7 @@ export function openSqlite(file: string): Database {
     clock: systemClock,
     onCommit: listen,
     onGroup: (listener) => void group_listeners.push(listener),
+    onSlow: (listener) => void slow_listeners.push(listener),
     async close() {
       await db.destroy()
       reader.close()
