@@ -16,7 +16,11 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The floor. db knows nothing above it. Beyond "packages only" in the first design: http uses db and events, because a
   // write is one transaction (write), keeps its answer in it (idempotency), and the reading, deleting and restoring that
   // all resources share emits their events (records).
-  { files: 'db/sqlite/.*', may: 'db/.*|clock', packages: 'kysely|node:(sqlite|fs|path|crypto)' },
+  {
+    files: 'db/sqlite/.*',
+    may: 'db/.*|clock',
+    packages: 'kysely|node:(sqlite|fs|path|crypto|diagnostics_channel)',
+  },
   { files: 'db/postgres/.*', may: 'db/.*|clock', packages: 'kysely|pg|node:(crypto|stream)' },
   // config for its type alone.
   { files: 'db/.*', may: 'db/.*|clock|config', packages: 'kysely|node:(fs|path|crypto|timers/promises)' },
