@@ -1,7 +1,8 @@
 import { argon2 as nodeArgon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
-import { type FieldProblem, unavailable } from '../http/errors.ts'
+import type { FieldProblem } from '../http/errors.ts'
+import { createTurns } from './turns.ts'
 
 // What OWASP advises: 19 MiB, two passes, one lane.
 export const cost: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
@@ -27,27 +28,21 @@ export const byLibrary: Argon2 = async (password, salt, { memory: m, passes: t, 
 
 const argon2 = byNode ?? byLibrary
 
-// Each takes 19 MiB and a core: beyond these the next ones wait, and beyond those they are refused.
-export const most_at_once = Math.max(2, Math.min(4, availableParallelism()))
-const most_waiting = 200
-let busy = 0
-/** How many are made now. */
-export const running = (): number => busy
-const waiting: (() => void)[] = []
+/** Who asks for a hash: somebody who has shown who they are (a known browser, a session, a link), or anybody else. */
+export type Asker = { shown: boolean; key: string }
+const anybody: Asker = { shown: false, key: '' }
 
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (waiting.length >= most_waiting) throw unavailable('Too many people sign in at once. Try again.')
-  if (busy >= most_at_once) await new Promise<void>((resolve) => waiting.push(resolve))
-  else busy++
-  try {
-    return await work()
-  } finally {
-    const next = waiting.shift()
-    // The next one takes over the place of this one.
-    if (next) next()
-    else busy--
-  }
-}
+// A hash takes 19 MiB, and one of the four threads that files and host names need too. One core is left to the requests.
+export const most_at_once = Math.max(1, Math.min(2, availableParallelism() - 1))
+const most_waiting = 200
+const turns = createTurns(most_at_once, most_waiting)
+// A flood of strangers cannot delay these.
+const shown_turns = createTurns(1, most_waiting)
+/** How many hashes are made now for people who have not shown who they are. */
+export const running = turns.busy
+
+const inTurn = <T>({ shown, key }: Asker, work: () => Promise<T>): Promise<T> =>
+  (shown ? shown_turns : turns).take(key, work)
 
 // The same password typed on two machines may be composed in two ways.
 const bytesOf = (password: string) => Buffer.from(password.normalize('NFKC'))
@@ -55,10 +50,10 @@ const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').repl
 const textOf = ({ memory, passes, parallelism }: Cost, salt: Uint8Array, hash: Uint8Array) =>
   `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`
 
-/** A password's argon2id hash in PHC string format. */
-export async function hashPassword(password: string): Promise<string> {
+/** A password's argon2id hash in PHC string format. 503 when too many wait. */
+export async function hashPassword(password: string, asker = anybody): Promise<string> {
   const salt = randomBytes(salt_length)
-  const hash = await inTurn(() => argon2(bytesOf(password), salt, cost, tag_length))
+  const hash = await inTurn(asker, () => argon2(bytesOf(password), salt, cost, tag_length))
   return textOf(cost, salt, hash)
 }
 
@@ -66,13 +61,17 @@ export async function hashPassword(password: string): Promise<string> {
 const nobody = textOf(cost, randomBytes(salt_length), randomBytes(tag_length))
 const form = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/
 
-/** Whether a password is the one of a hash; null in place of a hash, for somebody unknown, costs the same and is false. */
-export async function checkPassword(password: string, kept: string | null): Promise<boolean> {
+/** Whether a password is the one of a hash; null in place of a hash, for somebody unknown, costs the same and is false. 503 when too many wait. */
+export async function checkPassword(
+  password: string,
+  kept: string | null,
+  asker = anybody,
+): Promise<boolean> {
   const [, m, t, p, salt = '', hash = ''] = form.exec(kept ?? nobody) ?? []
   if (!hash) throw new Error('A stored password has another form.')
   const made_with = { memory: Number(m), passes: Number(t), parallelism: Number(p) }
   const expected = Buffer.from(hash, 'base64')
-  const found = await inTurn(() =>
+  const found = await inTurn(asker, () =>
     argon2(bytesOf(password), Buffer.from(salt, 'base64'), made_with, expected.length),
   )
   return timingSafeEqual(found, expected) && kept !== null

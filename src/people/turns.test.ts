@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTurns } from './turns.ts'
+
+/** Works that end when they are told to, and the order in which they have begun. */
+function works(at_once: number, most_waiting: number) {
+  const turns = createTurns(at_once, most_waiting)
+  const begun: string[] = []
+  const running: (() => void)[] = []
+  const take = (key: string, name = key) =>
+    turns
+      .take(key, () => {
+        begun.push(name)
+        return new Promise<void>((end) => running.push(end))
+      })
+      .then(
+        () => 'done',
+        ({ code, headers }) => `${code} ${headers['retry-after']}`,
+      )
+  /** Ends the oldest work that runs, and lets the next one begin. */
+  async function endOne() {
+    running.shift()?.()
+    await new Promise(setImmediate)
+  }
+  return { turns, take, begun, endOne }
+}
+
+test('no more works run at once than are allowed, and all of them have their turn', async () => {
+  const { turns, take, begun, endOne } = works(2, 10)
+  const all = ['a', 'b', 'c', 'd', 'e'].map((name) => take('one', name))
+  assert.deepEqual([begun, turns.busy()], [['a', 'b'], 2])
+  for (let n = 0; n < 5; n++) await endOne()
+  assert.deepEqual([await Promise.all(all), begun], [Array(5).fill('done'), ['a', 'b', 'c', 'd', 'e']])
+  assert.equal(turns.busy(), 0)
+})
+
+test('a caller waits for one work of each other caller, however many others have sent', async () => {
+  const { take, begun, endOne } = works(1, 100)
+  for (let n = 0; n < 50; n++) take('flood')
+  take('other')
+  take('owner')
+  for (let n = 0; n < 4; n++) await endOne()
+  assert.deepEqual(begun, ['flood', 'flood', 'other', 'owner', 'flood'])
+})
+
+test('a full queue refuses its largest sender, and lets in who waits for less', async () => {
+  const { take, begun, endOne } = works(1, 4)
+  take('flood', 'running')
+  const waiting = [1, 2, 3, 4].map((n) => take('flood', `flood ${n}`))
+  assert.equal(await take('flood'), 'unavailable 5')
+  const owner = take('owner')
+  assert.equal(await waiting[3], 'unavailable 5')
+  for (let n = 0; n < 6; n++) await endOne()
+  assert.equal(await owner, 'done')
+  assert.deepEqual(begun, ['running', 'flood 1', 'owner', 'flood 2', 'flood 3'])
+})
+
+test('a queue of single works refuses the next one, whoever sends it', async () => {
+  const { take } = works(1, 3)
+  for (const name of ['running', 'a', 'b', 'c']) take(name)
+  assert.equal(await take('d'), 'unavailable 5')
+})
+
+test('a work that fails gives its turn on', async () => {
+  const turns = createTurns(1, 3)
+  const failing = turns.take('a', () => Promise.reject(new Error('no')))
+  const next = turns.take('b', async () => 'done')
+  await assert.rejects(failing, /no/)
+  assert.equal(await next, 'done')
+  assert.equal(turns.busy(), 0)
+})
