@@ -157,7 +157,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   trashRoutes(app, { db, reading, write, seal, trash_days })
   reportRoutes(app, { reading, now_ms: () => clock.now() })
   viewRoutes(app, { db, write })
-  peopleRoutes(app, { db, clock, write, stillIn, scopes, takeBackKeysBy })
+  peopleRoutes(app, { db, clock, write, seal, stillIn, scopes, takeBackKeysBy })
   keyRoutes(app, { db, reading, write, stillIn, now: () => isoTime(clock.now()), scopes })
   const event_names = catalogue.map((event) => event.name)
   webhookRoutes(app, { db, reading, write, stillIn, seal, policy, event_names, dispatcher })

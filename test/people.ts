@@ -9,19 +9,30 @@ export const password = 'correct horse battery'
 export function browser(url: string, headers: Record<string, string> = {}) {
   const plain = client(url, null)
   let cookie = ''
+  // By which the service knows the browser again.
+  let mark = ''
   async function call(method: string, path: string, body?: unknown, more: Record<string, string> = {}) {
+    const shown = [cookie, mark].filter(Boolean).join('; ')
     const reply = await plain(method, base + path, body, {
-      ...(cookie && { cookie }),
+      ...(shown && { cookie: shown }),
       ...headers,
       ...more,
     })
-    const [set = ''] = reply.headers.getSetCookie()
-    if (set) cookie = /Max-Age=0/.test(set) ? '' : String(set.split(';')[0])
+    for (const set of reply.headers.getSetCookie()) {
+      const pair = /Max-Age=0/.test(set) ? '' : String(set.split(';')[0])
+      if (/^(__Host-)?rapport_browser=/.test(set)) mark = pair
+      else cookie = pair
+    }
     return reply
   }
   return Object.assign(call, {
-    /** The cookie as a header has it; '' for none. */
+    /** The session's cookie as a header has it; '' for none. */
     cookie: () => cookie,
+    /** The cookie by which the browser is known, or another one's in its place. */
+    mark: () => mark,
+    plantMark(text: string) {
+      mark = text
+    },
     token: () => cookie.split('=')[1] ?? '',
     /** Puts a cookie there, as somebody else might. */
     plant(text: string) {

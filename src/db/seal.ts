@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import {
   closeSync,
   existsSync,
@@ -14,12 +14,26 @@ import { dirname, join } from 'node:path'
 import type { Db } from './db.ts'
 import { transaction } from './db.ts'
 
-/** Encryption at rest: AES-256-GCM; a sealed text is base64 of nonce, tag and cipher text. `open` throws on another key. */
-export type Seal = { seal(text: string): string; open(sealed: string): string }
+/**
+ * Encryption at rest: AES-256-GCM; a sealed text is base64 of nonce, tag and cipher text. `open` throws on another key.
+ * `mac` signs a text for one use: HMAC-SHA256 in base64url, with a key that is derived for this use.
+ */
+export type Seal = {
+  seal(text: string): string
+  open(sealed: string): string
+  mac(use: string, text: string): string
+}
 
 export function createSeal(secret_key: string): Seal {
   const key = createHash('sha256').update(secret_key).digest()
+  const keys = new Map<string, Buffer>()
+  function keyFor(use: string): Buffer {
+    const made = keys.get(use) ?? Buffer.from(hkdfSync('sha256', key, '', `rapport ${use}`, 32))
+    keys.set(use, made)
+    return made
+  }
   return {
+    mac: (use, text) => createHmac('sha256', keyFor(use)).update(text).digest('base64url'),
     seal(text) {
       const nonce = randomBytes(12)
       const cipher = createCipheriv('aes-256-gcm', key, nonce)

@@ -75,6 +75,7 @@ export function invitationAnswerRoutes(app: App, { db, clock, throttle, signIn }
       const invitation = await throttle.openLink(address, (tx) => invitationByHash(tx, clock, hash))
       if (!invitation?.open) throw badToken()
       const { id, workspace_id, email, role } = invitation
+      const asker = { shown: true, key: hash }
       const known = await userByEmail(db, email)
       const problems = [...bodyProblems(request.body), ...placeProblems(request.body)]
       if (!known) {
@@ -85,10 +86,10 @@ export function invitationAnswerRoutes(app: App, { db, clock, throttle, signIn }
       if (problems.length) throw invalid(problems)
       if (known) {
         // A try of the password of an account that exists.
-        const check = () => checkPassword(password, known.password_hash)
+        const check = () => checkPassword(password, known.password_hash, asker)
         if (!(await throttle.prove({ address, email }, check))) throw invalid([wrong])
       }
-      const password_hash = known ? known.password_hash : await hashPassword(password)
+      const password_hash = known ? known.password_hash : await hashPassword(password, asker)
 
       return signIn(request, reply, async (tx) => {
         await lockEntry(tx, 'invitations', id)

@@ -6,8 +6,10 @@ import { hashToken, sessionToken } from '../http/auth.ts'
 import { single } from '../http/envelope.ts'
 import { forbidden } from '../http/errors.ts'
 import { cookieOf, deviceOf } from './cookie.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import { startSession } from './sessions.ts'
 import { signedIn } from './signed-in.ts'
+import { findUser } from './users.ts'
 
 export type SignIn = ReturnType<typeof createSignIn>
 /** Where and who: made by the work, when it knows. */
@@ -20,26 +22,30 @@ export const personContext = (
   request_id: string,
 ): Context => contextOf(clock, { workspace_id, actor: { kind: 'person', id: user_id }, request_id })
 
+type Deps = { db: Db; clock: Clock; scopes: readonly string[]; browsers: KnownBrowsers }
+
 /**
  * The way of every request that signs somebody in: the work and the new session are one transaction, and the session whose
- * cookie was shown before ends, so that nobody goes on with a cookie that another one has put there.
+ * cookie was shown before ends, so that nobody goes on with a cookie that another one has put there. From then on the account knows the browser.
  */
-export function createSignIn(db: Db, clock: Clock, scopes: readonly string[]) {
+export function createSignIn({ db, clock, scopes, browsers }: Deps) {
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
     work: (tx: Db) => Promise<Entering>,
   ): Promise<never> => {
-    const { token, body } = await transaction(db, async (tx) => {
+    const { token, body, user } = await transaction(db, async (tx) => {
       const entering = await work(tx)
       const before = sessionToken(request)
       if (before) await tx.deleteFrom('sessions').where('hash', '=', hashToken(before)).execute()
       const context = personContext(clock, entering, request.id)
       const { id, token } = await startSession(tx, context, entering.user_id, deviceOf(request))
       const body = await signedIn(tx, { ...entering, session_id: id }, scopes)
-      if (!body) throw forbidden('You are no member of this workspace any more.')
-      return { token, body }
+      const user = await findUser(tx, entering.user_id)
+      if (!body || !user) throw forbidden('You are not a member of this workspace. Ask for an invitation.')
+      return { token, body, user }
     })
-    return reply.header('set-cookie', cookieOf(request, token)).send(single(body)) as never
+    const cookies = [cookieOf(request, token), browsers.cookieFor(request, user)]
+    return reply.header('set-cookie', cookies).send(single(body)) as never
   }
 }

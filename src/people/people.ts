@@ -1,10 +1,12 @@
 import type { Clock } from '../clock.ts'
 import type { Db } from '../db/db.ts'
+import type { Seal } from '../db/seal.ts'
 import type { StillIn } from '../http/auth.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { invitationAnswerRoutes } from './invitation-answer-routes.ts'
 import { invitationRoutes } from './invitation-routes.ts'
+import { createKnownBrowsers } from './known-browsers.ts'
 import { memberRoutes, type TakeBackKeysBy } from './member-routes.ts'
 import { createSignIn } from './open.ts'
 import { profileRoutes } from './profile-routes.ts'
@@ -19,6 +21,7 @@ type Deps = {
   db: Db
   clock: Clock
   write: Writer
+  seal: Seal
   stillIn: StillIn
   scopes: readonly string[]
   takeBackKeysBy: TakeBackKeysBy
@@ -26,10 +29,11 @@ type Deps = {
 
 /** Everything about people: the first account, signing in, profiles, members and invitations, workspaces. */
 export function peopleRoutes(app: App, given: Deps): void {
-  const { db, clock, scopes } = given
+  const { db, clock, scopes, seal } = given
   const throttle = createThrottle(db, clock)
-  const signIn = createSignIn(db, clock, scopes)
-  const deps = { ...given, throttle, signIn }
+  const browsers = createKnownBrowsers(db, clock, seal)
+  const signIn = createSignIn({ db, clock, scopes, browsers })
+  const deps = { ...given, throttle, browsers, signIn }
   setupRoutes(app, deps)
   sessionRoutes(app, deps)
   sessionsRoutes(app, deps)

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Db } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
 import { sidesOf } from '../events/audit.ts'
@@ -10,9 +11,9 @@ import { changesOf } from '../http/patch.ts'
 import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
 import type { Writer } from '../http/write.ts'
-import { addressOf } from './cookie.ts'
 import { placed, placeProblems } from './fields.ts'
 import { isInvited } from './invitations.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import { recordOfPerson } from './memberships.ts'
 import { checkPassword, hashPassword, passwordProblems } from './passwords.ts'
 import { PasswordBody, Profile, ProfileBody } from './schema.ts'
@@ -33,10 +34,10 @@ const wrong: FieldProblem = {
   message: 'current_password is not your password.',
 }
 
-type Deps = { db: Db; write: Writer; stillIn: StillIn; throttle: Throttle }
+type Deps = { db: Db; write: Writer; stillIn: StillIn; throttle: Throttle; browsers: KnownBrowsers }
 
 /** What a person may change of the own account. */
-export function profileRoutes(app: App, { db, write, stillIn, throttle }: Deps): void {
+export function profileRoutes(app: App, { db, write, stillIn, throttle, browsers }: Deps): void {
   app.get(
     path,
     {
@@ -46,12 +47,14 @@ export function profileRoutes(app: App, { db, write, stillIn, throttle }: Deps):
     async (request, reply) => sendRecord(request, reply, await profileOf(db, placeOf(request).user_id)),
   )
 
-  /** Checks the own password, counted like a try to sign in. Returns its hash, or null for a wrong one. */
-  async function proven(request: Parameters<typeof addressOf>[0], user_id: string, password: string) {
+  /** Checks the own password; the session's tries are counted. Returns its hash, or null for a wrong one. */
+  async function proven(request: FastifyRequest, password: string) {
+    const { session_id, user_id } = placeOf(request)
     const user = await findUser(db, user_id)
     if (!user) return null
-    const who = { address: addressOf(request), email: user.email }
-    const right = await throttle.prove(who, () => checkPassword(password, user.password_hash))
+    const asker = { shown: true, key: user_id }
+    const check = () => checkPassword(password, user.password_hash, asker)
+    const right = await throttle.proveOwn(`session ${session_id}`, check)
     return right ? user.password_hash : null
   }
 
@@ -71,9 +74,7 @@ export function profileRoutes(app: App, { db, write, stillIn, throttle }: Deps):
       const { email } = await profileOf(db, user_id)
       const moves = request.body.email !== undefined && request.body.email !== email
       const proof =
-        moves && typeof current_password === 'string'
-          ? await proven(request, user_id, current_password)
-          : null
+        moves && typeof current_password === 'string' ? await proven(request, current_password) : null
       if (proof) await throttle.countMove(user_id)
       return write(request, reply, async (tx, context, problems) => {
         await lockEntry(tx, 'users', user_id)
@@ -134,8 +135,10 @@ export function profileRoutes(app: App, { db, write, stillIn, throttle }: Deps):
       const profile = await profileOf(db, user_id)
       const bad = passwordProblems('new_password', new_password, profile.email)
       const sound = !bodyProblems(request.body).length && !bad.length
-      const proof = sound ? await proven(request, user_id, String(current_password)) : null
-      const password_hash = proof ? await hashPassword(String(new_password)) : ''
+      const proof = sound ? await proven(request, String(current_password)) : null
+      const password_hash = proof
+        ? await hashPassword(String(new_password), { shown: true, key: user_id })
+        : ''
       return write(request, reply, async (tx, context, problems) => {
         const all = [...problems, ...bad]
         await lockEntry(tx, 'users', user_id)
@@ -147,7 +150,9 @@ export function profileRoutes(app: App, { db, write, stillIn, throttle }: Deps):
         await setPassword(tx, context.now, user_id, password_hash)
         await endSessions(tx, user_id, { but: session_id })
         await recordOfPerson(tx, context, user_id, { action: 'password_changed' })
-        return { body: single(await profileOf(tx, user_id)) }
+        // Other browsers were known by the old password; this one is by the new one.
+        const set_cookie = browsers.cookieFor(request, { id: user_id, password_hash })
+        return { body: single(await profileOf(tx, user_id)), set_cookie }
       })
     },
   )

@@ -40,7 +40,7 @@ export function resetRoutes(app: App, { clock, throttle, signIn }: Deps): void {
         ...passwordProblems('password', request.body.password, user.email),
       ]
       if (problems.length) throw invalid(problems)
-      const password_hash = await hashPassword(password)
+      const password_hash = await hashPassword(password, { shown: true, key: hash })
       return signIn(request, reply, async (tx) => {
         await lockEntry(tx, 'users', user.id)
         if (!(await userOfReset(tx, clock, hash))?.open) throw badToken()
@@ -50,7 +50,7 @@ export function resetRoutes(app: App, { clock, throttle, signIn }: Deps): void {
         const context = personContext(clock, entering, request.id)
         await recordOfPerson(tx, context, user.id, { action: 'password_reset' })
         // They were of the old password.
-        await throttle.forget(tx, user.email)
+        await throttle.forget(tx, { address: addressOf(request), email: user.email })
         return entering
       })
     },

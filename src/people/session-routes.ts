@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts'
-import type { Db } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
 import { recordChange } from '../events/audit.ts'
 import { any_session, type StillIn } from '../http/auth.ts'
@@ -9,24 +8,21 @@ import { checkMatch, sendRecord } from '../http/etag.ts'
 import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
 import type { Writer } from '../http/write.ts'
-import { addressOf, atOpenDoor, cookieOf, noCookie } from './cookie.ts'
+import { type AuthenticationDeps, createAuthentication } from './authentication.ts'
+import { atOpenDoor, cookieOf, noCookie } from './cookie.ts'
 import { roleOf, usualWorkspace } from './memberships.ts'
 import type { SignIn } from './open.ts'
-import { checkPassword } from './passwords.ts'
 import { SignedIn, SignInBody, SwitchBody } from './schema.ts'
 import { moveSession } from './sessions.ts'
 import { placeOf, signedIn } from './signed-in.ts'
-import type { Throttle } from './throttle.ts'
-import { findUser, userByEmail } from './users.ts'
+import { findUser } from './users.ts'
 
 const path = '/api/v1/session'
 
-type Deps = {
-  db: Db
+type Deps = AuthenticationDeps & {
   clock: Clock
   write: Writer
   stillIn: StillIn
-  throttle: Throttle
   signIn: SignIn
   /** All that there are, for roles that may do everything. */
   scopes: readonly string[]
@@ -39,7 +35,10 @@ const refusal = () =>
   })
 
 /** Signing in and out, and the workspace that is worked in. */
-export function sessionRoutes(app: App, { db, write, stillIn, throttle, signIn, scopes }: Deps): void {
+export function sessionRoutes(app: App, deps: Deps): void {
+  const { db, write, stillIn, signIn, scopes } = deps
+  const authenticate = createAuthentication(deps)
+
   app.post(
     path,
     {
@@ -55,9 +54,8 @@ export function sessionRoutes(app: App, { db, write, stillIn, throttle, signIn, 
       const problems = bodyProblems(request.body)
       if (problems.length) throw invalid(problems)
       const { email = '', password = '' } = request.body
-      const user = await userByEmail(db, email)
-      const check = () => checkPassword(password, user?.password_hash ?? null)
-      if (!(await throttle.prove({ address: addressOf(request), email }, check)) || !user) throw refusal()
+      const user = await authenticate(request, email, password)
+      if (!user) throw refusal()
       return signIn(request, reply, async (tx) => {
         // Whoever changes the password or removes the member at this moment has done it now, or ends this session too.
         await lockEntry(tx, 'users', user.id)

@@ -70,7 +70,7 @@ export function setupRoutes(app: App, { db, clock, throttle, signIn }: Deps): vo
       // Only who has the link is told what else is wrong.
       if (!valid) throw badToken()
       if (problems.length) throw invalid(problems)
-      const password_hash = await hashPassword(password)
+      const password_hash = await hashPassword(password, { shown: true, key: hash })
       return signIn(request, reply, async (tx) => {
         // Of two at once the second one waits here.
         await lockInstallation(tx)

@@ -3,12 +3,13 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import fc from 'fast-check'
 import { openScratch, removeScratch } from '../../test/engine.ts'
 import { turnableClock } from '../../test/harness.ts'
 import type { Database } from '../db/db.ts'
 import { migrate } from '../db/migrate.ts'
 import { removeOver } from './cleaning.ts'
-import { createThrottle, waitAfter } from './throttle.ts'
+import { createThrottle, own_tries, waitAfter } from './throttle.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
 const clock = turnableClock()
@@ -58,15 +59,114 @@ test('the wait begins at 30 s, doubles with each failure, and ends at 15 minutes
   assert.equal(waitAfter(1e9, 5), 15 * minute)
 })
 
-test('an e-mail has five tries, from however many addresses, and then one after each wait', async () => {
+test('an address has five tries for an e-mail, and then one after each wait', async () => {
   const { email } = somebody()
-  const { tries, wait, code } = await exhaust({ address: '198.51.100.1', email })
+  const address = '198.51.100.1'
+  const { tries, wait, code } = await exhaust({ address, email })
   assert.deepEqual([tries, wait, code], [5, 30, 'rate_limited'])
-  assert.equal((await exhaust({ address: '198.51.100.2', email: ` ${email.toUpperCase()}` })).tries, 0)
+  assert.equal((await exhaust({ address, email: ` ${email.toUpperCase()}` })).tries, 0)
   clock.advance(30 * second - 1)
-  assert.deepEqual(await exhaust({ address: '198.51.100.3', email }), { tries: 0, wait: 1, code })
+  assert.deepEqual(await exhaust({ address, email }), { tries: 0, wait: 1, code })
   clock.advance(1)
-  assert.deepEqual(await exhaust({ address: '198.51.100.3', email }), { tries: 1, wait: 60, code })
+  assert.deepEqual(await exhaust({ address, email }), { tries: 1, wait: 60, code })
+})
+
+test('tries at one address keep nobody waiting at another one', async () => {
+  const { email } = somebody()
+  await exhaust({ address: '198.51.100.2', email })
+  assert.equal(
+    await createThrottle(database.db, clock).prove({ address: '198.51.100.3', email }, right),
+    true,
+  )
+})
+
+test('addresses that have used up their ten tries share one try in 15 minutes', async () => {
+  const { email } = somebody()
+  const addresses = Array.from({ length: 4 }, (_, n) => `198.51.100.${n + 10}`)
+  for (const address of addresses) for (const n of [5, 1, 1, 1, 1, 1]) await tries(address, email, n)
+  clock.advance(15 * minute)
+  const later = await Promise.all(addresses.map(async (address) => (await exhaust({ address, email })).tries))
+  assert.deepEqual(later.sort(), [0, 0, 0, 1])
+  // Whoever has not used up the own tries does not wait for that.
+  assert.equal((await exhaust({ address: '198.51.100.20', email })).tries, 5)
+})
+
+/** Tries until it is refused, so often as is expected, and lets the wait go by. */
+async function tries(address: string, email: string, expected: number) {
+  const { tries, wait } = await exhaust({ address, email })
+  assert.equal(tries, expected)
+  clock.advance(wait * second)
+}
+
+test('a known browser and a session have five tries of their own, whatever others try', async () => {
+  const throttle = createThrottle(database.db, clock)
+  for (let n = 0; n < 5; n++) assert.equal(await throttle.proveOwn('browser a', wrong), false)
+  await assert.rejects(throttle.proveOwn('browser a', right), { code: 'rate_limited' })
+  assert.equal(await throttle.proveOwn('browser b', right), true)
+  clock.advance(30 * second)
+  assert.equal(await throttle.proveOwn('browser a', right), true)
+  for (let n = 0; n < 5; n++) assert.equal(await throttle.proveOwn('browser a', wrong), false)
+})
+
+// The promise of docs/people.md: ten for each address, and one in each 15 minutes for all of them.
+const most_guesses = (addresses: number, days: number) => days * (addresses * own_tries + (24 * 60) / 15)
+
+test('the guesses of an e-mail stay bounded, however many addresses try at full speed for two days', async () => {
+  const throttle = createThrottle(database.db, clock)
+  for (const n of [1, 20]) {
+    const { email } = somebody()
+    const addresses = Array.from({ length: n }, () => somebody().address)
+    let guesses = 0
+    let owner_waited = 0
+    const counted = async () => {
+      guesses++
+      return false
+    }
+    for (let minutes = 0; minutes < 2 * 24 * 60; minutes += 15) {
+      for (const address of addresses)
+        while (
+          await throttle.prove({ address, email }, counted).then(
+            () => true,
+            () => false,
+          )
+        );
+      // A new browser at an address of its own.
+      const owner = { address: somebody().address, email }
+      await throttle.prove(owner, right).catch(() => owner_waited++)
+      clock.advance(15 * minute)
+    }
+    assert.equal(owner_waited, 0)
+    assert.ok(guesses > n * own_tries && guesses <= most_guesses(n, 2), `${n} addresses: ${guesses} guesses`)
+  }
+})
+
+test('no order of tries and pauses gives more guesses in a day than are promised', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat({ max: 3 }), fc.constantFrom(0, 10, 31, 900, 3600, 86_401)), {
+        minLength: 60,
+        maxLength: 120,
+      }),
+      async (schedule) => {
+        const { email } = somebody()
+        const addresses = Array.from({ length: 4 }, () => somebody().address)
+        const throttle = createThrottle(database.db, clock)
+        const times: number[] = []
+        for (const [which, pause_s] of schedule) {
+          const stranger = { address: addresses[which] ?? '', email }
+          const check = async () => Boolean(times.push(clock.now())) && false
+          await throttle.prove(stranger, check).catch(({ code }) => assert.equal(code, 'rate_limited'))
+          clock.advance(pause_s * second)
+        }
+        const in_a_day = (from: number) =>
+          times.filter((time) => time >= from && time < from + 24 * 60 * minute).length
+        for (const time of times) assert.ok(in_a_day(time) <= most_guesses(4, 1) + 1)
+        for (const time of times)
+          assert.ok(times.filter((one) => one >= time && one < time + 30 * second).length <= 4 * 5 + 1)
+      },
+    ),
+    { numRuns: 10 },
+  )
 })
 
 test('an address has a hundred tries, of however many e-mails', async () => {

@@ -15,6 +15,8 @@ const columns = [
   'updated_at',
 ] as const
 
+export type User = NonNullable<Awaited<ReturnType<typeof findUser>>>
+
 export const findUser = (db: Db, id: string) =>
   db.selectFrom('users').select(columns).where('id', '=', id).executeTakeFirst()
 
