@@ -161,7 +161,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   keyRoutes(app, { db, reading, write, stillIn, now: () => isoTime(clock.now()), scopes })
   const event_names = catalogue.map((event) => event.name)
   webhookRoutes(app, { db, reading, write, stillIn, seal, policy, event_names, dispatcher })
-  webhookOperationRoutes(app, { db, write, stillIn, seal, dispatcher })
+  webhookOperationRoutes(app, { db, write, stillIn, seal, event_names, dispatcher })
   deliveryRoutes(app, { db, reading, write, event_names })
   const onError = (err: unknown) => app.log.error({ err }, 'following the events failed')
   const streams = createStreams({

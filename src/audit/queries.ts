@@ -4,8 +4,9 @@ import type { AuditLogTable } from '../db/tables.ts'
 import { namedActors } from '../events/actors.ts'
 import type { AuditEntry } from './schema.ts'
 
-type AuditFilters = {
-  kind?: string | undefined
+export type AuditFilters = {
+  /** Entries of these kinds alone; null: of all. */
+  kinds: readonly string[] | null
   record_id?: string | undefined
   action?: string | undefined
   actor_id?: string | undefined
@@ -18,38 +19,21 @@ export type Place = readonly [string, number]
 
 type Window = { limit: number; offset?: number; after?: Place | null }
 
-function matching(db: Db, workspace_id: number, { from, to, ...equal }: AuditFilters, common_kind = false) {
+function matching(db: Db, workspace_id: number, { kinds: _, from, to, ...equal }: AuditFilters) {
   let query = db.selectFrom('audit_log').where('workspace_id', '=', workspace_id)
-  for (const [name, value] of Object.entries(equal)) {
-    if (value === undefined) continue
-    const plain = common_kind && name === 'kind'
-    const column = plain ? sql<string>`coalesce(kind, null)` : sql.ref<string>(name)
-    query = query.where(column, '=', value)
-  }
+  for (const [name, value] of Object.entries(equal))
+    if (value !== undefined) query = query.where(sql.ref<string>(name), '=', value)
   if (from !== undefined) query = query.where('occurred_at', '>=', from)
   if (to !== undefined) query = query.where('occurred_at', '<=', to)
   return query
 }
 
-// Up to so many entries of a kind are read by the index of its records, and sorted.
-const few = 2000
-
-/** Whether a kind alone is better found in the order of the list than by its records. */
-async function isCommon(db: Db, workspace_id: number, { kind, record_id }: AuditFilters): Promise<boolean> {
-  if (kind === undefined || record_id !== undefined) return false
-  const some = matching(db, workspace_id, { kind })
-    .select('id')
-    .limit(few + 1)
-  const { n } = await db
-    .selectFrom(some.as('some'))
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return n > few
-}
-
 /** How many entries match; counted, by an index. */
 export async function countEntries(db: Db, workspace_id: number, filters: AuditFilters): Promise<number> {
-  const { n } = await matching(db, workspace_id, filters)
+  const { kinds } = filters
+  if (kinds?.length === 0) return 0
+  const all = matching(db, workspace_id, filters)
+  const { n } = await (kinds ? all.where('kind', 'in', kinds) : all)
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   return n
@@ -60,17 +44,10 @@ export async function listEntries(
   db: Db,
   workspace_id: number,
   filters: AuditFilters,
-  { limit, offset = 0, after }: Window,
+  window: Window,
 ): Promise<AuditEntry[]> {
-  let query = matching(db, workspace_id, filters, await isCommon(db, workspace_id, filters))
-  if (after) query = query.where(sql<boolean>`(occurred_at, id) < (${after[0]}, ${after[1]})`)
-  const rows = await query
-    .selectAll()
-    .orderBy('occurred_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute()
+  if (filters.kinds?.length === 0) return []
+  const rows = await newest(db, workspace_id, filters, window)
   const actors = rows.map(({ actor_kind: kind, actor_id: id }) => ({ kind, id }))
   const named = await namedActors(db, workspace_id, actors)
   return rows.flatMap((row, index) => {
@@ -79,9 +56,52 @@ export async function listEntries(
   })
 }
 
+type Row = Selectable<AuditLogTable>
+
+// By ids, which the indexes give without reading an entry that is not shown.
+async function newest(db: Db, workspace_id: number, filters: AuditFilters, window: Window): Promise<Row[]> {
+  const ids = await newestIds(db, workspace_id, filters, window)
+  if (!ids.length) return []
+  // Joined one by one: for a list of ids, SQLite without statistics would read all rows of the workspace.
+  const chosen = sql.join(ids.map((id) => sql`(CAST(${id} AS bigint))`))
+  const { rows } = await sql<Row>`
+    SELECT a.* FROM (VALUES ${chosen}) AS chosen CROSS JOIN audit_log AS a
+    WHERE a.workspace_id = ${workspace_id} AND a.id = chosen.column1`.execute(db)
+  const by_id = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => by_id.get(id) ?? [])
+}
+
+async function newestIds(
+  db: Db,
+  workspace_id: number,
+  filters: AuditFilters,
+  { limit, offset = 0, after }: Window,
+): Promise<number[]> {
+  const { kinds, action, actor_id } = filters
+  let all = matching(db, workspace_id, filters).select(['id', 'occurred_at'])
+  if (after) all = all.where(sql<boolean>`(occurred_at, id) < (${after[0]}, ${after[1]})`)
+  const latest = (query: typeof all) => query.orderBy('occurred_at', 'desc').orderBy('id', 'desc')
+  const [only] = kinds?.length === 1 ? kinds : []
+  if (only !== undefined) all = all.where('kind', '=', only)
+  // Their own indexes have the order of the list, and the kind behind it.
+  else if (kinds && (action ?? actor_id) !== undefined)
+    all = all.where(sql<string>`coalesce(kind, null)`, 'in', kinds)
+  else if (kinds) {
+    // Each kind is cut by its own index before all are sorted together: a rare one costs no walk through the log.
+    const parts = kinds.map((kind, n) => {
+      const part = latest(all.where('kind', '=', kind)).limit(limit + offset)
+      return sql`SELECT id, occurred_at FROM (${part}) AS ${sql.ref(`part_${n}`)}`
+    })
+    const { rows } = await sql<{ id: number }>`${sql.join(parts, sql` UNION ALL `)}
+      ORDER BY occurred_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`.execute(db)
+    return rows.map(({ id }) => id)
+  }
+  return (await latest(all).limit(limit).offset(offset).execute()).map(({ id }) => id)
+}
+
 const sideOf = (text: string | null) => text && JSON.parse(text)
 
-function entryOf(row: Selectable<AuditLogTable>, actor: AuditEntry['actor']): AuditEntry {
+function entryOf(row: Row, actor: AuditEntry['actor']): AuditEntry {
   const { id, occurred_at, action, kind, record_id, request_id } = row
   return {
     ...{ id, occurred_at, actor, action, kind },

@@ -3,6 +3,7 @@ import { cutPage } from '../db/lists.ts'
 import { List } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
 import { pageAnswer, pageOf } from '../http/lists.ts'
+import { mayRead, readableKinds } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import { countEntries, listEntries, type Place } from './queries.ts'
 import { AuditEntry, AuditQuery } from './schema.ts'
@@ -18,16 +19,17 @@ export function auditRoutes(app: App, { reading }: { reading: Reading }): void {
       schema: {
         'x-extension': true,
         summary: 'List who changed what',
-        description: 'Newest first.',
+        description: 'Newest first, of kinds that the key may read.',
         querystring: AuditQuery,
         response: { 200: List(AuditEntry) },
       },
     },
     (request) => {
-      const { workspace_id } = request.access
+      const { workspace_id, scopes } = request.access
       const { kind, record_id, action, actor_id, from, to } = request.query
-      const filters = { kind, record_id, action, actor_id, from, to }
-      if (filters.record_id !== undefined && filters.kind === undefined)
+      const kinds = kind === undefined ? readableKinds(scopes) : [kind].filter((one) => mayRead(scopes, one))
+      const filters = { kinds, record_id, action, actor_id, from, to }
+      if (record_id !== undefined && kind === undefined)
         throw invalid([{ field: 'kind', code: 'required', message: 'kind is required with record_id.' }])
       const page = pageOf(request.query, order, ['string', 'number'])
       return reading(async (db) => {

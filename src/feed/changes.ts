@@ -1,16 +1,11 @@
 import { type Clock, isoTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import type { Access } from '../http/auth.ts'
+import { mayRead } from '../http/scopes.ts'
 import { recentChanges } from './queries.ts'
 
-// What shows the records of a kind, or for those of who may enter, what manages them. Others are nobody's list.
-const scopes: Record<string, string> = {
-  ...{ contacts: 'contacts:read', notes: 'contacts:read', companies: 'companies:read', deals: 'deals:read' },
-  ...{ activities: 'activities:read', appointments: 'appointments:read' },
-  ...{ booking_pages: 'booking_pages:read', views: 'views:read' },
-  ...{ webhooks: 'webhooks:read', deliveries: 'webhooks:read', api_keys: 'keys:read' },
-  ...{ members: 'members:write', users: 'members:write', invitations: 'members:write' },
-}
+// No list shows records of these.
+const unlisted = new Set(['workspaces', 'sessions'])
 // A change has its time from its operation's start: what commits later than this after it is not told.
 const latest_ms = 30_000
 // Looking takes no more than about one part in so many of the time, however much is changed; but nobody waits longer.
@@ -82,10 +77,7 @@ export function createChanges(db: Db, clock: Clock, wake: () => void) {
 
 /** The frame that tells what is untold, as far as the access lists it; empty when that is nothing. */
 function takeFrame({ untold }: Hints, { scopes: allowed }: Access): string {
-  const kinds = [...untold].filter((kind) => {
-    const scope = scopes[kind]
-    return scope !== undefined && (allowed === null || allowed.includes(scope))
-  })
+  const kinds = [...untold].filter((kind) => !unlisted.has(kind) && mayRead(allowed, kind))
   untold.clear()
   // Without an id: the place of the events stays.
   return kinds.length ? `event: changed\ndata: ${JSON.stringify({ kinds: kinds.sort() })}\n\n` : ''

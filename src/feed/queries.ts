@@ -1,11 +1,16 @@
+import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { prepare } from '../db/prepare.ts'
+import { mayReadEvent, readableGroups, type Scopes } from '../http/scopes.ts'
 
 /** A stored event: `payload` is the text that was made with the change, as webhooks send it, without webhook_id. */
 export type StoredEvent = { seq: number; event: string; payload: string }
 
-/** Where to read: above `after` up to `up_to`, both of them seqs. `event` null: all of the catalogue. */
-export type Stretch = { workspace_id: number; event: string | null; after: number; up_to: number }
+/** Which events: of one name (null: of any), and of groups that the caller may read, such as `deal` (null: of all). */
+export type Wanted = { event: string | null; groups: readonly string[] | null }
+
+/** Where to read: above `after` up to `up_to`, both of them seqs. */
+export type Stretch = Wanted & { workspace_id: number; after: number; up_to: number }
 
 /** `reached`: the stretch was looked at up to there (backwards: down to there), that seq included; `whole`: to its end. */
 export type Part = { events: StoredEvent[]; reached: number; whole: boolean }
@@ -34,10 +39,28 @@ const named = (order: Order) =>
       .orderBy('seq', order)
       .limit(p.limit),
   )
+const grouped = (groups: readonly string[]) => (order: Order) =>
+  prepare((db, p: Asked) =>
+    stretch(db, p)
+      .select(['seq', 'event', 'payload'])
+      .where((eb) => eb.or(groups.map((group) => eb('event', 'like', sql.lit(`${group}.%`)))))
+      .orderBy('seq', order)
+      .limit(p.limit),
+  )
 const nth = (order: Order) =>
   prepare((db, p: Asked) => stretch(db, p).select('seq').orderBy('seq', order).limit(1).offset(p.limit))
 const both = <T>(make: (order: Order) => T) => ({ asc: make('asc'), desc: make('desc') })
 const queries = { all: both(all), named: both(named), nth: both(nth) }
+
+type Grouped = ReturnType<typeof both<ReturnType<ReturnType<typeof grouped>>>>
+// One for each set of groups that callers have: there are five groups.
+const of_groups = new Map<string, Grouped>()
+function queriesOf(groups: readonly string[]): Grouped {
+  const name = groups.join()
+  const known = of_groups.get(name) ?? both(grouped(groups))
+  of_groups.set(name, known)
+  return known
+}
 
 // A rare event among millions must not hold up whoever else waits: a part looks at so many events of any name.
 const most_looked_at = 5000
@@ -45,27 +68,38 @@ const most_looked_at = 5000
 /** Up to `limit` events of a stretch in the order of their seq, or backwards from its end. */
 export async function readEvents(
   db: Db,
-  { workspace_id, event, after, up_to }: Stretch,
+  { workspace_id, event, groups, after, up_to }: Stretch,
   limit: number,
   order: Order = 'asc',
 ): Promise<Part> {
   const forward = order === 'asc'
+  if (groups?.length === 0) return { events: [], reached: forward ? up_to : after + 1, whole: true }
   let asked = { workspace_id, after, up_to }
   let whole = true
-  if (event !== null) {
+  if (event !== null || groups !== null) {
     const [too_far] = await queries.nth[order](db, { ...asked, limit: most_looked_at })
     if (too_far) asked = { ...asked, ...(forward ? { up_to: too_far.seq - 1 } : { after: too_far.seq }) }
     whole = !too_far
   }
   // One more tells whether there are more.
   const values = { ...asked, limit: limit + 1 }
-  const found = await (event === null
-    ? queries.all[order](db, values)
-    : queries.named[order](db, { ...values, event }))
+  const found = await find(db, { event, groups }, values, order)
   const events = found.slice(0, limit)
   const last = events.at(-1)
   if (found.length > limit && last) return { events, reached: last.seq, whole: false }
   return { events, reached: forward ? asked.up_to : asked.after + 1, whole }
+}
+
+function find(db: Db, { event, groups }: Wanted, values: Asked, order: Order) {
+  // The caller may read a name that is asked for: see wantedOf.
+  if (event !== null) return queries.named[order](db, { ...values, event })
+  return groups ? queriesOf(groups)[order](db, values) : queries.all[order](db, values)
+}
+
+/** What a caller is shown who asked for events of a name, or of any. */
+export function wantedOf(scopes: Scopes, event: string | null): Wanted {
+  if (event === null) return { event, groups: readableGroups(scopes) }
+  return { event, groups: mayReadEvent(scopes, event) ? null : [] }
 }
 
 const newest = prepare((db, p: { workspace_id: number; up_to: number }) =>

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db, Reading } from '../db/db.ts'
 import { settledEvents } from '../db/places.ts'
 import type { App } from '../http/server.ts'
-import { newestSeq, readEvents, type StoredEvent } from './queries.ts'
+import { newestSeq, readEvents, type StoredEvent, type Wanted, wantedOf } from './queries.ts'
 import { EventList, EventsQuery, StreamQuery, seqOf } from './schema.ts'
 import type { Streams } from './streams.ts'
 
@@ -22,7 +22,7 @@ export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps
         ...extension,
         summary: 'List events',
         description:
-          'Oldest first after `cursor`, each as it is sent to webhooks, without `webhook_id`. An answer may have fewer events than asked for, or none, and still `has_more`: a filter looks at so many at once.',
+          'Oldest first after `cursor`, each as it is sent to webhooks, without `webhook_id`: those of kinds that the key may read, such as `contact.*` with `contacts:read`. An answer may have fewer events than asked for, or none, and still `has_more`: a filter looks at so many at once.',
         querystring: EventsQuery(event_names),
         response: { 200: EventList },
       },
@@ -33,7 +33,8 @@ export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps
       // Asked before the events are read, wherever that is done.
       const { last, settled } = await settledEvents(db)
       const place = seqOf(cursor, last)
-      const asked = { workspace_id: request.access.workspace_id, event, settled, place, per_page }
+      const { workspace_id, scopes } = request.access
+      const asked = { workspace_id, wanted: wantedOf(scopes, event), settled, place, per_page }
       const page = await reading((db) => (sort === '-timestamp' ? lookBack(db, asked) : lookOn(db, asked)))
       reply.type('application/json; charset=utf-8')
       return reply.send(answer(page, per_page) as never)
@@ -48,7 +49,7 @@ export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps
         ...extension,
         summary: 'Follow events',
         description:
-          'Server-sent events: each has its place as `id`, its name as `event` and its text as `data`. With the header `Last-Event-ID` it goes on after that place, else from now on. A comment comes every 15 seconds when there is nothing else.',
+          'Server-sent events of kinds that the key may read: each has its place as `id`, its name as `event` and its text as `data`. With the header `Last-Event-ID` it goes on after that place, else from now on. A comment comes every 15 seconds when there is nothing else.',
         querystring: StreamQuery(event_names),
         response: {
           200: {
@@ -80,7 +81,7 @@ export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps
 
 type Asked = {
   workspace_id: number
-  event: string | null
+  wanted: Wanted
   settled: number
   place: number | null
   per_page: number
@@ -88,20 +89,21 @@ type Asked = {
 type Page = { events: StoredEvent[]; next_cursor: number | null; has_more: boolean }
 
 /** From a place on, at the end of which one goes on later. */
-async function lookOn(db: Db, { workspace_id, event, settled, place, per_page }: Asked): Promise<Page> {
+async function lookOn(db: Db, { workspace_id, wanted, settled, place, per_page }: Asked): Promise<Page> {
   const after = place ?? 0
-  const part = await readEvents(db, { workspace_id, event, after, up_to: settled }, per_page)
+  const part = await readEvents(db, { ...wanted, workspace_id, after, up_to: settled }, per_page)
   const { events, reached, whole } = part
   if (!whole) return { events, next_cursor: reached, has_more: true }
   // What a filter has passed is not looked at again.
-  const end = event === null ? (events.at(-1)?.seq ?? 0) : await newestSeq(db, workspace_id, settled)
+  const all = wanted.event === null && wanted.groups === null
+  const end = all ? (events.at(-1)?.seq ?? 0) : await newestSeq(db, workspace_id, settled)
   return { events, next_cursor: Math.max(after, end), has_more: false }
 }
 
 /** Back from a place, to the oldest event that is kept. */
-async function lookBack(db: Db, { workspace_id, event, settled, place, per_page }: Asked): Promise<Page> {
+async function lookBack(db: Db, { workspace_id, wanted, settled, place, per_page }: Asked): Promise<Page> {
   const up_to = Math.min(settled, (place ?? Number.POSITIVE_INFINITY) - 1)
-  const part = await readEvents(db, { workspace_id, event, after: 0, up_to }, per_page, 'desc')
+  const part = await readEvents(db, { ...wanted, workspace_id, after: 0, up_to }, per_page, 'desc')
   const { events, reached, whole } = part
   return { events, next_cursor: whole ? null : reached, has_more: !whole }
 }

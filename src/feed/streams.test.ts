@@ -16,7 +16,7 @@ const access = {
   id: 'key_test',
   actor: { kind: 'key' as const, id: 'key_test' },
   workspace_id: 1,
-  scopes: ['events:read'],
+  scopes: ['events:read', 'companies:read'],
   expires_at: null,
 }
 

@@ -7,7 +7,7 @@ import type { FindAccess } from '../http/auth.ts'
 import { ApiError, unavailable } from '../http/errors.ts'
 import { createChanges, type Hints } from './changes.ts'
 import { createRecheck, type Follower } from './followers.ts'
-import { activeWorkspaces, type Part, readEvents } from './queries.ts'
+import { activeWorkspaces, type Part, readEvents, wantedOf } from './queries.ts'
 
 export type StreamsOptions = {
   database: Pick<Database, 'db' | 'onCommit'>
@@ -99,7 +99,8 @@ export function createStreams(options: StreamsOptions) {
     for (const stream of streams) {
       const { blocked, cursor, event, access } = stream
       if (blocked || cursor >= settled) continue
-      const name = `${access.workspace_id} ${cursor} ${event}`
+      const shown = wantedOf(access.scopes, event).groups
+      const name = `${access.workspace_id} ${cursor} ${event} ${shown}`
       const group = groups.get(name)
       if (group) group.push(stream)
       else groups.set(name, [stream])
@@ -125,7 +126,8 @@ export function createStreams(options: StreamsOptions) {
     async function read(group: Stream[]) {
       const [{ access, event, cursor }] = group as [Stream]
       const idle = cursor === head && !active?.has(access.workspace_id)
-      const stretch = { workspace_id: access.workspace_id, event, after: cursor, up_to: settled }
+      const wanted = wantedOf(access.scopes, event)
+      const stretch = { ...wanted, workspace_id: access.workspace_id, after: cursor, up_to: settled }
       const part = idle
         ? { events: [], reached: settled, whole: true }
         : await readEvents(db, stretch, events_at_once)

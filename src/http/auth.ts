@@ -91,8 +91,8 @@ export function refuseForeign({ method, headers, host }: FastifyRequest): void {
 
 type Needs = Pick<FastifyContextConfig, 'scope' | 'people_only'>
 
-/** Refuses what the access does not allow, by what the route needs. */
-function refuseBeyond({ actor, scopes }: Access, { scope = '', people_only }: Needs): void {
+/** Throws 403 when an access does not allow what a route, or a record that the request names, needs. */
+export function refuseBeyond({ actor, scopes }: Access, { scope = '', people_only }: Needs): void {
   if ((people_only || scope === any_session) && actor.kind !== 'person')
     throw forbidden('This is for people who are signed in, not for keys.')
   if (scope !== any_session && scopes && !scopes.includes(scope))

@@ -6,6 +6,8 @@ import type { Tables } from '../db/tables.ts'
 import { actorOf, namedActors } from '../events/actors.ts'
 import { recordChange } from '../events/audit.ts'
 import type { Context } from '../events/context.ts'
+import { forbidden } from '../http/errors.ts'
+import { covers, type Scopes } from '../http/scopes.ts'
 import { revokeInvitationsBy } from '../people/invitations.ts'
 import type { ApiKey } from './schema.ts'
 
@@ -99,18 +101,31 @@ export async function takeBack(tx: Db, context: Context, id: string): Promise<bo
     ...{ before: { revoked_at: null }, after: { revoked_at } },
   })
   await revokeInvitationsBy(tx, context, id, null)
-  await takeBackKeysBy(tx, context, id)
+  // A key has made none that may do more than itself.
+  await takeBackKeysBy(tx, context, id, null)
   return true
 }
 
-/** Takes back the live keys of the context's workspace that a key or a person has made. The caller has locked the workspace. */
-export async function takeBackKeysBy(tx: Db, context: Context, made_by: string): Promise<void> {
+/** Throws 403 for a key that may do more than the caller who wants to take it back. */
+export function refuseBeyondOwn(own: Scopes, { name, scopes }: Pick<ApiKey, 'name' | 'scopes'>): void {
+  if (covers(own, scopes)) return
+  const lacked = scopes?.filter((scope) => !own?.includes(scope)).join(', ') ?? 'every scope'
+  throw forbidden(`The key "${name}" has more scopes than you: ${lacked}. Ask somebody who has them.`)
+}
+
+/**
+ * Takes back the live keys of the context's workspace that a key or a person has made; 403 when one of them may do more than
+ * `own`, the scopes of the caller. The caller has locked the workspace.
+ */
+export async function takeBackKeysBy(tx: Db, context: Context, made_by: string, own: Scopes): Promise<void> {
   const keys = await tx
     .selectFrom('api_keys')
-    .select('id')
+    .select(['id', 'name', 'scopes'])
     .where('workspace_id', '=', context.workspace_id)
     .where('made_by', '=', made_by)
     .where(isLive(context.now))
     .execute()
+  for (const { name, scopes } of keys)
+    refuseBeyondOwn(own, { name, scopes: scopes === null ? null : JSON.parse(scopes) })
   for (const { id } of keys) await takeBack(tx, context, id)
 }

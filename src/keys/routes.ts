@@ -10,7 +10,7 @@ import { orNotFound } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { insertKey } from './keys.ts'
-import { findKey, pageOfKeys, takeBack } from './queries.ts'
+import { findKey, pageOfKeys, refuseBeyondOwn, takeBack } from './queries.ts'
 import { ApiKey, ApiKeyCreated, KeyParams, KeysQuery, keyBody } from './schema.ts'
 
 const path = '/api/v1/keys'
@@ -106,7 +106,7 @@ export function keyRoutes(app: App, { db, reading, write, stillIn, now, scopes: 
         ...extension,
         summary: 'Take an API key back',
         description:
-          'Within a second it opens nothing any more, in every process, and neither do the keys that it has made. Once more changes nothing.',
+          'Only one with scopes that the caller has, too. Within a second it opens nothing any more, in every process, and neither do the keys that it has made. Once more changes nothing.',
         params: KeyParams,
         body: NoFields,
         response: { 200: Single(ApiKey) },
@@ -115,8 +115,12 @@ export function keyRoutes(app: App, { db, reading, write, stillIn, now, scopes: 
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
         const { key_id } = request.params
-        checkMatch(request, await existing(tx, context.workspace_id, key_id))
+        await lockEntry(tx, 'workspaces', context.workspace_id)
+        const access = await stillIn(tx, request)
+        const before = await existing(tx, context.workspace_id, key_id)
+        checkMatch(request, before)
         if (problems.length) throw invalid(problems)
+        refuseBeyondOwn(access.scopes, before)
         await takeBack(tx, context, key_id)
         return { record: await existing(tx, context.workspace_id, key_id) }
       }),

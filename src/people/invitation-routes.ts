@@ -9,9 +9,15 @@ import { ListQuery } from '../http/fields.ts'
 import { orNotFound } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
-import { findInvitation, inviteAnew, listInvitations, revokeInvitation } from './invitations.ts'
+import {
+  findInvitation,
+  inviteAnew,
+  listInvitations,
+  refuseToRevoke,
+  revokeInvitation,
+} from './invitations.ts'
 import { grantorOf } from './members.ts'
-import { mayChange, mayGive } from './roles.ts'
+import { mayGrant } from './roles.ts'
 import { Invitation, InvitationBody, InvitationCreated, InvitationParams } from './schema.ts'
 
 const path = '/api/v1/invitations'
@@ -76,10 +82,11 @@ export function invitationRoutes(app: App, { db, clock, write, stillIn }: Deps):
         await lockEntry(tx, 'workspaces', workspace_id)
         const access = await stillIn(tx, request)
         if (problems.length) throw invalid(problems)
-        if (!mayGive(grantorOf(access), role)) throw forbidden(`You may not give the role ${role}.`)
+        const grantor = grantorOf(access)
+        if (!mayGrant(grantor, role)) throw forbidden(`You may not give the role ${role}.`)
         // What a key offers ends with it, also by the clock.
         const until = access.actor.kind === 'key' ? access.expires_at : null
-        const { invitation, token } = await inviteAnew(tx, context, { email, role, until })
+        const { invitation, token } = await inviteAnew(tx, context, { email, role, until, grantor })
         return {
           record: invitation,
           shown: { ...invitation, url_path: `/invitation#${token}` },
@@ -110,8 +117,7 @@ export function invitationRoutes(app: App, { db, clock, write, stillIn }: Deps):
         )
         checkMatch(request, before)
         const access = await stillIn(tx, request)
-        if (!mayChange(grantorOf(access), before.role))
-          throw forbidden('Only an owner takes back what would make an owner.')
+        refuseToRevoke(grantorOf(access), before)
         await revokeInvitation(tx, context, before)
         return { body: deleted('The invitation') }
       }),

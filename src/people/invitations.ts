@@ -3,9 +3,9 @@ import type { Db } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
 import { recordChange } from '../events/audit.ts'
 import type { Context } from '../events/context.ts'
-import { ApiError, type FieldProblem, invalid } from '../http/errors.ts'
+import { ApiError, type FieldProblem, forbidden, invalid } from '../http/errors.ts'
 import { roleOf } from './memberships.ts'
-import { mayGive, type Role } from './roles.ts'
+import { type Grantor, mayGrant, type Role } from './roles.ts'
 import type { Invitation } from './schema.ts'
 import { newToken } from './tokens.ts'
 import { emailKey, userByEmail } from './users.ts'
@@ -88,8 +88,19 @@ const taken: FieldProblem = {
   message: 'email is that of a member already.',
 }
 
-/** Whom to invite as what; `until`: when it ends at the latest, for an invitation of a key that ends. */
-type Wish = { email: string; role: Role; until?: string | null }
+/**
+ * Whom to invite as what. `until`: when it ends at the latest, for an invitation of a key that ends. `grantor`: who invites;
+ * null for the command line, which may do everything.
+ */
+type Wish = { email: string; role: Role; until?: string | null; grantor: Grantor | null }
+
+/** Throws 403 for an invitation of a role that may do more than who wants to take it back. */
+export function refuseToRevoke(grantor: Grantor | null, { email, role }: Invitation): void {
+  if (grantor && !mayGrant(grantor, role))
+    throw forbidden(
+      `${email} is invited as ${role}, which may do more than you. Ask somebody who has this role.`,
+    )
+}
 
 /**
  * Invites somebody to the context's workspace, in place of earlier invitations; 422 for a member, 429 beyond what a
@@ -114,7 +125,10 @@ export async function inviteAnew(
       },
     )
   for (const before of await openInvitations(tx, workspace_id, now).select(columns).execute())
-    if (emailKey(before.email) === emailKey(wish.email)) await revokeInvitation(tx, context, shown(before))
+    if (emailKey(before.email) === emailKey(wish.email)) {
+      refuseToRevoke(wish.grantor, shown(before))
+      await revokeInvitation(tx, context, shown(before))
+    }
   return insertInvitation(tx, context, wish)
 }
 
@@ -176,7 +190,7 @@ export async function revokeInvitationsBy(
     .execute()
   const may = role === 'owner' || role === 'admin'
   for (const invitation of rows.map(shown))
-    if (!may || !mayGive({ role }, invitation.role)) await revokeInvitation(tx, context, invitation)
+    if (!may || !mayGrant({ role }, invitation.role)) await revokeInvitation(tx, context, invitation)
 }
 
 /** An invitation by the hash of its token, with its workspace's name and whether it can still be accepted. */

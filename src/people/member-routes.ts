@@ -8,24 +8,29 @@ import { conflict, forbidden, invalid } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import { ListQuery } from '../http/fields.ts'
 import { orNotFound } from '../http/records.ts'
+import type { Scopes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { revokeInvitationsBy } from './invitations.ts'
 import { findMember, grantorOf, isLastOwner, listMembers } from './members.ts'
-import { mayChange, mayGive, type Role } from './roles.ts'
+import { mayGrant, type Role } from './roles.ts'
 import { Member, MemberBody, MemberParams, RemovalQuery } from './schema.ts'
 import { endSessions } from './sessions.ts'
 
 const path = '/api/v1/members'
 
-const beyond = (role: Role) => forbidden(`You may not give or take the role ${role}.`)
+const beyond = (role: Role) =>
+  forbidden(`You may not give or take the role ${role}: it may do more than you. Ask somebody who has it.`)
 function refuseWithoutKeys({ scopes }: Access): void {
   if (scopes && !scopes.includes('keys:write')) throw forbidden('To revoke keys needs keys:write.')
 }
 const last = () => conflict('A workspace keeps at least one owner: make somebody else an owner first.')
 
-/** Takes back the live keys of the context's workspace that a person has made. The caller has locked the workspace. */
-export type TakeBackKeysBy = (tx: Db, context: Context, made_by: string) => Promise<void>
+/**
+ * Takes back the live keys of the context's workspace that a person has made; 403 when one of them may do more than `own`,
+ * the scopes of the caller. The caller has locked the workspace.
+ */
+export type TakeBackKeysBy = (tx: Db, context: Context, made_by: string, own: Scopes) => Promise<void>
 
 type Deps = { db: Db; write: Writer; stillIn: StillIn; takeBackKeysBy: TakeBackKeysBy }
 
@@ -91,12 +96,11 @@ export function memberRoutes(app: App, { db, write, stillIn, takeBackKeysBy }: D
         const { role = before.role, revoke_keys } = request.body
         if (revoke_keys) {
           refuseWithoutKeys(access)
-          await takeBackKeysBy(tx, context, user_id)
+          await takeBackKeysBy(tx, context, user_id, access.scopes)
         }
         if (role === before.role) return { record: before }
         const grantor = grantorOf(access)
-        if (!mayChange(grantor, before.role)) throw beyond(before.role)
-        if (!mayGive(grantor, role)) throw beyond(role)
+        for (const one of [before.role, role]) if (!mayGrant(grantor, one)) throw beyond(one)
         if (await isLastOwner(tx, workspace_id, before)) throw last()
         await tx
           .updateTable('memberships')
@@ -135,8 +139,7 @@ export function memberRoutes(app: App, { db, write, stillIn, takeBackKeysBy }: D
         const access = await stillIn(tx, request)
         const before = orNotFound('member', await findMember(tx, workspace_id, user_id))
         checkMatch(request, before)
-        const grantor = grantorOf(access)
-        if (!mayChange(grantor, before.role)) throw beyond(before.role)
+        if (!mayGrant(grantorOf(access), before.role)) throw beyond(before.role)
         if (await isLastOwner(tx, workspace_id, before)) throw last()
         await tx
           .deleteFrom('memberships')
@@ -146,7 +149,7 @@ export function memberRoutes(app: App, { db, write, stillIn, takeBackKeysBy }: D
         await endSessions(tx, user_id, { workspace_id })
         if (request.query.revoke_keys === 'true') {
           refuseWithoutKeys(access)
-          await takeBackKeysBy(tx, context, user_id)
+          await takeBackKeysBy(tx, context, user_id, access.scopes)
         }
         await revokeInvitationsBy(tx, context, user_id, null)
         const { name, email, role } = before

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { scopes } from '../app.ts'
-import { mayChange, mayGive, type Role, roles, scopesOf } from './roles.ts'
+import { mayGrant, type Role, roles, scopesOf } from './roles.ts'
 
 test('every scope of a role exists, and reading alone has no scope of writing', () => {
   for (const role of roles) for (const scope of scopesOf(role) ?? []) assert.ok(scopes.includes(scope), scope)
@@ -28,7 +28,7 @@ test('a role that was handed out cannot be changed by who got it', () => {
 })
 
 test('nobody gives what he lacks, and only owners make owners', () => {
-  const given = (by: Parameters<typeof mayGive>[0]) => roles.filter((role) => mayGive(by, role))
+  const given = (by: Parameters<typeof mayGrant>[0]) => roles.filter((role) => mayGrant(by, role))
   assert.deepEqual(given({ role: 'owner' }), [...roles])
   assert.deepEqual(given({ role: 'admin' }), ['admin', 'member', 'read_only'])
   // A key is an admin at most, and one of some scopes gives no role that has others.
@@ -39,7 +39,7 @@ test('nobody gives what he lacks, and only owners make owners', () => {
 })
 
 test('owners are changed and removed by owners alone', () => {
-  const changed = (by: Parameters<typeof mayChange>[0]): Role[] => roles.filter((role) => mayChange(by, role))
+  const changed = (by: Parameters<typeof mayGrant>[0]): Role[] => roles.filter((role) => mayGrant(by, role))
   assert.deepEqual(changed({ role: 'owner' }), [...roles])
   for (const by of [{ role: 'admin' } as const, { scopes: null }])
     assert.deepEqual(changed(by), ['admin', 'member', 'read_only'])

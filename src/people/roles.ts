@@ -29,14 +29,13 @@ export function scopesOf(role: Role): string[] | null {
 /** Who gives or takes a role: a person by the own role, or a key by its scopes (null: all). */
 export type Grantor = { role: Role } | { scopes: readonly string[] | null }
 
-/** Whether somebody may give a role: only owners make owners, a key is an admin at most, and nobody gives what he lacks. */
-export function mayGive(grantor: Grantor, role: Role): boolean {
+/**
+ * Whether somebody may give a role, or change, remove or take back who has it: owners are for owners alone, a key is an
+ * admin at most, and the role has no scope that the grantor lacks (contract: keys, limits, safety).
+ */
+export function mayGrant(grantor: Grantor, role: Role): boolean {
   if (role === 'owner') return 'role' in grantor && grantor.role === 'owner'
   const own = 'role' in grantor ? granted[grantor.role] : grantor.scopes
   if (own === null) return true
   return granted[role]?.every((scope) => own.includes(scope)) ?? false
 }
-
-/** Whether somebody who may write members may change or remove one of this role: owners are for owners alone. */
-export const mayChange = (grantor: Grantor, role: Role): boolean =>
-  role !== 'owner' || ('role' in grantor && grantor.role === 'owner')

@@ -3,18 +3,6 @@ import { sql } from 'kysely'
 import { type Db, transaction } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
 import { engineOf } from '../db/prepare.ts'
-import type { Deletable } from '../db/records.ts'
-
-const kinds: Record<string, Deletable> = {
-  contact: 'contacts',
-  company: 'companies',
-  deal: 'deals',
-  activity: 'activities',
-  appointment: 'appointments',
-}
-
-/** The kind of the record that an event such as `deal.won` is about. */
-export const kindOf = (event: string): Deletable | undefined => kinds[event.split('.')[0] ?? '']
 
 /** An event as it is judged: which record it is of. */
 type SeenEvent = { seq: number; event: string; record_id: number | null }

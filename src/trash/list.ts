@@ -50,6 +50,7 @@ export async function listTrash(
   kinds: readonly Deletable[],
   { limit, offset = 0, after = null }: { limit: number; offset?: number; after?: Place | null },
 ): Promise<Trashed[]> {
+  if (!kinds.length) return []
   const parts = kinds.map((kind) => {
     const contact_id = kind === 'notes' ? sql`t.contact_id` : sql`CAST(NULL AS bigint)`
     const columns = sql`${sql.lit(kind)} AS kind, t.id, ${names[kind]} AS name, ${contact_id} AS contact_id, t.deleted_at`
@@ -68,6 +69,7 @@ export async function listTrash(
 
 /** How many records of these kinds are in the trash. */
 export async function countTrash(db: Db, workspace_id: number, kinds: readonly Deletable[]): Promise<number> {
+  if (!kinds.length) return 0
   const counts = kinds.map(
     (kind) => sql`(SELECT count(*) FROM ${tables[kind]} WHERE ${inTrash(workspace_id)})`,
   )

@@ -2,7 +2,7 @@ import { setImmediate as others } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { engineOf } from '../db/prepare.ts'
-import { kindOf } from './events.ts'
+import { kindOf } from '../events/kinds.ts'
 import { type LinkedKind, linked_kinds } from './redaction.ts'
 
 /** Ids of records of each kind that refer to a contact, or did once; true for an appointment that a visitor booked. */

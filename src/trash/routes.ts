@@ -3,10 +3,12 @@ import type { Db, Reading } from '../db/db.ts'
 import { cutPage } from '../db/lists.ts'
 import { type Deletable, deletable } from '../db/records.ts'
 import type { Seal } from '../db/seal.ts'
+import { refuseBeyond } from '../http/auth.ts'
 import { Deleted, List } from '../http/envelope.ts'
 import { notFound } from '../http/errors.ts'
 import { refuseMatch } from '../http/etag.ts'
 import { pageAnswer, pageOf } from '../http/lists.ts'
+import { mayRead } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { beginErasure, eraseRecord } from './erasure.ts'
@@ -45,15 +47,15 @@ export function trashRoutes(app: App, { db, reading, write, seal, trash_days }: 
         ...extension,
         summary: 'List what is in the trash',
         description:
-          'Latest deletion first. Notes that went with their contact are not listed: they come back with it.',
+          'Latest deletion first, of kinds that the key may read. Notes that went with their contact are not listed: they come back with it.',
         querystring: TrashQuery,
         response: { 200: List(TrashedRecord) },
       },
     },
     async (request) => {
-      const { workspace_id } = request.access
+      const { workspace_id, scopes } = request.access
       const { kind } = request.query
-      const kinds = kind ? [kind] : deletable
+      const kinds = (kind ? [kind] : deletable).filter((one) => mayRead(scopes, one))
       const page = pageOf(request.query, order, ['string', 'string', 'number'])
       const { per_page } = page
       return reading(async (db) => {
@@ -79,7 +81,7 @@ export function trashRoutes(app: App, { db, reading, write, seal, trash_days }: 
         ...extension,
         summary: 'Erase a record of the trash at once',
         description:
-          'For good: its row, and its data in the audit log, the events and the delivery log. Of a contact, also where records that refer to it name the person. Deliveries under way go on, with what is left.',
+          'Needs the scope that writes its kind, too. For good: its row, and its data in the audit log, the events and the delivery log. Of a contact, also where records that refer to it name the person. Deliveries under way go on, with what is left.',
         params: TrashParams,
         response: { 200: Deleted },
       },
@@ -88,6 +90,7 @@ export function trashRoutes(app: App, { db, reading, write, seal, trash_days }: 
       const { kind: name, id } = request.params
       const kind = deletable.find((one) => one === name)
       if (!kind) throw notFound('This record')
+      refuseBeyond(request.access, { scope: kind === 'notes' ? 'contacts:write' : `${kind}:write` })
       return write.inSteps(request, reply, {
         async before(tx, context) {
           refuseMatch(request)

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder } from 'kysely'
+import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { addCounts, countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { cutPage, type Page } from '../db/lists.ts'
@@ -28,6 +28,9 @@ type Filters = {
   to?: string
 }
 
+/** The names of events whose deliveries a caller may see; null: all. */
+export type Shown = readonly string[] | null
+
 // Read for the rows of a page alone, each by the attempts' own key.
 const lastDuration = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
   eb
@@ -41,15 +44,18 @@ const lastDuration = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
 
 /**
  * One page of the log, newest first, and the number of all that match (null by cursor, which is an id); `from` and `to` are
- * inclusive times. With `details`, how long each one's newest attempt took.
+ * inclusive times. `shown` are the events that the caller may see. With `details`, how long each one's newest attempt took.
  */
 export async function listDeliveries(
   db: Db,
   workspace_id: number,
   filters: Filters,
   page: Page,
+  shown: Shown,
   details = false,
 ): Promise<{ total: number | null; next: string[] | null; deliveries: Delivery[] }> {
+  if (shown && filters.event !== undefined && !shown.includes(filters.event))
+    return { total: 'after' in page ? null : 0, next: null, deliveries: [] }
   let matching = db.selectFrom('webhook_deliveries').where('workspace_id', '=', workspace_id)
   const { from, to, ...equal } = filters
   const named = Object.entries(equal).filter(([, value]) => value !== undefined)
@@ -57,6 +63,11 @@ export async function listDeliveries(
     matching = matching.where(name as keyof typeof equal, '=', value as string)
   if (from) matching = matching.where('created_at', '>=', from)
   if (to) matching = matching.where('created_at', '<=', to)
+  // Of a name that is asked for, the caller may see all.
+  const names = filters.event === undefined ? shown : null
+  const alone = !named.length && !from && !to
+  // Without another filter, each name's own index gives its newest.
+  if (names && !alone) matching = matching.where(sql<string>`coalesce(event, null)`, 'in', names)
   const read = async (ids: typeof matching, limit: number, offset: number) =>
     db
       .selectFrom('webhook_deliveries')
@@ -64,23 +75,39 @@ export async function listDeliveries(
       .$if(details, (query) => query.select(lastDuration))
       .where('workspace_id', '=', workspace_id)
       // The ids come from the filter's index; without statistics SQLite would read the whole log instead.
-      .where('id', 'in', ids.select('id').orderBy('id', 'desc').limit(limit).offset(offset))
+      .where('id', 'in', newest(ids, alone ? names : null, limit, offset))
       .orderBy('id', 'desc')
       .execute()
   if ('after' in page) {
     const [id] = page.after ?? []
     const rest = id === undefined ? matching : matching.where('id', '<', String(id))
-    const { shown, last } = cutPage(await read(rest, page.per_page + 1, 0), page.per_page)
-    return { total: null, next: last ? [last.id] : null, deliveries: shown }
+    const part = cutPage(await read(rest, page.per_page + 1, 0), page.per_page)
+    return { total: null, next: part.last ? [part.last.id] : null, deliveries: part.shown }
   }
   const [first] = named
-  const total =
-    from || to || named.length > 1
-      ? (await matching.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()).n
-      : await countOf(db, workspace_id, first ? `deliveries.${first[0]}=${first[1]}` : 'deliveries')
+  const kept = first
+    ? [`deliveries.${first[0]}=${first[1]}`]
+    : (names?.map((name) => `deliveries.event=${name}`) ?? ['deliveries'])
+  const counted = from || to || named.length > 1 || (names && !alone)
+  const total = counted
+    ? (await matching.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()).n
+    : (await Promise.all(kept.map((name) => countOf(db, workspace_id, name)))).reduce((sum, n) => sum + n, 0)
   const { per_page, offset } = page
   const deliveries = offset < total ? await read(matching, per_page, offset) : []
   return { total, next: null, deliveries }
+}
+
+type Matching = SelectQueryBuilder<Tables, 'webhook_deliveries', object>
+
+/** The newest ids that match; with `names`, of each name by its index, and then of all of them. */
+function newest(matching: Matching, names: Shown, limit: number, offset: number): RawBuilder<string> {
+  const latest = (query: Matching) => query.select('id').orderBy('id', 'desc')
+  if (!names) return sql`(${latest(matching).limit(limit).offset(offset)})`
+  const parts = names.map((name, n) => {
+    const part = latest(matching.where('event', '=', name)).limit(limit + offset)
+    return sql`SELECT id FROM (${part}) AS ${sql.ref(`part_${n}`)}`
+  })
+  return sql`(SELECT id FROM (${sql.join(parts, sql` UNION ALL `)}) AS parts ORDER BY id DESC LIMIT ${limit} OFFSET ${offset})`
 }
 
 /** A delivery with every attempt, or null. The request's body is the event's stored text, never made anew. */
@@ -128,7 +155,9 @@ export async function findDelivery(db: Db, workspace_id: number, id: string): Pr
 }
 
 /** Finished deliveries that can be put into the queue again: one by its id, or the failed ones of a webhook. */
-type Resendable = { id: string } | { webhook_id: string; status: 'failed'; since: string | null }
+type Resendable =
+  | { id: string }
+  | { webhook_id: string; status: 'failed'; since: string | null; shown: Shown }
 
 /**
  * Puts finished deliveries into the queue again, each for one attempt at once; returns how many. The caller keeps the
@@ -156,6 +185,7 @@ export async function resend(
             ...(which.since === null ? [] : [eb('created_at', '>=', which.since)]),
             // Whoever tested a dead address wants no more of the test.
             eb('event', '<>', 'ping'),
+            ...(which.shown ? [eb('event', 'in', which.shown)] : []),
           ]),
     )
   // A whole outage may be sent again at once: a few statements for all of it, however many they are.

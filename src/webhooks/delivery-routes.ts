@@ -2,11 +2,13 @@ import { Type } from 'typebox'
 import type { Db, Reading } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { recordChange } from '../events/audit.ts'
+import type { Access } from '../http/auth.ts'
 import { List, Single } from '../http/envelope.ts'
 import { conflict, invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import { ListQuery, time } from '../http/fields.ts'
 import { cursor, pageAnswer, pageOf } from '../http/lists.ts'
+import { mayReadEvent, refuseUnreadable, type Scopes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { findDelivery, listDeliveries, resend } from './deliveries.ts'
@@ -17,10 +19,13 @@ const path = '/api/v1/deliveries'
 const extension = { 'x-extension': true }
 const order = '-id of deliveries'
 
+type Caller = Pick<Access, 'workspace_id' | 'scopes'>
 type Deps = { db: Db; reading: Reading; write: Writer; event_names: readonly string[] }
 
 /** The delivery log: every request that was sent to a webhook, and what came back. */
 export function deliveryRoutes(app: App, { db, reading, write, event_names }: Deps): void {
+  const shownOf = (scopes: Scopes) =>
+    scopes && [...event_names, 'ping'].filter((name) => mayReadEvent(scopes, name))
   const querystring = ListQuery({
     cursor,
     webhook_id: Type.Optional(Type.String()),
@@ -44,6 +49,7 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
       schema: {
         ...extension,
         summary: 'List deliveries',
+        description: 'Of events of kinds that the key may read, and of pings.',
         querystring,
         response: { 200: List(Delivery) },
       },
@@ -52,8 +58,9 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
       const page = pageOf(request.query, order, ['string'])
       const { webhook_id, event, status, from, to, details } = request.query
       const filters = { webhook_id, event, status, from, to }
+      const { workspace_id, scopes } = request.access
       const { deliveries, ...found } = await reading((db) =>
-        listDeliveries(db, request.access.workspace_id, filters, page, details === 'true'),
+        listDeliveries(db, workspace_id, filters, page, shownOf(scopes), details === 'true'),
       )
       return pageAnswer(deliveries, found, order, page)
     },
@@ -71,7 +78,7 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
       },
     },
     async (request, reply) =>
-      sendRecord(request, reply, await existing(db, request.access.workspace_id, request.params.delivery_id)),
+      sendRecord(request, reply, await existing(db, request.access, request.params.delivery_id)),
   )
 
   app.post(
@@ -90,11 +97,11 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id, now } = context
         const { delivery_id } = request.params
-        const { webhook_id } = await existing(tx, workspace_id, delivery_id)
+        const { webhook_id } = await existing(tx, request.access, delivery_id)
         // The webhook first, as everybody does: a deletion takes both in this order.
         await lockRow(tx, 'webhooks', workspace_id, webhook_id)
         await lockRow(tx, 'webhook_deliveries', workspace_id, delivery_id)
-        const delivery = await existing(tx, workspace_id, delivery_id)
+        const delivery = await existing(tx, request.access, delivery_id)
         checkMatch(request, delivery)
         if (problems.length) throw invalid(problems)
         if (delivery.status !== 'succeeded' && delivery.status !== 'failed')
@@ -103,9 +110,10 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
           )
         const webhook = await findWebhook(tx, workspace_id, delivery.webhook_id)
         if (!webhook) throw conflict('The webhook of this delivery was deleted.')
+        refuseUnreadable(request.access.scopes, webhook.events)
         if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
         await resend(tx, workspace_id, now, context.elapsed(), { id: delivery_id })
-        const record = await existing(tx, workspace_id, delivery_id)
+        const record = await existing(tx, request.access, delivery_id)
         await recordChange(tx, context, {
           ...{ action: 'resent', kind: 'deliveries', record_id: delivery_id },
           ...{ before: { status: delivery.status }, after: { status: record.status } },
@@ -115,8 +123,9 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
   )
 }
 
-async function existing(db: Db, workspace_id: number, id: string): Promise<DeliveryDetail> {
+/** The delivery, or 404: also for an event of a kind that the caller may not read. */
+async function existing(db: Db, { workspace_id, scopes }: Caller, id: string): Promise<DeliveryDetail> {
   const delivery = await findDelivery(db, workspace_id, id)
-  if (!delivery) throw notFound('This delivery')
+  if (!delivery || !mayReadEvent(scopes, delivery.event)) throw notFound('This delivery')
   return delivery
 }

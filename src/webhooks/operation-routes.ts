@@ -6,9 +6,11 @@ import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
 import { defineEvent } from '../events/define.ts'
 import { insertDelivery, insertEventOf } from '../events/emit.ts'
+import type { Access } from '../http/auth.ts'
 import { Single, single } from '../http/envelope.ts'
 import { conflict, type FieldProblem, invalid, notFound } from '../http/errors.ts'
 import { checkMatch } from '../http/etag.ts'
+import { mayReadEvent, refuseUnreadable } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import type { Answer, Writer } from '../http/write.ts'
 import { findDelivery, resend } from './deliveries.ts'
@@ -31,10 +33,17 @@ const ping = defineEvent('ping', 'A test of a webhook.', Type.Object({ message: 
   message: 'pong',
 })
 
-type Deps = Pick<WebhookDeps, 'seal' | 'stillIn'> & { db: Db; write: Writer; dispatcher: Dispatcher }
+type Deps = Pick<WebhookDeps, 'seal' | 'stillIn' | 'event_names'> & {
+  db: Db
+  write: Writer
+  dispatcher: Dispatcher
+}
 
 /** What can be done with a webhook: pause and resume, rotate its secret, test it, send again what failed. */
-export function webhookOperationRoutes(app: App, { write, stillIn, seal, dispatcher }: Deps): void {
+export function webhookOperationRoutes(
+  app: App,
+  { write, stillIn, seal, event_names, dispatcher }: Deps,
+): void {
   const act = (name: string) => `/api/v1/webhooks/:webhook_id/${name}`
   const options = <Body extends TSchema, View extends TSchema>(summary: string, body: Body, view: View) => ({
     config: { scope: 'webhooks:write' },
@@ -52,6 +61,7 @@ export function webhookOperationRoutes(app: App, { write, stillIn, seal, dispatc
           const before = await webhookToChange(tx, workspace_id, webhook_id)
           checkMatch(request, before)
           if (problems.length) throw invalid(problems)
+          refuseUnreadable(request.access.scopes, before.events)
           if (before.status === to) return { record: before }
           await updateWebhook(tx, workspace_id, webhook_id, { status: to, status_reason: null })
           if (to === 'paused') dispatcher.holdBack(webhook_id, 'pings go')
@@ -74,12 +84,13 @@ export function webhookOperationRoutes(app: App, { write, stillIn, seal, dispatc
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id, now_ms } = context
         const { webhook_id } = request.params
-        await stillIn(tx, request)
+        const { scopes } = await stillIn(tx, request)
         const before = await webhookToChange(tx, workspace_id, webhook_id)
         checkMatch(request, before)
         const { secret, overlap_hours } = request.body
         const all = [...problems, ...secretProblems(secret)]
         if (all.length) throw invalid(all)
+        refuseUnreadable(scopes, before.events)
         const row = await findWebhookRow(tx, workspace_id, webhook_id)
         if (!row) throw notFound('This webhook')
         const fresh = secret ?? generateSecret()
@@ -113,12 +124,14 @@ export function webhookOperationRoutes(app: App, { write, stillIn, seal, dispatc
   async function insertPing(
     tx: Db,
     context: Context,
-    request: { params: Static<typeof WebhookParams> } & Parameters<typeof checkMatch>[0],
+    request: { params: Static<typeof WebhookParams>; access: Access } & Parameters<typeof checkMatch>[0],
     problems: FieldProblem[],
   ) {
     const { webhook_id } = request.params
-    checkMatch(request, await webhookToChange(tx, context.workspace_id, webhook_id))
+    const webhook = await webhookToChange(tx, context.workspace_id, webhook_id)
+    checkMatch(request, webhook)
     if (problems.length) throw invalid(problems)
+    refuseUnreadable(request.access.scopes, webhook.events)
     const event_id = await insertEventOf(tx, context, ping, { message: 'This is a test of your webhook.' })
     return insertDelivery(
       tx,
@@ -138,9 +151,12 @@ export function webhookOperationRoutes(app: App, { write, stillIn, seal, dispatc
         const webhook = await webhookToChange(tx, workspace_id, webhook_id)
         checkMatch(request, webhook)
         if (problems.length) throw invalid(problems)
+        const { scopes } = request.access
+        refuseUnreadable(scopes, webhook.events)
         if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
         const since = request.body?.since ? new Date(request.body.since).toISOString() : null
-        const failed = { webhook_id, status: 'failed' as const, since }
+        const shown = scopes && event_names.filter((name) => mayReadEvent(scopes, name))
+        const failed = { webhook_id, status: 'failed' as const, since, shown }
         const count = await resend(tx, workspace_id, now, context.elapsed(), failed)
         if (count) await recordChange(tx, context, { ...change('resent', webhook_id), after: { count } })
         return { body: single({ count }) }

@@ -116,6 +116,26 @@ export async function updateWebhook(tx: Db, workspace_id: number, id: string, ch
     .execute()
 }
 
+/** The events of up to `limit` pending deliveries of a webhook, one for each delivery. */
+export async function pendingEvents(
+  db: Db,
+  workspace_id: number,
+  webhook_id: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('webhook_queue as q')
+    .innerJoin('webhook_deliveries as d', (join) =>
+      join.onRef('d.workspace_id', '=', 'q.workspace_id').onRef('d.id', '=', 'q.delivery_id'),
+    )
+    .select('d.event')
+    .where('q.workspace_id', '=', workspace_id)
+    .where('q.webhook_id', '=', webhook_id)
+    .limit(limit)
+    .execute()
+  return rows.map(({ event }) => event)
+}
+
 const pending_columns = { delivery_id: 'text!' } as const
 type Cancelled = { workspace_id: number; now: string }
 const cancelPending = prepareRows(pending_columns, (db, { row, rows }, p: Cancelled) => ({

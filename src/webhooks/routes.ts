@@ -6,15 +6,23 @@ import { factsOf, recordChange, sidesOf } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import type { StillIn } from '../http/auth.ts'
 import { Deleted, deleted, List, Single } from '../http/envelope.ts'
-import { type FieldProblem, invalid, notFound } from '../http/errors.ts'
+import { conflict, type FieldProblem, invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import { ListQuery } from '../http/fields.ts'
 import { cursor, pageAnswer, pageOf } from '../http/lists.ts'
 import { changesOf } from '../http/patch.ts'
+import { refuseUnreadable, type Scopes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { findWebhook, insertWebhook, listWebhooks, removeWebhook, updateWebhook } from './queries.ts'
+import {
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  pendingEvents,
+  removeWebhook,
+  updateWebhook,
+} from './queries.ts'
 import { Webhook, WebhookCreated, WebhookParams, webhookBodies } from './schema.ts'
 import { generateSecret, secretProblem } from './signature.ts'
 import { checkUrl, type TargetPolicy } from './target.ts'
@@ -25,6 +33,8 @@ const reads = { scope: 'webhooks:read' }
 const writes = { scope: 'webhooks:write' }
 const extension = { 'x-extension': true }
 const fields = ['name', 'url', 'events'] as const
+// Of pending deliveries, whose events are looked at before their address changes.
+const most_looked_at = 1000
 
 export type WebhookDeps = {
   db: Db
@@ -62,6 +72,8 @@ export function webhookRoutes(
       config: writes,
       schema: {
         summary: 'Register a webhook',
+        description:
+          'Each event needs the scope that reads its kind, such as `contacts:read` for `contact.*` (403).',
         body: WebhookCreate,
         response: { 201: Single(WebhookCreated) },
       },
@@ -69,11 +81,12 @@ export function webhookRoutes(
     async (request, reply) => {
       const bad_url = await urlProblems(request.body)
       return write(request, reply, async (tx, context, problems) => {
-        await stillIn(tx, request)
+        const access = await stillIn(tx, request)
         const { workspace_id, now } = context
         const { name = null, url = '', events = [], secret } = request.body
         const all = [...problems, ...bad_url, ...secretProblems(secret)]
         if (all.length) throw invalid(all)
+        refuseUnreadable(access.scopes, events)
         const id = newId('wh')
         const signing = secret ?? generateSecret()
         await insertWebhook(tx, workspace_id, now, { id, name, url, events, secret: seal.seal(signing) })
@@ -137,7 +150,7 @@ export function webhookRoutes(
     handler: async (request, reply) => {
       const bad_url = await urlProblems(request.body)
       return write(request, reply, async (tx, context, problems) => {
-        await stillIn(tx, request)
+        const { scopes } = await stillIn(tx, request)
         const { workspace_id } = context
         const { webhook_id } = request.params
         const before = await webhookToChange(tx, workspace_id, webhook_id)
@@ -147,6 +160,8 @@ export function webhookRoutes(
         if (all.length) throw invalid(all)
         const changes = changesOf(request.body, before, fields)
         if (!Object.keys(changes).length) return { record: before }
+        refuseUnreadable(scopes, [...before.events, ...(changes.events ?? [])])
+        if (changes.url !== undefined) await refuseRedirection(tx, { workspace_id, scopes }, webhook_id)
         await updateWebhook(tx, workspace_id, webhook_id, changes)
         const after = await existingWebhook(tx, workspace_id, webhook_id)
         const told = changesBetween(before, after, fields)
@@ -174,6 +189,7 @@ export function webhookRoutes(
         const { workspace_id, now } = context
         const before = await webhookToChange(tx, workspace_id, webhook_id)
         checkMatch(request, before)
+        refuseUnreadable(request.access.scopes, before.events)
         await removeWebhook(tx, workspace_id, webhook_id, now)
         await recordChange(tx, context, { ...change('deleted', webhook_id), before: factsOf(before) })
         dispatcher.holdBack(webhook_id, 'pings too')
@@ -194,6 +210,24 @@ export function secretProblems(secret: unknown): FieldProblem[] {
   if (typeof secret !== 'string') return []
   const problem = secretProblem(secret)
   return problem ? [{ field: 'secret', code: 'invalid_format', message: problem }] : []
+}
+
+/**
+ * Throws 403 when a new address would be sent events that the caller may not read: the webhook had them once, and they are
+ * still pending. Of a long queue not all are looked at: 409.
+ */
+async function refuseRedirection(
+  tx: Db,
+  { workspace_id, scopes }: { workspace_id: number; scopes: Scopes },
+  webhook_id: string,
+): Promise<void> {
+  if (!scopes) return
+  const pending = await pendingEvents(tx, workspace_id, webhook_id, most_looked_at + 1)
+  refuseUnreadable(scopes, [...new Set(pending)])
+  if (pending.length > most_looked_at)
+    throw conflict(
+      `More than ${most_looked_at} deliveries are pending. Change the url when there are fewer, or with every scope.`,
+    )
 }
 
 /** The webhook, kept for a change in this transaction; 404 when there is none. */

@@ -48,7 +48,7 @@ const idOf = ({ payload }: { payload: string }) => JSON.parse(payload).data.id a
 
 async function seen(after = 0) {
   const { settled } = await settledEvents(outbox.db)
-  const stretch = { workspace_id: outbox.workspace_id, event: null, after, up_to: settled }
+  const stretch = { workspace_id: outbox.workspace_id, event: null, groups: null, after, up_to: settled }
   const { events } = await readEvents(outbox.db, stretch, 1000)
   return { ids: events.map(idOf), settled }
 }
@@ -129,7 +129,7 @@ test('with many writers in several processes at once, a follower sees every even
     for (let last_round = false; ; last_round = !writing) {
       const { settled } = await settledEvents(outbox.db)
       const after = followed.at(-1)?.seq ?? start
-      const stretch = { workspace_id: outbox.workspace_id, event: null, after, up_to: settled }
+      const stretch = { workspace_id: outbox.workspace_id, event: null, groups: null, after, up_to: settled }
       const { events, whole } = await readEvents(outbox.db, stretch, 100)
       for (const event of events) followed.push({ seq: event.seq, id: idOf(event) })
       if (last_round && whole) return

@@ -69,6 +69,19 @@ test('the feed of a workspace is read by its own index, also past events of othe
       )
 })
 
+test('the audit log of a caller with few scopes is cut by an index that knows the kind, past no other entry', () => {
+  const order = 'ORDER BY occurred_at DESC, id DESC LIMIT 25'
+  for (const [where, index] of [
+    ["kind = 'deals'", 'audit_log_kind'],
+    ["action = 'created' AND coalesce(kind, null) IN ('deals', 'views')", 'audit_log_action'],
+    ["actor_id = 'key_1' AND coalesce(kind, null) IN ('deals', 'views')", 'audit_log_actor_id'],
+  ] as const) {
+    const plan = planOf(`SELECT id, occurred_at FROM audit_log WHERE workspace_id = 1 AND ${where} ${order}`)
+    assert.equal(plan.length, 1, plan.join())
+    assert.match(plan[0] ?? '', new RegExp(`USING COVERING INDEX ${index} `), where)
+  }
+})
+
 test('what was changed in the last seconds is read by the index of times, however long the audit log is', () => {
   assert.deepEqual(
     planOf("SELECT id, kind FROM audit_log WHERE workspace_id = 1 AND occurred_at >= '2026'"),
