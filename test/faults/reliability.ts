@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Engine, engines } from '../engines.ts'
+import type { Long } from './report.ts'
 import { type Fault, faults } from './table.ts'
 
 const file = new URL('../../docs/reliability.md', import.meta.url)
@@ -62,4 +63,12 @@ export function writeFigures(changed: Map<number, Partial<Figures>>): void {
     return `${fixedCells(fault)} ${engines.map((engine) => now[engine]).join(' | ')} |`
   })
   writeSection('faults', [...table_head, ...rows])
+}
+
+const titles = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
+
+/** Writes the figures of a long run on one engine. */
+export function writeLong(name: Long, engine: Engine, figures: string): void {
+  const known = readSection(name).filter((line) => line && !line.startsWith(`- ${titles[engine]}: `))
+  writeSection(name, [...known, `- ${titles[engine]}: ${figures}`].sort().reverse())
 }

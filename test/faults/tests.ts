@@ -9,7 +9,7 @@ import { type Fault, patternOf } from './table.ts'
 
 // These measure how long something takes, so nothing runs beside them; neither beside the long ones.
 const alone =
-  /\.fault\.ts$|webhooks-isolation|postgres\/(backlog|faults)|webhooks\/dispatcher|connector\.test/
+  /\.fault\.ts$|webhooks-isolation|postgres\/backlog|faults\/history|webhooks\/dispatcher|connector\.test/
 
 const of_one_engine: [folder: RegExp, engine: Engine][] = [
   [/\/sqlite\//, 'sqlite'],
