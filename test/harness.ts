@@ -1,8 +1,9 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock } from '../src/clock.ts'
+import type { Timing } from '../src/clock.ts'
 import { readConfig } from '../src/config.ts'
+import type { GivenClock } from '../src/db/service-clock.ts'
 import { type Role, startServer } from '../src/server.ts'
 import { removeScratch, settingsOf } from './engine.ts'
 import { countAnswer } from './faults/report.ts'
@@ -59,7 +60,8 @@ export function client(url: string, key: string | null) {
 }
 
 type Options = {
-  clock?: Clock
+  clock?: GivenClock
+  removal?: Timing
   roles?: Role[]
   env?: Record<string, string>
   data_dir?: string
@@ -70,7 +72,7 @@ type Options = {
  * Starts the whole service on a scratch folder and a free port, as `npm start` does, without rate limits; without the web
  * app too, unless its folder is given.
  */
-export async function startRapport({ clock, roles, env = {}, data_dir, web_folder }: Options = {}) {
+export async function startRapport({ clock, removal, roles, env = {}, data_dir, web_folder }: Options = {}) {
   const folder = data_dir ?? mkdtempSync(join(tmpdir(), 'rapport-test-'))
   const config = readConfig({
     PORT: '0',
@@ -82,6 +84,7 @@ export async function startRapport({ clock, roles, env = {}, data_dir, web_folde
   })
   const running = await startServer(config, {
     ...(clock && { clock }),
+    ...(removal && { removal }),
     ...(roles && { roles }),
     web_folder: web_folder ?? null,
   })

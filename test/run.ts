@@ -22,7 +22,7 @@ const once_is_enough = [
   'src/app.test.ts',
   'src/booking/{availability,clock-changes}.test.ts',
   'src/config.test.ts',
-  'src/db/key-file.test.ts',
+  'src/db/{clock-sign,key-file}.test.ts',
   'src/deals/stages.test.ts',
   'src/deals/value.test.ts',
   'src/http/{patch,rate-limit,server,texts}.test.ts',

@@ -145,11 +145,7 @@ export function createMetrics(
         ...gauge('in_flight', 'Deliveries that are being attempted.', in_flight),
         ...gauge('failed', 'Deliveries in the log that failed.', failed),
         ...gauge('oldest_due_seconds', 'Age of the oldest due delivery.', oldest_due_seconds),
-        ...head(
-          'rapport_removal_held',
-          'gauge',
-          'Whether the clock may be wrong, so that nothing is removed for good.',
-        ),
+        ...head('rapport_removal_held', 'gauge', 'Removal waits: the clock may be wrong.'),
         `rapport_removal_held ${Number(held)}`,
         ...head('rapport_removal_put_off_total', 'counter', 'Removals that were put off for that.'),
         `rapport_removal_put_off_total ${put_off}`,

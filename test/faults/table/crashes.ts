@@ -125,13 +125,24 @@ export const crashes: Fault[] = [
   {
     number: 23,
     fault: "the machine's clock jumps by an hour",
-    promise: 'no retry early, no mass of retries, no second attempt at once',
+    promise:
+      'no retry early or late, no second attempt at once, no lease for longer; nothing is removed by it',
     tests: {
       'test/webhooks-retries.test.ts': [
         'a clock that jumps far ahead during an attempt starts no second one',
       ],
       'src/db/postgres/clock.test.ts': [
         'processes whose clocks are an hour ahead and an hour behind agree about retries, times and signatures',
+      ],
+      'test/clock.test.ts': [
+        'a clock that is set an hour … changes nothing of a retry, a replay, a rate limit or a wait',
+        'a retry is due 60 s after the attempt although the clock is set an hour … between two starts',
+        'a start 40 days ahead removes nothing, and a day of life later it does',
+      ],
+      'test/faults/clock.fault.ts': [
+        'a retry comes 12 s after its attempt, though the clock is set an hour … in between',
+        'a start 40 days ahead keeps the trash and the log until `rapport clock confirm`',
+        'the lease of a worker that died ends in its time, though the clock is set an hour back',
       ],
     },
   },
