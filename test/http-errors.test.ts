@@ -357,14 +357,25 @@ describe('bodies', () => {
     }
   })
 
-  test('a body of 100,000 unknown fields is told the first 1000 and how many there are, and does not hold the server up', async () => {
-    const count = 100_000
-    const body = `{${Array.from({ length: count }, (_, index) => `"${index}":0`).join()}}`
-    const began = performance.now()
-    const reply = await call('POST', path, body)
+  test('a body of 45,000 unknown fields is told the first 1000, and does not hold the server up', async () => {
+    const reply = await call('POST', path, unknownFields(45_000))
     assert.equal(reply.status, 422)
-    assert.equal(reply.body.error.message, '100001 fields are not valid. The first 1000 are listed.')
+    assert.equal(reply.body.error.message, 'At least 1000 fields are not valid. The first 1000 are listed.')
     assert.equal(reply.body.error.fields.length, 1000)
-    assert.ok(performance.now() - began < 5000, 'the time grows with the square of the fields')
+  })
+
+  test('a body of more than 50,000 values is 400, whatever they are, and before it is parsed', async () => {
+    for (const body of [
+      unknownFields(100_000),
+      `{"name":[${'[],'.repeat(50_000)}1]}`,
+      `[${'0,'.repeat(50_000)}`,
+    ])
+      assert.match(refused(await call('POST', path, body), 400, 'bad_request').message, /50000 values/)
+    // What stands in a text is no value.
+    const text = JSON.stringify({ name: 'Acme', address: `a\\",${'[,{'.repeat(60_000)}` })
+    assert.deepEqual(problems(await call('POST', path, text)), { address: 'too_long' })
   })
 })
+
+const unknownFields = (count: number) =>
+  `{${Array.from({ length: count }, (_, index) => `"${index}":0`).join()}}`

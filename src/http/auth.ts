@@ -3,6 +3,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import type { Clock } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import type { Actor } from '../events/context.ts'
+import { most_bytes } from './body.ts'
 import { ApiError, forbidden, unauthorized } from './errors.ts'
 import { type Allowance, createLimiter, type Limiter } from './rate-limit.ts'
 import type { App } from './server.ts'
@@ -235,5 +236,7 @@ export function guardRoutes(app: App, gate: ReturnType<typeof createGate>): void
     const hook = gate(needs)
     gates.add(hook)
     route.onRequest = [hook, ...hooks]
+    // The gate stands before the body: nobody else makes the service read this much.
+    route.bodyLimit ??= most_bytes.with_key
   })
 }

@@ -53,21 +53,26 @@ export const unauthorized = () =>
 export const unavailable = (message: string, retry_after_seconds = 5) =>
   new ApiError('unavailable', message, { headers: { 'retry-after': String(retry_after_seconds) } })
 
-// A body of 1 MiB can have a hundred thousand wrong fields; nobody reads an answer of 15 MB.
-const most_listed = 1000
+/** Problems that an answer lists at most: validation stops when it has found so many. */
+export const most_listed = 1000
 
 /**
- * 422 with every failing field, up to 1000; the message counts them all. Of several problems of one field the first is
- * told, so what comes later may be added without a look at what is there.
+ * 422 with every failing field, up to 1000. Of several problems of one field the first is told, so what comes later may be
+ * added without a look at what is there.
  */
 export function invalid(problems: readonly FieldProblem[]): ApiError {
   const of_fields = new Map<string, FieldProblem>()
-  for (const problem of problems) if (!of_fields.has(problem.field)) of_fields.set(problem.field, problem)
+  for (const problem of problems) {
+    if (of_fields.size === most_listed) break
+    if (!of_fields.has(problem.field)) of_fields.set(problem.field, problem)
+  }
   const { size } = of_fields
   const count = size === 1 ? '1 field is' : `${size} fields are`
-  const rest = size > most_listed ? ` The first ${most_listed} are listed.` : ''
-  const fields = [...of_fields.values()].slice(0, most_listed)
-  return new ApiError('validation_failed', `${count} not valid.${rest}`, { fields })
+  const message =
+    size < most_listed
+      ? `${count} not valid.`
+      : `At least ${count} not valid. The first ${most_listed} are listed.`
+  return new ApiError('validation_failed', message, { fields: [...of_fields.values()] })
 }
 
 /** The JSON body of an error answer. */
@@ -83,9 +88,12 @@ export function errorBody(error: ApiError, request_id: string) {
   }
 }
 
+export const too_large =
+  'The body is larger than 1 MiB, or than 16 KiB where no key is needed. Send less at once.'
+
 // What Fastify itself refuses, told as the contract's errors.
 const framework: Record<string, () => ApiError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('payload_too_large', 'The body is larger than 1 MiB.'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('payload_too_large', too_large),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new ApiError('unsupported_media_type', 'Send the body as JSON, with "Content-Type: application/json".'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The body is not as long as its Content-Length says.'),

@@ -10,9 +10,10 @@ import Fastify, {
   type FastifyRequest,
   type RawServerDefault,
 } from 'fastify'
-import { parseBodies } from './body.ts'
+import { most_bytes, parseBodies } from './body.ts'
 import { trustedBy } from './client-address.ts'
 import { ApiError, badRequest, errorBody, notFound, publicError } from './errors.ts'
+import { refuseManyParameters } from './query-names.ts'
 import { refuseUnknownQuery, validatorCompiler } from './validation.ts'
 
 /** The Fastify instance with our validators, parsers and error answers, but no routes. */
@@ -24,7 +25,6 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-const mebibyte = 1024 * 1024
 // Unique in this process and unlikely to meet another's: the process's start and a counter.
 const process_part = Math.floor(performance.timeOrigin).toString(36)
 let requests = 0
@@ -43,7 +43,8 @@ export function createServer(
     ...(logger
       ? { loggerInstance: logger.child({}, { serializers: { req: loggedRequest } }) }
       : { logger: false }),
-    bodyLimit: mebibyte,
+    // Of routes that are open to all; the gate gives others more.
+    bodyLimit: most_bytes.without_key,
     trustProxy: trusted_proxies.length > 0 && trustedBy(trusted_proxies),
     // Called for each address: the name localhost has two.
     serverFactory: (handler) => listener(handler, request_ms),
@@ -73,6 +74,7 @@ export function createServer(
     const { headers } = request
     if (headers.host === undefined && request.raw.httpVersion === '1.1')
       throw badRequest('The Host header is missing.')
+    refuseManyParameters(request.url)
     if (invalidUtf8(request.url)) throw badRequest('The query is not valid UTF-8.')
     // Before the body is read: no body makes the path or the method right.
     if (request.is404) refuseUnknown(request)
@@ -141,12 +143,22 @@ function unknownPaths(app: App) {
     for (const one of [method].flat()) entry.methods.add(one)
     known.set(url, entry)
   })
+  const methodsOf = (asked: string) =>
+    [...known.values()].flatMap(({ path, methods }) => (path.test(asked) ? [...methods] : []))
+  // Who has forgotten the prefix of the API is told.
+  const unknownPath = (asked: string) => {
+    const shown = asked.slice(0, 200)
+    const meant = `/api/v1${asked === '/' ? '' : asked.replace(/\/$/, '')}`
+    return methodsOf(meant).length
+      ? new ApiError('not_found', `The path ${shown} does not exist. Did you mean ${meant.slice(0, 200)}?`)
+      : notFound(`The path ${shown}`)
+  }
   return ({ url, method }: FastifyRequest): never => {
     // A proxy's request names the whole URL.
     const asked = url.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '') || '/'
-    const methods = [...known.values()].flatMap(({ path, methods }) => (path.test(asked) ? [...methods] : []))
+    const methods = methodsOf(asked)
     // Behind a path for many files, one that is not there.
-    if (!methods.length || methods.includes(method)) throw notFound(`The path ${asked.slice(0, 200)}`)
+    if (!methods.length || methods.includes(method)) throw unknownPath(asked)
     const allow = [...new Set(methods)].sort().join(', ')
     throw new ApiError('method_not_allowed', `${method} is not possible here, only ${allow}.`, {
       headers: { allow },

@@ -1,121 +1,8 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import addFormats from 'ajv-formats'
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
-import { ApiError, badRequest, type FieldProblem, invalid, notFound } from './errors.ts'
+import { ApiError, type FieldProblem, invalid, notFound } from './errors.ts'
+import { parameterNames, unknownParameter } from './query-names.ts'
+import { type Schema, schemaProblems } from './schema-problems.ts'
 import { type Body, textProblems, tidyTexts } from './texts.ts'
-
-// Nothing is coerced: Fastify's default would turn {"company_id": null} into 0.
-const ajv = addFormats.default(
-  new Ajv({
-    allErrors: true,
-    strict: false,
-    // 1e400 is no number that JSON could give back.
-    strictNumbers: true,
-    useDefaults: true,
-    removeAdditional: false,
-    coerceTypes: false,
-  }),
-)
-
-// Deliberately looser than RFC 5322: one @, something on both sides, no blanks; mail servers judge the rest.
-const email = /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/u
-const isDay = (text: string) => {
-  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
-  if (!year || year === '0000') return false
-  const date = new Date(`${text}T00:00:00.000Z`)
-  return (
-    !Number.isNaN(date.getTime()) &&
-    date.getUTCDate() === Number(day) &&
-    date.getUTCMonth() + 1 === Number(month)
-  )
-}
-// RFC 3339 as Date reads it: ajv's own format lets through what has no time value, such as a leap second.
-const instant =
-  /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
-ajv.addFormat('date-time', (text: string) => instant.test(text) && isDay(text.slice(0, 10)))
-/** Whether a text has the form of an e-mail address; how long it may be is another question. */
-export const isEmail = (text: string): boolean => email.test(text) && !/\.\.|^\.|\.@|@\.|\.$|@-/.test(text)
-ajv.addFormat('email_address', isEmail)
-ajv.addFormat('day', isDay)
-
-const words: Record<string, string> = {
-  integer: 'an integer',
-  array: 'a list',
-  object: 'an object',
-  null: 'null',
-}
-const types = (type: string | string[]) =>
-  [type]
-    .flat()
-    .map((name) => words[name] ?? `a ${name}`)
-    .join(' or ')
-
-/** One Ajv error as the contract's field problem. */
-function problemOf(error: ErrorObject): FieldProblem {
-  const { keyword, params } = error
-  const path = error.instancePath
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  if (keyword === 'required') path.push(params.missingProperty)
-  if (keyword === 'additionalProperties') path.push(params.additionalProperty)
-  if (error.propertyName !== undefined) path.push(error.propertyName)
-  const field = path.join('.') || 'body'
-  const problem = (code: string, text: string) => ({ field, code, message: `${field} ${text}.` })
-  const schema = error.parentSchema as { minimum?: number; maximum?: number } | undefined
-  switch (keyword) {
-    case 'required':
-      return problem('required', 'is required')
-    case 'additionalProperties':
-      return problem('unknown_field', 'is not a field of this resource')
-    case 'type':
-      return problem('invalid_type', `must be ${types(params.type)}`)
-    case 'minLength':
-      return error.propertyName === undefined
-        ? problem('required', 'must not be blank')
-        : problem('too_short', 'must have a name')
-    case 'maxLength':
-      return problem('too_long', `must have at most ${params.limit} characters`)
-    case 'maxItems':
-    case 'maxProperties':
-      return problem('too_many', `must have at most ${params.limit} entries`)
-    case 'minItems':
-      return problem('too_few', `must have at least ${params.limit} entries`)
-    case 'enum':
-      return problem(
-        'unknown_value',
-        `must be one of ${params.allowedValues.filter((value: unknown) => value !== null).join(', ')}`,
-      )
-    case 'minimum':
-    case 'maximum':
-      return problem(
-        'out_of_range',
-        schema?.maximum !== undefined && schema.maximum < Number.MAX_SAFE_INTEGER
-          ? `must be from ${schema.minimum} to ${schema.maximum}`
-          : `must be ${params.comparison} ${params.limit}`,
-      )
-    case 'pattern':
-      return problem('invalid_format', `must match ${params.pattern}`)
-    case 'format':
-      return problem('invalid_format', `must be a valid ${String(params.format).replaceAll(/[_-]/g, ' ')}`)
-    default:
-      return problem('invalid', error.message ?? 'is not valid')
-  }
-}
-
-function problemsOf(errors: ErrorObject[]): FieldProblem[] {
-  // A bad property name is reported twice: by its rule and by the rule of all names.
-  return errors.filter((error) => error.keyword !== 'propertyNames').map(problemOf)
-}
-
-/** What is wrong with a value. Compiled when it is first asked: a start does not wait for the rules of all operations. */
-function checker(schema: object): (value: unknown) => ErrorObject[] {
-  let validate: ValidateFunction | undefined
-  return (value) => {
-    validate ??= ajv.compile(schema)
-    return validate(value) ? [] : (validate.errors as ErrorObject[])
-  }
-}
 
 const problems_of_bodies = new WeakMap<object, readonly FieldProblem[]>()
 
@@ -124,13 +11,14 @@ export const bodyProblems = (body: unknown): readonly FieldProblem[] =>
   problems_of_bodies.get(body as object) ?? []
 
 /** Bodies: texts tidied, then every failing field noted, so that one 422 can tell them and the bad references together. */
-function bodyValidator(schema: Record<string, unknown>) {
-  const errorsOf = checker(schema)
-  const required = (schema.required ?? []) as string[]
+function bodyValidator(schema: Schema) {
+  const { required = [] } = schema
   const times = namesOfTimes(schema)
-  const texts = Object.entries(
-    (schema.properties ?? {}) as Record<string, { type?: unknown; minLength?: number }>,
-  )
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, { minLength?: number }>)
+  const needed = new Set([
+    ...required,
+    ...properties.filter(([, { minLength }]) => minLength).map(([name]) => name),
+  ])
   return (body: unknown) => {
     if (typeof (body ?? {}) !== 'object' || Array.isArray(body)) {
       const value = {}
@@ -141,9 +29,8 @@ function bodyValidator(schema: Record<string, unknown>) {
     }
     const value = (body ?? {}) as Body
     const unsafe = textProblems(value)
-    tidyTexts(value, texts)
-    // A required field that is null or blank is missing.
-    const problems = problemsOf(errorsOf(value))
+    tidyTexts(value, properties)
+    const problems = schemaProblems(schema, value)
     const refused = new Set(problems.map(({ field }) => field))
     problems.push(
       ...normaliseTimes(
@@ -151,24 +38,30 @@ function bodyValidator(schema: Record<string, unknown>) {
         times.filter((name) => !refused.has(name)),
       ),
     )
-    const all = [...unsafe, ...problems].map((problem) => {
-      const needed =
-        required.includes(problem.field) ||
-        texts.some(([name, { minLength }]) => name === problem.field && minLength)
-      return needed && (value as Record<string, unknown>)[problem.field] === null
+    // A required field that is null or blank is missing.
+    const all = [...unsafe, ...problems].map((problem) =>
+      needed.has(problem.field) && value[problem.field] === null
         ? { ...problem, code: 'required', message: `${problem.field} is required.` }
-        : problem
-    })
-    if (all.length) problems_of_bodies.set(value, all)
+        : problem,
+    )
+    if (all.length) {
+      problems_of_bodies.set(value, all)
+      dropExcess(value, all)
+    }
     return { value }
   }
 }
 
-type Properties = { properties?: Record<string, { type?: unknown }> }
-const namesOfIntegers = ({ properties = {} }: Properties) =>
-  Object.keys(properties).filter((name) => properties[name]?.type === 'integer')
+// What is far too long is refused already: no rule behind this one needs to walk it.
+function dropExcess(value: Body, problems: readonly FieldProblem[]): void {
+  for (const { field, code } of problems) {
+    const [name = ''] = field.split('.')
+    if (code === 'too_many' && Object.hasOwn(value, name)) value[name] = Array.isArray(value[name]) ? [] : {}
+  }
+}
 
-const unknownParameter = (name: string) => badRequest(`"${name}" is no parameter of this path.`)
+const namesOfIntegers = ({ properties = {} }: Schema) =>
+  Object.keys(properties).filter((name) => properties[name]?.type === 'integer')
 
 /** Paths without parameters take none: a typo must not vanish. */
 export function refuseUnknownQuery(request: FastifyRequest, _: FastifyReply, done: () => void) {
@@ -176,37 +69,32 @@ export function refuseUnknownQuery(request: FastifyRequest, _: FastifyReply, don
   if (name === undefined) return done()
   const { config, schema, url = '' } = request.routeOptions
   // The open paths outside the API answer whatever a browser or a probe adds.
-  if ((config.scope || url.startsWith('/api/v1/')) && !schema?.querystring) throw unknownParameter(name)
+  if ((config.scope || url.startsWith('/api/v1')) && !schema?.querystring) throw unknownParameter(name, [])
   done()
 }
 
 /** Query parameters are texts and are parsed: an unknown one is 400, a bad value 422. */
-function queryValidator(schema: Properties) {
-  const errorsOf = checker(schema)
+function queryValidator(schema: Schema) {
   const integers = namesOfIntegers(schema)
   const times = namesOfTimes(schema)
+  const takes = parameterNames(schema)
   return (query: unknown) => {
     const values = query as Record<string, unknown>
     for (const name of integers)
       if (/^-?\d+$/.test(String(values[name])))
         values[name] = Math.min(Number(values[name]), Number.MAX_VALUE)
-    const [odd] = Object.keys(values).filter((name) => textProblems({ [name]: '' }).length)
-    if (odd !== undefined) return { error: unknownParameter(odd.toWellFormed().replaceAll('\0', '')) }
-    const errors = errorsOf(query)
-    const unknown = errors.find((error) => error.keyword === 'additionalProperties')
-    if (unknown) return { error: unknownParameter(unknown.params.additionalProperty) }
-    const unsafe = textProblems(query as Body)
+    const odd = Object.keys(values).find((name) => !takes.has(name) || textProblems(name).length)
+    if (odd !== undefined) return { error: unknownParameter(odd, takes.names) }
+    const unsafe = textProblems(values)
     if (unsafe.length) return { error: invalid(unsafe) }
-    if (!errors.length) {
-      const wrong = normaliseTimes(values, times)
-      return wrong.length ? { error: invalid(wrong) } : { value: query }
-    }
-    return { error: invalid(problemsOf(errors)) }
+    const wrong = schemaProblems(schema, values)
+    if (!wrong.length) wrong.push(...normaliseTimes(values, times))
+    return wrong.length ? { error: invalid(wrong) } : { value: query }
   }
 }
 
 /** Ids in paths: a positive safe integer in decimal digits, or a text; anything else names nothing. */
-function paramsValidator(schema: Properties) {
+function paramsValidator(schema: Schema) {
   const integers = namesOfIntegers(schema)
   return (params: unknown) => {
     const values = params as Record<string, unknown>
@@ -223,8 +111,7 @@ function paramsValidator(schema: Properties) {
   }
 }
 
-type Timed = { properties?: Record<string, { type?: unknown; format?: string }> }
-const namesOfTimes = ({ properties = {} }: Timed) =>
+const namesOfTimes = ({ properties = {} }: Schema) =>
   Object.keys(properties).filter((name) => properties[name]?.format === 'date-time')
 
 // Times get one form, UTC with milliseconds, in which the order of texts is that of time. Some at the ends of the calendar
@@ -244,8 +131,8 @@ type RouteSchema = { schema: FastifySchema; httpPart?: string }
 
 /** Fastify's validator compiler: one rule for each part of a request, installed once by buildApp. */
 export function validatorCompiler({ schema, httpPart }: RouteSchema) {
-  if (httpPart === 'body') return bodyValidator(schema as Record<string, unknown>)
-  if (httpPart === 'querystring') return queryValidator(schema as Properties)
-  if (httpPart === 'params') return paramsValidator(schema as Record<string, never>)
+  if (httpPart === 'body') return bodyValidator(schema as Schema)
+  if (httpPart === 'querystring') return queryValidator(schema as Schema)
+  if (httpPart === 'params') return paramsValidator(schema as Schema)
   throw new ApiError('internal_error', `There are no rules for ${httpPart}.`)
 }

@@ -1,0 +1,58 @@
+import { type ApiError, badRequest } from './errors.ts'
+import type { Schema } from './schema-problems.ts'
+
+/** Query parameters of one request at most (contract: keys, limits, safety). */
+const most_parameters = 50
+
+/** Refuses a query of more parameters than any list has, before they are looked at one by one. */
+export function refuseManyParameters(url: string): void {
+  let at = url.indexOf('?')
+  if (at < 0) return
+  for (let count = 1; count <= most_parameters; count++) {
+    at = url.indexOf('&', at + 1)
+    if (at < 0) return
+  }
+  throw badRequest(`The query has more than ${most_parameters} parameters.`)
+}
+
+/** The names that a query may have: those of its schema, and patterns such as custom_fields[region]. */
+export function parameterNames({ properties = {}, patternProperties = {}, additionalProperties }: Schema) {
+  const sources = Object.keys(patternProperties)
+  const patterns = sources.map((source) => new RegExp(source, 'u'))
+  // ^custom_fields\[(.{1,64})\]$ is shown as custom_fields[key].
+  const shown = sources.map((source) => source.replaceAll(/[\^$\\]/g, '').replace(/\(.*\)/, 'key'))
+  return {
+    names: [...Object.keys(properties), ...shown],
+    has: (name: string): boolean =>
+      additionalProperties !== false ||
+      Object.hasOwn(properties, name) ||
+      patterns.some((pattern) => pattern.test(name)),
+  }
+}
+
+/** 400 for a parameter that a path does not have. It names the nearest one, and those that there are. */
+export function unknownParameter(name: string, names: readonly string[]): ApiError {
+  const shown = name.slice(0, 100).toWellFormed().replaceAll('\0', '')
+  const near = names.filter((one) => distance(shown, one) <= Math.max(1, one.length / 4))
+  const [nearest] = near.sort((a, b) => distance(shown, a) - distance(shown, b))
+  const told = [
+    `"${shown}" is not a parameter of this path.`,
+    nearest && `Did you mean "${nearest}"?`,
+    names.length ? `Its parameters are ${names.join(', ')}.` : 'It has none.',
+  ]
+  return badRequest(told.filter(Boolean).join(' '))
+}
+
+/** Letters to insert, remove or change, whatever their case, to make one text of the other (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, n) => n)
+  for (const [i, letter] of [...a.toLowerCase()].entries()) {
+    const next = [i + 1]
+    for (let n = 1; n <= b.length; n++) {
+      const change = (row[n - 1] as number) + (letter === b[n - 1] ? 0 : 1)
+      next.push(Math.min(change, (row[n] as number) + 1, (next[n - 1] as number) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) as number
+}

@@ -1,0 +1,179 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import addFormats from 'ajv-formats'
+import { type FieldProblem, most_listed } from './errors.ts'
+import { fieldName } from './texts.ts'
+
+/** A JSON schema, as far as it is looked at here. */
+export type Schema = {
+  type?: unknown
+  format?: string
+  properties?: Record<string, Schema>
+  patternProperties?: Record<string, Schema>
+  additionalProperties?: boolean | Schema
+  propertyNames?: Schema
+  items?: Schema
+  required?: string[]
+}
+
+// Nothing is coerced: Fastify's default would turn {"company_id": null} into 0.
+const rules = {
+  strict: false,
+  // 1e400 is no number that JSON could give back.
+  strictNumbers: true,
+  useDefaults: true,
+  removeAdditional: false,
+  coerceTypes: false,
+} as const
+const first_error = addFormats.default(new Ajv(rules))
+const all_errors = addFormats.default(new Ajv({ ...rules, allErrors: true }))
+
+// Deliberately looser than RFC 5322: one @, something on both sides, no blanks; mail servers judge the rest.
+const email = /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/u
+const isDay = (text: string) => {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
+  if (!year || year === '0000') return false
+  const date = new Date(`${text}T00:00:00.000Z`)
+  return (
+    !Number.isNaN(date.getTime()) &&
+    date.getUTCDate() === Number(day) &&
+    date.getUTCMonth() + 1 === Number(month)
+  )
+}
+// RFC 3339 as Date reads it: ajv's own format lets through what has no time value, such as a leap second.
+const instant =
+  /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
+/** Whether a text has the form of an e-mail address; how long it may be is another question. */
+export const isEmail = (text: string): boolean => email.test(text) && !/\.\.|^\.|\.@|@\.|\.$|@-/.test(text)
+for (const ajv of [first_error, all_errors]) {
+  ajv.addFormat('date-time', (text: string) => instant.test(text) && isDay(text.slice(0, 10)))
+  ajv.addFormat('email_address', isEmail)
+  ajv.addFormat('day', isDay)
+}
+
+const words: Record<string, string> = {
+  integer: 'an integer',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+}
+const types = (type: string | string[]) =>
+  [type]
+    .flat()
+    .map((name) => words[name] ?? `a ${name}`)
+    .join(' or ')
+
+const problemAt = (path: readonly string[], code: string, text: string): FieldProblem => {
+  const field = fieldName(path)
+  return { field, code, message: `${field} ${text}.` }
+}
+
+/** One error of Ajv about a value, or about a name (`named`), as the contract's field problem. */
+function problemOf({ keyword, params, message }: ErrorObject, path: readonly string[], named = false) {
+  const problem = (code: string, text: string) => problemAt(path, code, text)
+  switch (keyword) {
+    case 'type':
+      return problem('invalid_type', `must be ${types(params.type)}`)
+    case 'minLength':
+      return named ? problem('too_short', 'must have a name') : problem('required', 'must not be blank')
+    case 'maxLength':
+      return problem('too_long', `must have at most ${params.limit} characters`)
+    case 'maxItems':
+    case 'maxProperties':
+      return problem('too_many', `must have at most ${params.limit} entries`)
+    case 'minItems':
+      return problem('too_few', `must have at least ${params.limit} entries`)
+    case 'enum':
+      return problem(
+        'unknown_value',
+        `must be one of ${params.allowedValues.filter((value: unknown) => value !== null).join(', ')}`,
+      )
+    case 'minimum':
+    case 'maximum':
+      return problem('out_of_range', `must be ${params.comparison} ${params.limit}`)
+    case 'pattern':
+      return problem('invalid_format', `must match ${params.pattern}`)
+    case 'format':
+      return problem('invalid_format', `must be a valid ${String(params.format).replaceAll(/[_-]/g, ' ')}`)
+    default:
+      return problem('invalid', message ?? 'is not valid')
+  }
+}
+
+// Compiled when first asked: a start does not wait for the rules of all operations.
+function compiling(ajv: Ajv, prepare: (schema: Schema) => Schema) {
+  const compiled = new WeakMap<Schema, ValidateFunction>()
+  return (schema: Schema, value: unknown): ErrorObject[] => {
+    let validate = compiled.get(schema)
+    if (!validate) {
+      validate = ajv.compile(prepare(schema))
+      compiled.set(schema, validate)
+    }
+    return validate(value) ? [] : (validate.errors ?? [])
+  }
+}
+const firstError = compiling(first_error, (schema) => schema)
+/** The errors of a value itself: its type, its length, its format. Its members are not looked at. */
+const ownErrors = compiling(all_errors, (schema) => {
+  const { properties, patternProperties, additionalProperties, propertyNames, items, required, ...own } =
+    schema
+  return own
+})
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The schema of a member of an object; false: there may be none of this name. */
+function schemaOf(name: string, schema: Schema): Schema | false {
+  const { properties = {}, patternProperties = {}, additionalProperties = true } = schema
+  if (Object.hasOwn(properties, name)) return properties[name] as Schema
+  for (const [pattern, below] of Object.entries(patternProperties))
+    if (new RegExp(pattern, 'u').test(name)) return below
+  return additionalProperties === true ? {} : additionalProperties
+}
+
+/**
+ * The problems of a value, one after the other, so that a caller stops when it has enough. The length of a list or an object
+ * comes before its members, and they are not looked at where it is far too long.
+ */
+function* problemsIn(schema: Schema, value: unknown, path: readonly string[]): Generator<FieldProblem> {
+  const own = ownErrors(schema, value)
+  for (const error of own) yield problemOf(error, path)
+  if (typeof value !== 'object' || value === null) return
+  if (own.length && Object.keys(value).length > most_listed) return
+  if (!firstError(schema, value).length) return
+  if (isObject(value)) yield* problemsOfMembers(schema, value, path)
+  else if (schema.items)
+    for (const [index, item] of (value as unknown[]).entries())
+      yield* problemsIn(schema.items, item, [...path, String(index)])
+}
+
+function* problemsOfMembers(schema: Schema, value: Record<string, unknown>, path: readonly string[]) {
+  const { required = [], properties = {}, propertyNames } = schema
+  for (const name of required)
+    if (value[name] === undefined) yield problemAt([...path, name], 'required', 'is required')
+  const names = Object.keys(value)
+  for (const name of names) {
+    for (const error of propertyNames ? ownErrors(propertyNames, name) : [])
+      yield problemOf(error, [...path, name], true)
+    if (!schemaOf(name, schema))
+      yield problemAt([...path, name], 'unknown_field', 'is not a field of this resource')
+  }
+  const known = Object.keys(properties).filter((name) => Object.hasOwn(value, name))
+  const others = names.filter((name) => !Object.hasOwn(properties, name))
+  for (const name of [...known, ...others]) {
+    const below = schemaOf(name, schema)
+    if (below) yield* problemsIn(below, value[name], [...path, name])
+  }
+}
+
+/**
+ * What is wrong with a value, up to as many problems as an answer lists; the defaults of the schema are filled in. Most
+ * values are valid: for them this is one pass of compiled code.
+ */
+export function schemaProblems(schema: Schema, value: unknown): FieldProblem[] {
+  const [error] = firstError(schema, value)
+  if (!error) return []
+  const problems = problemsIn(schema, value, []).take(most_listed).toArray()
+  // Whatever this does not find is refused all the same.
+  return problems.length ? problems : [problemOf(error, error.instancePath.split('/').slice(1))]
+}
