@@ -25,6 +25,7 @@ import { dealRoutes } from './deals/routes.ts'
 import type { EventDefinition } from './events/define.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { createStreams } from './feed/streams.ts'
+import { limitOpenRoutes } from './http/address-limit.ts'
 import { type Access, type Credential, createGate, createStillIn, guardRoutes } from './http/auth.ts'
 import { docsPage } from './http/docs.ts'
 import { healthRoutes, type Phase } from './http/health.ts'
@@ -82,7 +83,12 @@ scopes.push('events:read', 'audit_log:read', 'reports:read')
 export type Deps = {
   config: Pick<
     Config,
-    'rate_limit_per_second' | 'trash_days' | 'booking_rate_per_second' | 'trusted_proxies' | 'public_url'
+    | 'rate_limit_per_second'
+    | 'trash_days'
+    | 'booking_rate_per_second'
+    | 'open_rate_per_second'
+    | 'trusted_proxies'
+    | 'public_url'
   >
   database: Database
   clock: ServiceClock
@@ -136,6 +142,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   const uses = { key: createUsage(db, clock), session: createSessionUse(db, clock) }
   const touched = (access: Access) => uses[access.actor.kind === 'person' ? 'session' : 'key'](access)
   guardRoutes(app, createGate(find, clock, rate_limit_per_second, touched, limiter))
+  limitOpenRoutes(app, config.open_rate_per_second, clock)
   await describeApi(app, catalogue, version)
 
   // Every resource, one line each.

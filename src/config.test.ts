@@ -21,6 +21,7 @@ test('without any variable the settings are those of the documentation', () => {
     trash_days: 30,
     rate_limit_per_second: 100,
     booking_rate_per_second: 5,
+    open_rate_per_second: 10,
     trusted_proxies: [],
     log_level: 'warn',
   })
@@ -88,6 +89,7 @@ test('every wrong value is refused, with its name and what would be right', () =
     TRASH_DAYS: ['0', 'never'],
     RATE_LIMIT_PER_SECOND: ['-1', '0.5', 'off', '1000001'],
     BOOKING_RATE_PER_SECOND: ['-1', 'off', '1000001'],
+    OPEN_RATE_PER_SECOND: ['-1', 'off', '1000001'],
     TRUSTED_PROXIES: ['10.0.0.1', 'loopback', '10.0.0.0/33', 'true'],
     LOG_LEVEL: ['verbose', 'WARN', 'toString'],
   }

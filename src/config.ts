@@ -135,6 +135,11 @@ const settings = {
     about: 'requests a second for each address that visits booking pages (0: no limit)',
     parse: integer(0, 1e6),
   },
+  open_rate_per_second: {
+    fallback: '10',
+    about: 'requests a second for each address that shows no key, such as sign-ins (0: no limit)',
+    parse: integer(0, 1e6),
+  },
   trusted_proxies: {
     fallback: '',
     about: 'networks of proxies that tell the real address of a visitor (CIDRs)',

@@ -79,6 +79,7 @@ export async function startRapport({ clock, removal, roles, env = {}, data_dir, 
     ...(await settingsOf(folder)),
     RATE_LIMIT_PER_SECOND: '0',
     BOOKING_RATE_PER_SECOND: '0',
+    OPEN_RATE_PER_SECOND: '0',
     LOG_LEVEL: 'silent',
     ...env,
   })

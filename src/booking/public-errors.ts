@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
-import { subscriberOf } from '../http/client-address.ts'
-import { ApiError, publicError } from '../http/errors.ts'
-import { createLimiter } from '../http/rate-limit.ts'
+import { createAddressLimit } from '../http/address-limit.ts'
+import { publicError } from '../http/errors.ts'
 import type { App } from '../http/server.ts'
 import type { Screen } from './public-html.ts'
 import { wordsScreen } from './public-screens.ts'
@@ -52,14 +51,9 @@ export function answerErrors(app: App, show: (reply: FastifyReply, screen: Scree
  * ever is free.
  */
 export function limitAddresses(app: App, per_second: number, clock: Clock): void {
-  const limiter = createLimiter(per_second, clock)
-  if (!limiter) return
-  app.addHook('onRequest', async ({ ip, socket, routeOptions }) => {
-    if (routeOptions.url === '/book/_/:file') return
-    const { retry_after_seconds } = limiter(subscriberOf(ip, socket.remoteAddress))
-    if (retry_after_seconds)
-      throw new ApiError('rate_limited', `An address may send ${per_second} requests a second here.`, {
-        headers: { 'retry-after': String(retry_after_seconds) },
-      })
+  const limit = createAddressLimit(per_second, clock)
+  if (!limit) return
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.url !== '/book/_/:file') limit(request)
   })
 }

@@ -5,15 +5,12 @@ import { Email, OptionalText, Text } from '../http/fields.ts'
 import { type App, invalidUtf8 } from '../http/server.ts'
 import type { Typed } from './public-details.ts'
 
-/** A form never holds more; longer ones are 413. */
-const most_bytes = 64 * 1024
-
 /** Lets the routes of this plugin take forms, and nothing else. What browsers send as line breaks becomes a line feed. */
 export function parseForms(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'buffer', bodyLimit: most_bytes },
+    { parseAs: 'buffer' },
     async (_request: unknown, bytes: string | Buffer) => {
       const fields = [...new URLSearchParams(textOf(bytes as Buffer))]
       return Object.fromEntries(fields.map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))

@@ -88,6 +88,7 @@ export function errorBody(error: ApiError, request_id: string) {
   }
 }
 
+/** The limits of body.ts, in words. */
 export const too_large =
   'The body is larger than 1 MiB, or than 16 KiB where no key is needed. Send less at once.'
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ErrorCode, statuses } from './errors.ts'
+import { type ErrorCode, statuses, too_large } from './errors.ts'
 
 // What the operations of the document refer to by name, so that it is written once.
 
@@ -63,7 +63,7 @@ const answers: Record<Exclude<ErrorCode, 'method_not_allowed'>, [string, string,
     'If-Match names another state of the record.',
     'The record has changed since it was read.',
   ],
-  payload_too_large: ['The body is larger than 1 MiB.', 'The body is larger than 1 MiB.'],
+  payload_too_large: ['The body is larger than 1 MiB, or than 16 KiB where no key is needed.', too_large],
   unsupported_media_type: [
     'The body is not JSON.',
     'Send the body as JSON, with "Content-Type: application/json".',

@@ -16,16 +16,16 @@ export type Schema = {
 }
 
 // Nothing is coerced: Fastify's default would turn {"company_id": null} into 0.
-const rules = {
-  strict: false,
-  // 1e400 is no number that JSON could give back.
-  strictNumbers: true,
-  useDefaults: true,
-  removeAdditional: false,
-  coerceTypes: false,
-} as const
-const first_error = addFormats.default(new Ajv(rules))
-const all_errors = addFormats.default(new Ajv({ ...rules, allErrors: true }))
+const ajv = addFormats.default(
+  new Ajv({
+    strict: false,
+    // 1e400 is no number that JSON could give back.
+    strictNumbers: true,
+    useDefaults: true,
+    removeAdditional: false,
+    coerceTypes: false,
+  }),
+)
 
 // Deliberately looser than RFC 5322: one @, something on both sides, no blanks; mail servers judge the rest.
 const email = /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/u
@@ -44,11 +44,9 @@ const instant =
   /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
 /** Whether a text has the form of an e-mail address; how long it may be is another question. */
 export const isEmail = (text: string): boolean => email.test(text) && !/\.\.|^\.|\.@|@\.|\.$|@-/.test(text)
-for (const ajv of [first_error, all_errors]) {
-  ajv.addFormat('date-time', (text: string) => instant.test(text) && isDay(text.slice(0, 10)))
-  ajv.addFormat('email_address', isEmail)
-  ajv.addFormat('day', isDay)
-}
+ajv.addFormat('date-time', (text: string) => instant.test(text) && isDay(text.slice(0, 10)))
+ajv.addFormat('email_address', isEmail)
+ajv.addFormat('day', isDay)
 
 const words: Record<string, string> = {
   integer: 'an integer',
@@ -100,27 +98,28 @@ function problemOf({ keyword, params, message }: ErrorObject, path: readonly str
 }
 
 // Compiled when first asked: a start does not wait for the rules of all operations.
-function compiling(ajv: Ajv, prepare: (schema: Schema) => Schema) {
+function compiling(prepare: (schema: Schema) => Schema) {
   const compiled = new WeakMap<Schema, ValidateFunction>()
-  return (schema: Schema, value: unknown): ErrorObject[] => {
+  return (schema: Schema, value: unknown): ErrorObject | undefined => {
     let validate = compiled.get(schema)
     if (!validate) {
       validate = ajv.compile(prepare(schema))
       compiled.set(schema, validate)
     }
-    return validate(value) ? [] : (validate.errors ?? [])
+    return validate(value) ? undefined : validate.errors?.[0]
   }
 }
-const firstError = compiling(first_error, (schema) => schema)
-/** The errors of a value itself: its type, its length, its format. Its members are not looked at. */
-const ownErrors = compiling(all_errors, (schema) => {
-  const { properties, patternProperties, additionalProperties, propertyNames, items, required, ...own } =
-    schema
-  return own
-})
+const firstError = compiling((schema) => schema)
+/** The error of a value itself: its type, its length, its format. Its members are not looked at. */
+const ownError = compiling(
+  ({ properties, patternProperties, additionalProperties, propertyNames, items, required, ...own }) => own,
+)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+// One for all: each schema is compiled.
+const anything: Schema = {}
 
 /** The schema of a member of an object; false: there may be none of this name. */
 function schemaOf(name: string, schema: Schema): Schema | false {
@@ -128,7 +127,7 @@ function schemaOf(name: string, schema: Schema): Schema | false {
   if (Object.hasOwn(properties, name)) return properties[name] as Schema
   for (const [pattern, below] of Object.entries(patternProperties))
     if (new RegExp(pattern, 'u').test(name)) return below
-  return additionalProperties === true ? {} : additionalProperties
+  return additionalProperties === true ? anything : additionalProperties
 }
 
 /**
@@ -136,11 +135,11 @@ function schemaOf(name: string, schema: Schema): Schema | false {
  * comes before its members, and they are not looked at where it is far too long.
  */
 function* problemsIn(schema: Schema, value: unknown, path: readonly string[]): Generator<FieldProblem> {
-  const own = ownErrors(schema, value)
-  for (const error of own) yield problemOf(error, path)
+  const error = ownError(schema, value)
+  if (error) yield problemOf(error, path)
   if (typeof value !== 'object' || value === null) return
-  if (own.length && Object.keys(value).length > most_listed) return
-  if (!firstError(schema, value).length) return
+  if (error && Object.keys(value).length > most_listed) return
+  if (!firstError(schema, value)) return
   if (isObject(value)) yield* problemsOfMembers(schema, value, path)
   else if (schema.items)
     for (const [index, item] of (value as unknown[]).entries())
@@ -153,8 +152,8 @@ function* problemsOfMembers(schema: Schema, value: Record<string, unknown>, path
     if (value[name] === undefined) yield problemAt([...path, name], 'required', 'is required')
   const names = Object.keys(value)
   for (const name of names) {
-    for (const error of propertyNames ? ownErrors(propertyNames, name) : [])
-      yield problemOf(error, [...path, name], true)
+    const error = propertyNames && ownError(propertyNames, name)
+    if (error) yield problemOf(error, [...path, name], true)
     if (!schemaOf(name, schema))
       yield problemAt([...path, name], 'unknown_field', 'is not a field of this resource')
   }
@@ -171,7 +170,7 @@ function* problemsOfMembers(schema: Schema, value: Record<string, unknown>, path
  * values are valid: for them this is one pass of compiled code.
  */
 export function schemaProblems(schema: Schema, value: unknown): FieldProblem[] {
-  const [error] = firstError(schema, value)
+  const error = firstError(schema, value)
   if (!error) return []
   const problems = problemsIn(schema, value, []).take(most_listed).toArray()
   // Whatever this does not find is refused all the same.

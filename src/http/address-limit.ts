@@ -1,0 +1,42 @@
+import type { FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.ts'
+import { subscriberOf } from './client-address.ts'
+import { ApiError } from './errors.ts'
+import { createLimiter } from './rate-limit.ts'
+import type { App } from './server.ts'
+
+/**
+ * Limits the requests of each client address, in each process by itself; null without a limit. Throws 429. Called where a
+ * request begins: its body is not read before.
+ */
+export function createAddressLimit(
+  per_second: number,
+  clock: Clock,
+): ((request: FastifyRequest) => void) | null {
+  const limiter = createLimiter(per_second, clock)
+  if (!limiter) return null
+  const requests = per_second === 1 ? '1 request' : `${per_second} requests`
+  return ({ ip, socket }) => {
+    const { retry_after_seconds } = limiter(subscriberOf(ip, socket.remoteAddress))
+    if (retry_after_seconds)
+      throw new ApiError('rate_limited', `An address may send ${requests} a second here without a key.`, {
+        headers: { 'retry-after': String(retry_after_seconds) },
+      })
+  }
+}
+
+/** Puts the limit before every route of the API that follows and needs neither a key nor a session, such as signing in. */
+export function limitOpenRoutes(app: App, per_second: number, clock: Clock): void {
+  const limit = createAddressLimit(per_second, clock)
+  if (!limit) return
+  const hook = (request: FastifyRequest, _: unknown, done: () => void) => {
+    limit(request)
+    done()
+  }
+  app.addHook('onRoute', (route) => {
+    if (route.config?.scope || !route.url.startsWith('/api/v1')) return
+    const hooks = [route.onRequest ?? []].flat()
+    // A HEAD twin comes with the hooks of its GET.
+    if (!hooks.includes(hook)) route.onRequest = [hook, ...hooks]
+  })
+}
