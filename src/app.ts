@@ -85,6 +85,7 @@ export type Deps = {
     Config,
     | 'rate_limit_per_second'
     | 'trash_days'
+    | 'max_webhooks'
     | 'booking_rate_per_second'
     | 'open_rate_per_second'
     | 'trusted_proxies'
@@ -134,7 +135,7 @@ export async function buildApp(deps: Deps): Promise<App> {
 
   healthRoutes(app, { db, phase, metrics })
   if (roles && !roles.includes('api')) return app
-  const { rate_limit_per_second, trash_days } = config
+  const { rate_limit_per_second, trash_days, max_webhooks } = config
   const findIn = (handle: Db, { kind, hash }: Credential) =>
     kind === 'key' ? findAccess(handle, hash) : findSession(handle, hash)
   const find = (credential: Credential) => findIn(db, credential)
@@ -167,7 +168,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   peopleRoutes(app, { db, clock, write, seal, stillIn, scopes, takeBackKeysBy })
   keyRoutes(app, { db, reading, write, stillIn, now: () => isoTime(clock.now()), scopes })
   const event_names = catalogue.map((event) => event.name)
-  webhookRoutes(app, { db, reading, write, stillIn, seal, policy, event_names, dispatcher })
+  webhookRoutes(app, { db, reading, write, stillIn, seal, policy, event_names, max_webhooks, dispatcher })
   webhookOperationRoutes(app, { db, write, stillIn, seal, event_names, dispatcher })
   deliveryRoutes(app, { db, reading, write, event_names })
   const onError = (err: unknown) => app.log.error({ err }, 'following the events failed')

@@ -115,6 +115,11 @@ const settings = {
     about: 'private networks that webhooks may reach (CIDRs)',
     parse: networks,
   },
+  max_webhooks: {
+    fallback: '100',
+    about: 'webhooks that a workspace can have',
+    parse: integer(1, 10_000),
+  },
   delivery_log_days: {
     fallback: '30',
     about: 'days that finished deliveries stay in the log',

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import { recount } from '../db/counts.ts'
+import { countOf, recount } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { prepare } from '../db/prepare.ts'
 import type { BookingPagesTable } from '../db/tables.ts'
@@ -64,6 +64,10 @@ export async function findPublicPage(
   const page = shownPage(rest)
   return page.active ? { workspace_id, page } : null
 }
+
+/** How many live booking pages a workspace has. */
+export const countBookingPages = (db: Db, workspace_id: number): Promise<number> =>
+  countOf(db, workspace_id, 'booking_pages')
 
 /** Whether another live page of the installation has this slug. */
 export async function slugTaken(db: Db, slug: string, except_id: number | null): Promise<boolean> {

@@ -1,11 +1,12 @@
 import type { Db, Reading } from '../db/db.ts'
-import { lockRow } from '../db/locks.ts'
+import { lockEntry, lockRow } from '../db/locks.ts'
 import { factsOf, recordChange, sidesOf } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import { List, list, Single } from '../http/envelope.ts'
 import { blaming, type FieldProblem, invalid } from '../http/errors.ts'
 import { checkMatch } from '../http/etag.ts'
 import { IdParams } from '../http/fields.ts'
+import { refuseMore } from '../http/limits.ts'
 import { dateFilters, listAnswer, listingOf, RecordsQuery } from '../http/lists.ts'
 import { changesOf } from '../http/patch.ts'
 import { orNotFound, recordRoutes } from '../http/records.ts'
@@ -13,7 +14,13 @@ import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { canonicalTimeZone, ruleProblems } from './availability.ts'
 import { listBookingPages, orders } from './list.ts'
-import { findBookingPage, insertBookingPage, slugTaken, updateBookingPage } from './queries.ts'
+import {
+  countBookingPages,
+  findBookingPage,
+  insertBookingPage,
+  slugTaken,
+  updateBookingPage,
+} from './queries.ts'
 import {
   BookingPage,
   BookingPageCreate,
@@ -31,6 +38,7 @@ const extension = { 'x-extension': true }
 const entry = { kind: 'booking_pages' } as const
 const day_ms = 86_400_000
 const longest_days = 62
+const most_pages = 100
 
 type Deps = { db: Db; reading: Reading; write: Writer; now_ms: () => number }
 
@@ -67,6 +75,7 @@ export function bookingPageRoutes(app: App, { db, reading, write, now_ms }: Deps
       schema: {
         ...extension,
         summary: 'Create a booking page',
+        description: `A workspace has at most ${most_pages}; beyond, 409. Those in the trash do not count.`,
         body: BookingPageCreate,
         response: { 201: Single(BookingPage) },
       },
@@ -81,6 +90,7 @@ export function bookingPageRoutes(app: App, { db, reading, write, now_ms }: Deps
           ...(await slugProblems(tx, body.slug, null, problems)),
         ]
         if (wrong.length) throw invalid(wrong)
+        await holdPlace(tx, workspace_id)
         const fields = { ...page_defaults, ...body } as PageFields
         const id = await blaming('booking_pages_slug', taken, () => insertBookingPage(tx, context, fields))
         const record = await existing(tx, workspace_id, id)
@@ -160,8 +170,18 @@ export function bookingPageRoutes(app: App, { db, reading, write, now_ms }: Deps
     {
       ...{ path, table: 'booking_pages', noun: 'booking page', extension: true },
       ...{ view: BookingPage, find: findBookingPage, counted: [] },
+      async holdToRestore(tx, workspace_id, id) {
+        if (!(await findBookingPage(tx, workspace_id, id))) await holdPlace(tx, workspace_id)
+      },
     },
   )
+}
+
+/** Keeps the number of pages for this transaction; 409 when there is no place for one more. */
+async function holdPlace(tx: Db, workspace_id: number): Promise<void> {
+  await lockEntry(tx, 'workspaces', workspace_id)
+  const limit = `A workspace has at most ${most_pages} booking pages`
+  refuseMore(await countBookingPages(tx, workspace_id), most_pages, limit, 'Delete one first.')
 }
 
 type Sent = { [Name in keyof PageFields]?: PageFields[Name] | null }

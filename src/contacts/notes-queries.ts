@@ -31,6 +31,18 @@ const one = prepare((db, p: { workspace_id: number; contact_id: number; id: numb
 export const listNotes = (db: Db, workspace_id: number, contact_id: number): Promise<Note[]> =>
   all(db, { workspace_id, contact_id })
 
+/** How many notes a contact has, without those that were deleted by themselves. */
+export async function countNotes(db: Db, workspace_id: number, contact_id: number): Promise<number> {
+  const { n } = await db
+    .selectFrom('notes')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('workspace_id', '=', workspace_id)
+    .where('contact_id', '=', contact_id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return n
+}
+
 /** Live notes by their ids, whose contacts are taken to be live. */
 export const notesByIds = (db: Db, workspace_id: number, ids: number[]): Promise<Note[]> =>
   db

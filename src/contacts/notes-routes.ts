@@ -6,10 +6,19 @@ import { Deleted, deleted, List, list, Single } from '../http/envelope.ts'
 import { invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import { IdParams, NoFields } from '../http/fields.ts'
+import { refuseMore } from '../http/limits.ts'
 import { changesOf } from '../http/patch.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
-import { findNote, insertNote, isNoteInTrash, listNotes, moveNote, updateNote } from './notes-queries.ts'
+import {
+  countNotes,
+  findNote,
+  insertNote,
+  isNoteInTrash,
+  listNotes,
+  moveNote,
+  updateNote,
+} from './notes-queries.ts'
 import { Note, NoteCreate, NoteParams, NotesQuery, NoteUpdate, note_fields } from './notes-schema.ts'
 import { findContact } from './queries.ts'
 
@@ -17,6 +26,8 @@ const path = '/api/v1/contacts/:id/notes'
 const reading = { config: { scope: 'contacts:read' } }
 const writing = { config: { scope: 'contacts:write' } }
 const extension = { 'x-extension': true }
+// They are read all at once.
+const most_notes = 1000
 
 /** The notes of a contact. Reading them all is the interface's; the rest extends it. No events: the catalogue has none. */
 export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): void {
@@ -48,6 +59,7 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
       schema: {
         ...extension,
         summary: 'Add a note to a contact',
+        description: `A contact has at most ${most_notes}; beyond, 409. Those in the trash do not count.`,
         params: IdParams,
         body: NoteCreate,
         response: { 201: Single(Note) },
@@ -57,8 +69,9 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id } = context
         const { id: contact_id } = request.params
-        if (!(await isLive(tx, 'contacts', workspace_id, contact_id))) throw notFound('This contact')
+        await holdContact(tx, workspace_id, contact_id, 'This contact')
         if (problems.length) throw invalid(problems)
+        await refuseManyNotes(tx, workspace_id, contact_id)
         const { body = '' } = request.body
         const id = await insertNote(tx, workspace_id, context.now, { contact_id, body })
         const record = await existing(tx, workspace_id, contact_id, id)
@@ -158,7 +171,7 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id } = context
         const { id, note_id } = request.params
-        if (!(await isLive(tx, 'contacts', workspace_id, id))) throw notFound('This note')
+        await holdContact(tx, workspace_id, id, 'This note')
         await lockRow(tx, 'notes', workspace_id, note_id)
         const live = await findNote(tx, workspace_id, id, note_id)
         if (live) {
@@ -167,12 +180,24 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
         }
         if (!(await isNoteInTrash(tx, workspace_id, id, note_id))) throw notFound('This note')
         if (problems.length) throw invalid(problems)
+        await refuseManyNotes(tx, workspace_id, id)
         await moveNote(tx, workspace_id, note_id, null)
         const record = await existing(tx, workspace_id, id, note_id)
         await recordChange(tx, context, { ...change('restored', note_id), after: factsOf(record) })
         return { record }
       }),
   )
+}
+
+/** Keeps a live contact, so that its notes come one after another and their limit is exact; 404 without it. */
+async function holdContact(tx: Db, workspace_id: number, id: number, missing: string): Promise<void> {
+  await lockRow(tx, 'contacts', workspace_id, id)
+  if (!(await isLive(tx, 'contacts', workspace_id, id))) throw notFound(missing)
+}
+
+async function refuseManyNotes(tx: Db, workspace_id: number, contact_id: number): Promise<void> {
+  const count = await countNotes(tx, workspace_id, contact_id)
+  refuseMore(count, most_notes, `A contact has at most ${most_notes} notes`, 'Delete one first.')
 }
 
 const change = (action: string, record_id: number) => ({ action, kind: 'notes', record_id })

@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
+import { lockEntry } from '../db/locks.ts'
 import { prepare } from '../db/prepare.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
 import { type Actor, type Context, contextOf } from '../events/context.ts'
 import { type Access, hashToken } from '../http/auth.ts'
-import { takeBack } from './queries.ts'
+import { refuseMore } from '../http/limits.ts'
+import { countLiveKeys, takeBack } from './queries.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -23,12 +25,22 @@ function newToken(): string {
 
 type NewKey = { name: string; scopes: string[] | null; expires_at: string | null }
 
-/** Makes a key of the context's workspace and returns its text, which is stored nowhere: only its hash is. */
+/** Of those that open something. */
+const most_keys = 1000
+
+/**
+ * Makes a key of the context's workspace and returns its text, which is stored nowhere: only its hash is. 409 when the
+ * workspace has 1,000 live keys.
+ */
 export async function insertKey(
   tx: Db,
   context: Context,
   key: NewKey,
 ): Promise<{ id: string; token: string }> {
+  // One key after the other: so the limit is exact.
+  await lockEntry(tx, 'workspaces', context.workspace_id)
+  const live = await countLiveKeys(tx, context.workspace_id, context.now)
+  refuseMore(live, most_keys, `A workspace has at most ${most_keys} live API keys`, 'Revoke one first.')
   const id = newId('key')
   const token = newToken()
   await tx

@@ -49,6 +49,17 @@ export async function findKey(db: Db, workspace_id: number, id: string): Promise
 const isLive = (now: string) => (eb: ExpressionBuilder<Tables, 'api_keys'>) =>
   eb.and([eb('revoked_at', 'is', null), eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])])
 
+/** How many keys of a workspace open something at a time. */
+export async function countLiveKeys(db: Db, workspace_id: number, now: string): Promise<number> {
+  const { n } = await db
+    .selectFrom('api_keys')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('workspace_id', '=', workspace_id)
+    .where(isLive(now))
+    .executeTakeFirstOrThrow()
+  return n
+}
+
 /** `live_at`: only those that open something at this time. */
 type Wanted = { made_by: string | null; live_at: string | null }
 

@@ -78,7 +78,8 @@ export function keyRoutes(app: App, { db, reading, write, stillIn, now, scopes: 
       schema: {
         ...extension,
         summary: 'Create an API key',
-        description: 'No key can do more than its maker, nor does one made by a key that ends last longer.',
+        description:
+          'No key can do more than its maker, nor does one made by a key that ends last longer. A workspace has at most 1,000 live keys; beyond, 409.',
         body: keyBody(known),
         response: { 201: Single(ApiKeyCreated) },
       },

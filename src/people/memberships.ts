@@ -15,6 +15,17 @@ export async function roleOf(db: Db, workspace_id: number, user_id: string): Pro
   return (row?.role as Role | undefined) ?? null
 }
 
+/** How many workspaces a person is an owner of. */
+export async function countOwned(db: Db, user_id: string): Promise<number> {
+  const { n } = await db
+    .selectFrom('memberships')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('user_id', '=', user_id)
+    .where('role', '=', 'owner')
+    .executeTakeFirstOrThrow()
+  return n
+}
+
 /** The workspaces of a person with the role in each and when it was entered, oldest workspace first. */
 export async function workspacesOf(db: Db, user_id: string) {
   const rows = await db

@@ -7,17 +7,20 @@ import { Single } from '../http/envelope.ts'
 import { invalid, unauthorized } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import { Body, Id, Text, Timestamp } from '../http/fields.ts'
+import { refuseMore } from '../http/limits.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { changeWorkspace, findWorkspace, insertWorkspace } from '../workspaces/workspaces.ts'
 import { cookieOf } from './cookie.ts'
 import { placeProblems } from './fields.ts'
-import { insertMember } from './memberships.ts'
+import { countOwned, insertMember } from './memberships.ts'
 import { Currency, SignedIn } from './schema.ts'
 import { moveSession } from './sessions.ts'
 import { placeOf, signedIn } from './signed-in.ts'
 
 const path = '/api/v1/workspace'
+/** Each has its own limits of everything else. */
+const most_workspaces = 100
 
 const Workspace = Type.Object(
   { id: Id(), name: Type.String({ examples: ['Acme'] }), currency: Currency(), created_at: Timestamp() },
@@ -69,8 +72,9 @@ export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }:
     {
       config: { scope: 'workspace:write', people_only: true, unrepeatable: true },
       schema: {
-        'x-extension': true,
+        ...{ 'x-extension': true, 'x-conflict': true },
         summary: 'Make another workspace, as its owner, and go to it',
+        description: `A person owns at most ${most_workspaces}; beyond, 409.`,
         body: NewWorkspaceBody,
         response: { 201: Single(SignedIn) },
       },
@@ -83,6 +87,13 @@ export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }:
         const { name = '', currency } = request.body
         const all = [...problems, ...placeProblems(request.body)]
         if (all.length) throw invalid(all)
+        const own = await countOwned(tx, place.user_id)
+        refuseMore(
+          own,
+          most_workspaces,
+          `A person owns at most ${most_workspaces} workspaces`,
+          'Use one of them.',
+        )
         const { actor, request_id } = context
         const workspace_id = await insertWorkspace(tx, clock, actor, name, { currency, request_id })
         const there = { ...context, workspace_id }

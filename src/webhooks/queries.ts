@@ -38,6 +38,16 @@ export async function findWebhook(db: Db, workspace_id: number, id: string): Pro
   return row && webhook(row)
 }
 
+/** How many webhooks a workspace has. */
+export async function countWebhooks(db: Db, workspace_id: number): Promise<number> {
+  const { n } = await db
+    .selectFrom('webhooks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('workspace_id', '=', workspace_id)
+    .executeTakeFirstOrThrow()
+  return n
+}
+
 /** One page of webhooks, newest first, and the number of all (null by cursor). */
 export async function listWebhooks(db: Db, workspace_id: number, page: Page) {
   const all = db.selectFrom('webhooks').where('workspace_id', '=', workspace_id)

@@ -1,6 +1,6 @@
 import type { Db, Reading } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
-import { lockRow } from '../db/locks.ts'
+import { lockEntry, lockRow } from '../db/locks.ts'
 import type { Seal } from '../db/seal.ts'
 import { factsOf, recordChange, sidesOf } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
@@ -9,6 +9,7 @@ import { Deleted, deleted, List, Single } from '../http/envelope.ts'
 import { conflict, type FieldProblem, invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import { ListQuery } from '../http/fields.ts'
+import { refuseMore } from '../http/limits.ts'
 import { cursor, pageAnswer, pageOf } from '../http/lists.ts'
 import { changesOf } from '../http/patch.ts'
 import { refuseUnreadable, type Scopes } from '../http/scopes.ts'
@@ -16,6 +17,7 @@ import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import {
+  countWebhooks,
   findWebhook,
   insertWebhook,
   listWebhooks,
@@ -45,13 +47,14 @@ export type WebhookDeps = {
   policy: TargetPolicy
   /** Every name that may be subscribed to, in the catalogue's order. */
   event_names: readonly string[]
+  max_webhooks: number
   dispatcher: Pick<Dispatcher, 'holdBack'>
 }
 
 /** Registration of webhooks, and reading, changing and deleting them. */
 export function webhookRoutes(
   app: App,
-  { db, reading, write, stillIn, seal, policy, event_names, dispatcher }: WebhookDeps,
+  { db, reading, write, stillIn, seal, policy, event_names, max_webhooks, dispatcher }: WebhookDeps,
 ): void {
   const { WebhookCreate, WebhookUpdate } = webhookBodies(event_names)
 
@@ -73,7 +76,7 @@ export function webhookRoutes(
       schema: {
         summary: 'Register a webhook',
         description:
-          'Each event needs the scope that reads its kind, such as `contacts:read` for `contact.*` (403).',
+          'Each event needs the scope that reads its kind, such as `contacts:read` for `contact.*` (403). A workspace has at most `MAX_WEBHOOKS` (100); beyond, 409.',
         body: WebhookCreate,
         response: { 201: Single(WebhookCreated) },
       },
@@ -81,12 +84,16 @@ export function webhookRoutes(
     async (request, reply) => {
       const bad_url = await urlProblems(request.body)
       return write(request, reply, async (tx, context, problems) => {
-        const access = await stillIn(tx, request)
         const { workspace_id, now } = context
+        // One registration after the other: so the limit is exact.
+        await lockEntry(tx, 'workspaces', workspace_id)
+        const access = await stillIn(tx, request)
         const { name = null, url = '', events = [], secret } = request.body
         const all = [...problems, ...bad_url, ...secretProblems(secret)]
         if (all.length) throw invalid(all)
         refuseUnreadable(access.scopes, events)
+        const limit = `A workspace has at most ${max_webhooks} webhooks (MAX_WEBHOOKS)`
+        refuseMore(await countWebhooks(tx, workspace_id), max_webhooks, limit, 'Delete one first.')
         const id = newId('wh')
         const signing = secret ?? generateSecret()
         await insertWebhook(tx, workspace_id, now, { id, name, url, events, secret: seal.seal(signing) })
