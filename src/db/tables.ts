@@ -292,6 +292,8 @@ export interface Tables {
     tries: number
     claim_id: string | null
     claimed_at_ms: number | null
+    /** Claims in a row that were alone in flight and had no outcome, a current one included. */
+    interruptions: Generated<number>
   }
   webhook_attempts: {
     workspace_id: number

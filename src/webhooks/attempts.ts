@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { type Moment, shownTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import { prepareRows, storable } from '../db/recordset.ts'
 import type { Attempt } from './schema.ts'
@@ -55,6 +56,24 @@ export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): P
   )
   await add(tx, rows, {})
 }
+
+/** The log's entry of an attempt that had no outcome. */
+export const interruptedAttempt = (
+  { workspace_id, delivery_id, url }: { workspace_id: number; delivery_id: string; url: string },
+  started_ms: number,
+  moment: Moment,
+): NewAttempt => ({
+  workspace_id,
+  delivery_id,
+  started_at: shownTime(started_ms, moment),
+  duration_ms: Math.max(0, moment.elapsed_ms - started_ms),
+  request: { url, headers: {} },
+  response: null,
+  error: {
+    code: 'interrupted',
+    message: 'The service ended, or could not write down how this attempt ended. It does not count.',
+  },
+})
 
 // In JSON a NUL is a harmless \u0000 here, but whoever reads it gets it back.
 function headersText(headers: Record<string, string>): string {

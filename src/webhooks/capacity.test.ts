@@ -8,7 +8,7 @@ type Capacity = ReturnType<typeof createCapacity>
 const outcome = (status: number | null, duration_ms = 300): AttemptOutcome => ({
   started_at_ms: 0,
   duration_ms,
-  request: { url: '', headers: {}, body: '' },
+  request: { url: '', headers: {} },
   response: status === null ? null : { status, headers: {}, body: '' },
   error: null,
   ok: status === 200,
@@ -119,4 +119,61 @@ test('places that are promised in the same round count as taken', () => {
   assert.equal(capacity.free('a', 255), 4)
   assert.equal(capacity.free('a', 256), 1)
   assert.equal(capacity.free('a', 512), 0)
+})
+
+const mebibyte = 1024 * 1024
+
+/** Takes bodies of one size for webhooks in turn, as rounds of claims do, until one does not fit; returns how many. */
+function takeBodies(capacity: Capacity, webhook_ids: string[], bytes: number): number {
+  for (let taken = 0; ; taken++) {
+    const webhook_id = webhook_ids[taken % webhook_ids.length] as string
+    if (taken === 100_000 || !capacity.round()(webhook_id, bytes)) return taken
+    capacity.taken(webhook_id, bytes)
+  }
+}
+
+test('the bodies in flight are at most 16 MiB together, and small ones always fit', () => {
+  const capacity = createCapacity()
+  attempts(capacity, 'good', ...times(10, 200))
+  assert.equal(takeBodies(capacity, ['good'], mebibyte), 16)
+  const fits = capacity.round()
+  assert.deepEqual([fits('good', 16 * 1024 + 1), fits('good', 16 * 1024)], [false, true])
+  capacity.returned('good', null, mebibyte)
+  assert.equal(takeBodies(capacity, ['good'], mebibyte), 1)
+})
+
+test('a body that is larger than all the room is sent alone', () => {
+  const capacity = createCapacity()
+  assert.equal(takeBodies(capacity, ['a'], 20 * mebibyte), 1)
+  capacity.returned('a', null, 20 * mebibyte)
+  capacity.taken('a', mebibyte)
+  assert.equal(capacity.round()('b', 20 * mebibyte), false)
+})
+
+test('large bodies of endpoints that do not answer never take the second half of the bytes', () => {
+  const capacity = createCapacity()
+  attempts(capacity, 'good', ...times(10, 200))
+  attempts(capacity, 'bad', null, null, null)
+  assert.equal(takeBodies(capacity, ['bad'], mebibyte), 8)
+  assert.equal(takeBodies(capacity, ['unknown'], mebibyte), 1)
+  assert.equal(takeBodies(capacity, ['good'], mebibyte), 7)
+})
+
+test('bodies of one round count together', () => {
+  const fits = createCapacity().round()
+  const chosen = Array.from({ length: 20 }, () => fits('a', mebibyte)).filter(Boolean)
+  assert.equal(chosen.length, 8)
+})
+
+test('in a slow start one attempt is in flight, and one more with each that ends', () => {
+  const capacity = createCapacity()
+  capacity.narrow()
+  assert.deepEqual([capacity.free('a'), capacity.free('b', 1), capacity.room()], [1, 0, 1])
+  attempts(capacity, 'a', 500)
+  assert.deepEqual([capacity.free('a'), capacity.room(), capacity.crowded()], [2, 2, true])
+  capacity.taken('a')
+  capacity.returned('a', null)
+  assert.equal(capacity.room(), 2, 'an attempt that was given back proves nothing')
+  for (let n = 0; n < 600; n++) attempts(capacity, `${n}`, 200)
+  assert.deepEqual([capacity.room(), capacity.crowded()], [512, false])
 })

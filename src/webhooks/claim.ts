@@ -1,12 +1,12 @@
-import { sql } from 'kysely'
-import { type Moment, shownTime } from '../clock.ts'
+import { type RawBuilder, sql } from 'kysely'
+import type { Moment } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import { followIndexes } from '../db/plans.ts'
 import { announce, engineOf, prepare } from '../db/prepare.ts'
 import { prepareRows } from '../db/recordset.ts'
-import { insertAttempts } from './attempts.ts'
+import { insertAttempts, interruptedAttempt } from './attempts.ts'
 
-/** A delivery that this process holds the lease of, with all that its attempt needs. */
+/** A delivery that this process holds the lease of. */
 export type Claim = {
   claim_id: string
   delivery_id: string
@@ -16,7 +16,10 @@ export type Claim = {
   tries: number
   lease_ends_ms: number
   event: string
-  payload: string
+  /** Of the payload. */
+  bytes: number
+  /** Nothing else was in flight when it was claimed: if the process ends now, this delivery is the suspect. */
+  alone: boolean
   url: string
   /** Encrypted, as stored. */
   secret: string
@@ -24,26 +27,33 @@ export type Claim = {
   next_secret_from_ms: number | null
 }
 
+/** A claim with what is sent. Only claims that are about to be sent have it: payloads may be large. */
+export type Loaded = Claim & { payload: string }
+
 type ClaimRequest = {
   /** In the order in which they are served; each is asked for its limit when its turn comes. */
   webhooks: readonly { workspace_id: number; webhook_id: string }[]
   /** How many deliveries a webhook may be given, when `promised` others have been chosen in this round. */
   limit: (webhook_id: string, promised: number) => number
+} & Lease
+
+/** What every claim of a round has in common. */
+export type Lease = {
+  claim_id: string
   moment: Moment
   lease_ms: number
-  claim_id: string
-  /** Deliveries that this process attempts right now, although their lease is over. */
-  overdue: ReadonlySet<string>
+  /** Asked once for each body, in the order in which they would be sent: a body that does not fit waits. */
+  fits: (webhook_id: string, bytes: number) => boolean
+  /** Nothing is in flight: a claim of a single delivery is alone. */
+  idle: boolean
 }
 
 /**
  * Takes the lease of due deliveries of some webhooks, each one's oldest first. A claimed row becomes due again when its
- * lease ends, so a crashed owner needs no reaper; the attempt that it interrupted is noted when the next owner comes,
- * and uses up no try.
+ * lease ends, so a crashed owner needs no reaper; such rows are taken by claimInterrupted alone.
  */
-export async function claimDue(tx: Db, request: ClaimRequest): Promise<Claim[]> {
-  const { moment, overdue, claim_id } = request
-  const { elapsed_ms } = moment
+export async function claimDue(tx: Db, request: ClaimRequest): Promise<Loaded[]> {
+  const { elapsed_ms } = request.moment
   const chosen: Due[] = []
   const settled = followIndexes(tx)
   for (let from = 0; from < request.webhooks.length; from += asked_together) {
@@ -54,27 +64,43 @@ export async function claimDue(tx: Db, request: ClaimRequest): Promise<Claim[]> 
         const limit = request.limit(webhook_id, promised)
         if (limit < 1) return []
         promised += limit
-        const rows = await dueOf(tx, { workspace_id, webhook_id, elapsed_ms, limit: limit + overdue.size })
-        return rows.filter(({ delivery_id }) => !overdue.has(delivery_id)).slice(0, limit)
+        return dueOf(tx, { workspace_id, webhook_id, elapsed_ms, limit })
       })
-    for (const some of await Promise.all(due)) chosen.push(...some)
+    for (const some of await Promise.all(due)) chosen.push(...fitting(some, request.fits))
   }
   await settled
+  return take(tx, chosen, request)
+}
+
+/** Those before the first whose body does not fit: the oldest goes first. */
+export function fitting<One extends Due>(due: readonly One[], fits: Lease['fits']): One[] {
+  const first = due.findIndex(({ webhook_id, bytes }) => !fits(webhook_id, bytes))
+  return due.slice(0, first < 0 ? due.length : first)
+}
+
+/** Leases the chosen rows and loads what is sent. */
+export async function take(tx: Db, chosen: readonly Due[], request: Lease): Promise<Loaded[]> {
   if (!chosen.length) return []
-  const lease_ends_ms = elapsed_ms + request.lease_ms
-  const [, claims] = await Promise.all([
-    lease(tx, chosen, { claim_id, elapsed_ms, lease_ends_ms }),
-    claimsOf(tx, chosen, {}),
-  ])
-  await noteInterruptions(tx, chosen, claims, moment)
+  const { claim_id, lease_ms } = request
+  const { elapsed_ms } = request.moment
+  const alone = request.idle && chosen.length === 1
+  const p = { claim_id, elapsed_ms, lease_ends_ms: elapsed_ms + lease_ms, alone: alone ? 1 : 0 }
+  const [, claims] = await Promise.all([lease(tx, chosen, p), loadedClaimsOf(tx, chosen, {})])
   // Sorted here: the database would carry the bodies through the sorting.
-  return claims.sort((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1))
+  return claims.map((one) => ({ ...one, alone })).sort((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1))
 }
 
 // Statements that travel together; how many deliveries they will find is known only afterwards.
 const asked_together = 8
 
-type Due = { workspace_id: number; delivery_id: string; claimed_at_ms: number | null }
+/** A row of the queue that may be claimed; `bytes` is the size of its payload. */
+export type Due = { workspace_id: number; delivery_id: string; webhook_id: string; bytes: number }
+
+/** The size of a delivery's payload. Both engines know it without reading the payload. */
+export const payloadBytes = sql<number>`(
+  SELECT octet_length(e.payload) FROM webhook_deliveries AS d
+  JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id
+  WHERE d.workspace_id = q.workspace_id AND d.id = q.delivery_id)`
 
 // Several processes claim at once: each skips what another one is just about to take. What was paused since the look at
 // the queue is kept. The order among equals is that of their making, and that of the index.
@@ -82,10 +108,11 @@ const dueOf = prepare(
   (db, p: { workspace_id: number; webhook_id: string; elapsed_ms: number; limit: number }) => {
     const query = db
       .selectFrom('webhook_queue as q')
-      .select(['q.workspace_id', 'q.delivery_id', 'q.claimed_at_ms'])
+      .select(['q.workspace_id', 'q.delivery_id', 'q.webhook_id', payloadBytes.as('bytes')])
       .where('q.workspace_id', '=', p.workspace_id)
       .where('q.webhook_id', '=', p.webhook_id)
       .where('q.run_at_ms', '<=', p.elapsed_ms)
+      .where('q.claim_id', 'is', null)
       .where(({ selectFrom, exists }) =>
         exists(
           selectFrom('webhooks as w')
@@ -105,84 +132,66 @@ const dueOf = prepare(
 
 const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
 
-type Lease = { claim_id: string; elapsed_ms: number; lease_ends_ms: number }
-const lease = prepareRows(row_columns, (db, { row, rows }, p: Lease) => ({
+type LeaseOf = { claim_id: string; elapsed_ms: number; lease_ends_ms: number; alone: number }
+const lease = prepareRows(row_columns, (db, { row, rows }, p: LeaseOf) => ({
   compile: () =>
     sql`UPDATE webhook_queue AS q
-      SET claim_id = ${p.claim_id}, claimed_at_ms = ${p.elapsed_ms}, run_at_ms = ${p.lease_ends_ms}
+      SET claim_id = ${p.claim_id}, claimed_at_ms = ${p.elapsed_ms}, run_at_ms = ${p.lease_ends_ms},
+        interruptions = q.interruptions + ${p.alone}
       ${rows('FROM')} WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(
       db,
     ),
 }))
 
-const claimsOf = prepareRows(row_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql<Claim>`
+const claimsWith = <One>(payload: RawBuilder<unknown>) =>
+  prepareRows(row_columns, (db, { row, rows }) => ({
+    compile: () =>
+      sql<One>`
       SELECT q.claim_id, q.delivery_id, q.workspace_id, q.webhook_id, q.kind, q.tries, q.run_at_ms AS lease_ends_ms,
-        d.event, e.payload, w.url, w.secret, w.next_secret, w.next_secret_from_ms
+        d.event, octet_length(e.payload) AS bytes, ${payload} w.url, w.secret, w.next_secret, w.next_secret_from_ms
       FROM ${rows('first')} webhook_queue AS q
       JOIN webhook_deliveries AS d ON d.workspace_id = q.workspace_id AND d.id = q.delivery_id
       JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id
       JOIN webhooks AS w ON w.workspace_id = q.workspace_id AND w.id = q.webhook_id
       WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id} AND q.claim_id IS NOT NULL`.compile(
-      db,
-    ),
-}))
+        db,
+      ),
+  }))
+
+const loadedClaimsOf = claimsWith<Omit<Loaded, 'alone'>>(sql`e.payload,`)
+/** Claims as they stand in the queue, without what is sent. */
+export const claimsOf = claimsWith<Omit<Claim, 'alone'>>(sql``)
 
 /** The claim of a delivery that is claimed already; null when it is not, or gone. */
-export async function claimed(db: Db, workspace_id: number, delivery_id: string): Promise<Claim | null> {
-  const [claim] = await claimsOf(db, [{ workspace_id, delivery_id }], {})
-  return claim ?? null
+export async function claimed(db: Db, workspace_id: number, delivery_id: string): Promise<Loaded | null> {
+  const [claim] = await loadedClaimsOf(db, [{ workspace_id, delivery_id }], {})
+  return claim ? { ...claim, alone: false } : null
 }
 
-async function noteInterruptions(tx: Db, chosen: readonly Due[], claims: readonly Claim[], moment: Moment) {
-  const urls = new Map(claims.map(({ delivery_id, url }) => [delivery_id, url]))
-  const interrupted = chosen.filter(({ claimed_at_ms }) => claimed_at_ms !== null)
-  await insertAttempts(
-    tx,
-    interrupted.map(({ workspace_id, delivery_id, claimed_at_ms }) =>
-      interruption(
-        { workspace_id, delivery_id, url: urls.get(delivery_id) ?? '' },
-        Number(claimed_at_ms),
-        moment,
-      ),
-    ),
-  )
-}
-
-const interruption = (
-  { workspace_id, delivery_id, url }: Pick<Claim, 'workspace_id' | 'delivery_id' | 'url'>,
-  started_ms: number,
-  moment: Moment,
-) => ({
-  workspace_id,
-  delivery_id,
-  started_at: shownTime(started_ms, moment),
-  duration_ms: Math.max(0, moment.elapsed_ms - started_ms),
-  request: { url, headers: {} },
-  response: null,
-  error: {
-    code: 'interrupted' as const,
-    message: 'The service ended, or could not write down how this attempt ended. It does not count.',
-  },
-})
-
-const claim_columns = { workspace_id: 'bigint!', delivery_id: 'text!', claim_id: 'text!' } as const
+const claim_columns = {
+  workspace_id: 'bigint!',
+  delivery_id: 'text!',
+  claim_id: 'text!',
+  counted: 'bigint!',
+} as const
 const giveBack = prepareRows(claim_columns, (db, { row, rows }, p: { elapsed_ms: number }) => ({
   compile: () =>
     sql<{ delivery_id: string }>`
-      UPDATE webhook_queue SET run_at_ms = ${p.elapsed_ms}, claim_id = NULL, claimed_at_ms = NULL ${rows('FROM')}
+      UPDATE webhook_queue SET run_at_ms = ${p.elapsed_ms}, claim_id = NULL, claimed_at_ms = NULL,
+        interruptions = webhook_queue.interruptions - ${row.counted} ${rows('FROM')}
       WHERE webhook_queue.workspace_id = ${row.workspace_id} AND webhook_queue.delivery_id = ${row.delivery_id}
         AND webhook_queue.claim_id = ${row.claim_id}
       RETURNING webhook_queue.delivery_id`.compile(db),
 }))
 
 /**
- * Gives the leases of attempts that never began back, so that the deliveries are due at once. It counts as no attempt.
+ * Gives the leases of attempts that never began back, so that the deliveries are due at once. It counts neither as an
+ * attempt nor as an interruption.
  * Returns the ids of those that still were this owner's.
  */
 export async function release(tx: Db, claims: readonly Claim[], elapsed_ms: number): Promise<Set<string>> {
-  const given = await giveBack(tx, claims, { elapsed_ms })
+  const rows = claims.map((one) => ({ ...one, counted: one.alone ? 1 : 0 }))
+  const given = await giveBack(tx, rows, { elapsed_ms })
   announce(tx, 'deliveries')
   return new Set(given.map(({ delivery_id }) => delivery_id))
 }
@@ -201,7 +210,7 @@ export async function interrupt(
   const cut = attempts.filter(({ claim }) => given.has(claim.delivery_id))
   await insertAttempts(
     tx,
-    cut.map(({ claim, started_ms }) => interruption(claim, started_ms, moment)),
+    cut.map(({ claim, started_ms }) => interruptedAttempt(claim, started_ms, moment)),
   )
 }
 

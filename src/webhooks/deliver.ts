@@ -7,7 +7,7 @@ import { type Resolve, resolveHost, type TargetPolicy } from './target.ts'
 
 export { attempt_error_codes } from './connector.ts'
 
-export type AttemptRequest = { url: string; headers: Record<string, string>; body: string }
+export type AttemptRequest = { url: string; headers: Record<string, string>; body: string | Uint8Array }
 /** `mayStart` is asked right before the first byte goes out on a connection; after a false nothing is sent. */
 export type SendRequest = AttemptRequest & { mayStart?: () => boolean }
 export type AttemptResponse = { status: number; headers: Record<string, string>; body: string }
@@ -15,8 +15,8 @@ export type AttemptResponse = { status: number; headers: Record<string, string>;
 export type AttemptOutcome = {
   started_at_ms: number
   duration_ms: number
-  /** As sent, except for what the connection itself adds (host, content-length, connection). */
-  request: AttemptRequest
+  /** As sent, except for what the connection itself adds (host, content-length, connection), and without the body. */
+  request: Omit<AttemptRequest, 'body'>
   response: AttemptResponse | null
   error: AttemptError | null
   ok: boolean
@@ -146,19 +146,20 @@ export function createSender(options: SenderOptions): Sender {
   return {
     async send({ url, headers, body, mayStart }) {
       const defaults = { 'user-agent': `Rapport-Webhooks/${version}`, 'accept-encoding': 'identity' }
-      const request = { url, headers: { ...headers, ...defaults }, body }
+      const sent = { url, headers: { ...headers, ...defaults } }
+      const request = { ...sent, body, mayStart }
       const started_at_ms = now()
       const started = performance.now()
 
-      let { response, error, stale } = await exchange(agent, { ...request, mayStart }, started + timeout_ms)
+      let { response, error, stale } = await exchange(agent, request, started + timeout_ms)
       // The receiver closed an idle connection just as it was used: that says nothing about the receiver.
       if (stale && mayStart?.() !== false)
-        ({ response, error } = await exchange(unshared, { ...request, mayStart }, started + timeout_ms))
+        ({ response, error } = await exchange(unshared, request, started + timeout_ms))
 
       // Rounded up, so that a retry counted from the end of the attempt is never early.
       const duration_ms = Math.ceil(performance.now() - started)
       if (response !== null) error = statusError(response.status)
-      return { started_at_ms, duration_ms, request, response, error, ok: error === null }
+      return { started_at_ms, duration_ms, request: sent, response, error, ok: error === null }
     },
     close(how) {
       const end = (one: Agent) => (how ? one.destroy() : one.close())

@@ -36,7 +36,7 @@ const sender: Sender = {
     const outcome = (ok: boolean): AttemptOutcome => ({
       started_at_ms: 0,
       duration_ms: 1,
-      request: { url: request.url, headers: request.headers, body: request.body },
+      request: { url: request.url, headers: request.headers },
       response: ok ? { status: 200, headers: {}, body: '' } : null,
       error: ok ? null : { code: 'protocol_error', message: 'Refused to start.' },
       ok,

@@ -2,15 +2,16 @@ import { type Clock, momentOf } from '../clock.ts'
 import { type Database, type Db, transaction } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
 import type { Seal } from '../db/seal.ts'
-import { bodyFor } from '../events/emit.ts'
 import { createCapacity } from './capacity.ts'
-import { type Claim, claimDue, claimed, interrupt, release, withdrawn } from './claim.ts'
+import { type Claim, claimDue, claimed, interrupt, type Loaded, release, withdrawn } from './claim.ts'
 import type { AttemptOutcome, Sender } from './deliver.ts'
+import { claimInterrupted, hasInterrupted } from './interruptions.ts'
 import { createOutcomes } from './outcomes.ts'
 import { type QueueHead, queueHeads } from './queue.ts'
 import type { Ended } from './record.ts'
-import { rememberOpened, signingSecrets } from './secrets.ts'
-import { signatureHeaders } from './signature.ts'
+import { rememberOpened } from './secrets.ts'
+import { signedRequest } from './signed-request.ts'
+import { createSlowStart } from './slow-start.ts'
 
 export type DispatcherOptions = {
   database: Database
@@ -61,6 +62,7 @@ export function createDispatcher(options: DispatcherOptions) {
   const { db } = database
   const lease_ms = options.timeout_ms + lease_slack_ms
   const capacity = createCapacity()
+  const slow_start = createSlowStart()
   const { retry_delays } = options
   const outcomes = createOutcomes({ db, clock, retry_delays, refill, onClaims: startAll, onError })
   const held = new Map<string, Held>()
@@ -110,6 +112,7 @@ export function createDispatcher(options: DispatcherOptions) {
     while (running) {
       woken = false
       await followWithdrawals()
+      if (slow_start.looks() && (await takeInterrupted()) === 'others wait') return poll_ms
       // A webhook without room is looked at again when one of its attempts ends.
       const before = performance.now()
       const most = most_heads + capacity.full()
@@ -125,6 +128,27 @@ export function createDispatcher(options: DispatcherOptions) {
         return Math.min(poll_ms, Math.max(1, later_ms - clock.elapsed()))
     }
     return poll_ms
+  }
+
+  /**
+   * Takes what a crash interrupted before anything else. While that is attempted one by one, nothing is in flight beside
+   * it, so a delivery that ends the process is known by it.
+   */
+  async function takeInterrupted(): Promise<'others wait' | 'others too'> {
+    const some = await hasInterrupted(db, clock.elapsed(), held)
+    if (slow_start.found(some)) capacity.narrow()
+    if (!some) return 'others too'
+    const one_by_one = slow_start.oneByOne()
+    const limit = one_by_one ? Number(held.size === 0) : capacity.room()
+    if (limit > 0) {
+      const { claims, spent } = await transaction(db, (tx) =>
+        claimInterrupted(tx, { ...lease(), limit, mine: held }),
+      )
+      for (const one of spent) await outcomes.write(one, () => !running)
+      if (spent.length) wake()
+      await startAll(claims)
+    }
+    return one_by_one ? 'others wait' : 'others too'
   }
 
   // Another process may have paused or deleted a webhook: what waits for its connection here is held back too.
@@ -156,16 +180,20 @@ export function createDispatcher(options: DispatcherOptions) {
   type Webhooks = Parameters<typeof claimDue>[1]['webhooks']
   type Limit = Parameters<typeof claimDue>[1]['limit']
 
-  function claim(tx: Db, webhooks: Webhooks, limit: Limit): Promise<Claim[]> {
-    const moment = momentOf(clock)
-    const late = [...held.values()].filter((entry) => entry.claim.lease_ends_ms <= moment.elapsed_ms)
-    const overdue = new Set(late.map((entry) => entry.claim.delivery_id))
-    return claimDue(tx, { webhooks, limit, moment, lease_ms, claim_id: newId('clm'), overdue })
-  }
+  const lease = () => ({
+    claim_id: newId('clm'),
+    moment: momentOf(clock),
+    lease_ms,
+    fits: capacity.round(),
+    idle: held.size === 0,
+  })
+
+  const claim = (tx: Db, webhooks: Webhooks, limit: Limit): Promise<Loaded[]> =>
+    claimDue(tx, { ...lease(), webhooks, limit })
 
   // As many for each webhook as have just succeeded there: no look at the queue is needed for that. Where places are few,
   // and where something failed, the usual way decides.
-  async function refill(tx: Db, ended: readonly Ended[]): Promise<Claim[]> {
+  async function refill(tx: Db, ended: readonly Ended[]): Promise<Loaded[]> {
     if (!running || capacity.crowded()) return []
     const webhooks = new Map<string, { workspace_id: number; webhook_id: string; places: number }>()
     for (const { claim: one, outcome } of ended) {
@@ -178,7 +206,7 @@ export function createDispatcher(options: DispatcherOptions) {
   }
 
   /** Starts what is still wanted now that it is committed, and gives the rest back; resolves with how many it began. */
-  async function startAll(claims: Claim[]): Promise<number> {
+  async function startAll(claims: Loaded[]): Promise<number> {
     const unsent = claims.filter(
       ({ webhook_id, claim_id }) => !running || (withdrawals.get(webhook_id) ?? '') > claim_id,
     )
@@ -189,8 +217,8 @@ export function createDispatcher(options: DispatcherOptions) {
 
   const giveBack = (claims: Claim[]) => transaction(db, (tx) => release(tx, claims, clock.elapsed()))
 
-  function start(one: Claim): Promise<void> {
-    capacity.taken(one.webhook_id)
+  function start({ payload, ...one }: Loaded): Promise<void> {
+    capacity.taken(one.webhook_id, one.bytes)
     const entry: Held = {
       claim: one,
       started_ms: clock.elapsed(),
@@ -201,10 +229,13 @@ export function createDispatcher(options: DispatcherOptions) {
       given_up: false,
     }
     held.set(one.delivery_id, entry)
-    entry.done = attempt(entry)
-      .then((outcome) => capacity.returned(one.webhook_id, outcome))
+    entry.done = attempt(
+      entry,
+      exchange({ ...one, payload }, () => mayStart(entry)),
+    )
+      .then((outcome) => capacity.returned(one.webhook_id, outcome, one.bytes))
       .catch((error) => {
-        capacity.returned(one.webhook_id, null)
+        capacity.returned(one.webhook_id, null, one.bytes)
         onError(error)
       })
       .finally(() => {
@@ -215,8 +246,8 @@ export function createDispatcher(options: DispatcherOptions) {
   }
 
   /** Resolves with the outcome when it is written down; with null when nothing was sent. */
-  async function attempt(entry: Held): Promise<AttemptOutcome | null> {
-    const outcome = await send(entry.claim, () => mayStart(entry))
+  async function attempt(entry: Held, exchanged: Promise<AttemptOutcome>): Promise<AttemptOutcome | null> {
+    const outcome = await exchanged
     if (entry.given_up) return null
     if (entry.may_start === false) return giveBack([entry.claim]).then(() => null)
     const ended = { claim: entry.claim, outcome, ended: momentOf(clock) }
@@ -231,32 +262,28 @@ export function createDispatcher(options: DispatcherOptions) {
     return may
   }
 
-  async function send(one: Claim, mayStart: () => boolean): Promise<AttemptOutcome> {
+  // Neither an async function nor a closure over the payload: both would keep it until the answer comes.
+  function exchange(one: Loaded, mayStart: () => boolean): Promise<AttemptOutcome> {
     const started_at_ms = clock.now()
+    const failed = notMade(one.url, started_at_ms)
     try {
-      const body = bodyFor(one.payload, one.webhook_id)
-      const headers = {
-        'Content-Type': 'application/json',
-        'X-Service-Event': one.event,
-        'X-Service-Delivery': one.delivery_id,
-        ...signatureHeaders({
-          secrets: signingSecrets(one, seal, started_at_ms),
-          delivery_id: one.delivery_id,
-          timestamp: Math.floor(started_at_ms / 1000),
-          body,
-        }),
-      }
-      return { ...(await sender.send({ url: one.url, headers, body, mayStart })), started_at_ms }
+      const request = signedRequest(one, seal, started_at_ms)
+      const sent = sender.send({ ...request, mayStart })
+      return sent.then((outcome) => ({ ...outcome, started_at_ms }), failed)
     } catch (error) {
-      // A delivery that cannot even be made must not stop the others, nor be tried for ever.
-      onError(error)
-      const failure = {
-        code: 'protocol_error' as const,
-        message: 'The request could not be made; see the log.',
-      }
-      const request = { url: one.url, headers: {}, body: '' }
-      return { started_at_ms, duration_ms: 0, request, response: null, error: failure, ok: false }
+      return Promise.resolve(failed(error))
     }
+  }
+
+  // A delivery that cannot even be made must not stop the others, nor be tried for ever.
+  const notMade = (url: string, started_at_ms: number) => (error: unknown) => {
+    onError(error)
+    const failure = {
+      code: 'protocol_error' as const,
+      message: 'The request could not be made; see the log.',
+    }
+    const request = { url, headers: {} }
+    return { started_at_ms, duration_ms: 0, request, response: null, error: failure, ok: false }
   }
 
   return {

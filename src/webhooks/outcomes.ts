@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { troubleOf } from '../db/errors.ts'
-import type { Claim } from './claim.ts'
+import type { Loaded } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
 import { type Ended, record } from './record.ts'
 
@@ -11,9 +11,9 @@ type Options = {
   clock: Clock
   retry_delays: readonly number[]
   /** Claims what takes the place of attempts that ended, in the transaction that writes them down. */
-  refill: (tx: Db, ended: readonly Ended[]) => Promise<Claim[]>
+  refill: (tx: Db, ended: readonly Ended[]) => Promise<Loaded[]>
   /** Called with these claims when they are committed, before the places of what ended are given back. */
-  onClaims: (claims: Claim[]) => Promise<unknown>
+  onClaims: (claims: Loaded[]) => Promise<unknown>
   /** Called with whatever kept an outcome from being written; it is tried again. */
   onError: (error: unknown) => void
 }
@@ -135,7 +135,7 @@ function withoutAnswer({ outcome, claim }: Ended): AttemptOutcome {
   const message = 'The answer could not be written down; see the log.'
   return {
     ...outcome,
-    request: { url: claim.url, headers: {}, body: '' },
+    request: { url: claim.url, headers: {} },
     response: response && { status: response.status, headers: {}, body: '' },
     error: error && { code: error.code, message },
   }

@@ -4,8 +4,9 @@ import { type Outbox, openOutbox } from '../../test/outbox.ts'
 import { isoTime, momentOf } from '../clock.ts'
 import { countOf } from '../db/counts.ts'
 import { transaction } from '../db/db.ts'
-import { type Claim, claimDue, release } from './claim.ts'
+import { type Claim, claimDue, type Loaded, release } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
+import { claimInterrupted } from './interruptions.ts'
 import { removeWebhook, updateWebhook } from './queries.ts'
 import { queueHeads } from './queue.ts'
 import { type Ended, record } from './record.ts'
@@ -19,24 +20,20 @@ afterEach(() => outbox.close())
 const lease_ms = 40_000
 const retry_delays = [60, 300, 1800]
 
-const claim = (claim_id: string, webhook_id = 'wh_a', limit = 100, overdue = new Set<string>()) =>
-  transaction(outbox.db, (tx) => {
+/** Claims as a process does: what a crash interrupted first. */
+const claim = (claim_id: string, webhook_id = 'wh_a', limit = 100, mine = new Set<string>()) =>
+  transaction(outbox.db, async (tx) => {
     const { workspace_id, clock } = outbox
     const webhooks = [{ workspace_id, webhook_id }]
-    return claimDue(tx, {
-      webhooks,
-      limit: () => limit,
-      moment: momentOf(clock),
-      lease_ms,
-      claim_id,
-      overdue,
-    })
+    const lease = { claim_id, moment: momentOf(clock), lease_ms, fits: () => true, idle: false }
+    const { claims } = await claimInterrupted(tx, { ...lease, limit, mine })
+    return [...claims, ...(await claimDue(tx, { ...lease, webhooks, limit: () => limit }))]
   })
 
 const outcomeOf = (claimed: Claim, status: number): AttemptOutcome => ({
   started_at_ms: outbox.clock.now(),
   duration_ms: 1,
-  request: { url: claimed.url, headers: {}, body: '' },
+  request: { url: claimed.url, headers: {} },
   response: { status, headers: {}, body: '' },
   error: status === 200 ? null : { code: 'http_error', message: `The answer had the status ${status}.` },
   ok: status === 200,
@@ -208,9 +205,9 @@ test('outcomes that are written together mean what they mean one by one', async 
     outcome: outcomeOf(one, status),
     ended: momentOf(outbox.clock),
   })
-  const [a1, a2, a3] = of('wh_a') as [Claim, Claim, Claim]
-  const [b1, b2, b3] = of('wh_b') as [Claim, Claim, Claim]
-  const [c1, c2] = of('wh_c') as [Claim, Claim]
+  const [a1, a2, a3] = of('wh_a') as [Loaded, Loaded, Loaded]
+  const [b1, b2, b3] = of('wh_b') as [Loaded, Loaded, Loaded]
+  const [c1, c2] = of('wh_c') as [Loaded, Loaded]
   await transaction(db, (tx) => removeWebhook(tx, workspace_id, 'wh_c', isoTime(outbox.clock.now())))
   const batch = [
     outcome({ ...a1, ...last }, 500),

@@ -10,8 +10,8 @@ import type { Claim } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
 import { nextAttemptAt } from './schedule.ts'
 
-/** An attempt that has ended. */
-export type Ended = { claim: Claim; outcome: AttemptOutcome; ended: Moment }
+/** An attempt that has ended; `interrupted` when it ended the process too often: it is listed, but is no try. */
+export type Ended = { claim: Claim; outcome: AttemptOutcome; ended: Moment; interrupted?: true }
 
 /** What follows of it: done or failed, or due again at `next_ms`, in service time. */
 type Result = Ended & { tries: number; next_ms: number | null }
@@ -27,8 +27,8 @@ export async function record(
   retry_delays: readonly number[],
 ): Promise<void> {
   const results = ended.map((one): Result => {
-    const tries = one.claim.tries + 1
-    const again = !one.outcome.ok && one.claim.kind === 'event'
+    const tries = one.claim.tries + (one.interrupted ? 0 : 1)
+    const again = !one.outcome.ok && one.claim.kind === 'event' && !one.interrupted
     return { ...one, tries, next_ms: again ? nextAttemptAt(retry_delays, tries, one.ended.elapsed_ms) : null }
   })
   // The webhooks first, then the queue, then the log: a deletion takes them in the same order.
@@ -48,7 +48,7 @@ export async function record(
     markWebhooks(tx, statuses, own),
     addCounts(tx, own.flatMap(statusCounts)),
   ])
-  for (const lost of results) if (!own.includes(lost)) await logIfCancelled(tx, lost)
+  for (const lost of results) if (!own.includes(lost) && !lost.interrupted) await logIfCancelled(tx, lost)
 }
 
 const logged = ({ claim, outcome }: Ended) => ({
@@ -77,10 +77,11 @@ const delivery_columns = {
   status: 'text!',
   next_attempt_at: 'text',
   finished_at: 'text',
+  counted: 'bigint!',
 } as const
 const setDeliveries = prepareRows(delivery_columns, (db, { row, rows }) => ({
   compile: () =>
-    sql`UPDATE webhook_deliveries AS d SET status = ${row.status}, attempt_count = d.attempt_count + 1,
+    sql`UPDATE webhook_deliveries AS d SET status = ${row.status}, attempt_count = d.attempt_count + ${row.counted},
         next_attempt_at = ${row.next_attempt_at}, finished_at = ${row.finished_at} ${rows('FROM')}
       WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}`.compile(db),
 }))
@@ -95,6 +96,7 @@ async function updateDeliveries(tx: Db, own: readonly Result[]): Promise<void> {
     status: statusOf(one),
     next_attempt_at: one.next_ms === null ? null : shownTime(one.next_ms, one.ended),
     finished_at: one.next_ms === null ? isoTime(one.ended.now_ms) : null,
+    counted: one.interrupted ? 0 : 1,
   }))
   await setDeliveries(tx, rows, {})
 }
@@ -110,7 +112,8 @@ const retry_columns = { ...row_columns, run_at_ms: 'bigint!', tries: 'bigint!' }
 const requeue = prepareRows(retry_columns, (db, { row, rows }) => ({
   compile: () =>
     sql`UPDATE webhook_queue AS q
-      SET run_at_ms = ${row.run_at_ms}, tries = ${row.tries}, claim_id = NULL, claimed_at_ms = NULL ${rows('FROM')}
+      SET run_at_ms = ${row.run_at_ms}, tries = ${row.tries}, claim_id = NULL, claimed_at_ms = NULL,
+        interruptions = 0 ${rows('FROM')}
       WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
 }))
 
@@ -179,7 +182,8 @@ async function markWebhooks(tx: Db, before: Map<string, Status>, own: readonly R
     for (const one of mine) {
       if (recovers(one)) now = now.status === 'failed' ? { status: 'active', reason: null } : now
       else if (fails(one) && now.status === 'active') {
-        const reason = `The delivery ${one.claim.delivery_id} failed after ${one.tries} attempts: ${one.outcome.error?.message ?? 'no answer'}`
+        const after = one.interrupted ? '' : ` after ${one.tries} attempts`
+        const reason = `The delivery ${one.claim.delivery_id} failed${after}: ${one.outcome.error?.message ?? 'no answer'}`
         now = { status: 'failed', reason: storable(reason.slice(0, 1000)) }
       }
     }

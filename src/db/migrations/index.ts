@@ -9,6 +9,7 @@ import { auditLog } from './0007_audit_log.ts'
 import { finalRemoval } from './0008_final_removal.ts'
 import { timelines } from './0009_timelines.ts'
 import { people } from './0010_people.ts'
+import { interruptions } from './0012_interruptions.ts'
 import { auditLogKinds } from './0017_audit_log_kinds.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
@@ -24,4 +25,5 @@ export const migrations: Migration[] = [
   timelines,
   people,
   auditLogKinds,
+  interruptions,
 ]
