@@ -93,7 +93,8 @@ export async function startServer(
     const clock = await patiently(() => keepServiceClock(database, { given, logger }), onWait)
     closing.push(() => clock.stop())
     const seal = createSeal(readSecretKey(config.secret_key, config.data_dir))
-    await patiently(() => checkSeal(db, seal), onWait)
+    const weak = await patiently(() => checkSeal(db, seal, config.secret_key), onWait)
+    if (weak) logger.error(weak)
 
     const policy = targetPolicy(config)
     const timeout_ms = config.webhook_timeout_ms

@@ -20,7 +20,7 @@ export async function openOutbox() {
   await migrate(database)
   const { db } = database
   const clock = turnableClock()
-  const seal = createSeal('a key for tests')
+  const seal = createSeal('a key for tests, of 32 characters')
   const workspace_id = 1
   const actor = { kind: 'key', id: 'key_test' } as const
   const context = () => contextOf(clock, { workspace_id, actor, request_id: null })

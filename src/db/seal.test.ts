@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { readStored } from '../../test/database.ts'
+import { startService } from '../../test/faults/service.ts'
 import { startRapport } from '../../test/harness.ts'
+import { beside } from '../../test/keys.ts'
+import { transaction } from './db.ts'
 import { createSeal, keyFile, readSecretKey } from './seal.ts'
 
 let folder: string
@@ -44,14 +47,39 @@ test('without SECRET_KEY the key is a file of the data folder, made once, for it
 })
 
 test('SECRET_KEY is used as it is, and then there is no file', async () => {
-  const rapport = await startRapport({ data_dir: folder, env: { SECRET_KEY: 'my own' } })
+  const rapport = await startRapport({
+    data_dir: folder,
+    env: { SECRET_KEY: 'my own key, which nobody can guess' },
+  })
   await rapport.close()
   assert.throws(() => statSync(keyFile(folder)))
   await assert.rejects(
-    startRapport({ data_dir: folder, env: { SECRET_KEY: 'another' } }),
+    startRapport({ data_dir: folder, env: { SECRET_KEY: 'another key, which nobody can guess' } }),
     /is not the key that this database was written with/,
   )
   await assert.rejects(startRapport({ data_dir: folder }), /is not the key/)
+})
+
+test('a SECRET_KEY of less than 32 characters seals no database, and the refusal says how to make one', async () => {
+  for (const SECRET_KEY of ['x', 'x'.repeat(31)])
+    await assert.rejects(
+      startRapport({ data_dir: folder, env: { SECRET_KEY } }),
+      /SECRET_KEY has \d+ characters: it needs 32 or more .*openssl rand -hex 32/,
+    )
+  await (await startRapport({ data_dir: folder, env: { SECRET_KEY: 'x'.repeat(32) } })).close()
+})
+
+test('a database that was sealed with a short key before goes on with it, and the log says what is wrong', async (t) => {
+  await (await startRapport({ data_dir: folder, env: { SECRET_KEY: 'y'.repeat(32) } })).close()
+  await beside(folder, (db) =>
+    transaction(db, async (tx) => {
+      const value = createSeal('short').seal('rapport')
+      await tx.updateTable('settings').set({ value }).where('name', '=', 'seal').execute()
+    }),
+  )
+  const service = await startService(folder, { env: { SECRET_KEY: 'short' }, key: 'known' })
+  t.after(() => service.end('SIGKILL'))
+  assert.match(service.complaints(), /SECRET_KEY has 5 characters/)
 })
 
 test('a start with another key file is refused before anything is served, and the right one helps', async () => {

@@ -86,9 +86,26 @@ function makeKeyFile(file: string): void {
   closeSync(inside)
 }
 
-/** Refuses to go on with another key than the one that sealed this database's secrets. */
-export async function checkSeal(db: Db, seal: Seal): Promise<void> {
+const shortest_key = 32
+
+const tooShort = ({ length }: string) =>
+  `SECRET_KEY has ${length} characters: it needs ${shortest_key} or more that nobody can guess. Make one with: openssl rand -hex 32`
+
+/**
+ * Refuses to go on with another key than the one that sealed this database's secrets, and to seal a new database with a
+ * SECRET_KEY of less than 32 characters. Returns what is wrong with the key of a database that has been sealed with such a
+ * one: no other key opens its secrets, so it goes on.
+ */
+export async function checkSeal(db: Db, seal: Seal, secret_key: string | null): Promise<string | null> {
+  const weak = secret_key !== null && secret_key.length < shortest_key ? tooShort(secret_key) : null
   const sample = await transaction(db, async (tx) => {
+    const sealed = await tx
+      .selectFrom('settings')
+      .select('value')
+      .where('name', '=', 'seal')
+      .executeTakeFirst()
+    if (sealed) return sealed.value
+    if (weak) throw new Error(weak)
     // Two processes may start on a new database: the first one's sample counts.
     await tx
       .insertInto('settings')
@@ -109,4 +126,5 @@ export async function checkSeal(db: Db, seal: Seal): Promise<void> {
       'SECRET_KEY (or secret.key in the data folder) is not the key that this database was written with. Put the right one back: without it the webhook secrets cannot be read.',
     )
   }
+  return weak
 }

@@ -21,7 +21,7 @@ let rapport: Rapport
 let receiver: Receiver
 let call: Rapport['call']
 beforeEach(async () => {
-  rapport = await startRapport({ clock, env: { SECRET_KEY: 'a key for tests' } })
+  rapport = await startRapport({ clock, env: { SECRET_KEY: 'a key for tests, of 32 characters' } })
   call = rapport.call
   // A receiver that answers with what it was sent, as some do.
   receiver = await startReceiver({
@@ -389,7 +389,7 @@ test('an erasure that a crash cut short anywhere cannot be undone, and is done t
   )
   assert.equal((await call('GET', `${api}/trash?kind=contacts`)).body.meta.total, 0)
   await ok('DELETE', `/trash/contacts/${another}`)
-  const seal = createSeal('a key for tests')
+  const seal = createSeal('a key for tests, of 32 characters')
   const erase = (most: number) =>
     beside(rapport.data_dir, (db) =>
       emptyTrash({ db: cutAfter(db, most), clock, seal, trash_days: 30 }).then(

@@ -18,7 +18,7 @@ let call: Rapport['call']
 let database: Database
 beforeEach(async () => {
   clock = turnableClock()
-  rapport = await startRapport({ clock, env: { SECRET_KEY: 'a key for tests' } })
+  rapport = await startRapport({ clock, env: { SECRET_KEY: 'a key for tests, of 32 characters' } })
   call = rapport.call
   database = await openScratch(rapport.data_dir)
 })
@@ -34,7 +34,7 @@ async function ok(method: string, path: string, body?: object) {
   return reply.body
 }
 const make = async (path: string, body: object): Promise<number> => (await ok('POST', path, body)).data.id
-const seal = createSeal('a key for tests')
+const seal = createSeal('a key for tests, of 32 characters')
 const deps = (trash_days = 30) => ({ db: database.db, clock, seal, trash_days })
 const inTrash = async () => (await ok('GET', '/trash')).meta.total
 

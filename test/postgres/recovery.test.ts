@@ -144,7 +144,12 @@ test('a service whose database hangs still stops in time', async (t) => {
 test('a start waits for its database, and gives up with one clear line', async (t) => {
   const url = await newDatabase()
   await server.halt('fast')
-  const env = { DATABASE_URL: url, SECRET_KEY: 'a key for tests', PORT: '0', LOG_LEVEL: 'error' }
+  const env = {
+    DATABASE_URL: url,
+    SECRET_KEY: 'a key for tests, of 32 characters',
+    PORT: '0',
+    LOG_LEVEL: 'error',
+  }
   const start = performance.now()
   const waiting = serveProcess(t, env)
   // Nobody listens on port 1, now or later.

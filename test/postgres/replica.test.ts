@@ -76,7 +76,11 @@ test('lists and searches are read from the replica, with every write that was ac
 test('a replica that hangs or is away leaves the lists to the primary, and a start does not need it', async (t) => {
   const DATABASE_URL = await createDatabase(primary.url, 'rapport_alone')
   const proxy = await startProxy(t, databaseUrl(standby.url, 'rapport_alone'))
-  const env = { DATABASE_URL, DATABASE_REPLICA_URL: proxy.url, SECRET_KEY: 'a key for tests' }
+  const env = {
+    DATABASE_URL,
+    DATABASE_REPLICA_URL: proxy.url,
+    SECRET_KEY: 'a key for tests, of 32 characters',
+  }
   const rapport = await startRapport({ env })
   t.after(() => rapport.close())
   await checkOwnWrites(rapport, 'before')

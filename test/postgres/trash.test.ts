@@ -54,7 +54,12 @@ test('a deal that gets another contact while the old one is removed keeps it, an
   await waiting(1)
   const { db, clock: wall, close } = await openScratch(rapport.data_dir)
   const clock = { ...wall, elapsed: wall.now }
-  const removal = emptyTrash({ db, clock, seal: createSeal('a key for tests'), trash_days: 30 })
+  const removal = emptyTrash({
+    db,
+    clock,
+    seal: createSeal('a key for tests, of 32 characters'),
+    trash_days: 30,
+  })
   await waiting(2)
   await other.query('COMMIT')
   await Promise.all([change, removal])

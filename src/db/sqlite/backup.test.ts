@@ -94,7 +94,7 @@ test("the backup and its key are their owner's alone, and nothing is left beside
 })
 
 test('without a key file, or with a key of its own, only the database is copied', async (t) => {
-  const { data_dir, file } = await servedFolder(t, { SECRET_KEY: 'mine' })
+  const { data_dir, file } = await servedFolder(t, { SECRET_KEY: 'mine'.repeat(8) })
   assert.deepEqual(writeBackup(data_dir, file, false), [file])
   assert.equal(existsSync(`${file}.key`), false)
 })
