@@ -18,7 +18,8 @@ import { contextOf } from '../src/events/context.ts'
 import { bodyFor, emit } from '../src/events/emit.ts'
 import { createSender } from '../src/webhooks/deliver.ts'
 import { createDispatcher } from '../src/webhooks/dispatcher.ts'
-import { insertWebhook, removeWebhook } from '../src/webhooks/queries.ts'
+import { insertWebhook } from '../src/webhooks/queries.ts'
+import { removeWebhook } from '../src/webhooks/removal.ts'
 import { generateSecret, signatureHeaders } from '../src/webhooks/signature.ts'
 
 // Deliveries a second beside the limit: an undici client that posts bodies and headers of the same size to the same

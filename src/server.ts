@@ -21,6 +21,7 @@ import { cleaning as cleaningOfPeople, startCleaning } from './people/cleaning.t
 import { makeSetupToken } from './people/setup.ts'
 import { emptying, startEmptying } from './trash/retention.ts'
 import { version } from './version.ts'
+import { startBacklog } from './webhooks/backlog.ts'
 import { createSender } from './webhooks/deliver.ts'
 import { createDispatcher } from './webhooks/dispatcher.ts'
 import { reclaimAll } from './webhooks/queue.ts'
@@ -144,6 +145,7 @@ export async function startServer(
       )
       closing.push(startCleaning(db, clock, onError, { ...cleaningOfPeople, ...removal, when }))
       closing.push(startEmptying(trash, onError, { ...emptying, ...removal, when }))
+      closing.push(startBacklog(database, clock, onError))
       dispatcher.start()
     }
     phase = 'ready'

@@ -1,5 +1,8 @@
-/** What a commit may bring: deliveries that are due, events, entries of the audit log. Each has its own listeners. */
-export const all_news = ['deliveries', 'events', 'changes'] as const
+/**
+ * What a commit may bring: deliveries that are due, events, entries of the audit log, deliveries that many small
+ * transactions have to move. Each has its own listeners.
+ */
+export const all_news = ['deliveries', 'events', 'changes', 'backlog'] as const
 export type News = (typeof all_news)[number]
 
 /** Who is to be told of what; each of them once, whatever else has come until the event loop's next turn. */

@@ -295,6 +295,10 @@ export interface Tables {
     /** Claims in a row that were alone in flight and had no outcome, a current one included. */
     interruptions: Generated<number>
   }
+  /** Deleted webhooks with deliveries that are still in the queue: those are cancelled since `removed_at`. */
+  webhook_removals: { workspace_id: number; webhook_id: string; removed_at: string }
+  /** Failed deliveries that are promised to be sent again; a JSON array of ids, of which `first_id` is the first. */
+  webhook_resends: { workspace_id: number; webhook_id: string; first_id: string; delivery_ids: string }
   webhook_attempts: {
     workspace_id: number
     delivery_id: string

@@ -5,7 +5,8 @@ import { type Outbox, openOutbox } from '../../test/outbox.ts'
 import { companyCreated } from '../companies/events.ts'
 import { countOf } from '../db/counts.ts'
 import { transaction } from '../db/db.ts'
-import { removeWebhook, updateWebhook } from '../webhooks/queries.ts'
+import { updateWebhook } from '../webhooks/queries.ts'
+import { removeWebhook } from '../webhooks/removal.ts'
 import { emit } from './emit.ts'
 
 let outbox: Outbox

@@ -126,7 +126,13 @@ const dueOf = prepare(
       .limit(p.limit)
     // SQLite's index ends with the id by itself; asked for by name, it would be sorted once more.
     if (engineOf(db) === 'sqlite') return query
-    return query.orderBy('q.delivery_id').forUpdate('q').skipLocked()
+    // The webhook's row is kept too: whoever deletes it waits for this claim, or is not waited for and is found gone.
+    return query
+      .innerJoin('webhooks as w', (join) =>
+        join.on('w.workspace_id', '=', p.workspace_id).on('w.id', '=', p.webhook_id),
+      )
+      .orderBy('q.delivery_id')
+      .modifyEnd(sql`FOR UPDATE OF q SKIP LOCKED FOR KEY SHARE OF w SKIP LOCKED`)
   },
 )
 

@@ -1,11 +1,19 @@
-import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import { addCounts, countOf } from '../db/counts.ts'
+import { type ExpressionBuilder, sql } from 'kysely'
+import { countOf } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { cutPage, type Page } from '../db/lists.ts'
-import { allowLong } from '../db/locks.ts'
-import { announce, engineOf } from '../db/prepare.ts'
+import { engineOf } from '../db/prepare.ts'
 import type { Tables } from '../db/tables.ts'
 import { bodyFor } from '../events/emit.ts'
+import {
+  countInSlices,
+  type Filters,
+  idsInSlices,
+  matching,
+  type Shown,
+  type Sought,
+  type Window,
+} from './log-slices.ts'
 import type { Attempt, Delivery, DeliveryDetail } from './schema.ts'
 
 const columns = [
@@ -20,16 +28,22 @@ const columns = [
   'finished_at',
 ] as const
 
-type Filters = {
-  webhook_id?: string
-  event?: string
-  status?: Delivery['status']
-  from?: string
-  to?: string
-}
+type Row = Delivery & { removed_at: string | null }
 
-/** The names of events whose deliveries a caller may see; null: all. */
-export type Shown = readonly string[] | null
+// When the webhook was deleted, while some of its deliveries still wait to be cancelled.
+const removedAt = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
+  eb
+    .selectFrom('webhook_removals as r')
+    .select('r.removed_at')
+    .whereRef('r.workspace_id', '=', 'webhook_deliveries.workspace_id')
+    .whereRef('r.webhook_id', '=', 'webhook_deliveries.webhook_id')
+    .as('removed_at')
+
+// A delivery is cancelled with its webhook, whenever its own row follows.
+function current<R extends Row>({ removed_at, ...delivery }: R): Omit<R, 'removed_at'> {
+  if (delivery.status !== 'pending' || removed_at === null) return delivery
+  return { ...delivery, status: 'cancelled', next_attempt_at: null, finished_at: removed_at }
+}
 
 // Read for the rows of a page alone, each by the attempts' own key.
 const lastDuration = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
@@ -54,60 +68,105 @@ export async function listDeliveries(
   shown: Shown,
   details = false,
 ): Promise<{ total: number | null; next: string[] | null; deliveries: Delivery[] }> {
-  if (shown && filters.event !== undefined && !shown.includes(filters.event))
+  const { status, event } = filters
+  if (shown && event !== undefined && !shown.includes(event))
     return { total: 'after' in page ? null : 0, next: null, deliveries: [] }
-  let matching = db.selectFrom('webhook_deliveries').where('workspace_id', '=', workspace_id)
-  const { from, to, ...equal } = filters
-  const named = Object.entries(equal).filter(([, value]) => value !== undefined)
-  for (const [name, value] of named)
-    matching = matching.where(name as keyof typeof equal, '=', value as string)
-  if (from) matching = matching.where('created_at', '>=', from)
-  if (to) matching = matching.where('created_at', '<=', to)
+  const concerned = status === 'pending' || status === 'cancelled'
+  const removed = concerned ? await removedWebhooks(db, workspace_id) : []
   // Of a name that is asked for, the caller may see all.
-  const names = filters.event === undefined ? shown : null
-  const alone = !named.length && !from && !to
-  // Without another filter, each name's own index gives its newest.
-  if (names && !alone) matching = matching.where(sql<string>`coalesce(event, null)`, 'in', names)
-  const read = async (ids: typeof matching, limit: number, offset: number) =>
-    db
+  const sought = { ...filters, shown: event === undefined ? shown : null, removed }
+  const read = async (window: Window): Promise<Delivery[]> => {
+    const { ids } = await idsOf(db, workspace_id, sought, window)
+    const rows = await db
       .selectFrom('webhook_deliveries')
       .select(columns)
+      .select(removedAt)
       .$if(details, (query) => query.select(lastDuration))
       .where('workspace_id', '=', workspace_id)
-      // The ids come from the filter's index; without statistics SQLite would read the whole log instead.
-      .where('id', 'in', newest(ids, alone ? names : null, limit, offset))
+      .where('id', 'in', ids)
       .orderBy('id', 'desc')
       .execute()
+    return rows.map(current)
+  }
   if ('after' in page) {
     const [id] = page.after ?? []
-    const rest = id === undefined ? matching : matching.where('id', '<', String(id))
-    const part = cutPage(await read(rest, page.per_page + 1, 0), page.per_page)
+    const window = { limit: page.per_page + 1, offset: 0, before: id === undefined ? null : String(id) }
+    const part = cutPage(await read(window), page.per_page)
     return { total: null, next: part.last ? [part.last.id] : null, deliveries: part.shown }
   }
-  const [first] = named
-  const kept = first
-    ? [`deliveries.${first[0]}=${first[1]}`]
-    : (names?.map((name) => `deliveries.event=${name}`) ?? ['deliveries'])
-  const counted = from || to || named.length > 1 || (names && !alone)
-  const total = counted
-    ? (await matching.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()).n
-    : (await Promise.all(kept.map((name) => countOf(db, workspace_id, name)))).reduce((sum, n) => sum + n, 0)
-  const { per_page, offset } = page
-  const deliveries = offset < total ? await read(matching, per_page, offset) : []
+  const total = await countMatching(db, workspace_id, sought)
+  const { per_page: limit, offset } = page
+  const deliveries = offset < total ? await read({ limit, offset, before: null }) : []
   return { total, next: null, deliveries }
 }
 
-type Matching = SelectQueryBuilder<Tables, 'webhook_deliveries', object>
+// SQLite skips so many entries of an index in about 2 ms.
+const most_skipped = 20_000
 
-/** The newest ids that match; with `names`, of each name by its index, and then of all of them. */
-function newest(matching: Matching, names: Shown, limit: number, offset: number): RawBuilder<string> {
-  const latest = (query: Matching) => query.select('id').orderBy('id', 'desc')
-  if (!names) return sql`(${latest(matching).limit(limit).offset(offset)})`
-  const parts = names.map((name, n) => {
-    const part = latest(matching.where('event', '=', name)).limit(limit + offset)
+const namedOf = ({ webhook_id, event, status }: Sought) =>
+  Object.entries({ webhook_id, event, status }).filter(([, value]) => value !== undefined)
+
+/** Whether the total is kept: of all, of one value, or of each event that the caller may see. */
+function isTotalKept(sought: Sought): boolean {
+  const named = namedOf(sought)
+  const timeless = sought.from === undefined && sought.to === undefined
+  return timeless && (named.length === 0 || (named.length === 1 && !sought.shown))
+}
+
+/** The ids of a page. In slices where SQLite would have to read much of the log for them, and nobody else was served. */
+async function idsOf(db: Db, workspace_id: number, sought: Sought, window: Window) {
+  const { limit, offset, before } = window
+  const at_once = isTotalKept(sought) && !sought.removed.length && offset <= most_skipped
+  if (engineOf(db) === 'sqlite' && !at_once)
+    return { ids: await idsInSlices(db, workspace_id, sought, window) }
+  const latest = (found: Sought) =>
+    db
+      .selectFrom('webhook_deliveries')
+      .select('id')
+      .where('workspace_id', '=', workspace_id)
+      .where(matching(found))
+      .$if(before !== null, (query) => query.where('id', '<', String(before)))
+      .orderBy('id', 'desc')
+  // The ids come from the filter's index; without statistics SQLite would read the whole log instead.
+  if (!sought.shown || namedOf(sought).length || !isTotalKept(sought))
+    return { ids: sql<string>`(${latest(sought).limit(limit).offset(offset)})` }
+  // Without another filter, each name's own index gives its newest.
+  const parts = sought.shown.map((event, n) => {
+    const part = latest({ ...sought, event, shown: null }).limit(limit + offset)
     return sql`SELECT id FROM (${part}) AS ${sql.ref(`part_${n}`)}`
   })
-  return sql`(SELECT id FROM (${sql.join(parts, sql` UNION ALL `)}) AS parts ORDER BY id DESC LIMIT ${limit} OFFSET ${offset})`
+  return {
+    ids: sql<string>`(SELECT id FROM (${sql.join(parts, sql` UNION ALL `)}) AS parts
+      ORDER BY id DESC LIMIT ${limit} OFFSET ${offset})`,
+  }
+}
+
+async function countMatching(db: Db, workspace_id: number, sought: Sought): Promise<number> {
+  if (isTotalKept(sought)) {
+    const [first] = namedOf(sought)
+    const kept = first
+      ? [`deliveries.${first[0]}=${first[1]}`]
+      : (sought.shown?.map((name) => `deliveries.event=${name}`) ?? ['deliveries'])
+    const totals = await Promise.all(kept.map((name) => countOf(db, workspace_id, name)))
+    return totals.reduce((sum, n) => sum + n, 0)
+  }
+  if (engineOf(db) === 'sqlite') return countInSlices(db, workspace_id, sought)
+  const { n } = await db
+    .selectFrom('webhook_deliveries')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('workspace_id', '=', workspace_id)
+    .where(matching(sought))
+    .executeTakeFirstOrThrow()
+  return Number(n)
+}
+
+async function removedWebhooks(db: Db, workspace_id: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('webhook_removals')
+    .select('webhook_id')
+    .where('workspace_id', '=', workspace_id)
+    .execute()
+  return rows.map(({ webhook_id }) => webhook_id)
 }
 
 /** A delivery with every attempt, or null. The request's body is the event's stored text, never made anew. */
@@ -115,6 +174,7 @@ export async function findDelivery(db: Db, workspace_id: number, id: string): Pr
   const delivery = await db
     .selectFrom('webhook_deliveries')
     .select(columns)
+    .select(removedAt)
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .executeTakeFirst()
@@ -151,80 +211,5 @@ export async function findDelivery(db: Db, workspace_id: number, id: string): Pr
       error,
     }
   })
-  return { ...delivery, attempts }
-}
-
-/** Finished deliveries that can be put into the queue again: one by its id, or the failed ones of a webhook. */
-type Resendable =
-  | { id: string }
-  | { webhook_id: string; status: 'failed'; since: string | null; shown: Shown }
-
-/**
- * Puts finished deliveries into the queue again, each for one attempt at once; returns how many. The caller keeps the
- * webhook's row, so that no two resends, nor a resend and the deletion of the webhook, come together.
- */
-export async function resend(
-  tx: Db,
-  workspace_id: number,
-  now: string,
-  elapsed_ms: number,
-  which: Resendable,
-): Promise<number> {
-  announce(tx, 'deliveries')
-  await allowLong(tx)
-  const chosen = tx
-    .selectFrom('webhook_deliveries')
-    .where('workspace_id', '=', workspace_id)
-    .where((eb) =>
-      'id' in which
-        ? eb('id', '=', which.id)
-        : eb.and([
-            eb('webhook_id', '=', which.webhook_id),
-            eb('status', '=', which.status),
-            // Not always: for its sake SQLite would read the log by its times instead of by its webhooks.
-            ...(which.since === null ? [] : [eb('created_at', '>=', which.since)]),
-            // Whoever tested a dead address wants no more of the test.
-            eb('event', '<>', 'ping'),
-            ...(which.shown ? [eb('event', 'in', which.shown)] : []),
-          ]),
-    )
-  // A whole outage may be sent again at once: a few statements for all of it, however many they are.
-  const old_status = 'id' in which ? (await chosen.select('status').executeTakeFirst())?.status : which.status
-  if (!old_status) return 0
-  const rows = chosen.select((eb) => [
-    'id',
-    'workspace_id',
-    'webhook_id',
-    eb.cast<'resend'>(eb.val('resend'), 'text').as('kind'),
-    eb.cast<number>(eb.val(elapsed_ms), 'bigint').as('run_at_ms'),
-    eb.lit(0).as('tries'),
-  ])
-  // Kept, because the cleaning of the log might take them meanwhile.
-  const kept = engineOf(tx) === 'postgres' ? rows.forUpdate() : rows
-  await tx
-    .insertInto('webhook_queue')
-    .columns(['delivery_id', 'workspace_id', 'webhook_id', 'kind', 'run_at_ms', 'tries'])
-    .expression(kept)
-    .execute()
-  // Those in the queue and no others: another delivery may have failed since.
-  const moved = await tx
-    .updateTable('webhook_deliveries')
-    .set({ status: 'pending', next_attempt_at: now, finished_at: null })
-    .where('workspace_id', '=', workspace_id)
-    .where('id', 'in', chosen.select('id'))
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('webhook_queue as q')
-          .select('q.delivery_id')
-          .whereRef('q.workspace_id', '=', 'webhook_deliveries.workspace_id')
-          .whereRef('q.delivery_id', '=', 'webhook_deliveries.id'),
-      ),
-    )
-    .executeTakeFirst()
-  const count = Number(moved.numUpdatedRows)
-  await addCounts(tx, [
-    { workspace_id, name: `deliveries.status=${old_status}`, by: -count },
-    { workspace_id, name: 'deliveries.status=pending', by: count },
-  ])
-  return count
+  return { ...current(delivery), attempts }
 }

@@ -11,8 +11,9 @@ import { cursor, pageAnswer, pageOf } from '../http/lists.ts'
 import { mayReadEvent, refuseUnreadable, type Scopes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
-import { findDelivery, listDeliveries, resend } from './deliveries.ts'
+import { findDelivery, listDeliveries } from './deliveries.ts'
 import { findWebhook } from './queries.ts'
+import { resend } from './resends.ts'
 import { Delivery, DeliveryDetail, DeliveryParams, delivery_statuses } from './schema.ts'
 
 const path = '/api/v1/deliveries'
@@ -112,7 +113,8 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: De
         if (!webhook) throw conflict('The webhook of this delivery was deleted.')
         refuseUnreadable(request.access.scopes, webhook.events)
         if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
-        await resend(tx, workspace_id, now, context.elapsed(), { id: delivery_id })
+        const when = { now, elapsed_ms: context.elapsed() }
+        await resend(tx, workspace_id, when, [delivery_id], [delivery.status])
         const record = await existing(tx, request.access, delivery_id)
         await recordChange(tx, context, {
           ...{ action: 'resent', kind: 'deliveries', record_id: delivery_id },

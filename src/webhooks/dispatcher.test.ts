@@ -6,7 +6,8 @@ import { type Database, transaction } from '../db/db.ts'
 import { Unreachable } from '../db/errors.ts'
 import type { AttemptOutcome, Sender, SendRequest } from './deliver.ts'
 import { createDispatcher, type Dispatcher } from './dispatcher.ts'
-import { removeWebhook, updateWebhook } from './queries.ts'
+import { updateWebhook } from './queries.ts'
+import { removeWebhook } from './removal.ts'
 
 let outbox: Outbox
 let dispatcher: Dispatcher

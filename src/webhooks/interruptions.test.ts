@@ -5,8 +5,8 @@ import { type Outbox, openOutbox } from '../../test/outbox.ts'
 import { transaction } from '../db/db.ts'
 import { Unreachable } from '../db/errors.ts'
 import type { AttemptOutcome, SendRequest } from './deliver.ts'
-import { resend } from './deliveries.ts'
 import { createDispatcher, type Dispatcher } from './dispatcher.ts'
+import { resend } from './resends.ts'
 
 const timeout_ms = 10_000
 const lease_ms = timeout_ms + 30_000
@@ -164,7 +164,9 @@ test('a resend that ends the process five times is failed, and says nothing abou
   await owners[0]?.dispatcher.stop(1000)
   const [{ id } = { id: '' }] = await log('wh_a')
   const { now, elapsed } = context()
-  await transaction(db, (tx) => resend(tx, workspace_id, now, elapsed(), { id }))
+  await transaction(db, (tx) =>
+    resend(tx, workspace_id, { now, elapsed_ms: elapsed() }, [String(id)], ['succeeded', 'failed']),
+  )
   assert.equal(await restartUntilItLives(() => 'end the process'), 5)
   const [one] = await log('wh_a')
   assert.deepEqual([one?.status, one?.attempt_count, one?.attempts.length], ['failed', 1, 6])

@@ -13,9 +13,10 @@ import { checkMatch } from '../http/etag.ts'
 import { mayReadEvent, refuseUnreadable } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import type { Answer, Writer } from '../http/write.ts'
-import { findDelivery, resend } from './deliveries.ts'
+import { findDelivery } from './deliveries.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { findWebhookRow, updateWebhook } from './queries.ts'
+import { resendFailed } from './resends.ts'
 import { change, existingWebhook, secretProblems, type WebhookDeps, webhookToChange } from './routes.ts'
 import {
   DeliveryDetail,
@@ -156,8 +157,8 @@ export function webhookOperationRoutes(
         if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
         const since = request.body?.since ? new Date(request.body.since).toISOString() : null
         const shown = scopes && event_names.filter((name) => mayReadEvent(scopes, name))
-        const failed = { webhook_id, status: 'failed' as const, since, shown }
-        const count = await resend(tx, workspace_id, now, context.elapsed(), failed)
+        const when = { now, elapsed_ms: context.elapsed() }
+        const count = await resendFailed(tx, workspace_id, when, { webhook_id, since, shown })
         if (count) await recordChange(tx, context, { ...change('resent', webhook_id), after: { count } })
         return { body: single({ count }) }
       }),

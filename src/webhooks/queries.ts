@@ -1,11 +1,8 @@
-import { type Selectable, sql } from 'kysely'
+import type { Selectable } from 'kysely'
 import { isoTime } from '../clock.ts'
-import { addCounts } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { cutPage, type Page } from '../db/lists.ts'
-import { allowLong } from '../db/locks.ts'
 import { announce } from '../db/prepare.ts'
-import { prepareRows } from '../db/recordset.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Webhook } from './schema.ts'
 
@@ -92,8 +89,14 @@ export async function insertWebhook(
   await subscribe(tx, workspace_id, webhook.id, events)
 }
 
-// What is wanted before and after stays untouched: an event that is emitted meanwhile must find it.
-async function subscribe(tx: Db, workspace_id: number, webhook_id: string, events: string[]): Promise<void> {
+/** Makes a webhook's subscriptions those of a list of events. */
+export async function subscribe(
+  tx: Db,
+  workspace_id: number,
+  webhook_id: string,
+  events: string[],
+): Promise<void> {
+  // What is wanted before and after stays untouched: an event that is emitted meanwhile must find it.
   const old = tx
     .deleteFrom('webhook_subscriptions')
     .where('workspace_id', '=', workspace_id)
@@ -144,39 +147,4 @@ export async function pendingEvents(
     .limit(limit)
     .execute()
   return rows.map(({ event }) => event)
-}
-
-const pending_columns = { delivery_id: 'text!' } as const
-type Cancelled = { workspace_id: number; now: string }
-const cancelPending = prepareRows(pending_columns, (db, { row, rows }, p: Cancelled) => ({
-  compile: () =>
-    sql<{ id: string }>`
-      UPDATE webhook_deliveries SET status = 'cancelled', finished_at = ${p.now}, next_attempt_at = NULL ${rows('FROM')}
-      WHERE webhook_deliveries.workspace_id = ${p.workspace_id} AND webhook_deliveries.id = ${row.delivery_id}
-      RETURNING webhook_deliveries.id`.compile(db),
-}))
-
-/** Deletes a webhook and cancels what is pending for it; its log stays. */
-export async function removeWebhook(tx: Db, workspace_id: number, id: string, now: string): Promise<void> {
-  // The subscriptions come first. Where several processes write, a change that found one keeps it until its commit: this
-  // waits there, and then sees its delivery below. A change that looks for one afterwards waits for this commit and finds
-  // none. In another order, a change between the two steps would leave a delivery that nobody ever ends.
-  await allowLong(tx)
-  await subscribe(tx, workspace_id, id, [])
-  announce(tx, 'deliveries')
-  // The queue before the log, as whoever writes an outcome down does: so the two wait for, but never block each other.
-  const pending = await tx
-    .deleteFrom('webhook_queue')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', id)
-    .returning('delivery_id')
-    .execute()
-  // By their ids: nothing else of the log is read, however long it is.
-  const cancelled = await cancelPending(tx, pending, { workspace_id, now })
-  await tx.deleteFrom('webhooks').where('workspace_id', '=', workspace_id).where('id', '=', id).execute()
-  const by = cancelled.length
-  await addCounts(tx, [
-    { workspace_id, name: 'deliveries.status=pending', by: -by },
-    { workspace_id, name: 'deliveries.status=cancelled', by },
-  ])
 }

@@ -7,9 +7,10 @@ import { transaction } from '../db/db.ts'
 import { type Claim, claimDue, type Loaded, release } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
 import { claimInterrupted } from './interruptions.ts'
-import { removeWebhook, updateWebhook } from './queries.ts'
+import { updateWebhook } from './queries.ts'
 import { queueHeads } from './queue.ts'
 import { type Ended, record } from './record.ts'
+import { removeWebhook } from './removal.ts'
 
 let outbox: Outbox
 beforeEach(async () => {

@@ -22,9 +22,9 @@ import {
   insertWebhook,
   listWebhooks,
   pendingEvents,
-  removeWebhook,
   updateWebhook,
 } from './queries.ts'
+import { removeWebhook } from './removal.ts'
 import { Webhook, WebhookCreated, WebhookParams, webhookBodies } from './schema.ts'
 import { generateSecret, secretProblem } from './signature.ts'
 import { checkUrl, type TargetPolicy } from './target.ts'

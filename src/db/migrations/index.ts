@@ -10,6 +10,7 @@ import { finalRemoval } from './0008_final_removal.ts'
 import { timelines } from './0009_timelines.ts'
 import { people } from './0010_people.ts'
 import { interruptions } from './0012_interruptions.ts'
+import { backlogs } from './0014_backlogs.ts'
 import { auditLogKinds } from './0017_audit_log_kinds.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
@@ -26,4 +27,5 @@ export const migrations: Migration[] = [
   people,
   auditLogKinds,
   interruptions,
+  backlogs,
 ]

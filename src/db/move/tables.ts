@@ -44,6 +44,8 @@ export const shapes: Record<TableName, Shape> = {
   webhook_subscriptions: { key: ['workspace_id', 'event', 'webhook_id'] },
   webhook_deliveries: { key: ['workspace_id', 'id'] },
   webhook_queue: { key: ['workspace_id', 'delivery_id'] },
+  webhook_removals: { key: ['workspace_id', 'webhook_id'] },
+  webhook_resends: { key: ['workspace_id', 'webhook_id', 'first_id'] },
   webhook_attempts: { key: ['workspace_id', 'delivery_id', 'number'] },
 }
 
