@@ -50,7 +50,15 @@ export const requests: Fault[] = [
         '… texts are 400 in the envelope, on POST and PUT, and change nothing',
         'unusual JSON that is JSON is read as the standard says',
       ],
-      'src/companies/companies.test.ts': ['every character comes back as it was sent'],
+      'test/json-suite.test.ts': [
+        'each document that is not JSON is 400, on POST and on PUT, and changes nothing',
+        'each number and each text of the grammar is read as the standard says, and shown as it was',
+        'what the standard leaves open has one outcome, and never a fault of ours',
+      ],
+      'test/hostile-texts.test.ts': [
+        '…: every text comes back as it was, but for blanks around it, or is refused by its field',
+        'there are more than a hundred texts, and every operation that takes texts is tried or named here',
+      ],
     },
   },
   {
@@ -59,6 +67,9 @@ export const requests: Fault[] = [
     promise: 'in a path 404, in a body or a query 422; never 500',
     tests: {
       'test/http-errors.test.ts': ['an id in the path that is no positive integer is 404, for every method'],
+      'test/ids-and-times.test.ts': [
+        'an id that is no id is 422 in every body and every filter, by its field, and never a fault of ours',
+      ],
       'test/http-json.test.ts': ['arbitrary query strings and ids never give a 5xx'],
     },
   },
@@ -71,6 +82,9 @@ export const requests: Fault[] = [
         'a value is echoed exactly, in the detail, in the list and in the event',
         'values out of range, too precise or of another type are refused, and nothing is coerced',
       ],
+      'test/ids-and-times.test.ts': [
+        'a sum of fractions that is no amount of money is 422; its rounded form is exact',
+      ],
       'src/deals/value.test.ts': [
         'every value of up to 4 decimals is stored exactly and comes back as the same number',
       ],
@@ -81,9 +95,9 @@ export const requests: Fault[] = [
     fault: '2026-02-30, 24:00, offsets, the year 0',
     promise: '422, or the same moment in UTC; never another day',
     tests: {
-      'test/webhooks-log.test.ts': [
-        'from and to are inclusive, in any time zone',
-        'an unknown webhook is an empty list; an unknown event, status or time is refused',
+      'test/ids-and-times.test.ts': [
+        'a day that does not exist is 422; one that does comes back as the same day',
+        'a time that does not exist is 422 in every body and every filter; one that does is the same moment in UTC',
       ],
       'test/read-only-fields.test.ts': [
         'a time that has no year in UTC is refused, so that what GET shows can always be put back',
@@ -175,8 +189,8 @@ export const requests: Fault[] = [
     fault: 'CR and LF in names, events and headers',
     promise: 'never in a header; one line of the log for each record of it',
     tests: {
-      'test/webhooks-registration.test.ts': [
-        'every event of the catalogue can be asked for; an unknown one is refused with all their names',
+      'test/line-breaks.test.ts': [
+        'line breaks in names reach no header, and the log has one line of JSON for each of its records',
       ],
     },
   },

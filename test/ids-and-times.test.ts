@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { problems } from './envelope.ts'
+import { type Rapport, startRapport } from './harness.ts'
+
+let rapport: Rapport
+before(async () => {
+  rapport = await startRapport()
+})
+after(() => rapport.close())
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is read as it is
+type Json = any
+
+const document = JSON.parse(readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8'))
+const resolve = (schema: Json): Json =>
+  schema.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)] : schema
+
+type Field = { path: string; name: string }
+
+const times = { start_at: '2030-01-08T12:00:00Z', end_at: '2030-01-08T13:00:00Z' }
+const bodies: Record<string, object> = {
+  '/api/v1/contacts': { first_name: 'Ana', last_name: 'Ruiz' },
+  '/api/v1/deals': { name: 'Deal' },
+  '/api/v1/activities': { subject: 'Call' },
+  '/api/v1/appointments': { title: 'Visit', ...times },
+  '/api/v1/keys': { name: 'Key' },
+}
+
+/** The fields of all bodies that make a record, for which something holds. */
+const bodyFields = (holds: (schema: Json, name: string) => boolean): Field[] =>
+  Object.entries<Json>(document.paths).flatMap(([path, { post }]) => {
+    const schema = post?.requestBody?.content['application/json']?.schema
+    if (!schema || path.includes('{')) return []
+    const properties = Object.entries<Json>(resolve(schema).properties ?? {})
+    return properties
+      .filter(([name, one]) => !one.readOnly && holds(resolve(one), name))
+      .map(([name]) => ({ path, name }))
+  })
+
+const queryFields = (holds: (schema: Json, name: string) => boolean): Field[] =>
+  Object.entries<Json>(document.paths).flatMap(([path, { get }]) =>
+    (path.includes('{') ? [] : (get?.parameters ?? []))
+      .filter((one: Json) => one.in === 'query' && holds(resolve(one.schema), one.name))
+      .map(({ name }: Json) => ({ path, name })),
+  )
+
+const isReference = (_: Json, name: string) =>
+  name.endsWith('_id') && name !== 'webhook_id' && name !== 'workspace_id'
+
+async function refusedInBody({ path, name }: Field, written: string) {
+  const body = JSON.stringify({ ...bodies[path], [name]: '@' }).replace('"@"', written)
+  const found = problems(await rapport.call('POST', path, body))
+  assert.deepEqual(Object.keys(found), [name], `${path} ${name}: ${written}`)
+}
+
+test('an id that is no id is 422 in every body and every filter, by its field, and never a fault of ours', async () => {
+  const in_bodies = bodyFields(isReference)
+  assert.ok(in_bodies.length >= 8, JSON.stringify(in_bodies))
+  for (const field of in_bodies)
+    for (const written of [
+      '0',
+      '-1',
+      '1.5',
+      '1e400',
+      '1e3',
+      '2147483648',
+      '9007199254740993',
+      '9223372036854775808',
+      '"1"',
+      '" 1"',
+      '"0x1"',
+      'true',
+      '[1]',
+      '{}',
+      '""',
+    ])
+      await refusedInBody(field, written)
+  const in_queries = queryFields(
+    (schema, name) => isReference(schema, name) && [schema.type].flat().includes('integer'),
+  )
+  assert.ok(in_queries.length >= 5, JSON.stringify(in_queries))
+  for (const { path, name } of in_queries) {
+    for (const written of [
+      '0',
+      '-1',
+      '1.5',
+      '1e3',
+      '%201',
+      '0x1',
+      '%2B1',
+      '9007199254740993',
+      '9223372036854775808',
+      '9'.repeat(300),
+      '%D9%A1',
+      'null',
+      '',
+    ])
+      assert.deepEqual(
+        Object.keys(problems(await rapport.call('GET', `${path}?${name}=${written}`))),
+        [name],
+        `${path}?${name}=${written}`,
+      )
+    assert.equal((await rapport.call('GET', `${path}?${name}=9007199254740991`)).status, 200)
+  }
+})
+
+const no_days = [
+  '2026-02-30',
+  '2026-02-29',
+  '2026-13-01',
+  '2026-00-10',
+  '2026-04-31',
+  '2026-01-00',
+  '2026-1-1',
+  '26-01-01',
+  '20260101',
+  '2026-01-01T00:00:00Z',
+  '-2026-01-01',
+  '+002026-01-01',
+  '10000-01-01',
+  '2026/01/01',
+  '01.02.2026',
+  'today',
+  '２０２６-01-01',
+]
+
+test('a day that does not exist is 422; one that does comes back as the same day', async () => {
+  const fields = bodyFields(({ format }) => format === 'day' || format === 'date')
+  assert.deepEqual(fields, [{ path: '/api/v1/deals', name: 'expected_close_date' }])
+  for (const day of no_days) await refusedInBody(fields[0]!, JSON.stringify(day))
+  for (const written of ['20260101', 'true', '["2026-01-01"]']) await refusedInBody(fields[0]!, written)
+  for (const day of [
+    '2024-02-29',
+    '2000-02-29',
+    '2026-12-31',
+    '2026-03-29',
+    '2026-10-25',
+    '9999-12-31',
+    '1970-01-01',
+  ]) {
+    const { body } = await rapport.call('POST', '/api/v1/deals', { name: 'Deal', expected_close_date: day })
+    assert.equal(body.data.expected_close_date, day)
+    const found = await rapport.call('GET', `/api/v1/deals/${body.data.id}`)
+    assert.equal(found.body.data.expected_close_date, day)
+  }
+})
+
+const no_times = [
+  '2026-02-30T00:00:00Z',
+  '2026-02-29T00:00:00Z',
+  '2026-01-01T24:00:00Z',
+  '2026-01-01T23:60:00Z',
+  '2026-01-01T23:59:61Z',
+  '2026-01-01T00:00:00',
+  '2026-01-01',
+  '2026-01-01T00:00:00+25:00',
+  '2026-01-01T00:00:00+0200',
+  '2026-13-01T00:00:00Z',
+  '1795260138604',
+  'now',
+  '2026-01-01T00:00:00Zx',
+  '-000001-01-01T00:00:00Z',
+  '+010000-01-01T00:00:00Z',
+]
+
+test('a time that does not exist is 422 in every body and every filter; one that does is the same moment in UTC', async () => {
+  const in_bodies = bodyFields(({ format }) => format === 'date-time')
+  assert.ok(in_bodies.length >= 5, JSON.stringify(in_bodies))
+  for (const field of in_bodies) for (const time of no_times) await refusedInBody(field, JSON.stringify(time))
+  const in_queries = queryFields(({ format }) => format === 'date-time')
+  assert.ok(in_queries.length >= 10, JSON.stringify(in_queries))
+  for (const { path, name } of in_queries)
+    for (const time of no_times) {
+      const found = problems(await rapport.call('GET', `${path}?${name}=${encodeURIComponent(time)}`))
+      assert.deepEqual(Object.keys(found), [name], `${path}?${name}=${time}`)
+    }
+  for (const time of [
+    '2026-03-29T02:30:00+02:00',
+    '2026-12-31T23:59:59.999-12:00',
+    '2024-02-29T12:00:00Z',
+    '2026-01-01T00:00:00.1234567Z',
+    '2026-06-01T00:00:00+05:45',
+    '1970-01-01T00:00:00Z',
+    '9999-12-31T23:59:59.999Z',
+  ]) {
+    const { body } = await rapport.call('POST', '/api/v1/activities', { subject: 'Call', due_at: time })
+    assert.equal(body.data.due_at, new Date(time).toISOString(), time)
+  }
+})
+
+test('a sum of fractions that is no amount of money is 422; its rounded form is exact', async () => {
+  for (const value of [0.1 + 0.2, 1.00005])
+    assert.deepEqual(
+      problems(await rapport.call('POST', '/api/v1/deals', { name: 'Deal', value })),
+      { value: 'too_precise' },
+      String(value),
+    )
+  assert.equal(
+    (await rapport.call('POST', '/api/v1/deals', { name: 'Deal', value: 0.3 })).body.data.value,
+    0.3,
+  )
+})
