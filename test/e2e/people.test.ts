@@ -153,7 +153,7 @@ test('an invitation is accepted with the account that somebody has', async (t) =
   assert.equal(made.status, 201, made.text)
   const token = await invite(jar, 'admin', owner.email)
   const page = await web.open(t, `/invitation#${token}`, { ...phone, session: null })
-  await page.getByText('You have an account; accept with its password.').waitFor()
+  await page.getByText('This e-mail has an account; accept with its password.').waitFor()
   assert.equal(await page.getByLabel('Your name').count(), 0)
   await checkScreen(page)
   await page.getByLabel('Password', { exact: true }).fill(owner.password)
@@ -161,6 +161,26 @@ test('an invitation is accepted with the account that somebody has', async (t) =
   await page.getByRole('link', { name: 'Home' }).first().waitFor()
   const { workspaces } = await sessionOf(page)
   assert.deepEqual(workspaces.map(({ name }) => name).sort(), ['Acme Sales', 'Second Street'])
+})
+
+test('an invitation is accepted with an account of the own, where somebody else has the e-mail', async (t) => {
+  const { email } = await join(ownersCalls(), web.rapport.url, 'member')
+  const jar = (await join(ownersCalls(), web.rapport.url, 'admin')).call
+  assert.equal((await jar('POST', '/workspaces', { name: 'Third Street' })).status, 201)
+  const token = await invite(jar, 'member', email)
+  const page = await web.open(t, `/invitation#${token}`, { session: null })
+  await page.getByRole('button', { name: 'I have no account here yet' }).click()
+  await page.getByText('Create your account to accept.').waitFor()
+  await page.getByRole('button', { name: 'Use the account that I have' }).waitFor()
+  await page.getByLabel('Your name').fill('The real one')
+  await page.getByLabel('Password', { exact: true }).fill('a password of the own')
+  await checkScreen(page)
+  await page.getByRole('button', { name: 'Accept the invitation' }).click()
+  await page.getByRole('button', { name: 'Profile: The real one' }).waitFor()
+  assert.deepEqual(
+    (await sessionOf(page)).workspaces.map(({ name }) => name),
+    ['Third Street'],
+  )
 })
 
 test('a session that ends elsewhere leads to signing in, and back to the page', async (t) => {

@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, Problem } from '../api/client.ts'
@@ -52,11 +52,13 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
   const [{ time_zone, language }] = useState(guessPlace)
   const { form, submit, sending, problem } = useRecordForm({ name: '', password: '', time_zone, language })
   const { workspace_name, email, role, has_account } = invited
+  // The account of this e-mail may be somebody else's.
+  const [own, setOwn] = useState(!has_account)
   const over = problem instanceof Problem && isOver(problem)
   return (
     <OpenPage
       title={t.people.invitation_title(workspace_name)}
-      text={t.people.invitation_text(t.people.roles[role], has_account)}
+      text={t.people.invitation_text(t.people.roles[role], !own)}
     >
       <OpenForm
         action={t.people.invitation_action}
@@ -65,7 +67,7 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
         told={over ? t.people.invitation_over : null}
         onSubmit={() =>
           submit(async ({ password, ...rest }) => {
-            const body = { token, password, ...(has_account ? {} : rest) }
+            const body = own ? { token, password, new_account: true, ...rest } : { token, password }
             enter(
               await inWords(
                 dataOf(api.POST('/api/v1/invitations/accept', { body })),
@@ -83,7 +85,7 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
           value={email}
           readOnly
         />
-        {!has_account && (
+        {own && (
           <TextInput
             label={t.people.name}
             name="name"
@@ -94,19 +96,24 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
         )}
         <Password
           label={t.people.password}
-          description={has_account ? undefined : t.people.password_rule}
+          description={own ? t.people.password_rule : undefined}
           name="password"
-          autoFocus={has_account}
-          autoComplete={has_account ? 'current-password' : 'new-password'}
+          autoFocus={!own}
+          autoComplete={own ? 'new-password' : 'current-password'}
           {...form.getInputProps('password')}
         />
-        {!has_account && (
+        {own && (
           <>
             <ZoneInput {...form.getInputProps('time_zone')} />
             <LanguageInput {...form.getInputProps('language')} />
           </>
         )}
       </OpenForm>
+      {has_account && (
+        <Button variant="subtle" size="sm" mt="md" onClick={() => setOwn(!own)}>
+          {own ? t.people.use_account : t.people.own_account}
+        </Button>
+      )}
     </OpenPage>
   )
 }

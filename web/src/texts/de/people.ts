@@ -41,8 +41,10 @@ export const people: typeof english = {
   invitation_title: (workspace) => `${workspace} beitreten`,
   invitation_text: (role, has_account) =>
     has_account
-      ? `Sie sind eingeladen als: ${role}. Sie haben ein Konto; nehmen Sie mit dessen Passwort an.`
+      ? `Sie sind eingeladen als: ${role}. Diese E-Mail hat ein Konto; nehmen Sie mit dessen Passwort an.`
       : `Sie sind eingeladen als: ${role}. Legen Sie Ihr Konto an, um anzunehmen.`,
+  own_account: 'Ich habe hier noch kein Konto',
+  use_account: 'Mein bestehendes Konto verwenden',
   invitation_action: 'Einladung annehmen',
   reset_title: 'Neues Passwort wählen',
   reset_text: 'Sie werden damit angemeldet und überall sonst abgemeldet.',

@@ -38,8 +38,10 @@ export const people = {
   invitation_title: (workspace: string) => `Join ${workspace}`,
   invitation_text: (role: string, has_account: boolean) =>
     has_account
-      ? `You are invited as: ${role}. You have an account; accept with its password.`
+      ? `You are invited as: ${role}. This e-mail has an account; accept with its password.`
       : `You are invited as: ${role}. Create your account to accept.`,
+  own_account: 'I have no account here yet',
+  use_account: 'Use the account that I have',
   invitation_action: 'Accept the invitation',
   reset_title: 'Choose a new password',
   reset_text: 'You will be signed in with it, and signed out everywhere else.',
