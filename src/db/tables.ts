@@ -159,6 +159,8 @@ export interface Tables {
     /** Of a link by which a new password can be set once. */
     reset_hash: string | null
     reset_expires_at: string | null
+    /** Since when the person is a member of no workspace. */
+    left_at: string | null
   }
   memberships: {
     workspace_id: number

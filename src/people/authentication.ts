@@ -1,42 +1,52 @@
 import type { FastifyRequest } from 'fastify'
-import type { Db } from '../db/db.ts'
 import { ApiError } from '../http/errors.ts'
+import type { Accounts } from './accounts.ts'
 import { addressOf } from './cookie.ts'
-import type { KnownBrowsers } from './known-browsers.ts'
+import type { KnownAccount, KnownBrowsers } from './known-browsers.ts'
 import { checkPassword } from './passwords.ts'
 import type { Throttle } from './throttle.ts'
-import { type User, userByEmail } from './users.ts'
+import type { User } from './users.ts'
 
-export type AuthenticationDeps = { db: Db; throttle: Throttle; browsers: KnownBrowsers }
+export type Authenticate = ReturnType<typeof createAuthentication>
+type Deps = { accounts: Accounts; throttle: Throttle; browsers: KnownBrowsers }
 
 /**
  * Finds the account of an e-mail and a password; null when there is none, 429 during a wait. A browser that is known to an
  * account first tries that one, with tries of its own, whatever others have tried. Everybody else is a stranger.
  */
-export function createAuthentication({ db, throttle, browsers }: AuthenticationDeps) {
-  async function byKnownBrowser(request: FastifyRequest, email: string, password: string) {
-    const known = await browsers.find(request, email)
-    if (!known) return null
-    const { user, browser_id } = known
-    const asker = { shown: true, key: user.id }
-    const check = () => checkPassword(password, user.password_hash, asker)
-    const right = await throttle.proveOwn(`browser ${browser_id}`, check).catch(nullDuringWait)
-    return { user, right }
+export function createAuthentication({ accounts, throttle, browsers }: Deps) {
+  /** The account that the password is of, of those that know this browser; null for none of them, false during a wait. */
+  async function byKnownBrowser(known: KnownAccount[], password: string): Promise<User | null | false> {
+    let waits = false
+    for (const { user, browser_id } of known) {
+      const asker = { shown: true, key: user.id }
+      const check = () => checkPassword(password, user.password_hash, asker)
+      const right = await throttle.proveOwn(`browser ${browser_id}`, check).catch(nullDuringWait)
+      if (right) return user
+      waits ||= right === null
+    }
+    return waits ? false : null
   }
 
   async function asStranger(request: FastifyRequest, email: string, password: string) {
     const address = addressOf(request)
-    const user = await userByEmail(db, email)
-    const asker = { shown: false, key: address }
-    const check = () => checkPassword(password, user?.password_hash ?? null, asker)
-    return (await throttle.prove({ address, email }, check)) && user ? user : null
+    let user: User | null = null
+    const right = await throttle.prove({ address, email }, async () => {
+      user = await accounts.find(email, password, { shown: false, key: address })
+      return user !== null
+    })
+    return right ? (user as User | null) : null
   }
 
   return async (request: FastifyRequest, email: string, password: string): Promise<User | null> => {
-    const known = await byKnownBrowser(request, email, password)
-    if (known?.right) return known.user
-    // The browser has used up its own tries, or somebody with a copy of its cookie has: its address may have some.
-    return known?.right === false ? null : asStranger(request, email, password)
+    const known = await browsers.find(request, email)
+    const user = known.length ? await byKnownBrowser(known, password) : false
+    if (user) return user
+    // The browser has used up its tries, or somebody with a copy of its cookie has: its address may have some.
+    if (user === false) return asStranger(request, email, password)
+    // The password may be that of an account with the same e-mail that does not know this browser.
+    const ids = known.map(({ user }) => user.id)
+    return (await accounts.hasOther(email, ids)) ? asStranger(request, email, password) : null
   }
 }
 

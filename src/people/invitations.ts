@@ -4,11 +4,11 @@ import { newId } from '../db/ids.ts'
 import { recordChange } from '../events/audit.ts'
 import type { Context } from '../events/context.ts'
 import { ApiError, type FieldProblem, forbidden, invalid } from '../http/errors.ts'
-import { roleOf } from './memberships.ts'
+import { memberByEmail } from './members.ts'
 import { type Grantor, mayGrant, type Role } from './roles.ts'
 import type { Invitation } from './schema.ts'
 import { newToken } from './tokens.ts'
-import { emailKey, userByEmail } from './users.ts'
+import { emailKey } from './users.ts'
 
 const day_ms = 24 * 3600 * 1000
 const valid_ms = 7 * day_ms
@@ -20,15 +20,14 @@ const shown = (row: Omit<Invitation, 'role'> & { role: string }): Invitation => 
   role: row.role as Role,
 })
 
-const openAnywhere = (db: Db, now: string) =>
+/** Invitations of a workspace that can still be accepted. */
+const openInvitations = (db: Db, workspace_id: number, now: string) =>
   db
     .selectFrom('invitations')
     .where('accepted_at', 'is', null)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', now)
-/** Invitations of a workspace that can still be accepted. */
-const openInvitations = (db: Db, workspace_id: number, now: string) =>
-  openAnywhere(db, now).where('workspace_id', '=', workspace_id)
+    .where('workspace_id', '=', workspace_id)
 
 /** One page of them, the newest first, and how many there are. */
 export async function listInvitations(
@@ -56,9 +55,9 @@ export async function findInvitation(
   return row ? shown(row) : null
 }
 
-/** Whether somebody with this e-mail is invited anywhere. Cases of letters are compared here, as emailKey sees them. */
-export async function isInvited(db: Db, now: string, email: string): Promise<boolean> {
-  const rows = await openAnywhere(db, now).select('email').execute()
+/** Whether somebody with this e-mail is invited to a workspace. */
+export async function isInvited(db: Db, workspace_id: number, now: string, email: string): Promise<boolean> {
+  const rows = await openInvitations(db, workspace_id, now).select('email').execute()
   return rows.some((row) => emailKey(row.email) === emailKey(email))
 }
 
@@ -113,8 +112,7 @@ export async function inviteAnew(
   wish: Wish,
 ): Promise<{ invitation: Invitation; token: string }> {
   const { workspace_id, now } = context
-  const user = await userByEmail(tx, wish.email)
-  if (user && (await roleOf(tx, workspace_id, user.id))) throw invalid([taken])
+  if (await memberByEmail(tx, workspace_id, wish.email)) throw invalid([taken])
   const wait_ms = await waitToInvite(tx, context)
   if (wait_ms)
     throw new ApiError(

@@ -34,6 +34,8 @@ function marksOf({ protocol, headers }: Pick<FastifyRequest, 'protocol' | 'heade
     .filter((mark) => mark !== null)
 }
 
+/** An account, and the id by which its tries of this browser are counted. */
+export type KnownAccount = { user: User; browser_id: string }
 export type KnownBrowsers = ReturnType<typeof createKnownBrowsers>
 
 /**
@@ -53,14 +55,15 @@ export function createKnownBrowsers(db: Db, clock: Clock, seal: Seal) {
   }
 
   return {
-    /** The account with this e-mail that the browser has signed in to before, with the browser's id; null for none. */
-    async find(request: FastifyRequest, email: string): Promise<{ user: User; browser_id: string } | null> {
+    /** The accounts with this e-mail that the browser has signed in to before. */
+    async find(request: FastifyRequest, email: string): Promise<KnownAccount[]> {
+      const found: KnownAccount[] = []
       for (const mark of marksOf(request)) {
         const user = await findUser(db, mark.user_id)
         if (user && emailKey(user.email) === emailKey(email) && isValid(mark, user))
-          return { user, browser_id: mark.browser_id }
+          found.push({ user, browser_id: mark.browser_id })
       }
-      return null
+      return found
     },
 
     /** The Set-Cookie by which a browser is known to this account from now on; it keeps its other accounts. */

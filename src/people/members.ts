@@ -2,6 +2,7 @@ import type { Db } from '../db/db.ts'
 import type { Access } from '../http/auth.ts'
 import type { Grantor, Role } from './roles.ts'
 import type { Member } from './schema.ts'
+import { emailKey } from './users.ts'
 
 const members = (db: Db, workspace_id: number) =>
   db
@@ -32,6 +33,13 @@ export async function listMembers(
 
 export async function findMember(db: Db, workspace_id: number, user_id: string): Promise<Member | null> {
   const row = await members(db, workspace_id).select(columns).where('u.id', '=', user_id).executeTakeFirst()
+  return row ? shown(row) : null
+}
+
+/** The member with an e-mail, however it is written; a workspace has one at most. */
+export async function memberByEmail(db: Db, workspace_id: number, email: string): Promise<Member | null> {
+  const named = members(db, workspace_id).where('u.email_key', '=', emailKey(email))
+  const row = await named.select(columns).orderBy('u.id').limit(1).executeTakeFirst()
   return row ? shown(row) : null
 }
 

@@ -3,6 +3,7 @@ import { type Change, recordChange } from '../events/audit.ts'
 import type { Context } from '../events/context.ts'
 import { forbidden } from '../http/errors.ts'
 import type { Role } from './roles.ts'
+import { type User, usersNamed } from './users.ts'
 
 /** The role of a person in a workspace; null for one who is no member. */
 export async function roleOf(db: Db, workspace_id: number, user_id: string): Promise<Role | null> {
@@ -36,6 +37,18 @@ export async function workspacesOf(db: Db, user_id: string) {
     .orderBy('w.id')
     .execute()
   return rows.map((row) => ({ ...row, role: row.role as Role }))
+}
+
+/** The account with an e-mail or an id; null for none. Throws when several have the e-mail, with the ids to choose from. */
+export async function oneAccount(db: Db, email_or_id: string): Promise<User | null> {
+  const users = await usersNamed(db, email_or_id)
+  if (users.length < 2) return users[0] ?? null
+  const lines: string[] = []
+  for (const { id, name } of users) {
+    const names = (await workspacesOf(db, id)).map((workspace) => workspace.name)
+    lines.push(`  ${id}  ${name}, in ${names.length ? names.join(', ') : 'no workspace'}`)
+  }
+  throw new Error(`Several accounts have the e-mail ${email_or_id}. Name one by its id:\n${lines.join('\n')}`)
 }
 
 /** The workspace that signing in goes to: the one that was entered last; 403 for who is in none. */
@@ -73,6 +86,7 @@ export async function insertMember(tx: Db, context: Context, user_id: string, ro
     .insertInto('memberships')
     .values({ workspace_id, user_id, role, created_at: now, entered_at: now })
     .execute()
+  await tx.updateTable('users').set({ left_at: null }).where('id', '=', user_id).execute()
   await recordChange(tx, context, {
     ...{ action: 'created', kind: 'members', record_id: user_id },
     after: { role },

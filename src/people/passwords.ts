@@ -7,7 +7,7 @@ import { createTurns } from './turns.ts'
 // What OWASP advises: 19 MiB, two passes, one lane.
 export const cost: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const tag_length = 32
-const salt_length = 16
+export const salt_length = 16
 
 /** What a hash is made with, which stands in its text: later ones may be made with more. */
 export type Cost = { memory: number; passes: number; parallelism: number }
@@ -47,12 +47,18 @@ const inTurn = <T>({ shown, key }: Asker, work: () => Promise<T>): Promise<T> =>
 // The same password typed on two machines may be composed in two ways.
 const bytesOf = (password: string) => Buffer.from(password.normalize('NFKC'))
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replaceAll('=', '')
-const textOf = ({ memory, passes, parallelism }: Cost, salt: Uint8Array, hash: Uint8Array) =>
-  `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`
+const startOf = ({ memory, passes, parallelism }: Cost, salt: Uint8Array) =>
+  `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$`
+const textOf = (cost: Cost, salt: Uint8Array, hash: Uint8Array) => startOf(cost, salt) + base64(hash)
+/** What the text of every hash begins with that is made with this salt now. */
+export const hashStart = (salt: Uint8Array): string => startOf(cost, salt)
 
 /** A password's argon2id hash in PHC string format. 503 when too many wait. */
-export async function hashPassword(password: string, asker = anybody): Promise<string> {
-  const salt = randomBytes(salt_length)
+export async function hashPassword(
+  password: string,
+  asker = anybody,
+  salt: Buffer = randomBytes(salt_length),
+): Promise<string> {
   const hash = await inTurn(asker, () => argon2(bytesOf(password), salt, cost, tag_length))
   return textOf(cost, salt, hash)
 }

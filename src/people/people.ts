@@ -4,6 +4,8 @@ import type { Seal } from '../db/seal.ts'
 import type { StillIn } from '../http/auth.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
+import { createAccounts } from './accounts.ts'
+import { createAuthentication } from './authentication.ts'
 import { invitationAnswerRoutes } from './invitation-answer-routes.ts'
 import { invitationRoutes } from './invitation-routes.ts'
 import { createKnownBrowsers } from './known-browsers.ts'
@@ -32,8 +34,10 @@ export function peopleRoutes(app: App, given: Deps): void {
   const { db, clock, scopes, seal } = given
   const throttle = createThrottle(db, clock)
   const browsers = createKnownBrowsers(db, clock, seal)
+  const accounts = createAccounts(db, seal)
+  const authenticate = createAuthentication({ accounts, throttle, browsers })
   const signIn = createSignIn({ db, clock, scopes, browsers })
-  const deps = { ...given, throttle, browsers, signIn }
+  const deps = { ...given, throttle, browsers, accounts, authenticate, signIn }
   setupRoutes(app, deps)
   sessionRoutes(app, deps)
   sessionsRoutes(app, deps)

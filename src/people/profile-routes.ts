@@ -1,21 +1,25 @@
 import type { FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import type { Db } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
 import { sidesOf } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import { any_session, type StillIn } from '../http/auth.ts'
 import { Single, single } from '../http/envelope.ts'
-import { blaming, type FieldProblem, invalid } from '../http/errors.ts'
+import { type FieldProblem, invalid } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import { changesOf } from '../http/patch.ts'
 import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
 import type { Writer } from '../http/write.ts'
+import type { Accounts } from './accounts.ts'
 import { placed, placeProblems } from './fields.ts'
 import { isInvited } from './invitations.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
-import { recordOfPerson } from './memberships.ts'
-import { checkPassword, hashPassword, passwordProblems } from './passwords.ts'
+import { memberByEmail } from './members.ts'
+import { recordOfPerson, workspacesOf } from './memberships.ts'
+import { createOwnPassword, wrongPassword } from './own-password.ts'
+import { passwordProblems } from './passwords.ts'
 import { PasswordBody, Profile, ProfileBody } from './schema.ts'
 import { endSessions } from './sessions.ts'
 import { placeOf, profileOf } from './signed-in.ts'
@@ -27,17 +31,37 @@ const fields = ['name', 'email', 'time_zone', 'language'] as const
 const taken: FieldProblem = {
   field: 'email',
   code: 'taken',
-  message: 'email is that of somebody else, or of an open invitation.',
+  message: 'email is that of another member of one of your workspaces, or of an open invitation there.',
 }
-const wrong: FieldProblem = {
-  ...{ field: 'current_password', code: 'wrong' },
-  message: 'current_password is not your password.',
+const needed: FieldProblem = {
+  field: 'current_password',
+  code: 'required',
+  message: 'current_password is needed to change the e-mail.',
 }
 
-type Deps = { db: Db; write: Writer; stillIn: StillIn; throttle: Throttle; browsers: KnownBrowsers }
+/** Whether an e-mail is that of another member, or of an open invitation, in a workspace of this person. */
+async function isTaken(tx: Db, now: string, user_id: string, email: string): Promise<boolean> {
+  for (const { id } of await workspacesOf(tx, user_id)) {
+    const member = await memberByEmail(tx, id, email)
+    if ((member && member.id !== user_id) || (await isInvited(tx, id, now, email))) return true
+  }
+  return false
+}
+
+type ProfileRequest = { body: Static<typeof ProfileBody> }
+type Deps = {
+  db: Db
+  write: Writer
+  stillIn: StillIn
+  throttle: Throttle
+  browsers: KnownBrowsers
+  accounts: Accounts
+}
 
 /** What a person may change of the own account. */
-export function profileRoutes(app: App, { db, write, stillIn, throttle, browsers }: Deps): void {
+export function profileRoutes(app: App, deps: Deps): void {
+  const { db, write, stillIn, throttle, browsers, accounts } = deps
+
   app.get(
     path,
     {
@@ -47,15 +71,19 @@ export function profileRoutes(app: App, { db, write, stillIn, throttle, browsers
     async (request, reply) => sendRecord(request, reply, await profileOf(db, placeOf(request).user_id)),
   )
 
-  /** Checks the own password; the session's tries are counted. Returns its hash, or null for a wrong one. */
-  async function proven(request: FastifyRequest, password: string) {
-    const { session_id, user_id } = placeOf(request)
-    const user = await findUser(db, user_id)
-    if (!user) return null
-    const asker = { shown: true, key: user_id }
-    const check = () => checkPassword(password, user.password_hash, asker)
-    const right = await throttle.proveOwn(`session ${session_id}`, check)
-    return right ? user.password_hash : null
+  const proven = createOwnPassword(db, throttle)
+
+  /** The proof for another e-mail, and the hash of the password beside that e-mail; null where none is asked or given. */
+  async function provenMove({ body }: ProfileRequest, request: FastifyRequest) {
+    const { user_id } = placeOf(request)
+    const { email, current_password } = body
+    if (email === undefined || typeof current_password !== 'string') return null
+    if (email === (await profileOf(db, user_id)).email) return null
+    const proof = await proven(request, current_password)
+    if (!proof) return null
+    await throttle.countMove(user_id)
+    const password_hash = await accounts.hash(email, current_password, { shown: true, key: user_id })
+    return { proof, password_hash }
   }
 
   app.route({
@@ -70,33 +98,24 @@ export function profileRoutes(app: App, { db, write, stillIn, throttle, browsers
     },
     handler: async (request, reply) => {
       const { user_id } = placeOf(request)
-      const { current_password } = request.body
-      const { email } = await profileOf(db, user_id)
-      const moves = request.body.email !== undefined && request.body.email !== email
-      const proof =
-        moves && typeof current_password === 'string' ? await proven(request, current_password) : null
-      if (proof) await throttle.countMove(user_id)
+      const move = await provenMove(request, request)
       return write(request, reply, async (tx, context, problems) => {
+        // Whoever joins one of them with this e-mail waits for this, or is seen.
+        if (move) for (const { id } of await workspacesOf(tx, user_id)) await lockEntry(tx, 'workspaces', id)
         await lockEntry(tx, 'users', user_id)
         await stillIn(tx, request)
         const before = await profileOf(tx, user_id)
         checkMatch(request, before)
         const changes = changesOf(placed(request.body), before, fields)
         const all = [...problems, ...placeProblems(changes)]
-        if (changes.email !== undefined && !proof) {
-          const field = 'current_password'
-          all.push(
-            current_password === undefined
-              ? { field, code: 'required', message: 'current_password is needed to change the e-mail.' }
-              : wrong,
-          )
-        }
+        const proof = move && move.proof === (await findUser(tx, user_id))?.password_hash
+        if (changes.email !== undefined && !proof)
+          all.push(request.body.current_password === undefined ? needed : wrongPassword)
         if (all.length) throw invalid(all)
         if (!Object.keys(changes).length) return { record: before }
         const { name, email, time_zone, language } = { ...before, ...changes }
-        // Nobody proves that an e-mail is his: who is invited by it must be able to come.
         const moves = emailKey(email) !== emailKey(before.email)
-        if (moves && (await isInvited(tx, context.now, email))) throw invalid([taken])
+        if (moves && (await isTaken(tx, context.now, user_id, email))) throw invalid([taken])
         const values = {
           name,
           email,
@@ -104,16 +123,17 @@ export function profileRoutes(app: App, { db, write, stillIn, throttle, browsers
           language,
           email_key: emailKey(email),
           updated_at: context.now,
+          ...(changes.email !== undefined && move && { password_hash: move.password_hash }),
           // Whoever got it by the old address sets no password of the new one.
           ...(moves && { reset_hash: null, reset_expires_at: null }),
         }
-        await blaming('users_email_key', taken, () =>
-          tx.updateTable('users').set(values).where('id', '=', user_id).execute(),
-        )
+        await tx.updateTable('users').set(values).where('id', '=', user_id).execute()
         const after = await profileOf(tx, user_id)
         const told = changesBetween(before, after, fields)
         if (told) await recordOfPerson(tx, context, user_id, { action: 'updated', ...sidesOf(told, after) })
-        return { record: after }
+        if (!values.password_hash) return { record: after }
+        const { password_hash } = values
+        return { record: after, set_cookie: browsers.cookieFor(request, { id: user_id, password_hash }) }
       })
     },
   })
@@ -137,15 +157,15 @@ export function profileRoutes(app: App, { db, write, stillIn, throttle, browsers
       const sound = !bodyProblems(request.body).length && !bad.length
       const proof = sound ? await proven(request, String(current_password)) : null
       const password_hash = proof
-        ? await hashPassword(String(new_password), { shown: true, key: user_id })
+        ? await accounts.hash(profile.email, String(new_password), { shown: true, key: user_id })
         : ''
       return write(request, reply, async (tx, context, problems) => {
         const all = [...problems, ...bad]
         await lockEntry(tx, 'users', user_id)
         await stillIn(tx, request)
-        // Changed while it was checked: then it is not the current one any more.
+        // Changed while it was checked, by itself or with the e-mail: then it is not the current one any more.
         const current = (await findUser(tx, user_id))?.password_hash
-        if (!all.length && (!proof || proof !== current)) all.push(wrong)
+        if (!all.length && (!proof || proof !== current)) all.push(wrongPassword)
         if (all.length) throw invalid(all)
         await setPassword(tx, context.now, user_id, password_hash)
         await endSessions(tx, user_id, { but: session_id })

@@ -4,10 +4,11 @@ import { Single } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
 import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
+import type { Accounts } from './accounts.ts'
 import { addressOf, atOpenDoor } from './cookie.ts'
 import { recordOfPerson, usualWorkspace } from './memberships.ts'
 import { personContext, type SignIn } from './open.ts'
-import { hashPassword, passwordProblems } from './passwords.ts'
+import { passwordProblems } from './passwords.ts'
 import { userOfReset } from './resets.ts'
 import { ResetBody, SignedIn } from './schema.ts'
 import { endSessions } from './sessions.ts'
@@ -15,10 +16,10 @@ import type { Throttle } from './throttle.ts'
 import { badToken, hashOf } from './tokens.ts'
 import { setPassword } from './users.ts'
 
-type Deps = { clock: Clock; throttle: Throttle; signIn: SignIn }
+type Deps = { clock: Clock; throttle: Throttle; accounts: Accounts; signIn: SignIn }
 
 /** A new password by a link, for who has forgotten the old one. */
-export function resetRoutes(app: App, { clock, throttle, signIn }: Deps): void {
+export function resetRoutes(app: App, { clock, throttle, accounts, signIn }: Deps): void {
   app.post(
     '/api/v1/password-reset',
     {
@@ -40,7 +41,7 @@ export function resetRoutes(app: App, { clock, throttle, signIn }: Deps): void {
         ...passwordProblems('password', request.body.password, user.email),
       ]
       if (problems.length) throw invalid(problems)
-      const password_hash = await hashPassword(password, { shown: true, key: hash })
+      const password_hash = await accounts.hash(user.email, password, { shown: true, key: hash })
       return signIn(request, reply, async (tx) => {
         await lockEntry(tx, 'users', user.id)
         if (!(await userOfReset(tx, clock, hash))?.open) throw badToken()

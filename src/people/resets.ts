@@ -1,17 +1,16 @@
 import { type Clock, isoTime } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import type { Actor } from '../events/context.ts'
-import { recordOfPerson } from './memberships.ts'
+import { oneAccount, recordOfPerson } from './memberships.ts'
 import { newToken } from './tokens.ts'
-import { userByEmail } from './users.ts'
 
 /** How long a link for a new password can be used. */
 const reset_ms = 24 * 3600 * 1000
 
-/** Makes a link's token for a new password of whoever has this e-mail, in place of an older one; null for nobody. */
-export function makeResetToken(db: Db, clock: Clock, actor: Actor, email: string): Promise<string | null> {
+/** Makes a link's token for a new password of the account with this e-mail or id, in place of an older one; null for none. */
+export function makeResetToken(db: Db, clock: Clock, actor: Actor, who: string): Promise<string | null> {
   return transaction(db, async (tx) => {
-    const user = await userByEmail(tx, email)
+    const user = await oneAccount(tx, who)
     if (!user) return null
     const { token, hash: reset_hash } = newToken()
     const now_ms = clock.now()

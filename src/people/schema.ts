@@ -163,13 +163,19 @@ export const Invited = Type.Object({
   workspace_name: Type.String(),
   email,
   role: RoleField(),
-  has_account: Type.Boolean({ description: 'Whether somebody with this e-mail has a password already.' }),
+  has_account: Type.Boolean({
+    description: 'Whether an account with this e-mail exists. It may be yours, or somebody else’s.',
+  }),
 })
 export const AcceptBody = Body(
   {
     token: Token(),
     name: Text(255),
     password: Password(),
+    new_account: Type.Boolean({
+      description:
+        'true: make an account of your own, with this password, also where another account has the same e-mail. Without it, an e-mail that has an account needs its password.',
+    }),
     time_zone: OptionalZone(),
     language: OptionalLanguage(),
   },

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { Db } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
 import { recordChange } from '../events/audit.ts'
 import { any_session, type StillIn } from '../http/auth.ts'
@@ -8,7 +9,7 @@ import { checkMatch, sendRecord } from '../http/etag.ts'
 import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
 import type { Writer } from '../http/write.ts'
-import { type AuthenticationDeps, createAuthentication } from './authentication.ts'
+import type { Authenticate } from './authentication.ts'
 import { atOpenDoor, cookieOf, noCookie } from './cookie.ts'
 import { roleOf, usualWorkspace } from './memberships.ts'
 import type { SignIn } from './open.ts'
@@ -19,10 +20,12 @@ import { findUser } from './users.ts'
 
 const path = '/api/v1/session'
 
-type Deps = AuthenticationDeps & {
+type Deps = {
+  db: Db
   clock: Clock
   write: Writer
   stillIn: StillIn
+  authenticate: Authenticate
   signIn: SignIn
   /** All that there are, for roles that may do everything. */
   scopes: readonly string[]
@@ -35,10 +38,7 @@ const refusal = () =>
   })
 
 /** Signing in and out, and the workspace that is worked in. */
-export function sessionRoutes(app: App, deps: Deps): void {
-  const { db, write, stillIn, signIn, scopes } = deps
-  const authenticate = createAuthentication(deps)
-
+export function sessionRoutes(app: App, { db, write, stillIn, authenticate, signIn, scopes }: Deps): void {
   app.post(
     path,
     {

@@ -8,11 +8,12 @@ import { conflict, invalid } from '../http/errors.ts'
 import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
 import { changeWorkspace, firstWorkspace, listWorkspaces } from '../workspaces/workspaces.ts'
+import type { Accounts } from './accounts.ts'
 import { addressOf, atOpenDoor } from './cookie.ts'
 import { placed, placeProblems } from './fields.ts'
 import { insertMember } from './memberships.ts'
 import { personContext, type SignIn } from './open.ts'
-import { hashPassword, passwordProblems } from './passwords.ts'
+import { passwordProblems } from './passwords.ts'
 import { SetupBody, SetupState, SignedIn } from './schema.ts'
 import { isSetupHash, removeSetupToken } from './setup.ts'
 import type { Throttle } from './throttle.ts'
@@ -20,12 +21,12 @@ import { badToken, hashOf } from './tokens.ts'
 import { anyUser, insertUser } from './users.ts'
 
 const path = '/api/v1/setup'
-type Deps = { db: Db; clock: Clock; throttle: Throttle; signIn: SignIn }
+type Deps = { db: Db; clock: Clock; throttle: Throttle; accounts: Accounts; signIn: SignIn }
 
 const done = () => conflict('Somebody has an account already. Sign in, or ask for an invitation.')
 
 /** The first account: by the link that a start shows while there is none. */
-export function setupRoutes(app: App, { db, clock, throttle, signIn }: Deps): void {
+export function setupRoutes(app: App, { db, clock, throttle, accounts, signIn }: Deps): void {
   app.get(
     path,
     {
@@ -70,7 +71,7 @@ export function setupRoutes(app: App, { db, clock, throttle, signIn }: Deps): vo
       // Only who has the link is told what else is wrong.
       if (!valid) throw badToken()
       if (problems.length) throw invalid(problems)
-      const password_hash = await hashPassword(password, { shown: true, key: hash })
+      const password_hash = await accounts.hash(email, password, { shown: true, key: hash })
       return signIn(request, reply, async (tx) => {
         // Of two at once the second one waits here.
         await lockInstallation(tx)

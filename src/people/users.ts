@@ -1,8 +1,11 @@
 import type { Db } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
 
-/** One person for each address, however it is written. */
-export const emailKey = (email: string): string => email.trim().toLowerCase()
+/**
+ * By what an e-mail is compared: without case, and the same for every composition of its letters. Several accounts may
+ * have one. Migration 0016 has a copy: a change of this needs a new migration.
+ */
+export const emailKey = (email: string): string => email.trim().normalize('NFKC').toUpperCase().toLowerCase()
 
 const columns = [
   'id',
@@ -20,8 +23,21 @@ export type User = NonNullable<Awaited<ReturnType<typeof findUser>>>
 export const findUser = (db: Db, id: string) =>
   db.selectFrom('users').select(columns).where('id', '=', id).executeTakeFirst()
 
-export const userByEmail = (db: Db, email: string) =>
-  db.selectFrom('users').select(columns).where('email_key', '=', emailKey(email)).executeTakeFirst()
+/** Whether anybody has an account with this e-mail. */
+export async function hasAccount(db: Db, email: string): Promise<boolean> {
+  const some = db.selectFrom('users').select('id').where('email_key', '=', emailKey(email)).limit(1)
+  return (await some.executeTakeFirst()) !== undefined
+}
+
+/** The accounts with an e-mail or an id, oldest first, up to 100. */
+export const usersNamed = (db: Db, email_or_id: string) =>
+  db
+    .selectFrom('users')
+    .select(columns)
+    .where((eb) => eb.or([eb('id', '=', email_or_id), eb('email_key', '=', emailKey(email_or_id))]))
+    .orderBy('id')
+    .limit(100)
+    .execute()
 
 /** Everybody who has an account, oldest first. */
 export const listUsers = (db: Db) =>
@@ -43,7 +59,7 @@ type NewUser = {
   language?: string | null | undefined
 }
 
-/** Makes a person and returns the id. The constraint users_email_key refuses an e-mail that another one has. */
+/** Makes an account and returns its id. */
 export async function insertUser(tx: Db, now: string, user: NewUser): Promise<string> {
   const { name, email, password_hash, time_zone = null, language = null } = user
   const id = newId('usr')
@@ -51,7 +67,7 @@ export async function insertUser(tx: Db, now: string, user: NewUser): Promise<st
     .insertInto('users')
     .values({
       ...{ id, name, email, email_key: emailKey(email), password_hash, time_zone, language },
-      ...{ created_at: now, updated_at: now, reset_hash: null, reset_expires_at: null },
+      ...{ created_at: now, updated_at: now, reset_hash: null, reset_expires_at: null, left_at: null },
     })
     .execute()
   return id

@@ -11,6 +11,7 @@ import { timelines } from './0009_timelines.ts'
 import { people } from './0010_people.ts'
 import { interruptions } from './0012_interruptions.ts'
 import { backlogs } from './0014_backlogs.ts'
+import { accounts } from './0016_accounts.ts'
 import { auditLogKinds } from './0017_audit_log_kinds.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
@@ -28,4 +29,5 @@ export const migrations: Migration[] = [
   auditLogKinds,
   interruptions,
   backlogs,
+  accounts,
 ]
