@@ -93,6 +93,8 @@ export type Deps = {
   >
   database: Database
   clock: ServiceClock
+  /** Whether a power cut leaves everything that was acknowledged. */
+  isDurable: () => boolean
   seal: Seal
   dispatcher: Dispatcher
   policy: TargetPolicy
@@ -115,6 +117,7 @@ export async function buildApp(deps: Deps): Promise<App> {
     config,
     database,
     clock,
+    isDurable,
     seal,
     dispatcher,
     policy,
@@ -128,7 +131,11 @@ export async function buildApp(deps: Deps): Promise<App> {
   const { db, reading } = database
   const app = createServer(logger, { trusted_proxies: config.trusted_proxies })
   const write = createWriter(db, clock, seal)
-  const metrics = createMetrics(() => queueNumbers(db, clock.elapsed()), clock.removal, peers)
+  const metrics = createMetrics(
+    () => queueNumbers(db, clock.elapsed()),
+    () => ({ ...clock.removal(), durable: isDurable() }),
+    peers,
+  )
   database.onGroup(metrics.groupCommitted)
   database.onSlow(metrics.statementHeld)
   metrics.watch(app)

@@ -5,6 +5,7 @@ import { buildApp } from './app.ts'
 import type { Clock, Timing } from './clock.ts'
 import type { Config } from './config.ts'
 import { type Db, transaction } from './db/db.ts'
+import { watchDurability } from './db/durability.ts'
 import { troubleOf } from './db/errors.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
@@ -91,6 +92,8 @@ export async function startServer(
     // After the migrations, which take their time before anybody is served.
     database.onSlow(tellSlow(logger))
     const { db } = database
+    const durability = await patiently(() => watchDurability(database, logger, onError), onWait)
+    closing.push(() => durability.stop())
     const clock = await patiently(() => keepServiceClock(database, { given, logger }), onWait)
     closing.push(() => clock.stop())
     const seal = createSeal(readSecretKey(config.secret_key, config.data_dir))
@@ -114,6 +117,7 @@ export async function startServer(
       config,
       database,
       clock,
+      isDurable: durability.isDurable,
       seal,
       dispatcher,
       policy,

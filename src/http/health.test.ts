@@ -21,7 +21,7 @@ before(async () => {
   app = createServer(undefined)
   const metrics = createMetrics(
     async () => ({ due: 3, in_flight: 2, failed: 1, oldest_due_seconds: 0.5 }),
-    () => ({ held: false, put_off: 0 }),
+    () => ({ held: false, put_off: 0, durable: true }),
   )
   metrics.watch(app)
   healthRoutes(app, { db: database.db, phase: () => phase, metrics })

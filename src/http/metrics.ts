@@ -11,8 +11,11 @@ declare module 'fastify' {
 /** Numbers of the delivery queue, read when /metrics is asked for; ages in seconds. */
 export type QueueNumbers = { due: number; in_flight: number; failed: number; oldest_due_seconds: number }
 
-/** Whether what is old waits to be removed because the clock may be wrong, and how often that was put off. */
-export type RemovalNumbers = { held: boolean; put_off: number }
+/**
+ * Whether what is old waits to be removed because the clock may be wrong, how often that was put off, and whether a power
+ * cut leaves everything that was acknowledged.
+ */
+export type SafetyNumbers = { held: boolean; put_off: number; durable: boolean }
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const group_sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
@@ -83,7 +86,7 @@ function addUp(texts: string[]): string {
 /** Collects what /metrics shows, in Prometheus text. Every request passes here, so each route has its own numbers. */
 export function createMetrics(
   readQueue: () => Promise<QueueNumbers>,
-  removal: () => RemovalNumbers,
+  safety: () => SafetyNumbers,
   peers?: Peers,
 ) {
   const groups = createHistogram(group_sizes)
@@ -138,7 +141,7 @@ export function createMetrics(
         ...head(`rapport_deliveries_${name}`, 'gauge', help),
         `rapport_deliveries_${name} ${value}`,
       ]
-      const { held, put_off } = removal()
+      const { held, put_off, durable } = safety()
       const lines = [
         counted,
         ...gauge('due', 'Deliveries whose next attempt is due.', due),
@@ -149,6 +152,8 @@ export function createMetrics(
         `rapport_removal_held ${Number(held)}`,
         ...head('rapport_removal_put_off_total', 'counter', 'Removals that were put off for that.'),
         `rapport_removal_put_off_total ${put_off}`,
+        ...head('rapport_database_durable', 'gauge', 'A power cut leaves all that was acknowledged.'),
+        `rapport_database_durable ${Number(durable)}`,
       ]
       return `${lines.join('\n')}\n`
     },

@@ -11,12 +11,13 @@ const types = {
 } as ClientConfig['types']
 
 // No statement of the program takes long, and none waits long for a lock; what hangs must not keep its locks. Planning
-// by machine code costs more than it saves here.
+// by machine code costs more than it saves here. What was acknowledged is on a disk: any other setting than off says so.
 const session = `
   SET statement_timeout = '30s';
   SET lock_timeout = '5s';
   SET idle_in_transaction_session_timeout = '60s';
   SET jit = off;
+  SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 `
 
 /** How every connection to PostgreSQL is made. */

@@ -122,7 +122,7 @@ test('a statement that holds the loop longer than 50 ms is told by its first wor
 test('metrics count the statements that held the loop for too long', async () => {
   const metrics = createMetrics(
     async () => ({ due: 0, in_flight: 0, failed: 0, oldest_due_seconds: 0 }),
-    () => ({ held: false, put_off: 0 }),
+    () => ({ held: false, put_off: 0, durable: true }),
   )
   database.onSlow(metrics.statementHeld)
   assert.match(await metrics.text(), /^rapport_slow_statements_total 0$/m)

@@ -1,0 +1,66 @@
+import { sql } from 'kysely'
+import { repeat } from '../clock.ts'
+import { type Database, transaction } from './db.ts'
+
+/** When the settings are looked at again: an administrator may change them under a running service. */
+const look_again = { first_ms: 3600 * 1000, every_ms: 3600 * 1000 }
+
+export type Durability = {
+  /** Whether a power cut leaves everything that was acknowledged, as far as the database's settings tell. */
+  isDurable(): boolean
+  stop(): Promise<void>
+}
+
+/** Looks at the settings by which an acknowledged write survives a power cut, now and every hour, and logs what is wrong. */
+export async function watchDurability(
+  database: Pick<Database, 'db' | 'engine'>,
+  logger: { error(text: string): void },
+  onError: (error: unknown) => void,
+  timing = look_again,
+): Promise<Durability> {
+  let problems: string[] = []
+  async function look() {
+    problems = await durabilityProblems(database)
+    for (const problem of problems) logger.error(problem)
+  }
+  await look()
+  const stop = repeat(look, timing, onError)
+  return { isDurable: () => problems.length === 0, stop }
+}
+
+/** What may lose acknowledged writes at a power cut, and what to do; read from the connections that serve. */
+export const durabilityProblems = ({ db, engine }: Pick<Database, 'db' | 'engine'>): Promise<string[]> =>
+  engine === 'sqlite' ? problemsOfSqlite(db) : problemsOfPostgres(db)
+
+async function problemsOfSqlite(db: Database['db']): Promise<string[]> {
+  const { synchronous, journal_mode } = await transaction(db, async (tx) => ({
+    synchronous: (await sql<{ synchronous: number }>`PRAGMA synchronous`.execute(tx)).rows[0]?.synchronous,
+    journal_mode: (await sql<{ journal_mode: string }>`PRAGMA journal_mode`.execute(tx)).rows[0]
+      ?.journal_mode,
+  }))
+  const problems: string[] = []
+  if (Number(synchronous) < 2)
+    problems.push(`SQLite runs with synchronous = ${synchronous}: a power cut loses acknowledged writes.`)
+  if (journal_mode !== 'wal')
+    problems.push(
+      `SQLite cannot keep a write-ahead log in DATA_DIR (journal_mode = ${journal_mode}): put it on a local disk.`,
+    )
+  return problems
+}
+
+async function problemsOfPostgres(db: Database['db']): Promise<string[]> {
+  const { rows } = await sql<{ name: string; setting: string }>`
+    SELECT name, setting FROM pg_settings
+    WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off'
+    ORDER BY name`.execute(db)
+  return rows.map(({ name }) => postgres_problems[name] as string)
+}
+
+const postgres_problems: Record<string, string> = {
+  fsync:
+    'PostgreSQL runs with fsync = off: a power cut can destroy the whole database. Set fsync = on and restart the server.',
+  full_page_writes:
+    'PostgreSQL runs with full_page_writes = off: a power cut can damage pages. Set it to on, unless the file system writes whole pages.',
+  synchronous_commit:
+    'PostgreSQL runs with synchronous_commit = off, also for the service’s own sessions: a crash loses acknowledged writes. Run: ALTER ROLE rapport SET synchronous_commit = on',
+}
