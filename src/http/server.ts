@@ -10,8 +10,10 @@ import Fastify, {
   type FastifyRequest,
   type RawServerDefault,
 } from 'fastify'
+import { boundAnswers } from './answers.ts'
 import { most_bytes, parseBodies } from './body.ts'
 import { trustedBy } from './client-address.ts'
+import { cutStalledReaders, inTurn, write_timeout_ms } from './connections.ts'
 import { ApiError, badRequest, errorBody, notFound, publicError } from './errors.ts'
 import { refuseManyParameters } from './query-names.ts'
 import { refuseUnknownQuery, validatorCompiler } from './validation.ts'
@@ -30,14 +32,27 @@ const process_part = Math.floor(performance.timeOrigin).toString(36)
 let requests = 0
 const nextRequestId = () => `req_${process_part}${(requests++).toString(36).padStart(5, '0')}`
 
+type ServerOptions = {
+  request_ms?: number
+  write_ms?: number
+  /** Bytes of all large answers on their way. */
+  most_at_once?: number
+  trusted_proxies?: string[]
+}
+
 /**
  * Builds the bare server. Every failure it can meet, its own included, is answered in the envelope. A client that needs
- * longer than `request_ms` to send its request is cut off. Only proxies of the trusted networks (CIDRs) are believed when
- * they tell a visitor's address.
+ * longer than `request_ms` to send its request is cut off, and one that takes nothing of its answer for `write_ms`. Only
+ * proxies of the trusted networks (CIDRs) are believed when they tell a visitor's address.
  */
 export function createServer(
   logger: (FastifyBaseLogger & { isLevelEnabled?(level: string): boolean }) | undefined,
-  { request_ms = 30_000, trusted_proxies = [] }: { request_ms?: number; trusted_proxies?: string[] } = {},
+  {
+    request_ms = 30_000,
+    write_ms = write_timeout_ms,
+    most_at_once,
+    trusted_proxies = [],
+  }: ServerOptions = {},
 ): App {
   const app: App = Fastify({
     ...(logger
@@ -47,7 +62,7 @@ export function createServer(
     bodyLimit: most_bytes.without_key,
     trustProxy: trusted_proxies.length > 0 && trustedBy(trusted_proxies),
     // Called for each address: the name localhost has two.
-    serverFactory: (handler) => listener(handler, request_ms),
+    serverFactory: (handler) => listener(inTurn(handler), request_ms, write_ms),
     clientErrorHandler: () => {},
     genReqId: nextRequestId,
     // A logger for each request costs more than most requests do; ours name the request where they log.
@@ -68,6 +83,7 @@ export function createServer(
 
   app.setValidatorCompiler(validatorCompiler as never)
   parseBodies(app as never)
+  boundAnswers(app, most_at_once)
   const refuseUnknown = unknownPaths(app)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -166,7 +182,7 @@ function unknownPaths(app: App) {
   }
 }
 
-function listener(handler: RequestListener, request_ms: number) {
+function listener(handler: RequestListener, request_ms: number, write_ms: number) {
   const server = createHttpServer(
     // Node would refuse a missing Host with an empty body: the first hook does it in the envelope.
     {
@@ -190,6 +206,7 @@ function listener(handler: RequestListener, request_ms: number) {
     ),
   )
   server.on('clientError', refuseConnection)
+  cutStalledReaders(server, write_ms)
   return server
 }
 

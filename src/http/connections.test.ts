@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { exchange } from '../../test/raw-http.ts'
+import { until } from '../../test/webhooks.ts'
+import { createServer } from './server.ts'
+
+const mebibyte = 1024 * 1024
+
+/** A server with a route that answers 8 MB, and what it has at work at the same time. */
+async function startLarge(t: TestContext, { write_ms = 30_000, most_at_once = 64 * mebibyte } = {}) {
+  const app = createServer(undefined, { write_ms, most_at_once })
+  const text = 'x'.repeat(8 * mebibyte - 100)
+  const at_work = { now: 0, most: 0, all: 0 }
+  app.get('/large', async () => {
+    at_work.all++
+    at_work.most = Math.max(at_work.most, ++at_work.now)
+    await pause(1)
+    at_work.now--
+    return text
+  })
+  app.get('/small', async () => ({ success: true }))
+  t.after(() => {
+    app.server.closeAllConnections()
+    return app.close()
+  })
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  return { url, at_work }
+}
+
+const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: rapport.example\r\n\r\n`
+
+/** Opens a connection that sends what is given, and reads nothing. */
+async function silent(t: TestContext, url: string, text: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  t.after(() => socket.destroy())
+  socket.pause()
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(text)
+  return socket
+}
+
+test('a connection that reads nothing is cut off after the write time-out, and gives its bytes back', async (t) => {
+  const { url } = await startLarge(t, { write_ms: 300, most_at_once: 9 * mebibyte })
+  const socket = await silent(t, url, request('/large'))
+  const status = async () => (await fetch(`${url}/large`)).status
+  // The one answer that may be on its way is the one that nobody reads.
+  await until(status, (code) => code === 503)
+  await until(status, (code) => code === 200)
+  // What the system had taken is there, and then the connection has ended before its answer has.
+  let received = 0
+  socket.on('data', (bytes) => {
+    received += bytes.length
+  })
+  socket.resume()
+  await once(socket, 'close')
+  assert.ok(received < 8 * mebibyte, `${received}`)
+})
+
+test('a client that reads slowly gets all of its answer, however long it takes', async (t) => {
+  const write_ms = 400
+  const { url } = await startLarge(t, { write_ms })
+  const socket = await silent(t, url, request('/large'))
+  const began = performance.now()
+  let received = 0
+  socket.on('data', (bytes) => {
+    received += bytes.length
+    socket.pause()
+    setTimeout(() => socket.resume(), 10)
+  })
+  socket.resume()
+  await until(
+    async () => received,
+    (n) => n > 8 * mebibyte - 100,
+  )
+  assert.ok(performance.now() - began > 2 * write_ms, 'it was not slow')
+})
+
+test('requests that are sent ahead on one connection are answered one after the other, in their order', async (t) => {
+  const { url, at_work } = await startLarge(t)
+  const replies = await exchange(url, request('/large').repeat(4) + request('/small') + request('/none'), {
+    count: 6,
+  })
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    [200, 200, 200, 200, 200, 404],
+  )
+  assert.equal(at_work.most, 1)
+})
+
+test('a connection that reads nothing holds one answer, however many requests it sends', async (t) => {
+  const { url, at_work } = await startLarge(t)
+  await silent(t, url, request('/large').repeat(50))
+  await until(
+    async () => at_work.all,
+    (n) => n > 0,
+  )
+  // Others are served meanwhile: the loop has had its turns.
+  for (let n = 0; n < 20; n++) assert.equal((await fetch(`${url}/small`)).status, 200)
+  assert.equal(at_work.all, 1)
+})
+
+test('a connection that sends more than a hundred requests ahead is cut off', async (t) => {
+  const { url } = await startLarge(t)
+  const socket = await silent(t, url, request('/large').repeat(200))
+  socket.resume()
+  await once(socket, 'close')
+  assert.equal((await fetch(`${url}/small`)).status, 200)
+})
+
+test('large answers that nobody reads are bounded in all: the next one is 503, a small one is answered', async (t) => {
+  const { url, at_work } = await startLarge(t, { most_at_once: 30 * mebibyte })
+  const readers = []
+  for (let n = 0; n < 10; n++) readers.push(await silent(t, url, request('/large')))
+  await until(
+    async () => at_work.all,
+    (n) => n === 10,
+  )
+  const refused = await fetch(`${url}/large`)
+  assert.equal(refused.status, 503)
+  assert.equal(refused.headers.get('retry-after'), '1')
+  assert.equal((await refused.json()).error.code, 'unavailable')
+  assert.equal((await fetch(`${url}/small`)).status, 200)
+  for (const socket of readers) socket.destroy()
+  await until(
+    async () => (await fetch(`${url}/large`)).status,
+    (status) => status === 200,
+  )
+})
+
+test('an answer that is larger than 8 MiB is never sent', async (t) => {
+  const app = createServer(undefined)
+  app.get('/', async () => 'x'.repeat(8 * mebibyte + 1))
+  t.after(() => app.close())
+  const answer = await fetch(await app.listen({ port: 0, host: '127.0.0.1' }))
+  assert.equal(answer.status, 500)
+  assert.equal((await answer.json()).error.code, 'internal_error')
+})
