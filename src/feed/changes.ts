@@ -11,6 +11,8 @@ const latest_ms = 30_000
 // Looking takes no more than about one part in so many of the time, however much is changed; but nobody waits longer.
 const share = 20
 const longest_rest_ms = 1000
+// Beyond so many entries in the time of one look, every kind counts as changed: it nearly is, and reading on costs more.
+const most_entries = 5000
 
 /** A stream's part: what of its workspace's changes was looked at for it, and the kinds that it is still to be told of. */
 export type Hints = { workspace_id: number; at_ms: number; ids: ReadonlySet<number>; untold: Set<string> }
@@ -30,7 +32,11 @@ export function createChanges(db: Db, clock: Clock, wake: () => void) {
     // From the earlier one: no time is left out when the last look is long ago, or when the clock was set back since.
     const at_ms = clock.now()
     const since = isoTime(Math.min(at_ms, looked_at_ms) - latest_ms)
-    const entries = await recentChanges(db, workspace_id, since)
+    const entries = await recentChanges(db, workspace_id, since, most_entries + 1)
+    if (entries.length > most_entries) {
+      const everything = Object.keys(scopes).map((kind) => ({ id: 0, kind }))
+      return { entries: everything, at_ms, ids: new Set<number>() }
+    }
     return { entries, at_ms, ids: new Set(entries.map(({ id }) => id)) }
   }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import type { Access, Credential, FindAccess } from '../http/auth.ts'
 
@@ -5,6 +6,8 @@ import type { Access, Credential, FindAccess } from '../http/auth.ts'
 export type Follower = { access: Access; credential: Credential; scope: string }
 
 const recheck_ms = 1000
+// SQLite answers in the same turn of the event loop: after so many, others get theirs.
+const looked_at_together = 200
 
 /**
  * Looks at the keys and sessions of followers, about every second: they may end, or lose a scope, while somebody follows. Calls
@@ -24,7 +27,10 @@ export function createRecheck(findAccess: FindAccess, clock: Clock) {
     checked_at = performance.now()
     const credentials = new Map([...followers].map(({ credential }) => [credential.hash, credential]))
     const found = new Map<string, Access | null>()
-    for (const [hash, credential] of credentials) found.set(hash, await findAccess(credential))
+    for (const [hash, credential] of credentials) {
+      found.set(hash, await findAccess(credential))
+      if (found.size % looked_at_together === 0) await nextTurn()
+    }
     for (const one of followers) {
       const access = found.get(one.credential.hash)
       // Come meanwhile: the key has just been looked at.

@@ -1,8 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db, Reading } from '../db/db.ts'
 import { settledEvents } from '../db/places.ts'
+import { page_bytes } from '../http/answers.ts'
 import type { App } from '../http/server.ts'
-import { newestSeq, readEvents, type StoredEvent, type Wanted, wantedOf } from './queries.ts'
+import {
+  type Measured,
+  measureEvents,
+  newestSeq,
+  readMeasured,
+  type StoredEvent,
+  type Wanted,
+  wantedOf,
+} from './queries.ts'
 import { EventList, EventsQuery, StreamQuery, seqOf } from './schema.ts'
 import type { Streams } from './streams.ts'
 
@@ -22,7 +31,7 @@ export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps
         ...extension,
         summary: 'List events',
         description:
-          'Oldest first after `cursor`, each as it is sent to webhooks, without `webhook_id`: those of kinds that the key may read, such as `contact.*` with `contacts:read`. An answer may have fewer events than asked for, or none, and still `has_more`: a filter looks at so many at once.',
+          'Oldest first after `cursor`, each as it is sent to webhooks, without `webhook_id`: those of kinds that the key may read, such as `contact.*` with `contacts:read`. An answer may have fewer events than asked for, or none, and still `has_more`: it ends at 2 MiB, and a filter looks at so many at once.',
         querystring: EventsQuery(event_names),
         response: { 200: EventList },
       },
@@ -34,7 +43,8 @@ export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps
       const { last, settled } = await settledEvents(db)
       const place = seqOf(cursor, last)
       const { workspace_id, scopes } = request.access
-      const asked = { workspace_id, wanted: wantedOf(scopes, event), settled, place, per_page }
+      const admit = ({ bytes }: Measured) => reply.reserve(bytes)
+      const asked = { workspace_id, wanted: wantedOf(scopes, event), settled, place, per_page, admit }
       const page = await reading((db) => (sort === '-timestamp' ? lookBack(db, asked) : lookOn(db, asked)))
       reply.type('application/json; charset=utf-8')
       return reply.send(answer(page, per_page) as never)
@@ -65,7 +75,7 @@ export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps
       const { last, settled } = await settledEvents(db)
       const place = seqOf(lastEventId(request) || cursor, last) ?? settled
       const hints = changes === 'true' ? await streams.hints(access.workspace_id) : null
-      streams.admit(access.id)
+      streams.admit(access)
       reply
         .header('content-type', 'text/event-stream')
         .header('cache-control', 'no-store')
@@ -85,14 +95,21 @@ type Asked = {
   settled: number
   place: number | null
   per_page: number
+  /** Called before the texts of the events are read. */
+  admit: (measured: Measured) => void
 }
 type Page = { events: StoredEvent[]; next_cursor: number | null; has_more: boolean }
 
 /** From a place on, at the end of which one goes on later. */
-async function lookOn(db: Db, { workspace_id, wanted, settled, place, per_page }: Asked): Promise<Page> {
+async function lookOn(
+  db: Db,
+  { workspace_id, wanted, settled, place, per_page, admit }: Asked,
+): Promise<Page> {
   const after = place ?? 0
-  const part = await readEvents(db, { ...wanted, workspace_id, after, up_to: settled }, per_page)
-  const { events, reached, whole } = part
+  const stretch = { ...wanted, workspace_id, after, up_to: settled }
+  const measured = await measureEvents(db, stretch, { limit: per_page, most_bytes: page_bytes })
+  admit(measured)
+  const { events, reached, whole } = await readMeasured(db, measured)
   if (!whole) return { events, next_cursor: reached, has_more: true }
   // What a filter has passed is not looked at again.
   const all = wanted.event === null && wanted.groups === null
@@ -101,10 +118,16 @@ async function lookOn(db: Db, { workspace_id, wanted, settled, place, per_page }
 }
 
 /** Back from a place, to the oldest event that is kept. */
-async function lookBack(db: Db, { workspace_id, wanted, settled, place, per_page }: Asked): Promise<Page> {
+async function lookBack(
+  db: Db,
+  { workspace_id, wanted, settled, place, per_page, admit }: Asked,
+): Promise<Page> {
   const up_to = Math.min(settled, (place ?? Number.POSITIVE_INFINITY) - 1)
-  const part = await readEvents(db, { ...wanted, workspace_id, after: 0, up_to }, per_page, 'desc')
-  const { events, reached, whole } = part
+  const stretch = { ...wanted, workspace_id, after: 0, up_to }
+  const limits = { limit: per_page, most_bytes: page_bytes, order: 'desc' } as const
+  const measured = await measureEvents(db, stretch, limits)
+  admit(measured)
+  const { events, reached, whole } = await readMeasured(db, measured)
   return { events, next_cursor: whole ? null : reached, has_more: !whole }
 }
 

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/db.ts'
 import { settledEvents } from '../db/places.ts'
-import type { FindAccess } from '../http/auth.ts'
+import type { Access, FindAccess } from '../http/auth.ts'
 import { ApiError, unavailable } from '../http/errors.ts'
 import { createChanges, type Hints } from './changes.ts'
 import { createRecheck, type Follower } from './followers.ts'
@@ -33,17 +33,27 @@ type Stream = Follower &
     raw: ServerResponse
     /** Set while the client does not read: nothing more is written until it does. */
     blocked: boolean
+    /** While it is blocked: since when, and how many bytes wait for it in this process. */
+    blocked_at: number
+    unsent: number
     wrote_at: number
   }
 
+// Of this process. A key, and a workspace, cannot take all streams from the others.
 const most_of_a_key = 100
+const most_of_a_workspace = 2500
+const most_streams = 5000
+// What waits in this process for clients that do not read, of all streams together.
+const most_unsent_bytes = 32 * 1024 * 1024
+// When that is full, whoever has not read for so long makes room for the others, and goes on later after its place.
+const patience_ms = 1000
 const retry_ms = 2000
 // Commits wake the streams; looking by the clock is the net below them, for what other processes' commits do not tell.
 const usual_poll_ms = 1000
 const usual_heartbeat_ms = 15_000
 // Many commits a second are looked at together.
 const shortest_ms = 20
-const events_at_once = 50
+const events_at_once = { limit: 50, most_bytes: 1024 * 1024 }
 const readers_at_once = 4
 
 /** Follows the events for the open streams of this process, all together: what they have in common is read once. */
@@ -61,6 +71,9 @@ export function createStreams(options: StreamsOptions) {
   let resume = () => {}
   // Up to here the last look has read for all streams that were not behind; -1 before the first one.
   let head = -1
+  // In the order in which they were blocked.
+  const blocked = new Set<Stream>()
+  let unsent = 0
 
   function wake() {
     woken = true
@@ -68,7 +81,7 @@ export function createStreams(options: StreamsOptions) {
   }
 
   function end(stream: Stream) {
-    streams.delete(stream)
+    forget(stream)
     // What a client does not take would keep the connection open.
     if (stream.raw.writableLength > 0) stream.raw.destroy()
     else stream.raw.end()
@@ -78,15 +91,41 @@ export function createStreams(options: StreamsOptions) {
     stream.wrote_at = performance.now()
     if (stream.raw.write(text)) return
     stream.blocked = true
+    stream.blocked_at = performance.now()
+    stream.unsent = stream.raw.writableLength
+    unsent += stream.unsent
+    blocked.add(stream)
     stream.raw.once('drain', () => {
-      stream.blocked = false
+      unblock(stream)
       wake()
     })
   }
 
+  function unblock(stream: Stream) {
+    if (!blocked.delete(stream)) return
+    stream.blocked = false
+    unsent -= stream.unsent
+  }
+
+  function forget(stream: Stream) {
+    streams.delete(stream)
+    unblock(stream)
+  }
+
+  /** Whether more may wait for clients; those that have not read for longest are cut off for it. */
+  function hasRoom(): boolean {
+    for (const stream of blocked) {
+      if (unsent < most_unsent_bytes) return true
+      if (performance.now() - stream.blocked_at < patience_ms) return false
+      forget(stream)
+      stream.raw.destroy()
+    }
+    return unsent < most_unsent_bytes
+  }
+
   function deliver(stream: Stream, { events, reached }: Part) {
     for (const { seq, event, payload } of events) {
-      if (stream.blocked || !streams.has(stream)) return
+      if (stream.blocked || !streams.has(stream) || !hasRoom()) return
       write(stream, `id: ${seq}\nevent: ${event}\ndata: ${payload}\n\n`)
       stream.cursor = seq
     }
@@ -131,8 +170,8 @@ export function createStreams(options: StreamsOptions) {
       const part = idle
         ? { events: [], reached: settled, whole: true }
         : await readEvents(db, stretch, events_at_once)
-      more ||= !part.whole
       for (const stream of group) deliver(stream, part)
+      more ||= !part.whole && hasRoom()
     }
     const waiting = groups.values()
     const readOn = async () => {
@@ -189,14 +228,20 @@ export function createStreams(options: StreamsOptions) {
     })
 
   return {
-    /** Throws 429 when the key has as many streams in this process as it may. */
-    admit(access_id: string): void {
-      const own = [...streams].filter(({ access }) => access.id === access_id).length
-      if (own >= most_of_a_key)
-        throw new ApiError('rate_limited', `A key may have ${most_of_a_key} streams open at once.`, {
-          headers: { 'retry-after': '5' },
-        })
+    /** Throws when the key, the workspace or the process has as many streams as it may. */
+    admit({ id, workspace_id }: Access): void {
       if (closed || !serving()) throw unavailable('The service is stopping.', 1)
+      let of_key = 0
+      let of_workspace = 0
+      for (const { access } of streams) {
+        if (access.id === id) of_key++
+        if (access.workspace_id === workspace_id) of_workspace++
+      }
+      if (of_key >= most_of_a_key) throw tooMany(`A key may have ${most_of_a_key} streams open at once.`)
+      if (of_workspace >= most_of_a_workspace)
+        throw tooMany(`A workspace may have ${most_of_a_workspace} streams open at once.`)
+      if (streams.size >= most_streams)
+        throw unavailable(`This process has ${most_streams} streams open. Come back later.`)
     },
     /** What a stream that is opened next is to hear of its workspace's changes. */
     hints: changes.begin,
@@ -204,7 +249,8 @@ export function createStreams(options: StreamsOptions) {
     open(follower: Follower, raw: ServerResponse, wishes: Wishes): void {
       // Whoever has left already tells nothing more.
       if (raw.destroyed) return
-      const stream = { ...follower, ...wishes, raw, blocked: false, wrote_at: 0 }
+      const nothing_waits = { blocked: false, blocked_at: 0, unsent: 0 }
+      const stream = { ...follower, ...wishes, raw, ...nothing_waits, wrote_at: 0 }
       if (!subscribed) {
         database.onCommit('events', wake)
         database.onCommit('changes', () => [...streams].some(({ hints }) => hints) && wake())
@@ -212,7 +258,7 @@ export function createStreams(options: StreamsOptions) {
       subscribed = true
       streams.add(stream)
       raw.on('error', () => {})
-      raw.on('close', () => streams.delete(stream))
+      raw.on('close', () => forget(stream))
       // The id comes first, so that whoever is cut off before the first event goes on here and not later.
       write(stream, `retry: ${retry_ms}\nid: ${stream.cursor}\n\n`)
       following ??= follow()
@@ -228,4 +274,7 @@ export function createStreams(options: StreamsOptions) {
     },
   }
 }
+const tooMany = (message: string) =>
+  new ApiError('rate_limited', message, { headers: { 'retry-after': '5' } })
+
 export type Streams = ReturnType<typeof createStreams>
