@@ -6,8 +6,9 @@ import { type Found, findRecords, type Page } from '../db/lists.ts'
 import { dated, type Order, type Sorting } from '../db/orders.ts'
 import { byIds } from '../db/pages.ts'
 import { isLive, links } from '../db/references.ts'
-import { appointmentsWithReferences, counted, shown_columns } from './queries.ts'
-import type { Appointment, AppointmentStatus } from './schema.ts'
+import { bytesOf, listed_bytes, textUpTo } from '../db/sizes.ts'
+import { appointmentsWithReferences, counted, listed_columns } from './queries.ts'
+import type { AppointmentStatus, ListedAppointment } from './schema.ts'
 
 /** What appointments can be sorted by. */
 export const orders: readonly Order[] = [...dated, [{ field: 'start_at', by: sql.ref('start_at') }]]
@@ -34,7 +35,7 @@ export async function listAppointments(
   asked: Asked,
   page: Page,
   sorting: Sorting,
-): Promise<Pick<Found, 'total' | 'next'> & { appointments: Appointment[] }> {
+): Promise<Pick<Found, 'total' | 'next'> & { appointments: ListedAppointment[] }> {
   // A link to a record in the trash reads null, so no appointment shows the id of one.
   for (const [link, table] of Object.entries(references)) {
     const id = asked[link as keyof typeof references]
@@ -56,7 +57,22 @@ export async function listAppointments(
   return { appointments: await appointmentsByIds(db, workspace_id, ids), total, next }
 }
 
-/** Appointments as the list shows them, in the order of their ids. */
-export const appointmentsByIds = byIds('appointments', (db, those) =>
-  appointmentsWithReferences(db).select(shown_columns).where(those),
+const withIds = byIds('appointments', (db, those) =>
+  appointmentsWithReferences(db)
+    .select([
+      ...listed_columns,
+      textUpTo('appointments.notes', listed_bytes).as('notes'),
+      bytesOf('appointments.notes').as('notes_bytes'),
+    ])
+    .where(those),
 )
+type Row = Awaited<ReturnType<typeof withIds>>[number]
+const listed = ({ notes, notes_bytes, ...row }: Row): ListedAppointment =>
+  notes_bytes > listed_bytes ? row : { ...row, notes }
+
+/** Appointments as the list shows them, in the order of their ids. */
+export const appointmentsByIds = async (
+  db: Db,
+  workspace_id: number,
+  ids: readonly number[],
+): Promise<ListedAppointment[]> => (await withIds(db, workspace_id, ids)).map(listed)

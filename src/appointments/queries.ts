@@ -26,8 +26,8 @@ export const appointmentsWithReferences = (db: Db) =>
         .on('booking_pages.deleted_at', 'is', null),
     )
 
-/** The columns as they are shown. */
-export const shown_columns = [
+/** The columns as they are shown, without the notes. */
+export const listed_columns = [
   'appointments.id',
   'appointments.title',
   'appointments.type',
@@ -36,7 +36,6 @@ export const shown_columns = [
   'contacts.id as contact_id',
   'booking_pages.id as booking_page_id',
   'appointments.location',
-  'appointments.notes',
   'appointments.status',
   'appointments.cancel_reason',
   'appointments.created_at',
@@ -45,7 +44,7 @@ export const shown_columns = [
 
 const live = prepare((db, p: Key) =>
   appointmentsWithReferences(db)
-    .select(shown_columns)
+    .select([...listed_columns, 'appointments.notes'])
     .where('appointments.workspace_id', '=', p.workspace_id)
     .where('appointments.id', '=', p.id)
     .where('appointments.deleted_at', 'is', null),

@@ -29,6 +29,7 @@ import {
   AppointmentUpdate,
   appointment_fields,
   Cancellation,
+  ListedAppointment,
   Status,
 } from './schema.ts'
 
@@ -61,7 +62,7 @@ export function appointmentRoutes(app: App, { db, reading, write }: Deps): void 
         ...extension,
         summary: 'List appointments',
         querystring: AppointmentsQuery,
-        response: { 200: List(Appointment) },
+        response: { 200: List(ListedAppointment) },
       },
     },
     async ({ access, query }) => {

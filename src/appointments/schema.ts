@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, Id, OptionalId, OptionalText, Text, Timestamp } from '../http/fields.ts'
+import { Body, Id, Listed, OptionalId, OptionalText, Text, Timestamp } from '../http/fields.ts'
 
 const appointment_statuses = ['scheduled', 'cancelled'] as const
 export type AppointmentStatus = (typeof appointment_statuses)[number]
@@ -21,7 +21,7 @@ const references = {
   }),
 }
 
-/** The detail view of an appointment, which its events carry; the list shows the same. */
+/** The detail view of an appointment, which its events carry. */
 export const Appointment = Type.Object(
   {
     id: Id({ examples: [5] }),
@@ -40,6 +40,13 @@ export const Appointment = Type.Object(
   { title: 'Appointment' },
 )
 export type Appointment = Static<typeof Appointment>
+
+/** The list view: the same, but for long notes. */
+export const ListedAppointment = Type.Object(
+  { ...Appointment.properties, notes: Listed(Appointment.properties.notes) },
+  { title: 'ListedAppointment' },
+)
+export type ListedAppointment = Static<typeof ListedAppointment>
 
 /** What a person may change; everything else of the detail view is read-only. */
 export const appointment_fields = [

@@ -273,6 +273,6 @@ test('the log is read with its own scope, of the own workspace, and changed by n
   )
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     assert.equal((await rapport.call(method, path, method === 'DELETE' ? undefined : {})).status, 405)
-    assert.equal((await rapport.call(method, `${path}/1`)).status, 404)
+    assert.equal((await rapport.call(method, `${path}/1`)).status, 405)
   }
 })

@@ -1,12 +1,15 @@
 import type { Reading } from '../db/db.ts'
 import { cutPage } from '../db/lists.ts'
-import { List } from '../http/envelope.ts'
+import { List, Single } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
+import { sendRecord } from '../http/etag.ts'
+import { IdParams } from '../http/fields.ts'
 import { pageAnswer, pageOf } from '../http/lists.ts'
+import { orNotFound } from '../http/records.ts'
 import { mayRead, readableKinds } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
-import { countEntries, listEntries, type Place } from './queries.ts'
-import { AuditEntry, AuditQuery } from './schema.ts'
+import { countEntries, findEntry, listEntries, type Place } from './queries.ts'
+import { AuditEntry, AuditQuery, ListedAuditEntry } from './schema.ts'
 
 const order = 'audit_log'
 
@@ -21,7 +24,7 @@ export function auditRoutes(app: App, { reading }: { reading: Reading }): void {
         summary: 'List who changed what',
         description: 'Newest first, of kinds that the key may read.',
         querystring: AuditQuery,
-        response: { 200: List(AuditEntry) },
+        response: { 200: List(ListedAuditEntry) },
       },
     },
     (request) => {
@@ -44,6 +47,26 @@ export function auditRoutes(app: App, { reading }: { reading: Reading }): void {
         const next = last ? [last.occurred_at, last.id] : null
         return pageAnswer(shown, { total: null, next }, order, page)
       })
+    },
+  )
+
+  app.get(
+    '/api/v1/audit-log/:id',
+    {
+      config: { scope: 'audit_log:read' },
+      schema: {
+        'x-extension': true,
+        summary: 'Read an entry of the audit log',
+        description: 'Of a kind that the key may read.',
+        params: IdParams,
+        response: { 200: Single(AuditEntry) },
+      },
+    },
+    async (request, reply) => {
+      const { workspace_id, scopes } = request.access
+      const kinds = readableKinds(scopes)
+      const entry = await reading((db) => findEntry(db, workspace_id, kinds, request.params.id))
+      return sendRecord(request, reply, orNotFound('entry', entry))
     },
   )
 }

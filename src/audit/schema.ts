@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { NamedActor } from '../events/actors.ts'
-import { Id, ListQuery, nullableObject, Timestamp, time } from '../http/fields.ts'
+import { Id, Listed, ListQuery, nullableObject, Timestamp, time } from '../http/fields.ts'
 import { cursor } from '../http/lists.ts'
 
 /** What entries are about, as the log names it. */
@@ -52,6 +52,14 @@ export const AuditEntry = Type.Object(
   { title: 'AuditEntry' },
 )
 export type AuditEntry = Static<typeof AuditEntry>
+
+const { before, after } = AuditEntry.properties
+/** The list view: the same, but for long sides. */
+export const ListedAuditEntry = Type.Object(
+  { ...AuditEntry.properties, before: Listed(before), after: Listed(after) },
+  { title: 'ListedAuditEntry' },
+)
+export type ListedAuditEntry = Static<typeof ListedAuditEntry>
 
 const text = (max: number, description: string) => Type.Optional(Type.String({ maxLength: max, description }))
 

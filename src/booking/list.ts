@@ -3,8 +3,9 @@ import type { Filter } from '../db/filters.ts'
 import { type Found, findRecords, type Page } from '../db/lists.ts'
 import { dated, type Order, type Sorting } from '../db/orders.ts'
 import { byIds } from '../db/pages.ts'
-import { page_columns, shownPage } from './queries.ts'
-import type { BookingPage } from './schema.ts'
+import { bytesOf, listed_bytes, textUpTo } from '../db/sizes.ts'
+import { short_columns } from './queries.ts'
+import type { ListedBookingPage } from './schema.ts'
 
 /** What booking pages can be sorted by. */
 export const orders: readonly Order[] = dated
@@ -16,12 +17,37 @@ export async function listBookingPages(
   filters: Filter[],
   page: Page,
   sorting: Sorting,
-): Promise<Pick<Found, 'total' | 'next'> & { pages: BookingPage[] }> {
+): Promise<Pick<Found, 'total' | 'next'> & { pages: ListedBookingPage[] }> {
   const found = await findRecords(db, { table: 'booking_pages', workspace_id, filters, sorting, page })
   const { ids, total, next } = found
-  return { pages: (await withIds(db, workspace_id, ids)).map(shownPage), total, next }
+  return { pages: (await withIds(db, workspace_id, ids)).map(listed), total, next }
 }
 
 const withIds = byIds('booking_pages', (db, those) =>
-  db.selectFrom('booking_pages').select(page_columns).where(those),
+  db
+    .selectFrom('booking_pages')
+    .select([
+      ...short_columns,
+      textUpTo('description', listed_bytes).as('description'),
+      bytesOf('description').as('description_bytes'),
+      textUpTo('availability', listed_bytes).as('availability'),
+      textUpTo('date_overrides', listed_bytes).as('date_overrides'),
+    ])
+    .where(those),
 )
+type Row = Awaited<ReturnType<typeof withIds>>[number]
+
+const listed = ({
+  description,
+  description_bytes,
+  availability,
+  date_overrides,
+  active,
+  ...row
+}: Row): ListedBookingPage => ({
+  ...row,
+  active: active === 1,
+  ...(description_bytes <= listed_bytes && { description }),
+  ...(availability !== null && { availability: JSON.parse(availability) }),
+  ...(date_overrides !== null && { date_overrides: JSON.parse(date_overrides) }),
+})

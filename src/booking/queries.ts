@@ -6,24 +6,23 @@ import type { BookingPagesTable } from '../db/tables.ts'
 import type { BookingPage, PageFields } from './schema.ts'
 
 type Row = Omit<Selectable<BookingPagesTable>, 'workspace_id' | 'deleted_at'>
-export const page_columns = [
+/** The columns that are never long. */
+export const short_columns = [
   'id',
   'slug',
   'title',
-  'description',
   'duration_minutes',
   'buffer_minutes',
   'minimum_notice_minutes',
   'horizon_days',
   'time_zone',
-  'availability',
-  'date_overrides',
   'active',
   'created_at',
   'updated_at',
 ] as const
+const page_columns = [...short_columns, 'description', 'availability', 'date_overrides'] as const
 
-export const shownPage = (row: Row): BookingPage => ({
+const shownPage = (row: Row): BookingPage => ({
   ...row,
   availability: JSON.parse(row.availability),
   date_overrides: JSON.parse(row.date_overrides),

@@ -25,6 +25,7 @@ import {
   BookingPage,
   BookingPageCreate,
   BookingPageUpdate,
+  ListedBookingPage,
   type PageFields,
   page_defaults,
   page_fields,
@@ -56,7 +57,7 @@ export function bookingPageRoutes(app: App, { db, reading, write, now_ms }: Deps
         ...extension,
         summary: 'List booking pages',
         querystring: RecordsQuery(orders, {}),
-        response: { 200: List(BookingPage) },
+        response: { 200: List(ListedBookingPage) },
       },
     },
     async ({ access, query }) => {

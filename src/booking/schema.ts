@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, Id, OptionalInteger, OptionalText, Text, Timestamp, time } from '../http/fields.ts'
+import { Body, Id, Listed, OptionalInteger, OptionalText, Text, Timestamp, time } from '../http/fields.ts'
 import { type Availability, type DateOverrides, weekdays } from './availability.ts'
 
 const span = (from: string, to: string) => ({ from, to })
@@ -92,7 +92,7 @@ const title = Text(255, { examples: ['Product demo'] })
 const description = OptionalText(65_535)
 const time_zone = Text(64, { description: 'IANA name.', examples: ['Europe/Berlin'] })
 
-/** The detail view; the list shows the same. */
+/** The detail view. */
 export const BookingPage = Type.Object(
   {
     id: Id({ examples: [2] }),
@@ -110,6 +110,19 @@ export const BookingPage = Type.Object(
   { title: 'BookingPage' },
 )
 export type BookingPage = Static<typeof BookingPage>
+
+const { description: described, availability: open, date_overrides: overrides } = BookingPage.properties
+/** The list view: the same, but for what is long. */
+export const ListedBookingPage = Type.Object(
+  {
+    ...BookingPage.properties,
+    description: Listed(described),
+    availability: Listed(open),
+    date_overrides: Listed(overrides),
+  },
+  { title: 'ListedBookingPage' },
+)
+export type ListedBookingPage = Static<typeof ListedBookingPage>
 
 /** What a person may change; everything else of the detail view is read-only. */
 export const page_fields = [

@@ -7,22 +7,23 @@ import { type Found, findRecords, type Page } from '../db/lists.ts'
 import { dated, newest_first, type Order, type Sorting } from '../db/orders.ts'
 import { byIds } from '../db/pages.ts'
 import { prepare } from '../db/prepare.ts'
+import { textUpTo } from '../db/sizes.ts'
 import { sortName } from '../db/sort-names.ts'
 import type { CompaniesTable } from '../db/tables.ts'
-import type { Company } from './schema.ts'
+import type { Company, ListedCompany } from './schema.ts'
 
 type Row = Omit<Selectable<CompaniesTable>, 'workspace_id' | 'deleted_at' | 'sort_name'>
-const columns = [
+const listed_columns = [
   'id',
   'name',
   'website',
   'industry',
   'phone',
   'address',
-  'custom_fields',
   'created_at',
   'updated_at',
 ] as const
+const columns = [...listed_columns, 'custom_fields'] as const
 
 const company = (row: Row): Company => ({ ...row, custom_fields: JSON.parse(row.custom_fields) })
 
@@ -41,7 +42,17 @@ export async function findCompany(db: Db, workspace_id: number, id: number): Pro
   return row ? company(row) : null
 }
 
-const withIds = byIds('companies', (db, those) => db.selectFrom('companies').select(columns).where(those))
+// As many bytes as they may have; some that are older have more.
+const listed_fields_bytes = 64 * 1024
+const withIds = byIds('companies', (db, those) =>
+  db
+    .selectFrom('companies')
+    .select([...listed_columns, textUpTo('custom_fields', listed_fields_bytes).as('custom_fields')])
+    .where(those),
+)
+type ListedRow = Awaited<ReturnType<typeof withIds>>[number]
+const listed = ({ custom_fields, ...row }: ListedRow): ListedCompany =>
+  custom_fields === null ? row : { ...row, custom_fields: JSON.parse(custom_fields) }
 
 /** What companies can be sorted by. */
 export const orders: readonly Order[] = [...dated, [{ field: 'name', by: sql.ref('sort_name') }]]
@@ -53,7 +64,7 @@ export async function listCompanies(
   filters: Filter[],
   page: Page,
   sorting: Sorting = newest_first,
-): Promise<Pick<Found, 'total' | 'next'> & { companies: Company[] }> {
+): Promise<Pick<Found, 'total' | 'next'> & { companies: ListedCompany[] }> {
   const { ids, total, next } = await findRecords(db, {
     table: 'companies',
     workspace_id,
@@ -61,7 +72,7 @@ export async function listCompanies(
     sorting,
     page,
   })
-  return { total, next, companies: (await withIds(db, workspace_id, ids)).map(company) }
+  return { total, next, companies: (await withIds(db, workspace_id, ids)).map(listed) }
 }
 
 type NewCompany = Omit<Company, 'id' | 'created_at' | 'updated_at'>

@@ -11,7 +11,7 @@ import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { companyCreated, companyDeleted, companyUpdated } from './events.ts'
 import { findCompany, insertCompany, listCompanies, orders, updateCompany } from './queries.ts'
-import { Company, CompanyCreate, CompanyUpdate, company_fields } from './schema.ts'
+import { Company, CompanyCreate, CompanyUpdate, company_fields, ListedCompany } from './schema.ts'
 
 const path = '/api/v1/companies'
 const extension = { 'x-extension': true }
@@ -28,7 +28,7 @@ export function companyRoutes(app: App, { db, reading, write }: Deps): void {
         ...extension,
         summary: 'List companies',
         querystring: RecordsQuery(orders, name_search, { custom_fields: true }),
-        response: { 200: List(Company) },
+        response: { 200: List(ListedCompany) },
       },
     },
     async (request) => {

@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { Body, CustomFields, CustomFieldsInput, Id, OptionalText, Text, Timestamp } from '../http/fields.ts'
+import {
+  Body,
+  CustomFields,
+  CustomFieldsInput,
+  Id,
+  Listed,
+  OptionalText,
+  Text,
+  Timestamp,
+} from '../http/fields.ts'
 
 const text = {
   website: OptionalText(255, { examples: ['https://acme.example'] }),
@@ -8,7 +17,7 @@ const text = {
   address: OptionalText(255, { examples: ['1 Main Street, Springfield'] }),
 }
 
-/** The detail view; the list shows the same. */
+/** The detail view. */
 export const Company = Type.Object(
   {
     id: Id({ examples: [7] }),
@@ -21,6 +30,13 @@ export const Company = Type.Object(
   { title: 'Company' },
 )
 export type Company = Static<typeof Company>
+
+/** The list view: the same, but for custom fields of more than 64 KiB, which older versions took. */
+export const ListedCompany = Type.Object(
+  { ...Company.properties, custom_fields: Listed(Company.properties.custom_fields, '64 KiB') },
+  { title: 'ListedCompany' },
+)
+export type ListedCompany = Static<typeof ListedCompany>
 
 /** What a person may change; everything else of the detail view is read-only. */
 export const company_fields = ['name', 'website', 'industry', 'phone', 'address', 'custom_fields'] as const

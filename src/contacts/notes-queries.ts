@@ -1,12 +1,15 @@
 import type { Db } from '../db/db.ts'
 import { prepare } from '../db/prepare.ts'
 import { going } from '../db/records.ts'
+import { bytesOf, fitting } from '../db/sizes.ts'
 import type { Note } from './notes-schema.ts'
 
 const columns = ['notes.id', 'contact_id', 'body', 'notes.created_at', 'notes.updated_at'] as const
 
+type OfContact = { workspace_id: number; contact_id: number }
+
 // Notes go to the trash and come back with their contact, so they are reached only through a live one.
-const reachable = (db: Db, p: { workspace_id: number; contact_id: number }) =>
+const liveNotes = (db: Db, p: OfContact) =>
   db
     .selectFrom('notes')
     .innerJoin('contacts', (join) =>
@@ -15,21 +18,52 @@ const reachable = (db: Db, p: { workspace_id: number; contact_id: number }) =>
         .onRef('contacts.id', '=', 'notes.contact_id')
         .on('contacts.deleted_at', 'is', null),
     )
-    .select(columns)
     .where('notes.workspace_id', '=', p.workspace_id)
     .where('notes.contact_id', '=', p.contact_id)
     .where('notes.deleted_at', 'is', null)
+const reachable = (db: Db, p: OfContact) => liveNotes(db, p).select(columns)
 
-const all = prepare((db, p: { workspace_id: number; contact_id: number }) =>
-  reachable(db, p).orderBy('notes.id', 'desc'),
+const sizes = prepare((db, p: OfContact & { below: number; limit: number }) =>
+  liveNotes(db, p)
+    .select(['notes.id', bytesOf('body').as('bytes')])
+    .where('notes.id', '<', p.below)
+    .orderBy('notes.id', 'desc')
+    .limit(p.limit),
+)
+const some = prepare((db, p: OfContact & { below: number; from: number }) =>
+  reachable(db, p)
+    .where('notes.id', '<', p.below)
+    .where('notes.id', '>=', p.from)
+    .orderBy('notes.id', 'desc'),
 )
 const one = prepare((db, p: { workspace_id: number; contact_id: number; id: number }) =>
   reachable(db, p).where('notes.id', '=', p.id),
 )
 
-/** All notes of a live contact, newest first; none for any other. */
-export const listNotes = (db: Db, workspace_id: number, contact_id: number): Promise<Note[]> =>
-  all(db, { workspace_id, contact_id })
+const bytes_beside_body = 200
+
+/**
+ * How far down the newest notes of a live contact below an id fit into so many bytes, and into `limit` notes: the lowest id
+ * (null: there are none), their bytes, and whether there are more.
+ */
+export async function measureNotes(
+  db: Db,
+  { workspace_id, contact_id, below }: OfContact & { below: number },
+  { limit, most_bytes }: { limit: number; most_bytes: number },
+): Promise<{ from: number | null; bytes: number; more: boolean }> {
+  const found = await sizes(db, { workspace_id, contact_id, below, limit: limit + 1 })
+  const notes = found.slice(0, limit).map(({ bytes }) => ({ bytes: bytes + bytes_beside_body }))
+  const { count, bytes } = fitting(notes, most_bytes)
+  return { from: found[count - 1]?.id ?? null, bytes, more: count < found.length }
+}
+
+/** The notes of a live contact with ids from `from` to below `below`, newest first. */
+export const listNotes = (
+  db: Db,
+  workspace_id: number,
+  contact_id: number,
+  { below, from }: { below: number; from: number },
+): Promise<Note[]> => some(db, { workspace_id, contact_id, below, from })
 
 /** How many notes a contact has, without those that were deleted by themselves. */
 export async function countNotes(db: Db, workspace_id: number, contact_id: number): Promise<number> {

@@ -2,11 +2,13 @@ import type { Db } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { isLive } from '../db/references.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
-import { Deleted, deleted, List, list, Single } from '../http/envelope.ts'
+import { all_at_once_bytes, countFitting } from '../http/answers.ts'
+import { Deleted, deleted, List, Single } from '../http/envelope.ts'
 import { invalid, notFound } from '../http/errors.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import { IdParams, NoFields } from '../http/fields.ts'
 import { refuseMore } from '../http/limits.ts'
+import { decodeCursor, wholeAnswer } from '../http/lists.ts'
 import { changesOf } from '../http/patch.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
@@ -16,6 +18,7 @@ import {
   insertNote,
   isNoteInTrash,
   listNotes,
+  measureNotes,
   moveNote,
   updateNote,
 } from './notes-queries.ts'
@@ -26,8 +29,12 @@ const path = '/api/v1/contacts/:id/notes'
 const reading = { config: { scope: 'contacts:read' } }
 const writing = { config: { scope: 'contacts:write' } }
 const extension = { 'x-extension': true }
-// They are read all at once.
+// A contact can have so many; older ones may have more.
 const most_notes = 1000
+const order = 'notes'
+const beyond = Number.MAX_SAFE_INTEGER
+// Of one answer: the rest comes by cursor.
+const most_listed = 10_000
 
 /** The notes of a contact. Reading them all is the interface's; the rest extends it. No events: the catalogue has none. */
 export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): void {
@@ -37,20 +44,45 @@ export function noteRoutes(app: App, { db, write }: { db: Db; write: Writer }): 
       ...reading,
       schema: {
         summary: 'List all notes of a contact',
-        description: 'Newest first, on one page.',
+        description:
+          'Newest first, all on one page. Of more than 7 MiB, or 10,000 notes, the newest: then `meta` has a `next_cursor`, where to go on, and `total` counts all.',
         params: IdParams,
         querystring: NotesQuery,
         response: { 200: List(Note) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { workspace_id } = request.access
       const { id } = request.params
-      const notes = await listNotes(db, workspace_id, id)
+      const { cursor } = request.query
+      const [below = beyond] = (cursor && decodeCursor(order, cursor, ['number'])) || []
+      const of = { workspace_id, contact_id: id, below: Number(below) }
+      const { notes, next } = await notesBelow(of, (bytes) => reply.reserve(bytes))
       if (!notes.length && !(await findContact(db, workspace_id, id))) throw notFound('This contact')
-      return list(notes, notes.length, { page: 1, per_page: Math.max(1, notes.length) })
+      const place = { cursor, order, next: next === null ? null : [next] }
+      return wholeAnswer(notes, place, () => countNotes(db, workspace_id, id))
     },
   )
+
+  /**
+   * The newest notes below an id, as many as one answer may have; `next` is the id to go on below. `reserve` is told their
+   * bytes before they are read.
+   */
+  async function notesBelow(
+    of: { workspace_id: number; contact_id: number; below: number },
+    reserve: (bytes: number) => void,
+  ) {
+    const limits = { limit: most_listed, most_bytes: all_at_once_bytes }
+    const { from, bytes, more } = await measureNotes(db, of, limits)
+    if (from === null) return { notes: [], next: null }
+    reserve(bytes)
+    const notes = await listNotes(db, of.workspace_id, of.contact_id, { below: of.below, from })
+    // As JSON a character may take six times its bytes.
+    const room = bytes * 6 > all_at_once_bytes ? countFitting(notes) : notes.length
+    const shown = notes.slice(0, room)
+    if (room < notes.length) return { notes: shown, next: shown.at(-1)?.id ?? null }
+    return { notes: shown, next: more ? from : null }
+  }
 
   app.post(
     path,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, Id, Text, Timestamp } from '../http/fields.ts'
+import { Body, Id, rest_cursor, Text, Timestamp } from '../http/fields.ts'
 
 const body = Text(65_535, { examples: ['Met at the fair; wants a quote for 40 seats.'] })
 
@@ -21,6 +21,6 @@ const read_only = Object.keys(Note.properties)
 export const NoteCreate = Body({ body }, read_only, ['body'])
 export const NoteUpdate = Body({ body }, read_only)
 
-/** All notes come at once: there is nothing to ask for. */
-export const NotesQuery = Type.Object({}, { additionalProperties: false })
+/** All notes come at once: there is nothing to ask for, but the rest of those that are too many for one answer. */
+export const NotesQuery = Type.Object({ cursor: rest_cursor }, { additionalProperties: false })
 export const NoteParams = Type.Object({ id: Id(), note_id: Id() })

@@ -1,13 +1,19 @@
 import type { Db } from '../db/db.ts'
+import { cutPage } from '../db/lists.ts'
 import { isLive } from '../db/references.ts'
 import { actorOf, namedActors } from '../events/actors.ts'
-import { List, list } from '../http/envelope.ts'
+import { List } from '../http/envelope.ts'
 import { notFound } from '../http/errors.ts'
 import { IdParams } from '../http/fields.ts'
+import { decodeCursor, wholeAnswer } from '../http/lists.ts'
 import type { App } from '../http/server.ts'
-import { listStages } from './history-queries.ts'
-import { StageStay } from './history-schema.ts'
+import { countStages, listStages } from './history-queries.ts'
+import { StageStay, StagesQuery } from './history-schema.ts'
 import type { Stage } from './stages.ts'
+
+const order = 'stages'
+// Of one answer: the rest comes by cursor.
+const most_stages = 2000
 
 /** The stages that a deal has been in; `now` is the service's time in milliseconds. */
 export function stageHistoryRoutes(app: App, { db, now }: { db: Db; now: () => number }): void {
@@ -18,8 +24,9 @@ export function stageHistoryRoutes(app: App, { db, now }: { db: Db; now: () => n
       schema: {
         'x-extension': true,
         summary: 'List the stages that a deal has been in',
-        description: 'Oldest first, on one page, with the time spent in each.',
+        description: `Oldest first, all on one page, with the time spent in each. Of more than ${most_stages}, the first: then \`meta\` has a \`next_cursor\`, where to go on, and \`total\` counts all.`,
         params: IdParams,
+        querystring: StagesQuery,
         response: { 200: List(StageStay) },
       },
     },
@@ -27,14 +34,18 @@ export function stageHistoryRoutes(app: App, { db, now }: { db: Db; now: () => n
       const { workspace_id } = request.access
       const { id } = request.params
       if (!(await isLive(db, 'deals', workspace_id, id))) throw notFound('This deal')
-      const lines = await listStages(db, workspace_id, id)
+      const { cursor } = request.query
+      const [after = 0] = (cursor && decodeCursor(order, cursor, ['number'])) || []
+      const window = { after: Number(after), limit: most_stages + 1 }
+      const lines = await listStages(db, workspace_id, id, window)
+      const { shown, last } = cutPage(lines, most_stages)
       const named = await namedActors(
         db,
         workspace_id,
-        lines.map(({ changed_by }) => actorOf(changed_by)),
+        shown.map(({ changed_by }) => actorOf(changed_by)),
       )
       const now_ms = now()
-      const stays = lines.flatMap(({ to_stage, from_stage, changed_at }, index): StageStay[] => {
+      const stays = shown.flatMap(({ to_stage, from_stage, changed_at }, index): StageStay[] => {
         const changed_by = named[index]
         const left_at = lines[index + 1]?.changed_at ?? null
         const stayed_ms = (left_at === null ? now_ms : Date.parse(left_at)) - Date.parse(changed_at)
@@ -43,7 +54,8 @@ export function stageHistoryRoutes(app: App, { db, now }: { db: Db; now: () => n
         const stage = { stage: to_stage as Stage, from_stage: from_stage as Stage | null }
         return changed_by ? [{ ...stage, entered_at: changed_at, left_at, duration_seconds, changed_by }] : []
       })
-      return list(stays, stays.length, { page: 1, per_page: Math.max(1, stays.length) })
+      const place = { cursor, order, next: last ? [last.id] : null }
+      return wholeAnswer(stays, place, () => countStages(db, workspace_id, id))
     },
   )
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { NamedActor } from '../events/actors.ts'
-import { OptionalTimestamp, Timestamp } from '../http/fields.ts'
+import { OptionalTimestamp, rest_cursor, Timestamp } from '../http/fields.ts'
 import { StageCode } from './schema.ts'
 import { type Stage, stages } from './stages.ts'
 
@@ -24,3 +24,5 @@ export const StageStay = Type.Object(
   { title: 'StageStay' },
 )
 export type StageStay = Static<typeof StageStay>
+
+export const StagesQuery = Type.Object({ cursor: rest_cursor }, { additionalProperties: false })

@@ -1,5 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { announce, prepare } from '../db/prepare.ts'
+import { bytesOf, listed_bytes, textUpTo } from '../db/sizes.ts'
 import type { Actor, Context } from './context.ts'
 import type { Changes } from './define.ts'
 
@@ -62,6 +63,27 @@ export async function recordChange(tx: Db, context: Context, change: Change): Pr
     request_id,
   })
 }
+
+/** The columns of an entry's sides as lists show them: a long side is not read. */
+export const listed_sides = [
+  textUpTo('before', listed_bytes).as('before'),
+  textUpTo('after', listed_bytes).as('after'),
+  bytesOf('before').as('before_bytes'),
+  bytesOf('after').as('after_bytes'),
+] as const
+
+export type ListedSides = Record<'before' | 'after', string | null> &
+  Record<'before_bytes' | 'after_bytes', number>
+type Side = Record<string, unknown> | null
+
+/** A side of an entry as it is shown. */
+export const sideOf = (text: string | null): Side => text && JSON.parse(text)
+
+/** The sides of an entry in a list: without those that are long. */
+export const listedSides = (row: ListedSides): { before?: Side; after?: Side } => ({
+  ...(row.before_bytes <= listed_bytes && { before: sideOf(row.before) }),
+  ...(row.after_bytes <= listed_bytes && { after: sideOf(row.after) }),
+})
 
 /** The two sides of an update, for the audit log: the changed fields before, and after. */
 export function sidesOf({ changed_fields, previous }: Changes, record: object) {

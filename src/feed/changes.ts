@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import type { Access } from '../http/auth.ts'
-import { mayRead } from '../http/scopes.ts'
+import { kinds_of_records, mayRead } from '../http/scopes.ts'
 import { recentChanges } from './queries.ts'
 
 // No list shows records of these.
@@ -34,7 +34,7 @@ export function createChanges(db: Db, clock: Clock, wake: () => void) {
     const since = isoTime(Math.min(at_ms, looked_at_ms) - latest_ms)
     const entries = await recentChanges(db, workspace_id, since, most_entries + 1)
     if (entries.length > most_entries) {
-      const everything = Object.keys(scopes).map((kind) => ({ id: 0, kind }))
+      const everything = kinds_of_records.map((kind) => ({ id: 0, kind }))
       return { entries: everything, at_ms, ids: new Set<number>() }
     }
     return { entries, at_ms, ids: new Set(entries.map(({ id }) => id)) }

@@ -55,6 +55,13 @@ export const TagsInput = () =>
 export const nullableObject = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: ['object', 'null'] })
 
+/** A field that a list leaves out where it is long; an absent field is unchanged by a PUT. */
+export const Listed = <T extends TSchema>(field: T, limit = '8 KiB') =>
+  Type.Optional({
+    ...field,
+    description: `Left out where it has more than ${limit}: read it by itself.`,
+  } as T)
+
 /** A body of which nothing else is taken: `fields` may be sent, `read_only` ones are accepted and ignored. */
 export function Body<T extends Record<string, TSchema>>(
   fields: T,
@@ -88,6 +95,14 @@ export const ListQuery = <T extends Record<string, TSchema>>(filters: T, options
     },
     { additionalProperties: false, ...options },
   )
+
+/** The cursor of a list that comes all at once, unless it is too long for one answer. */
+export const rest_cursor = Type.Optional(
+  Type.String({
+    maxLength: 2000,
+    description: 'The `next_cursor` of an answer that had no room for all; empty for the beginning.',
+  }),
+)
 
 /** The body of an operation that takes none: absent or {}. */
 export const NoFields = Type.Object({}, { additionalProperties: false })

@@ -164,3 +164,20 @@ export function pageAnswer<T>(
   const next_cursor = next && encodeCursor(order, next)
   return { success: true as const, data, meta: { per_page: page.per_page, next_cursor } }
 }
+
+/**
+ * A list that comes all at once, as one page of its number; where it does not fit, the first part with the place to go on
+ * from, and with the number of all that `count` tells. A later part, which was asked for by cursor, has no total.
+ */
+export async function wholeAnswer<T>(
+  data: T[],
+  { cursor, order, next }: { cursor: string | undefined; order: string; next: readonly unknown[] | null },
+  count: () => Promise<number>,
+) {
+  const per_page = Math.max(1, data.length)
+  const next_cursor = next && encodeCursor(order, next)
+  if (cursor !== undefined) return { success: true as const, data, meta: { per_page, next_cursor } }
+  if (!next_cursor) return list(data, data.length, { page: 1, per_page })
+  const { meta, ...answer } = list(data, await count(), { page: 1, per_page })
+  return { ...answer, meta: { ...meta, next_cursor } }
+}

@@ -25,6 +25,9 @@ const read_scopes: Record<string, string> = {
   sessions: 'members:write',
 }
 
+/** The kinds of records, as the audit log calls them. */
+export const kinds_of_records: readonly string[] = Object.keys(read_scopes)
+
 /**
  * Whether a caller with the scopes `own` may give, change or end what has the scopes `others` (contract: keys, limits,
  * safety). A list of all scopes does not cover null.

@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import type { AuditLogTable, DealStagesTable } from '../db/tables.ts'
 import { actorOf, namedActors } from '../events/actors.ts'
+import { listed_sides, listedSides } from '../events/audit.ts'
 
 // Joined one by one: for a list of ids, SQLite without statistics would rather read all rows of the workspace.
 const chosen = (ids: number[]) =>
@@ -27,19 +28,25 @@ export async function stageChanges(
   return new Map(rows.map(({ id, changed_by: _, ...shown }, index) => [id, { ...shown, by: named[index] }]))
 }
 
-/** What entries of the audit log show, by their ids. */
+type Change = Pick<
+  Selectable<AuditLogTable>,
+  'id' | 'action' | 'actor_kind' | 'actor_id' | 'before' | 'after' | 'request_id'
+> &
+  Record<'before_bytes' | 'after_bytes', number>
+
+/** What entries of the audit log show, by their ids; long sides are left out. */
 export async function changes(db: Db, workspace_id: number, ids: number[]): Promise<Map<number, object>> {
   if (!ids.length) return new Map()
-  const { rows } = await sql<Selectable<AuditLogTable>>`
-    SELECT a.* FROM ${chosen(ids)} CROSS JOIN audit_log AS a
+  const { rows } = await sql<Change>`
+    SELECT a.id, a.action, a.actor_kind, a.actor_id, a.request_id, ${sql.join(listed_sides)}
+    FROM ${chosen(ids)} CROSS JOIN audit_log AS a
     WHERE a.workspace_id = ${workspace_id} AND a.id = chosen.column1`.execute(db)
   const actors = rows.map(({ actor_kind: kind, actor_id: id }) => ({ kind, id }))
   const named = await namedActors(db, workspace_id, actors)
-  const side = (text: string | null): object | null => text && JSON.parse(text)
   return new Map(
-    rows.map(({ id, action, before, after, request_id }, index) => [
+    rows.map(({ id, action, request_id, ...row }, index) => [
       id,
-      { action, actor: named[index], before: side(before), after: side(after), request_id },
+      { action, actor: named[index], ...listedSides(row), request_id },
     ]),
   )
 }

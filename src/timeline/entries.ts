@@ -1,4 +1,5 @@
 import type { Db } from '../db/db.ts'
+import { fitting } from '../db/sizes.ts'
 import { changes, stageChanges } from './changes.ts'
 import { type EntryType, entry_types, type TimelineEntry } from './schema.ts'
 import { type Mark, type Owner, sources } from './sources.ts'
@@ -16,10 +17,15 @@ export type Place = readonly [string, number, number]
 type Of = { workspace_id: number; owner: Owner; owner_id: number; types: readonly EntryType[] }
 
 type Found = Mark & { rank: number }
+// A page ends at so much text of notes. As JSON a character may take six times its bytes; the rest of a page is short.
+const note_bytes = 512 * 1024
 const first: Place = ['9999-12-31T23:59:59.999Z', entry_types.length, 0]
 const beyond = Number.MAX_SAFE_INTEGER
 
-/** One page of a timeline, newest first, before a place (null: from the newest); `next` is null at the end. */
+/**
+ * One page of a timeline, newest first, before a place (null: from the newest); `next` is null at the end. A page of long
+ * notes has fewer entries.
+ */
 export async function listTimeline(
   db: Db,
   views: Views,
@@ -39,8 +45,9 @@ export async function listTimeline(
     }),
   )
   const sorted = found.flat().sort(newestFirst)
-  const page = sorted.slice(0, per_page)
-  const last = sorted.length > per_page ? page.at(-1) : undefined
+  const sizes = sorted.slice(0, per_page).map(({ bytes = 0 }) => ({ bytes }))
+  const page = sorted.slice(0, fitting(sizes, note_bytes).count)
+  const last = sorted.length > page.length ? page.at(-1) : undefined
   const data = await loadAll(db, views, workspace_id, page)
   const entries = page.flatMap(({ at, id, rank }): TimelineEntry[] => {
     const type = typeOf(rank)

@@ -32,7 +32,7 @@ export function timelineRoutes(app: App, { reading, views }: { reading: Reading;
           'x-extension': true,
           summary: `List what happened with a ${noun}`,
           description:
-            'Newest first, by cursor only. What the key may not read by itself (activities, appointments, deals, notes) is left out.',
+            'Newest first, by cursor only; a page of long notes ends early. What the key may not read by itself (activities, appointments, deals, notes) is left out.',
           params: IdParams,
           querystring: TimelineQuery,
           response: { 200: List(TimelineEntry) },

@@ -14,7 +14,8 @@ import {
   type Sought,
   type Window,
 } from './log-slices.ts'
-import type { Attempt, Delivery, DeliveryDetail } from './schema.ts'
+import type { Delivery, DeliveryDetail } from './schema.ts'
+import { newestAttempts, shownAttempts } from './shown-attempts.ts'
 
 const columns = [
   'id',
@@ -169,7 +170,7 @@ async function removedWebhooks(db: Db, workspace_id: number): Promise<string[]> 
   return rows.map(({ webhook_id }) => webhook_id)
 }
 
-/** A delivery with every attempt, or null. The request's body is the event's stored text, never made anew. */
+/** A delivery with its newest attempts, or null. The request's body is the event's stored text, never made anew. */
 export async function findDelivery(db: Db, workspace_id: number, id: string): Promise<DeliveryDetail | null> {
   const delivery = await db
     .selectFrom('webhook_deliveries')
@@ -185,31 +186,7 @@ export async function findDelivery(db: Db, workspace_id: number, id: string): Pr
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', delivery.event_id)
     .executeTakeFirst()
-  const rows = await db
-    .selectFrom('webhook_attempts')
-    .selectAll()
-    .where('workspace_id', '=', workspace_id)
-    .where('delivery_id', '=', id)
-    .orderBy('number')
-    .execute()
+  const rows = await newestAttempts(db, workspace_id, id)
   const body = event ? bodyFor(event.payload, delivery.webhook_id) : ''
-  const attempts = rows.map((row): Attempt => {
-    const headers = JSON.parse(row.request_headers)
-    const { response_status: status, error_code } = row
-    const response =
-      status === null
-        ? null
-        : { status, headers: JSON.parse(row.response_headers ?? '{}'), body: row.response_body ?? '' }
-    const error = error_code === null ? null : { code: error_code, message: row.error_message ?? '' }
-    const { number, started_at, duration_ms } = row
-    return {
-      number,
-      started_at,
-      duration_ms,
-      request: { url: row.request_url, headers, body },
-      response,
-      error,
-    }
-  })
-  return { ...current(delivery), attempts }
+  return { ...current(delivery), attempts: shownAttempts(rows, body) }
 }

@@ -109,7 +109,15 @@ export const Attempt = Type.Object(
     number: Type.Integer(),
     started_at: Timestamp(),
     duration_ms: Type.Integer(),
-    request: Type.Object({ url: Type.String(), headers: Headers, body: Type.String() }),
+    request: Type.Object({
+      url: Type.String(),
+      headers: Headers,
+      body: Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        description:
+          'Every attempt sends the same bytes. Where they would be more than 1 MiB in all, the newest attempt alone shows them, and the others null.',
+      }),
+    }),
     response: nullable<{ status: number; headers: Record<string, string>; body: string }>({
       status: { type: 'integer' },
       headers: Headers,
@@ -125,7 +133,10 @@ export const Attempt = Type.Object(
 export type Attempt = Static<typeof Attempt>
 
 export const DeliveryDetail = Type.Object(
-  { ...logged, attempts: Type.Array(Attempt) },
+  {
+    ...logged,
+    attempts: Type.Array(Attempt, { description: 'The newest hundred, or 512 KiB of them; oldest first.' }),
+  },
   { title: 'DeliveryDetail' },
 )
 export type DeliveryDetail = Static<typeof DeliveryDetail>

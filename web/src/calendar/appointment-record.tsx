@@ -136,7 +136,7 @@ function KnownAppointment({ appointment, panel, onLeave }: KnownProps) {
                 <Field
                   label={t.calendar.notes}
                   kind="long"
-                  value={appointment.notes}
+                  value={appointment.notes ?? null}
                   onSave={saving('notes')}
                 />
               </div>

@@ -8,7 +8,8 @@ import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo, tell } from '../ui/undo.tsx'
 
-export type Appointment = Schemas['Appointment']
+/** As the list shows it: long notes come with the record itself alone. */
+export type Appointment = Schemas['ListedAppointment']
 export type Times = Pick<Appointment, 'start_at' | 'end_at'>
 type Range = { from: string; to: string }
 type Shown = { appointments: Appointment[]; more: boolean }
@@ -66,7 +67,7 @@ export function useAppointmentActions() {
       { queryKey: ['appointments', 'range'] },
       (shown) => shown && { ...shown, appointments: shown.appointments.map(changed) },
     )
-    client.setQueryData<Appointment>(appointmentQuery(appointment.id).queryKey, (one) => one && appointment)
+    client.setQueryData(appointmentQuery(appointment.id).queryKey, (one) => one && { ...one, ...appointment })
   }
   async function store({ id, title }: Appointment, body: Partial<Appointment>) {
     const saving = dataOf(api.PUT('/api/v1/appointments/{id}', { ...byId(id), body }))

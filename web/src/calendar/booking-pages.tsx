@@ -17,7 +17,7 @@ import { dated, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
-import { type BookingPage, bookingPagesQuery, publicAddress, touched } from './booking.ts'
+import { bookingPagesQuery, type ListedBookingPage, publicAddress, touched } from './booking.ts'
 import './booking.css'
 
 /** The pages on which visitors book appointments. */
@@ -67,7 +67,7 @@ export function BookingPagesPage() {
   )
 }
 
-function useColumns(): Column<BookingPage>[] {
+function useColumns(): Column<ListedBookingPage>[] {
   const t = useTexts()
   const formats = useFormats()
   return useMemo(

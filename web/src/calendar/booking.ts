@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 
 export type BookingPage = Schemas['BookingPage']
+export type ListedBookingPage = Schemas['ListedBookingPage']
 /** From and to on the clock of the page's zone, HH:MM; to may be 24:00. */
 export type Hours = { from: string; to: string }
 export const weekdays = [

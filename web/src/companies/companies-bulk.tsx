@@ -4,10 +4,10 @@ import { useBulk } from '../record/bulk.tsx'
 import { BulkText } from '../record/bulk-text.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { ListPage } from '../ui/list-page.tsx'
-import { type Company, changeCompany, touched } from './companies.ts'
+import { changeCompany, type ListedCompany, touched } from './companies.ts'
 
 /** What can be done with the selected companies beside deleting; it has one Undo for all. */
-export function CompaniesBulk({ act }: Pick<ListPage<Company>, 'act'>) {
+export function CompaniesBulk({ act }: Pick<ListPage<ListedCompany>, 'act'>) {
   const t = useTexts()
   const bulk = useBulk()
   const setIndustry = (text: string) =>

@@ -6,9 +6,9 @@ import type { Filter } from '../ui/filters.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
 import {
-  type Company,
   companiesQuery,
   deleteCompany,
+  type ListedCompany,
   restoreCompany,
   touched,
   websiteOf,
@@ -19,7 +19,7 @@ import { CreateCompany } from './create-company.tsx'
 
 const filter_names = ['created_from', 'created_to', 'custom_field'] as const
 
-const columnsOf = (t: Texts): Column<Company>[] => [
+const columnsOf = (t: Texts): Column<ListedCompany>[] => [
   {
     id: 'name',
     label: t.companies.name,

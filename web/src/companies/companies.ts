@@ -3,6 +3,7 @@ import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import type { CustomChanges } from '../record/custom-fields.tsx'
 
 export type Company = Schemas['Company']
+export type ListedCompany = Schemas['ListedCompany']
 
 export type CompanyChanges = Partial<
   Pick<Company, 'name' | 'website' | 'industry' | 'phone' | 'address'> & { custom_fields: CustomChanges }

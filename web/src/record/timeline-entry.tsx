@@ -20,8 +20,9 @@ type Actor = Schemas['Actor']
 type Change = {
   action: string
   actor: Actor
-  before: Record<string, unknown> | null
-  after: Record<string, unknown> | null
+  /** Undefined where it is long: the audit log has it. */
+  before?: Record<string, unknown> | null
+  after?: Record<string, unknown> | null
 }
 type Stage = { deal_id: number; deal_name: string; from: string | null; to: string; by: Actor }
 
@@ -86,7 +87,7 @@ function ToldChange({ action, actor, before, after }: Change) {
   return (
     <>
       {known ? record.changed(who) : record.acted(who, action)}
-      <ChangedFields before={kept(before)} after={kept(after)} />
+      <ChangedFields before={kept(before) ?? null} after={kept(after) ?? null} />
     </>
   )
 }

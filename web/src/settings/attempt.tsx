@@ -6,8 +6,8 @@ import { Message } from './message.tsx'
 
 type Attempt = Schemas['Attempt']
 
-/** An attempt: why it failed and what to do, then what was sent and what came back, side by side. */
-export function AttemptDetail({ attempt }: { attempt: Attempt }) {
+/** An attempt, and the body that all attempts of its delivery send: why it failed and what to do, then what was sent and what came back, side by side. */
+export function AttemptDetail({ attempt, body }: { attempt: Attempt; body: string }) {
   const t = useTexts()
   const { request, response, error } = attempt
   return (
@@ -18,8 +18,8 @@ export function AttemptDetail({ attempt }: { attempt: Attempt }) {
           title={t.settings.request}
           line={`POST ${request.url}`}
           headers={request.headers}
-          body={request.body}
-          actions={<CopyButton value={curlOf(request)} label={t.settings.copy_curl} />}
+          body={body}
+          actions={<CopyButton value={curlOf(request, body)} label={t.settings.copy_curl} />}
         />
         {response ? (
           <Message
@@ -56,7 +56,7 @@ function Failure({ error: { code, message } }: { error: NonNullable<Attempt['err
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** The same request for a terminal. */
-function curlOf({ url, headers, body }: Attempt['request']): string {
+function curlOf({ url, headers }: Attempt['request'], body: string): string {
   const told = Object.entries(headers)
     // What curl works out by itself.
     .filter(([name]) => !/^(host|content-length|connection|transfer-encoding)$/i.test(name))

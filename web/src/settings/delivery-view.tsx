@@ -78,9 +78,10 @@ export function DeliveryView({ delivery, chosen, onChoose }: Props) {
   const { attempts } = delivery
   const latest = attempts.at(-1)
   const attempt = attempts.find(({ number }) => number === chosen) ?? latest
+  const body = latest?.request.body ?? ''
   return (
     <div className="delivery">
-      <Facts delivery={delivery} body={latest?.request.body} />
+      <Facts delivery={delivery} body={body} />
       <div className="delivery-split">
         <AttemptLine
           delivery={delivery}
@@ -89,7 +90,7 @@ export function DeliveryView({ delivery, chosen, onChoose }: Props) {
         />
         <div className="delivery-detail">
           {attempt ? (
-            <AttemptDetail key={attempt.number} attempt={attempt} />
+            <AttemptDetail key={attempt.number} attempt={attempt} body={body} />
           ) : (
             <p className="settings-hint">{t.settings.no_attempt_yet}</p>
           )}
@@ -99,7 +100,7 @@ export function DeliveryView({ delivery, chosen, onChoose }: Props) {
   )
 }
 
-function Facts({ delivery, body }: { delivery: Delivery; body: string | undefined }) {
+function Facts({ delivery, body }: { delivery: Delivery; body: string }) {
   const t = useTexts()
   const formats = useFormats()
   const { data: webhooks } = useWebhooks()

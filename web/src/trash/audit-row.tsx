@@ -1,14 +1,16 @@
-import { ActionIcon } from '@mantine/core'
+import { ActionIcon, Skeleton } from '@mantine/core'
 import { ChevronDownIcon, ChevronRightIcon } from '@primer/octicons-react'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
-import type { Schemas } from '../api/client.ts'
+import { api, dataOf, type Schemas } from '../api/client.ts'
 import { type Formats, useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
 import { readable, whoOf } from '../record/changes.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 
-export type AuditEntry = Schemas['AuditEntry']
+export type AuditEntry = Schemas['ListedAuditEntry']
 
 /** A change as a sentence: who did what to which record, and when; the fields unfold below it. */
 export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string; to: string | null }) {
@@ -55,11 +57,25 @@ export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string;
 function Sides({ entry }: { entry: AuditEntry }) {
   const t = useTexts()
   const formats = useFormats()
-  const { before, after, request_id, kind, record_id, occurred_at } = entry
+  const { id, request_id, kind, record_id, occurred_at } = entry
+  // A list has no long sides.
+  const incomplete = entry.before === undefined || entry.after === undefined
+  const whole = useQuery({
+    queryKey: ['audit', 'entry', id],
+    queryFn: () => dataOf(api.GET('/api/v1/audit-log/{id}', { params: { path: { id } } })),
+    enabled: incomplete,
+  })
+  const { before, after } = whole.data ?? entry
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
   return (
     <>
-      {names.length === 0 ? (
+      {incomplete && !whole.data ? (
+        whole.error ? (
+          <ProblemNote error={whole.error} onRetry={whole.refetch} />
+        ) : (
+          <Skeleton h={40} />
+        )
+      ) : names.length === 0 ? (
         <p className="audit-soft">{t.trash.no_sides}</p>
       ) : (
         <div className="audit-scroll">

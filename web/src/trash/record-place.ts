@@ -1,6 +1,6 @@
-type Side = Record<string, unknown> | null
+type Side = Record<string, unknown> | null | undefined
 /** What an entry of the audit log tells of its record. */
-type Entry = { kind: string; record_id: number | string; action: string; before: Side; after: Side }
+type Entry = { kind: string; record_id: number | string; action: string; before?: Side; after?: Side }
 type Told = Entry & { actor: { id: string | null; name: string | null } }
 
 const paths: Record<string, string> = {
