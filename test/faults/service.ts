@@ -14,16 +14,22 @@ type Wishes = {
   env?: { DATABASE_URL?: string; [name: string]: string | undefined }
   key?: string
   words?: string[]
+  /** A command that runs the service, such as one that limits its memory; the service is its last words. */
+  within?: string[]
 }
 
 /**
  * Starts the service on a data folder and a free port; without a rate limit. Give the key when it was shown before.
  * `words` are options of `serve`.
  */
-export async function startService(data_dir: string, { env = {}, key = '', words = [] }: Wishes = {}) {
+export async function startService(
+  data_dir: string,
+  { env = {}, key = '', words = [], within = [] }: Wishes = {},
+) {
   const found = env.DATABASE_URL ? { DATA_DIR: data_dir } : await settingsOf(data_dir)
   const settings = { PORT: '0', ...found, RATE_LIMIT_PER_SECOND: '0', LOG_LEVEL: 'error' }
-  const child = spawn(process.execPath, [main, 'serve', ...words], {
+  const [command = '', ...rest] = [...within, process.execPath, main, 'serve', ...words]
+  const child = spawn(command, rest, {
     env: { PATH: process.env.PATH, ...settings, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -26,8 +26,8 @@ export const migrations: Migration[] = [
   finalRemoval,
   timelines,
   people,
-  auditLogKinds,
   interruptions,
   backlogs,
   accounts,
+  auditLogKinds,
 ]
