@@ -26,7 +26,7 @@ const once_is_enough = [
   'src/deals/stages.test.ts',
   'src/deals/value.test.ts',
   'src/http/{patch,rate-limit,server,texts}.test.ts',
-  'src/webhooks/{capacity,connector,schedule,signature,slow-start,target}.test.ts',
+  'src/webhooks/{capacity,connector,resolve,schedule,signature,slow-start,target}.test.ts',
   'src/web/{build,routes}.test.ts',
   'test/architecture.test.ts',
   'test/container.test.ts',

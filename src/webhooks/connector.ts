@@ -1,7 +1,8 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
-import { addressAllowed, type Resolve, refusal, resolveInTime, type TargetPolicy } from './target.ts'
+import { type Resolve, resolveInTime } from './resolve.ts'
+import { addressAllowed, refusal, type TargetPolicy } from './target.ts'
 
 /** Every code that an attempt in the log can carry (contract: webhooks); the dispatcher alone gives `interrupted`. */
 export const attempt_error_codes = [

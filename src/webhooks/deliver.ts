@@ -3,7 +3,8 @@ import { Agent, type Dispatcher } from 'undici'
 import { systemClock } from '../clock.ts'
 import { storable } from '../db/recordset.ts'
 import { type AttemptError, attemptError, guardedConnector } from './connector.ts'
-import { type Resolve, resolveHost, type TargetPolicy } from './target.ts'
+import { type Resolve, resolveHost } from './resolve.ts'
+import type { TargetPolicy } from './target.ts'
 
 export { attempt_error_codes } from './connector.ts'
 

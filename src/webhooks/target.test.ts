@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
-import { addressAllowed, checkUrl, parseNetworks, resolveHost, type TargetPolicy } from './target.ts'
+import { resolveHost } from './resolve.ts'
+import { addressAllowed, checkUrl, parseNetworks, type TargetPolicy } from './target.ts'
 
 const strict: TargetPolicy = { allowed_networks: [], allow_private: false }
 const at_home: TargetPolicy = { allowed_networks: [], allow_private: true }

@@ -1,7 +1,6 @@
-import { lookup, Resolver } from 'node:dns/promises'
-import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { type Resolve, resolveHost, resolveInTime } from './resolve.ts'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 export type Network = [Address, number]
@@ -13,11 +12,7 @@ export type TargetPolicy = {
   allow_private: boolean
 }
 
-/** All addresses of a name; rejects when there is none. */
-export type Resolve = (hostname: string) => Promise<string[]>
-
 const setting = 'WEBHOOK_ALLOWED_NETWORKS'
-const dns_limit_ms = 3000
 const url_limit = 2048
 
 const metadata = parseNetworks('169.254.0.0/16, fd00:ec2::254')
@@ -141,57 +136,4 @@ function urlProblem(raw: string): string | null {
   const url = URL.parse(raw)
   if (url === null || url.hostname === '') return 'is not a valid URL.'
   return url.port === '0' ? 'must not have port 0.' : null
-}
-
-/** Resolves within 3 seconds, or rejects. */
-export async function resolveInTime(resolve: Resolve, hostname: string): Promise<string[]> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`no DNS answer within ${dns_limit_ms} ms`)),
-      dns_limit_ms,
-    ).unref()
-  })
-  try {
-    return await Promise.race([resolve(hostname), late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/**
- * The addresses of a host name: the machine's hosts file, then the name servers, then whatever else the system knows
- * (search domains, mDNS).
- */
-export async function resolveHost(hostname: string): Promise<string[]> {
-  const name = hostname.toLowerCase().replace(/\.$/, '')
-  if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
-  const local = fromHostsFile(name)
-  if (local.length > 0) return local
-
-  // The system's own lookup holds one of four threads while it waits, so that a few slow name servers would stop all
-  // others. It comes last, for names of which a name server has said that they don't exist, or when there is none.
-  const resolver = new Resolver({ timeout: 1000, tries: 2 })
-  const limit = setTimeout(() => resolver.cancel(), dns_limit_ms - 100)
-  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
-  clearTimeout(limit)
-  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-  if (found.length > 0) return found
-  const failed = answers.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason)
-  const slow = failed.find(({ code }) => !['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'].includes(code))
-  if (slow !== undefined) throw slow
-  return (await lookup(hostname, { all: true })).map(({ address }) => address)
-}
-
-function fromHostsFile(name: string): string[] {
-  try {
-    // Read synchronously: it is a small file, and the thread pool may be busy with slow look-ups.
-    const lines = readFileSync('/etc/hosts', 'utf8').split('\n')
-    const words = lines.map((line) => line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/))
-    return words.flatMap(([address = '', ...names]) =>
-      isIP(address) && names.includes(name) ? [address] : [],
-    )
-  } catch {
-    return []
-  }
 }
