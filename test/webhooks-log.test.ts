@@ -193,6 +193,32 @@ describe('metrics', () => {
     }
   }
 
+  test('show how much paused webhooks keep, and for how long', async () => {
+    const call = await newWorkspace(rapport)
+    const kept = async () => {
+      const { text } = await rapport.call('GET', '/metrics')
+      const value = (name: string) =>
+        Number(new RegExp(`^rapport_deliveries_${name} (.*)$`, 'm').exec(text)?.[1])
+      return [value('paused'), value('oldest_paused_seconds')]
+    }
+    assert.deepEqual(await kept(), [0, 0])
+    const hook = await register(call, { url: receiver.url })
+    await act(call, hook.id, 'pause')
+    for (let n = 0; n < 3; n++) {
+      await company(call)
+      clock.advance(3_600_000)
+    }
+    assert.deepEqual(await kept(), [3, 3 * 3600])
+    receiver.answering = () => ({})
+    await act(call, hook.id, 'resume')
+    await until(kept, ([paused]) => paused === 0)
+    assert.deepEqual(await kept(), [0, 0])
+    await until(
+      () => total(call, 'status=pending'),
+      (n) => n === 0,
+    )
+  })
+
   test('show what is due and for how long, what is in flight, and what failed', async () => {
     const call = await newWorkspace(rapport)
     const before = await numbers()

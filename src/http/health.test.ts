@@ -20,7 +20,14 @@ before(async () => {
   database = await openScratch(folder)
   app = createServer(undefined)
   const metrics = createMetrics(
-    async () => ({ due: 3, in_flight: 2, failed: 1, oldest_due_seconds: 0.5 }),
+    async () => ({
+      due: 3,
+      in_flight: 2,
+      failed: 1,
+      oldest_due_seconds: 0.5,
+      paused: 4,
+      oldest_paused_seconds: 9,
+    }),
     () => ({ held: false, put_off: 0, durable: true }),
   )
   metrics.watch(app)
@@ -84,7 +91,7 @@ test('metrics count requests by route and status, with the latency and the queue
   assert.equal(requests('GET', 'unknown', 404), 1)
   assert.ok(!text.includes('/none'))
   assert.equal(value('rapport_http_request_seconds_count{method="GET",route="/api/v1/companies/:id"}'), 2)
-  for (const name of ['due', 'in_flight', 'failed', 'oldest_due_seconds'])
+  for (const name of ['due', 'in_flight', 'failed', 'oldest_due_seconds', 'paused', 'oldest_paused_seconds'])
     assert.equal(value(`rapport_deliveries_${name} `), 0)
 })
 

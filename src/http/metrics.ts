@@ -9,7 +9,15 @@ declare module 'fastify' {
 }
 
 /** Numbers of the delivery queue, read when /metrics is asked for; ages in seconds. */
-export type QueueNumbers = { due: number; in_flight: number; failed: number; oldest_due_seconds: number }
+export type QueueNumbers = {
+  due: number
+  in_flight: number
+  failed: number
+  oldest_due_seconds: number
+  /** Kept for paused webhooks. */
+  paused: number
+  oldest_paused_seconds: number
+}
 
 /**
  * Whether what is old waits to be removed because the clock may be wrong, how often that was put off, and whether a power
@@ -136,7 +144,7 @@ export function createMetrics(
     async text(): Promise<string> {
       const others = (await peers?.ask()) ?? []
       const counted = others.length ? addUp([ownText(), ...others]) : ownText()
-      const { due, in_flight, failed, oldest_due_seconds } = await readQueue()
+      const { due, in_flight, failed, paused, ...ages } = await readQueue()
       const gauge = (name: string, help: string, value: number) => [
         ...head(`rapport_deliveries_${name}`, 'gauge', help),
         `rapport_deliveries_${name} ${value}`,
@@ -147,7 +155,9 @@ export function createMetrics(
         ...gauge('due', 'Deliveries whose next attempt is due.', due),
         ...gauge('in_flight', 'Deliveries that are being attempted.', in_flight),
         ...gauge('failed', 'Deliveries in the log that failed.', failed),
-        ...gauge('oldest_due_seconds', 'Age of the oldest due delivery.', oldest_due_seconds),
+        ...gauge('oldest_due_seconds', 'Age of the oldest due delivery.', ages.oldest_due_seconds),
+        ...gauge('paused', 'Deliveries kept for paused webhooks, at most 100000.', paused),
+        ...gauge('oldest_paused_seconds', 'Age of the oldest kept one.', ages.oldest_paused_seconds),
         ...head('rapport_removal_held', 'gauge', 'Removal waits: the clock may be wrong.'),
         `rapport_removal_held ${Number(held)}`,
         ...head('rapport_removal_put_off_total', 'counter', 'Removals that were put off for that.'),

@@ -121,7 +121,14 @@ test('a statement that holds the loop longer than 50 ms is told by its first wor
 
 test('metrics count the statements that held the loop for too long', async () => {
   const metrics = createMetrics(
-    async () => ({ due: 0, in_flight: 0, failed: 0, oldest_due_seconds: 0 }),
+    async () => ({
+      due: 0,
+      in_flight: 0,
+      failed: 0,
+      oldest_due_seconds: 0,
+      paused: 0,
+      oldest_paused_seconds: 0,
+    }),
     () => ({ held: false, put_off: 0, durable: true }),
   )
   database.onSlow(metrics.statementHeld)
