@@ -7,6 +7,9 @@ export const crashes: Fault[] = [
     fault: 'kill -9 after a claim, before the POST',
     promise: 'sent when the lease is over, once; the attempt is listed as interrupted and uses up no try',
     tests: {
+      'test/faults/kill.fault.ts': [
+        'killed after a claim and before the POST: the delivery is sent once, when the lease is over, and no try is used',
+      ],
       'src/webhooks/queue.test.ts': [
         'a lease that ends makes the delivery due again; its attempt is listed as interrupted and is no try',
       ],
@@ -20,6 +23,9 @@ export const crashes: Fault[] = [
     fault: 'kill -9 after the receiver answered, before the commit',
     promise: 'sent again: same delivery id, same bytes, ends succeeded; never 0 times',
     tests: {
+      'test/faults/kill.fault.ts': [
+        'killed when the receiver has answered, before that is written down: sent again with the same id and bytes',
+      ],
       'test/faults/history.test.ts': [
         'five kills among random operations, with restarts and clock jumps: every promise holds in the history',
       ],
@@ -40,6 +46,9 @@ export const crashes: Fault[] = [
     fault: 'SIGTERM under load',
     promise: '503 with Retry-After at once, what is in flight ends within 15 s, exit 0; 0 lost, 0 twice',
     tests: {
+      'test/faults/kill.fault.ts': [
+        'a stop under load: what was acknowledged is delivered once, and the process ends with 0 in time',
+      ],
       'test/faults/stop.test.ts': [
         'while it stops, readiness and every request are 503, and what is in flight is finished',
       ],
@@ -77,6 +86,9 @@ export const crashes: Fault[] = [
     fault: 'the disk is full',
     promise: 'writes are 503, reads work, nothing is half done; heals when there is room again',
     tests: {
+      'test/faults/disk.fault.ts': [
+        'a real full disk: writes are 503 and leave nothing, reads work, and all heals when there is room',
+      ],
       'test/sqlite/full.test.ts': [
         'when the database is full, writes are 503 and nothing is half done; those that share the commit are told too',
       ],

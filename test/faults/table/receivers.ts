@@ -129,6 +129,9 @@ export const receivers: Fault[] = [
     fault: '410, and 429 or 503 with Retry-After',
     promise: 'failures as all others, retried by the schedule: the receiver sets no time',
     tests: {
+      'test/webhooks-refusals.test.ts': [
+        '410, and 429 or 503 with Retry-After, are failures like all others: the schedule alone says when the retry comes',
+      ],
       'test/webhooks-delivery.test.ts': [
         '200 to 299 is a success and nothing else is; a redirect is not followed',
       ],
@@ -140,8 +143,8 @@ export const receivers: Fault[] = [
     fault: 'a backlog of 100,000 for one webhook, an event for another',
     promise: 'the other one gets it within 1 s',
     tests: {
-      'test/webhooks-isolation.test.ts': [
-        'a backlog of 5,000 on a webhook that hangs does not delay an event of another by a second',
+      'test/faults/backlog.fault.ts': [
+        'a backlog of 100,000 for one slow webhook: an event of another one arrives within a second',
       ],
       'test/postgres/backlog.test.ts': [
         'a backlog of 100,000 deliveries for one slow webhook delays no other by a second (…)',
