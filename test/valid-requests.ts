@@ -89,6 +89,10 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
 
   /** The ids of records that no POST makes, by the path that they are listed at. */
   const found: Record<string, (who: Person | null) => Promise<string>> = {
+    '/audit-log': async () => {
+      await make('/companies')
+      return answered(await call('GET', `${base}/audit-log?per_page=1`))[0].id
+    },
     '/deliveries': ping,
     '/members': async () => (await join(keeper, rapport.url, 'read_only')).id,
     // Of the caller, who sees no others.
