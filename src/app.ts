@@ -189,7 +189,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   feedRoutes(app, { db, reading, streams, event_names })
 
   const { booking_rate_per_second: per_second, public_url } = config
-  await publicBooking(app, { db, reading, clock, per_second, public_url })
+  await publicBooking(app, { db, reading, clock, seal, per_second, public_url })
   await docsPage(app)
   if (web_folder) await webApp(app, web_folder)
   else app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/', 302))

@@ -40,6 +40,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'typebox',
   },
   { files: 'deals/(stages|value)', may: 'deals/(stages|value)', packages: '' },
+  { files: 'appointments/requests', may: 'appointments/schema', packages: '' },
   { files: 'booking/availability', may: '', packages: 'temporal-polyfill' },
   // Days as a zone has them, for visitors' calendars.
   { files: 'booking/public-days', may: 'booking/availability', packages: 'temporal-polyfill' },
@@ -49,8 +50,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'booking/slots', may: 'booking/(availability|queries|schema)|db/db|clock', packages: '' },
   // A visitor's booking finds or makes a contact and makes an appointment: it does what their own rooms do.
   {
-    files: 'booking/(book|public-.*)',
-    may: 'booking/.*|(contacts|appointments)/(queries|changes|schema|events)|http/.*|events/.*|db/[a-z-]+|clock',
+    files: 'booking/(book|limits|upkeep|public-.*)',
+    may: 'booking/.*|(contacts|appointments)/(queries|changes|schema|events|requests)|http/.*|events/.*|db/[a-z-]+|clock',
     packages: 'typebox|fastify|kysely|node:crypto',
   },
   {

@@ -7,9 +7,16 @@ export const now = '2026-11-21T08:30:00.000Z'
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 export type Made = any
 
+// So that a test may book as often as it likes; what the limits do is tried in booking-flood.test.ts.
+const no_limits = {
+  open_bookings_per_email: 1000,
+  bookings_per_address_per_day: 10_000,
+  bookings_per_hour: 10_000,
+}
+
 /** Makes a booking page; by default one in Berlin, open on weekdays from nine to five, with slots of 30 minutes. */
 export async function makePage({ call }: Pick<Rapport, 'call'>, fields: object = {}): Promise<Made> {
-  const page = { slug: 'demo', title: 'Product demo', time_zone: 'Europe/Berlin', ...fields }
+  const page = { slug: 'demo', title: 'Product demo', time_zone: 'Europe/Berlin', ...no_limits, ...fields }
   const reply = await call('POST', '/api/v1/booking-pages', page)
   assert.equal(reply.status, 201, reply.text)
   return reply.body.data
@@ -35,6 +42,19 @@ export function visitor(url: string, more_headers: Record<string, string> = {}) 
     post: (path: string, fields: Record<string, string>) =>
       ask(path, { method: 'POST', body: new URLSearchParams(fields) }),
   }
+}
+
+let asking = 0
+/** Books a time of a new page with approval, as a visitor; returns the id of the request. */
+export async function makeRequest(rapport: Pick<Rapport, 'call' | 'url'>): Promise<number> {
+  const { id, slug } = await makePage(rapport, { slug: `request-${++asking}`, approval: true })
+  const { get, post } = visitor(rapport.url)
+  const [{ start_at: slot }] = JSON.parse((await get(`/book/${slug}/slots`)).text).data
+  const token = fieldOf((await get(`/book/${slug}?slot=${slot}`)).text, 'token')
+  const answer = await post(`/book/${slug}`, { ...ana, slot, token })
+  assert.equal(answer.status, 303, answer.text)
+  const { body } = await rapport.call('GET', `/api/v1/appointments?booking_page_id=${id}`)
+  return body.data[0].id
 }
 
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }

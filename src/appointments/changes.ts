@@ -3,7 +3,9 @@ import { lockRow } from '../db/locks.ts'
 import { factsOf, recordChange, sidesOf } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
+import type { Changes } from '../events/define.ts'
 import { emit } from '../events/emit.ts'
+import { conflict } from '../http/errors.ts'
 import { orNotFound } from '../http/records.ts'
 import { appointmentCancelled, appointmentCreated, appointmentUpdated } from './events.ts'
 import {
@@ -13,7 +15,11 @@ import {
   storedPage,
   updateAppointment,
 } from './queries.ts'
+import { lapsesAt } from './requests.ts'
 import { type Appointment, type AppointmentFields, appointment_fields } from './schema.ts'
+
+/** Whether others know of it: a request has no event until somebody accepts it. */
+const isBooked = ({ status }: Appointment) => status === 'scheduled' || status === 'cancelled'
 
 const existing = async (db: Db, workspace_id: number, id: number): Promise<Appointment> =>
   orNotFound('appointment', await findAppointment(db, workspace_id, id))
@@ -40,7 +46,7 @@ export async function holdTimesOf(tx: Db, workspace_id: number, id: number): Pro
   await holdTimes(tx, workspace_id, await storedPage(tx, workspace_id, id))
 }
 
-/** Adds a scheduled appointment: appointment.created. First hold the page's times. A time that is taken is a 409. */
+/** Adds an appointment: appointment.created, if it is scheduled. First hold the page's times. A time that is taken is a 409. */
 export async function createAppointment(
   tx: Db,
   context: Context,
@@ -48,7 +54,7 @@ export async function createAppointment(
 ): Promise<Appointment> {
   const id = await insertAppointment(tx, context, values)
   const shown = await existing(tx, context.workspace_id, id)
-  await emit(tx, context, appointmentCreated, shown)
+  if (isBooked(shown)) await emit(tx, context, appointmentCreated, shown)
   await recordChange(tx, context, {
     ...{ action: 'created', kind: 'appointments', record_id: id },
     after: factsOf(shown),
@@ -57,7 +63,7 @@ export async function createAppointment(
 }
 
 /**
- * Saves changed fields, as appointment.updated. Before moving it, hold the times of the page it will be on. A time that is
+ * Saves changed fields, as appointment.updated where it is booked. Before moving it, hold the times of the page it will be on. A time that is
  * taken is a 409.
  */
 export async function changeAppointment(
@@ -71,7 +77,7 @@ export async function changeAppointment(
   const after = await existing(tx, context.workspace_id, before.id)
   const told = changesBetween(before, after, appointment_fields)
   if (!told) return after
-  await emit(tx, context, appointmentUpdated, after, told)
+  if (isBooked(after)) await emit(tx, context, appointmentUpdated, after, told)
   await recordChange(tx, context, {
     ...{ action: 'updated', kind: 'appointments', record_id: before.id },
     ...sidesOf(told, after),
@@ -79,24 +85,79 @@ export async function changeAppointment(
   return after
 }
 
-/** Cancels an appointment: appointment.cancelled. One that is cancelled already stays as it is, its reason too. */
+/**
+ * Accepts a request: it is scheduled, with appointment.created. A scheduled appointment stays as it is. 409 for one that
+ * was cancelled or declined, or whose request has lapsed.
+ */
+export async function acceptRequest(tx: Db, context: Context, before: Appointment): Promise<Appointment> {
+  const { status } = before
+  if (status === 'scheduled') return before
+  if (status !== 'requested') throw conflict(`The appointment is ${status}. Create another one.`)
+  if (lapsesAt(before) <= context.now_ms) throw conflict('The request has lapsed. Create an appointment.')
+  return changeStatus(tx, context, before, { status: 'scheduled', cancel_reason: null })
+}
+
+/** Declines a request, without an event. A declined one stays as it is; 409 for what is no request. */
+export async function declineRequest(
+  tx: Db,
+  context: Context,
+  before: Appointment,
+  reason: string | null,
+): Promise<Appointment> {
+  const { status } = before
+  if (status === 'declined') return before
+  if (status !== 'requested') throw conflict(`The appointment is ${status}: only a request can be declined.`)
+  return changeStatus(tx, context, before, { status: 'declined', cancel_reason: reason })
+}
+
+/**
+ * Cancels an appointment: appointment.cancelled. A request is declined by it. What is cancelled or declined already stays
+ * as it is, its reason too.
+ */
 export async function cancelAppointment(
   tx: Db,
   context: Context,
   before: Appointment,
   reason: string | null,
 ): Promise<Appointment> {
-  if (before.status === 'cancelled') return before
-  const cancelled = { status: 'cancelled', cancel_reason: reason } as const
-  await updateAppointment(tx, context, before.id, cancelled)
+  if (before.status === 'requested') return declineRequest(tx, context, before, reason)
+  if (before.status !== 'scheduled') return before
+  return changeStatus(tx, context, before, { status: 'cancelled', cancel_reason: reason })
+}
+
+// A declined request tells no event, as its creation told none.
+const outcomes = {
+  scheduled: { action: 'accepted', event: appointmentCreated },
+  cancelled: { action: 'cancelled', event: appointmentCancelled },
+  declined: { action: 'declined', event: null },
+}
+
+async function changeStatus(
+  tx: Db,
+  context: Context,
+  before: Appointment,
+  change: { status: keyof typeof outcomes; cancel_reason: string | null },
+): Promise<Appointment> {
+  await updateAppointment(tx, context, before.id, change)
   const after = await existing(tx, context.workspace_id, before.id)
-  await emit(tx, context, appointmentCancelled, after)
+  const { action, event } = outcomes[change.status]
+  if (event) await emit(tx, context, event, after)
   const told = changesBetween(before, after, ['status', 'cancel_reason'])
   await recordChange(tx, context, {
-    ...{ action: 'cancelled', kind: 'appointments', record_id: before.id },
+    ...{ action, kind: 'appointments', record_id: before.id },
     ...(told && sidesOf(told, after)),
   })
   return after
+}
+
+/** Tells that an appointment came back from the trash, if it was ever booked. */
+export async function tellRestored(
+  tx: Db,
+  context: Context,
+  record: object,
+  changes: Changes,
+): Promise<void> {
+  if (isBooked(record as Appointment)) await emit(tx, context, appointmentUpdated, record, changes)
 }
 
 /** Tells that a scheduled appointment went to the trash: to whoever waits for it, it is cancelled. */

@@ -116,16 +116,20 @@ const insert = prepare((db, p: Insertable<AppointmentsTable>) =>
     .returning(['id', ...counted]),
 )
 
-export type NewAppointment = AppointmentFields & { link_hash?: string | null }
+export type NewAppointment = AppointmentFields & {
+  link_hash?: string | null
+  /** By default scheduled. */
+  status?: 'scheduled' | 'requested'
+}
 
-/** Adds a scheduled appointment; returns its id. The database refuses a time that is taken (appointments_overlap). */
+/** Adds an appointment; returns its id. The database refuses a time that is taken (appointments_overlap). */
 export async function insertAppointment(
   tx: Db,
   { workspace_id, now }: By,
-  { link_hash = null, ...fields }: NewAppointment,
+  { link_hash = null, status = 'scheduled', ...fields }: NewAppointment,
 ): Promise<number> {
   const by = { workspace_id, created_at: now, updated_at: now }
-  const [row] = await insert(tx, { ...fields, link_hash, status: 'scheduled', ...by })
+  const [row] = await insert(tx, { ...fields, link_hash, status, ...by })
   if (!row) throw new Error('The insert returned no row.')
   await recount(tx, workspace_id, 'appointments', counted, null, row)
   return row.id

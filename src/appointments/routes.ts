@@ -4,24 +4,27 @@ import { links, referenceProblems } from '../db/references.ts'
 import { List, Single } from '../http/envelope.ts'
 import { type FieldProblem, invalid } from '../http/errors.ts'
 import { checkMatch } from '../http/etag.ts'
-import { Id, IdParams, time } from '../http/fields.ts'
+import { Id, IdParams, NoFields, time } from '../http/fields.ts'
 import { dateFilters, listAnswer, listingOf, RecordsQuery } from '../http/lists.ts'
 import { changesOf } from '../http/patch.ts'
 import { recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import {
+  acceptRequest,
   appointmentToChange,
   cancelAppointment,
   changeAppointment,
   createAppointment,
+  declineRequest,
   holdTimes,
   holdTimesOf,
   tellDeleted,
+  tellRestored,
 } from './changes.ts'
-import { appointmentUpdated } from './events.ts'
 import { listAppointments, orders } from './list.ts'
 import { counted, findAppointment, storedPage } from './queries.ts'
+import { answer_hours } from './requests.ts'
 import {
   Appointment,
   AppointmentCreate,
@@ -85,7 +88,7 @@ export function appointmentRoutes(app: App, { db, reading, write }: Deps): void 
       schema: {
         ...extension,
         summary: 'Create an appointment',
-        description: '409 when the booking page has another scheduled appointment at that time.',
+        description: '409 when the booking page has another scheduled or requested appointment at that time.',
         body: AppointmentCreate,
         response: { 201: Single(Appointment) },
       },
@@ -146,7 +149,8 @@ export function appointmentRoutes(app: App, { db, reading, write }: Deps): void 
       schema: {
         ...extension,
         summary: 'Cancel an appointment',
-        description: 'Its time is free again. One that is cancelled already stays as it is.',
+        description:
+          'Its time is free again. One that is cancelled already stays as it is. A request is declined by it.',
         params: IdParams,
         body: Cancellation,
         response: answer,
@@ -161,6 +165,50 @@ export function appointmentRoutes(app: App, { db, reading, write }: Deps): void 
       }),
   )
 
+  app.post(
+    `${path}/:id/accept`,
+    {
+      ...writing,
+      schema: {
+        ...extension,
+        summary: 'Accept a request',
+        description: `It is scheduled from then on, with appointment.created. A request that nobody answers is declined after ${answer_hours} hours, or at its start.`,
+        params: IdParams,
+        body: NoFields,
+        response: answer,
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const before = await appointmentToChange(tx, context.workspace_id, request.params.id)
+        checkMatch(request, before)
+        if (problems.length) throw invalid(problems)
+        return { record: await acceptRequest(tx, context, before) }
+      }),
+  )
+
+  app.post(
+    `${path}/:id/decline`,
+    {
+      ...writing,
+      schema: {
+        ...extension,
+        summary: 'Decline a request',
+        description: 'Its time is free again. No event tells of it, as none told of the request.',
+        params: IdParams,
+        body: Cancellation,
+        response: answer,
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const before = await appointmentToChange(tx, context.workspace_id, request.params.id)
+        checkMatch(request, before)
+        if (problems.length) throw invalid(problems)
+        return { record: await declineRequest(tx, context, before, request.body.reason ?? null) }
+      }),
+  )
+
   recordRoutes(
     app,
     { db, write },
@@ -169,7 +217,7 @@ export function appointmentRoutes(app: App, { db, reading, write }: Deps): void 
       ...{ view: Appointment, find: findAppointment, counted },
       holdToRestore: holdTimesOf,
       deleted: tellDeleted,
-      restored: appointmentUpdated,
+      restored: tellRestored,
     },
   )
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, Id, Listed, OptionalId, OptionalText, Text, Timestamp } from '../http/fields.ts'
 
-const appointment_statuses = ['scheduled', 'cancelled'] as const
+const appointment_statuses = ['requested', 'scheduled', 'cancelled', 'declined'] as const
 export type AppointmentStatus = (typeof appointment_statuses)[number]
 export const Status = (options: object = {}) =>
   Type.Unsafe<AppointmentStatus>({ type: 'string', enum: appointment_statuses, ...options })
@@ -16,7 +16,7 @@ const texts = {
 const references = {
   contact_id: OptionalId({ examples: [3] }),
   booking_page_id: OptionalId({
-    description: 'Two scheduled appointments of one booking page never overlap.',
+    description: 'Two scheduled or requested appointments of one booking page never overlap.',
     examples: [2],
   }),
 }
@@ -32,8 +32,13 @@ export const Appointment = Type.Object(
     ...references,
     location: texts.location,
     notes: texts.notes,
-    status: Status(),
-    cancel_reason: OptionalText(255, { description: 'Null unless a reason was given on cancelling.' }),
+    status: Status({
+      description:
+        'requested: a visitor asked for it, and it waits for an answer. declined: it was a request that nobody accepted.',
+    }),
+    cancel_reason: OptionalText(255, {
+      description: 'Null unless a reason was given on cancelling or declining.',
+    }),
     created_at: Timestamp(),
     updated_at: Timestamp(),
   },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { makeRequest } from '../../test/booking.ts'
 import { type Rapport, type Reply, startRapport, turnableClock } from '../../test/harness.ts'
 import { people_operations } from '../../test/people.ts'
 import { type Receiver, startReceiver } from '../../test/receiver.ts'
@@ -120,6 +121,7 @@ for (const [kind, { body, change }] of Object.entries(records)) {
 const notes = '/contacts/{id}/notes'
 const webhook = '/webhooks/{webhook_id}'
 const apiKey = async () => `/keys/${(await made('/keys', { name: 'Website form' })).id}`
+const request = async () => `/appointments/${await makeRequest(rapport)}`
 const saved = () => ({ list: 'contacts', name: 'Leads', query: 'stage=lead' })
 const view = async () => `/views/${(await made('/views', saved())).id}`
 const completed = async () => {
@@ -141,6 +143,8 @@ Object.assign(trials, {
   }),
   'post /activities/{id}/complete': acted(() => record('activities'), 'complete', 'completed'),
   'post /activities/{id}/reopen': acted(completed, 'reopen', 'reopened'),
+  'post /appointments/{id}/accept': acted(request, 'accept', 'accepted'),
+  'post /appointments/{id}/decline': acted(request, 'decline', 'declined'),
   'post /appointments/{id}/cancel': acted(() => record('appointments'), 'cancel', 'cancelled'),
   'delete /trash/{kind}/{id}': {
     path: async () => `/trash${await gone(await record('companies'))}`,

@@ -19,6 +19,7 @@ import { isLive } from '../db/references.ts'
 import { factsOf, recordChange } from '../events/audit.ts'
 import { type Context, contextOf } from '../events/context.ts'
 import { emit } from '../events/emit.ts'
+import { noteBooking, waitToBook } from './limits.ts'
 import { findBookingPage, findPublicPage, isTrashedLink } from './queries.ts'
 import type { BookingPage } from './schema.ts'
 import { fitsRules, isOffered } from './slots.ts'
@@ -41,6 +42,8 @@ export type Closed =
   /** The appointment is over. */
   | 'past'
   | 'cancelled'
+  /** It was a request that nobody accepted. */
+  | 'declined'
 /** Why a visitor did not get a time: nothing was changed. */
 export type Unfit =
   /** Somebody else has it. */
@@ -49,6 +52,8 @@ export type Unfit =
   | 'gone'
   /** It is free, and an appointment has another length than the visitor saw. */
   | 'changed'
+/** The page's limits let nobody, or not this visitor, book for so long. */
+export type Limited = { refused: 'limited'; retry_after_seconds: number }
 type Refused<Reason> = { refused: Reason }
 type Outcome<Reason> = { done: Appointment } | Refused<Reason>
 export const isUnfit = (reason: string): reason is Unfit => ['taken', 'gone', 'changed'].includes(reason)
@@ -61,8 +66,8 @@ type Deps = { db: Db; clock: Clock; request_id: string }
 /** What the database keeps of a private link's token. */
 export const linkHash = (token: string): string => hash('sha256', token)
 
-/** A form that was sent. Its `token` is random, so that a form that is sent twice leads to one appointment. */
-export type Form = Wish & { token: string; visitor: Visitor }
+/** A form that was sent, with a keyed hash of where it came from. Its `token` is random, so that a form that is sent twice leads to one appointment. */
+export type Form = Wish & { token: string; visitor: Visitor; address_hash: string }
 
 /**
  * The token of the private link that a form's booking gets: 32 bytes as base64url, made of the form's own. One in which
@@ -88,7 +93,7 @@ export async function book(
   deps: Deps,
   slug: string,
   form: Form,
-): Promise<{ token: string } | Refused<'closed' | Unfit>> {
+): Promise<{ token: string } | Refused<'closed' | Unfit> | Limited> {
   const found = await findPublicPage(deps.db, slug)
   if (!found) return { refused: 'closed' }
   const { workspace_id } = found
@@ -103,16 +108,20 @@ export async function book(
     const link_hash = linkHash(token)
     if (await linkedAppointment(tx, link_hash)) return { token }
     const context = visitorContext(deps, workspace_id)
+    const { visitor, address_hash } = form
+    const wait = await waitToBook(tx, context, page, { email: visitor.email, address_hash })
+    if (wait !== null) return { refused: 'limited', retry_after_seconds: wait }
     const refused = await refusalOf(tx, context, page, form)
     if (refused) return { refused }
-    const { visitor } = form
     const start_ms = Date.parse(form.start_at)
     const contact = await contactOf(tx, context, visitor)
-    await createAppointment(tx, context, {
+    const { id: appointment_id } = await createAppointment(tx, context, {
+      status: page.approval ? 'requested' : 'scheduled',
       ...{ title: page.title, type: 'booking', start_at: isoTime(start_ms), end_at: endOf(start_ms, page) },
       ...{ contact_id: contact.id, booking_page_id: page.id, location: null },
       ...{ notes: notesOf(visitor, contact), link_hash },
     })
+    await noteBooking(tx, context, { page_id: page.id, appointment_id, address_hash })
     return { token }
   })
 }
@@ -180,7 +189,7 @@ export async function linkedAppointment(db: Db, link_hash: string): Promise<Link
 
 /** Why a visitor can no longer change an appointment, or null. */
 export function closedBecause({ status, start_at, end_at }: Appointment, now_ms: number): Closed | null {
-  if (status === 'cancelled') return 'cancelled'
+  if (status === 'cancelled' || status === 'declined') return status
   if (Date.parse(end_at) <= now_ms) return 'past'
   return Date.parse(start_at) <= now_ms ? 'begun' : null
 }

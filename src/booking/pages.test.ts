@@ -51,13 +51,15 @@ const defaults = {
   ...{ description: null, duration_minutes: 30, buffer_minutes: 0, minimum_notice_minutes: 240 },
   horizon_days: 60,
   availability: { monday: day, tuesday: day, wednesday: day, thursday: day, friday: day },
-  ...{ date_overrides: {}, active: true },
+  ...{ date_overrides: {}, active: true, approval: false },
+  ...{ open_bookings_per_email: 3, bookings_per_address_per_day: 10, bookings_per_hour: 30 },
 }
 const everything = {
   ...{ description: 'Half an hour', duration_minutes: 45, buffer_minutes: 10, minimum_notice_minutes: 0 },
   horizon_days: 1,
   availability: { sunday: [{ from: '00:00', to: '24:00' }], monday: [] },
-  ...{ date_overrides: { '2026-12-24': [], '2026-12-25': day }, active: false },
+  ...{ date_overrides: { '2026-12-24': [], '2026-12-25': day }, active: false, approval: true },
+  ...{ open_bookings_per_email: 1, bookings_per_address_per_day: 2, bookings_per_hour: 4 },
 }
 
 describe('create', () => {

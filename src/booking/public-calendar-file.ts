@@ -29,6 +29,13 @@ function folded(line: string): string {
   return [...lines, current].join('\r\n')
 }
 
+const calendar_statuses = {
+  requested: 'TENTATIVE',
+  scheduled: 'CONFIRMED',
+  cancelled: 'CANCELLED',
+  declined: 'CANCELLED',
+} as const
+
 /**
  * The appointment as a calendar file. Loaded again after a change, it replaces what it was, by its UID and by SEQUENCE,
  * which grows with every change.
@@ -54,10 +61,10 @@ export function calendarFile(
     `DTSTART:${timeText(start_at)}`,
     `DTEND:${timeText(end_at)}`,
     `SUMMARY:${textOf(title)}`,
-    `DESCRIPTION:${textOf(`Cancel or move: ${link}`)}`,
+    `DESCRIPTION:${textOf(`${status === 'requested' ? 'Not confirmed yet. ' : ''}Cancel or move: ${link}`)}`,
     ...(location === null ? [] : [`LOCATION:${textOf(location)}`]),
     `URL:${link}`,
-    `STATUS:${status === 'cancelled' ? 'CANCELLED' : 'CONFIRMED'}`,
+    `STATUS:${calendar_statuses[status]}`,
     'END:VEVENT',
     'END:VCALENDAR',
   ]

@@ -47,6 +47,7 @@ const refusals: Record<Closed, string> = {
   begun: 'This appointment has begun: it can no longer be moved or cancelled here.',
   past: 'This appointment is over: it can no longer be moved or cancelled here.',
   cancelled: 'It was cancelled before, so it can no longer be moved or cancelled.',
+  declined: 'It was not accepted, so it can no longer be moved or cancelled.',
   closed: 'No bookings are taken at the moment, so this appointment cannot be moved. It can be cancelled.',
 }
 
@@ -117,7 +118,8 @@ export function linkRoutes(app: App, deps: PublicDeps, show: Show): void {
       const by = { ...deps, request_id: request.id }
       const outcome = await cancelLinked(by, link, typed.reason ?? null)
       // Sent twice: it is what was asked for.
-      if ('done' in outcome || outcome.refused === 'cancelled') return after(reply, link, where.reader.zone)
+      if ('done' in outcome || outcome.refused === 'cancelled' || outcome.refused === 'declined')
+        return after(reply, link, where.reader.zone)
       return explain(request, reply, link, outcome.refused)
     },
   )

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Db, Reading } from '../db/db.ts'
+import type { Seal } from '../db/seal.ts'
 import { canonicalTimeZone, type Slot } from './availability.ts'
 import type { Offers } from './public-choose.ts'
 import { localeOf } from './public-days.ts'
@@ -15,6 +16,7 @@ export type PublicDeps = {
   db: Db
   reading: Reading
   clock: Clock
+  seal: Pick<Seal, 'mac'>
   /** The origin of links that leave the service; null: the address of the request. */
   public_url: string | null
 }

@@ -1,9 +1,12 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { subscriberOf } from '../http/client-address.ts'
 import { List, list } from '../http/envelope.ts'
-import { type FieldProblem, notFound } from '../http/errors.ts'
+import { ApiError, type FieldProblem, notFound } from '../http/errors.ts'
 import { type App, answerBadPaths } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
 import { book } from './book.ts'
+import { emailForm } from './limits.ts'
 import { assetRoute } from './public-assets.ts'
 import { readChoices } from './public-choose.ts'
 import { answerErrors, errorScreen, limitAddresses, wantsJson } from './public-errors.ts'
@@ -24,10 +27,10 @@ import {
   slotAt,
   timeOfAddress,
 } from './public-place.ts'
-import { chooseScreen, detailsScreen } from './public-screens.ts'
+import { chooseScreen, detailsScreen, limitedScreen } from './public-screens.ts'
 import { findPublicPage } from './queries.ts'
 import { rangeOf } from './routes.ts'
-import { isSlug, SlotsQuery, Slot as SlotView } from './schema.ts'
+import { type BookingPage, isSlug, SlotsQuery, Slot as SlotView } from './schema.ts'
 import { isOffered, offeredSlots } from './slots.ts'
 
 /** The pages below /book, open to everybody: visitors choose a free time, book it, and cancel or move it by their link. */
@@ -111,13 +114,18 @@ function pageRoutes(app: App, deps: PublicDeps, show: Show): void {
     const { slot, first_name, last_name, email, phone = null, message = null } = body
     const form = {
       ...{ start_at: slot, minutes: lengthSeen(typed.duration), token: form_token },
-      visitor: { first_name, last_name, email, phone, message },
+      visitor: { first_name, last_name, email: emailForm(email), phone, message },
+      address_hash: deps.seal.mac(
+        'booking address',
+        `${page.id} ${subscriberOf(request.ip, request.socket.remoteAddress)}`,
+      ),
     }
     const outcome = await book({ ...deps, request_id: request.id }, slug, form)
     if ('token' in outcome) {
       const query = new URLSearchParams({ zone: place.reader.zone })
       return reply.headers(page_headers).redirect(`${linkPath(slug, outcome.token)}?${query}`, 303)
     }
+    if (outcome.refused === 'limited') return refuseForNow(request, reply, outcome.retry_after_seconds, page)
     const { refused } = outcome
     if (refused === 'closed') throw notFound('This booking page')
     // As it is now.
@@ -128,6 +136,13 @@ function pageRoutes(app: App, deps: PublicDeps, show: Show): void {
         : { slot: null, others: await otherSlots(deps, now, slot) }
     return show(reply, detailsScreen(now.page, place, { ...details, ...refusal, hitch: refused }))
   })
+
+  function refuseForNow(request: FastifyRequest, reply: FastifyReply, seconds: number, page: BookingPage) {
+    const headers = { 'retry-after': String(seconds) }
+    if (wantsJson(request))
+      throw new ApiError('rate_limited', `Too many bookings. Try again in ${seconds} seconds.`, { headers })
+    return show(reply.headers(headers), limitedScreen(page, seconds))
+  }
 
   app.get(
     '/:slug/slots',

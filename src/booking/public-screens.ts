@@ -1,10 +1,11 @@
+import { answer_hours, lapsesAt } from '../appointments/requests.ts'
 import type { Appointment } from '../appointments/schema.ts'
 import type { FieldProblem } from '../http/errors.ts'
 import type { Slot } from './availability.ts'
-import { closedBecause } from './book.ts'
+import { type Closed, closedBecause } from './book.ts'
 import { type Choices, chooser } from './public-choose.ts'
 import type { Reader } from './public-days.ts'
-import { zoneName } from './public-days.ts'
+import { dateOf, timeOf, zoneName } from './public-days.ts'
 import {
   type Hitch,
   hitchNote,
@@ -83,7 +84,8 @@ ${shownWith(page, reader)}
 ${slot ? html`<input type="hidden" name="slot" value="${slot.start_at}"><p class="when">${whenOf(slot, reader, own_zone)}</p>` : others.length > 0 && slotOptions(others, reader)}
 <h2>Your details</h2>
 ${visitorFields(typed, problems)}
-<button class="primary">Book this time</button>
+${page.approval && html`<p class="muted">Somebody confirms each booking here. Your request keeps the time for up to ${answer_hours} hours, and the next page shows the answer.</p>`}
+<button class="primary">${page.approval ? 'Request this time' : 'Book this time'}</button>
 </form>`,
   }
 }
@@ -92,6 +94,20 @@ ${visitorFields(typed, problems)}
 const shownWith = ({ duration_minutes }: BookingPage, { zone }: Reader) =>
   html`<input type="hidden" name="duration" value="${duration_minutes}"><input type="hidden" name="zone" value="${zone}">`
 
+const endings: Record<Closed, string> = {
+  cancelled: 'This appointment is cancelled',
+  declined: 'This request was not accepted',
+  past: 'This appointment is over',
+  begun: 'This appointment has begun',
+  closed: 'No bookings are taken here',
+}
+
+// What happens with a request, and until when.
+function waiting(appointment: Appointment, reader: Reader): Html {
+  const ends_ms = lapsesAt(appointment)
+  return html`<p>It is not booked yet: somebody confirms it first. The time is kept for you until <strong>${dateOf(ends_ms, reader)}, ${timeOf(ends_ms, reader)}</strong>. Without an answer by then the request ends, and nothing is booked. Load this page again to see the answer.</p>`
+}
+
 /** The private page of an appointment. `open_slug` is its booking page's, null while that takes no bookings and the appointment can't be moved. */
 export function linkScreen(
   appointment: Appointment,
@@ -99,24 +115,21 @@ export function linkScreen(
   { open_slug, now_ms, text }: { open_slug: string | null; now_ms: number; text?: string | null },
 ): Screen {
   const closed = closedBecause(appointment, now_ms)
-  const heading =
-    closed === 'cancelled'
-      ? 'This appointment is cancelled'
-      : closed === 'past'
-        ? 'This appointment is over'
-        : closed === 'begun'
-          ? 'This appointment has begun'
-          : 'You are booked'
+  const requested = appointment.status === 'requested' && !closed
+  const heading = closed ? endings[closed] : requested ? 'Your request is sent' : 'You are booked'
   const { title, location } = appointment
+  const gone = closed === 'cancelled' || closed === 'declined'
   const to_calendar = html`<a class="button primary" href="${path}/calendar.ics">Add to calendar</a>`
   return {
     title: `${heading}: ${title}`,
     zone: reader.zone,
     body: html`<h1>${heading}</h1>
 ${notice(text)}
+${requested && waiting(appointment, reader)}
+${closed === 'declined' && html`<p>Nobody confirmed it, so nothing is booked.</p>`}
 <dl>
 <div><dt>What</dt><dd dir="auto">${title}</dd></div>
-<div><dt>When</dt><dd${closed === 'cancelled' && html` class="gone"`}>${whenOf(appointment, reader, own_zone)}</dd></div>
+<div><dt>When</dt><dd${gone && html` class="gone"`}>${whenOf(appointment, reader, own_zone)}</dd></div>
 ${location && html`<div><dt>Where</dt><dd dir="auto">${location}</dd></div>`}
 </dl>
 ${
@@ -207,6 +220,14 @@ ${to && html`<button class="primary">Move to this time</button>`}
 </form>`,
   }
 }
+
+/** Why nobody, or not this visitor, can book for a while. It does not tell which limit: that says something of others. */
+export const limitedScreen = (page: BookingPage, seconds: number): Screen => ({
+  status: 429,
+  title: `Not booked: ${page.title}`,
+  body: html`<h1>Not booked: too many bookings</h1>
+${paragraphs(`There are too many bookings here at the moment, with this e-mail address, or from your network.\n\nTry again in ${lengthOf(Math.ceil(seconds / 60))}. If you have booked here before, you can also cancel an appointment by its private link.`)}`,
+})
 
 /** A page that says in words why there is nothing else. */
 export const wordsScreen = (status: number, title: string, text: string): Screen => ({

@@ -15,8 +15,12 @@ export const short_columns = [
   'buffer_minutes',
   'minimum_notice_minutes',
   'horizon_days',
+  'open_bookings_per_email',
+  'bookings_per_address_per_day',
+  'bookings_per_hour',
   'time_zone',
   'active',
+  'approval',
   'created_at',
   'updated_at',
 ] as const
@@ -27,6 +31,7 @@ const shownPage = (row: Row): BookingPage => ({
   availability: JSON.parse(row.availability),
   date_overrides: JSON.parse(row.date_overrides),
   active: row.active === 1,
+  approval: row.approval === 1,
 })
 
 const live = prepare((db, p: { workspace_id: number; id: number }) =>
@@ -78,7 +83,7 @@ export async function slugTaken(db: Db, slug: string, except_id: number | null):
 export async function insertBookingPage(
   tx: Db,
   { workspace_id, now }: { workspace_id: number; now: string },
-  { availability, date_overrides, active, ...fields }: PageFields,
+  { availability, date_overrides, active, approval, ...fields }: PageFields,
 ): Promise<number> {
   const { id } = await tx
     .insertInto('booking_pages')
@@ -87,6 +92,7 @@ export async function insertBookingPage(
       availability: JSON.stringify(availability),
       date_overrides: JSON.stringify(date_overrides),
       active: active ? 1 : 0,
+      approval: approval ? 1 : 0,
       workspace_id,
       created_at: now,
       updated_at: now,
@@ -102,7 +108,7 @@ export async function updateBookingPage(
   tx: Db,
   { workspace_id, now }: { workspace_id: number; now: string },
   id: number,
-  { availability, date_overrides, active, ...fields }: Partial<PageFields>,
+  { availability, date_overrides, active, approval, ...fields }: Partial<PageFields>,
 ): Promise<void> {
   await tx
     .updateTable('booking_pages')
@@ -111,6 +117,7 @@ export async function updateBookingPage(
       ...(availability && { availability: JSON.stringify(availability) }),
       ...(date_overrides && { date_overrides: JSON.stringify(date_overrides) }),
       ...(active !== undefined && { active: active ? 1 : 0 }),
+      ...(approval !== undefined && { approval: approval ? 1 : 0 }),
       updated_at: now,
     })
     .where('workspace_id', '=', workspace_id)
@@ -127,7 +134,7 @@ const taken = (db: Db, p: Range) =>
     .where('workspace_id', '=', p.workspace_id)
     .where('booking_page_id', '=', p.page_id)
     // In the text, so that the planners see which index holds exactly these.
-    .where('status', '=', sql.lit('scheduled' as const))
+    .where('status', 'in', [sql.lit('scheduled' as const), sql.lit('requested' as const)])
     .where('deleted_at', 'is', null)
 const takenWithin = prepare((db, p: Range) =>
   taken(db, p).where('start_at', '>=', p.from).where('start_at', '<', p.to),
@@ -136,7 +143,7 @@ const takenBefore = prepare((db, p: Range) =>
   taken(db, p).where('start_at', '<', p.from).orderBy('start_at', 'desc').limit(1),
 )
 
-/** The live scheduled appointments of a page that overlap [from, to), but for one of them where one is moved. */
+/** The live appointments and requests of a page that overlap [from, to), but for one of them where one is moved. */
 export async function busyTimes(
   db: Db,
   workspace_id: number,
@@ -152,6 +159,22 @@ export async function busyTimes(
     .filter(({ id }) => id !== except_id)
     .map(({ start_at, end_at }) => ({ start_ms: Date.parse(start_at), end_ms: Date.parse(end_at) }))
 }
+
+type Lapsing = { asked_before: string; now: string; limit: number }
+const lapsed = prepare((db, p: Lapsing) =>
+  db
+    .selectFrom('appointments')
+    .select(['workspace_id', 'id'])
+    .where('status', '=', sql.lit('requested' as const))
+    .where('deleted_at', 'is', null)
+    .where((eb) => eb.or([eb('created_at', '<=', p.asked_before), eb('start_at', '<=', p.now)]))
+    .orderBy('created_at')
+    .limit(p.limit),
+)
+
+/** Live requests of all workspaces that were made until a time, or whose own time has come, the oldest first. */
+export const lapsedRequests = (db: Db, which: Lapsing): Promise<{ workspace_id: number; id: number }[]> =>
+  lapsed(db, which)
 
 const trashedLink = prepare((db, p: { link_hash: string }) =>
   db

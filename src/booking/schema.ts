@@ -12,6 +12,10 @@ export const page_defaults = {
   buffer_minutes: 0,
   minimum_notice_minutes: 240,
   horizon_days: 60,
+  open_bookings_per_email: 3,
+  bookings_per_address_per_day: 10,
+  bookings_per_hour: 30,
+  approval: false,
   availability: Object.fromEntries(weekdays.slice(0, 5).map((day) => [day, working_day])) as Availability,
   date_overrides: {} as DateOverrides,
   active: true,
@@ -65,6 +69,18 @@ const numbers = {
     ...{ minimum: 1, maximum: 730, examples: [60] },
     description: "Slots are offered from the page's today to so many days later.",
   },
+  open_bookings_per_email: {
+    ...{ minimum: 1, maximum: 1000, examples: [3] },
+    description: 'Bookings of visitors with one e-mail address that are still to come, at most.',
+  },
+  bookings_per_address_per_day: {
+    ...{ minimum: 1, maximum: 10_000, examples: [10] },
+    description: 'Bookings of visitors from one network address within 24 hours, at most.',
+  },
+  bookings_per_hour: {
+    ...{ minimum: 1, maximum: 10_000, examples: [30] },
+    description: 'Bookings of all visitors within an hour, at most.',
+  },
 }
 type Numbers = keyof typeof numbers
 const shown_numbers = Object.fromEntries(
@@ -104,6 +120,9 @@ export const BookingPage = Type.Object(
     availability: Week('object'),
     date_overrides: Days('object'),
     active: Type.Boolean({ description: 'Whether visitors can book.' }),
+    approval: Type.Boolean({
+      description: `Whether a booking of a visitor is a request, until it is accepted.`,
+    }),
     created_at: Timestamp(),
     updated_at: Timestamp(),
   },
@@ -133,10 +152,14 @@ export const page_fields = [
   'buffer_minutes',
   'minimum_notice_minutes',
   'horizon_days',
+  'open_bookings_per_email',
+  'bookings_per_address_per_day',
+  'bookings_per_hour',
   'time_zone',
   'availability',
   'date_overrides',
   'active',
+  'approval',
 ] as const
 export type PageFields = Pick<BookingPage, (typeof page_fields)[number]>
 
@@ -150,6 +173,7 @@ const sent = {
   availability: Week(nullable),
   date_overrides: Days(nullable),
   active: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }),
+  approval: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }),
 }
 const read_only = Object.keys(BookingPage.properties)
 export const BookingPageCreate = Body(sent, read_only, ['slug', 'title', 'time_zone'])

@@ -109,6 +109,11 @@ export interface BookingPagesTable extends Recorded {
   /** JSON object: wall-clock intervals of single days, in place of their weekday's. */
   date_overrides: string
   active: 0 | 1
+  open_bookings_per_email: number
+  bookings_per_address_per_day: number
+  bookings_per_hour: number
+  /** Whether a visitor's booking is a request until somebody accepts it. */
+  approval: 0 | 1
 }
 
 export interface AppointmentsTable extends Recorded {
@@ -120,7 +125,7 @@ export interface AppointmentsTable extends Recorded {
   booking_page_id: number | null
   location: string | null
   notes: string | null
-  status: 'scheduled' | 'cancelled'
+  status: 'requested' | 'scheduled' | 'cancelled' | 'declined'
   cancel_reason: string | null
   /** SHA-256 of the token in the private link, for those that a visitor booked. */
   link_hash: string | null
@@ -241,6 +246,16 @@ export interface Tables {
   activities: ActivitiesTable
   booking_pages: BookingPagesTable
   appointments: AppointmentsTable
+  /** Who booked in the last day, for limits by address: rows go with the day. */
+  booking_visits: {
+    workspace_id: number
+    booking_page_id: number
+    appointment_id: number
+    /** HMAC of page and address. */
+    address_hash: string
+    /** Service time. */
+    booked_at_ms: number
+  }
   audit_log: AuditLogTable
   events: {
     id: string

@@ -6,7 +6,7 @@ import { type Referable, referenceProblems } from '../db/references.ts'
 import { factsOf, recordChange, sidesOf } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
-import type { EventDefinition } from '../events/define.ts'
+import type { Changes, EventDefinition } from '../events/define.ts'
 import { emit } from '../events/emit.ts'
 import { Deleted, deleted, Single } from './envelope.ts'
 import { invalid, notFound } from './errors.ts'
@@ -33,7 +33,7 @@ type Resource = {
   holdToRestore?(tx: Db, workspace_id: number, id: number): Promise<void>
   /** The events of both, where the catalogue has them; a function emits what depends on the record. */
   deleted?: EventDefinition | ((tx: Db, context: Context, record: object) => Promise<void>)
-  restored?: EventDefinition
+  restored?: EventDefinition | ((tx: Db, context: Context, record: object, changes: Changes) => Promise<void>)
 }
 
 /** The record that was found, or 404. */
@@ -122,7 +122,9 @@ export function recordRoutes(app: App, { db, write }: Deps, resource: Resource):
         checkMatch(request, record)
         const changes = { changed_fields: ['deleted_at'], previous: { deleted_at } }
         if (!moved) return { record }
-        if (resource.restored) await emit(tx, context, resource.restored, record, changes)
+        const { restored: told } = resource
+        if (typeof told === 'function') await told(tx, context, record, changes)
+        else if (told) await emit(tx, context, told, record, changes)
         await recordChange(tx, context, {
           action: 'restored',
           kind: table,

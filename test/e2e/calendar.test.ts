@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { written } from '../../web/src/ui/written.ts'
-import { ana, fieldOf, visitor } from '../booking.ts'
+import { ana, fieldOf, makeRequest, visitor } from '../booking.ts'
 import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
@@ -270,6 +270,64 @@ test('cancelling asks first and strikes the appointment through; deleting can be
     (one) => one.ownerDocument.defaultView?.getComputedStyle(one).textDecorationLine,
   )
   assert.equal(line, 'line-through')
+})
+
+test('a request is found from the home page, and accepted or declined at its record', async (t) => {
+  const [first, second] = [await makeRequest(web.rapport), await makeRequest(web.rapport)]
+  const page = await web.open(t, '/')
+  await page.getByRole('link', { name: '2 requests to answer' }).click()
+  await page.waitForURL(/status=requested/)
+  await entry(page, 'Product demo').first().waitFor()
+  assert.equal(await entry(page, 'Product demo').count(), 2)
+  await checkScreen(page)
+
+  await page.goto(`${web.rapport.url}/calendar/${first}`)
+  await page.getByText('Requested', { exact: true }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Cancel appointment' }).count(), 0)
+  await checkScreen(page)
+  await page.getByRole('button', { name: 'Accept request' }).click()
+  await page.getByText('Scheduled', { exact: true }).waitFor()
+  assert.equal((await read(`/appointments/${first}`)).status, 'scheduled')
+
+  await page.goto(`${web.rapport.url}/calendar/${second}`)
+  await page.getByRole('button', { name: 'Decline request' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Decline Product demo?' })
+  await dialog.getByLabel('Reason').fill('On holiday')
+  await dialog.getByRole('button', { name: 'Decline request' }).click()
+  await page.getByText('Declined', { exact: true }).waitFor()
+  const { status, cancel_reason } = await read(`/appointments/${second}`)
+  assert.deepEqual([status, cancel_reason], ['declined', 'On holiday'])
+  await page.goto(web.rapport.url)
+  await page.getByRole('heading', { level: 2, name: /appointments/i }).waitFor()
+  assert.equal(await page.getByRole('link', { name: /to answer/ }).count(), 0)
+})
+
+test('how much visitors may book, and whether somebody answers first, is set on the booking page', async (t) => {
+  const id = await create('/booking-pages', { slug: 'limited', title: 'Limited', time_zone: 'Europe/Berlin' })
+  const page = await web.open(t, `/booking-pages/${id}`)
+  await page.getByLabel('Bookings are requests that somebody accepts').check()
+  const numbers = {
+    'Open bookings of one e-mail, at most': '2',
+    'Bookings a day from one network, at most': '5',
+    'Bookings an hour in all, at most': '0',
+  }
+  for (const [label, value] of Object.entries(numbers)) await page.getByLabel(label).fill(value)
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText(/from 1 to 10,?000|at least 1/).waitFor()
+  await page.getByLabel('Bookings an hour in all, at most').fill('20')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Booking page saved').waitFor()
+  const saved = await read(`/booking-pages/${id}`)
+  assert.deepEqual(
+    [
+      saved.approval,
+      saved.open_bookings_per_email,
+      saved.bookings_per_address_per_day,
+      saved.bookings_per_hour,
+    ],
+    [true, 2, 5, 20],
+  )
+  await checkScreen(page)
 })
 
 test('who may only read can change nothing, and everybody can use every view', async (t) => {

@@ -13,6 +13,7 @@ import { interruptions } from './0012_interruptions.ts'
 import { backlogs } from './0014_backlogs.ts'
 import { accounts } from './0016_accounts.ts'
 import { auditLogKinds } from './0017_audit_log_kinds.ts'
+import { bookingLimits } from './0018_booking_limits.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -30,4 +31,5 @@ export const migrations: Migration[] = [
   backlogs,
   accounts,
   auditLogKinds,
+  bookingLimits,
 ]

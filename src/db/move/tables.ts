@@ -37,6 +37,7 @@ export const shapes: Record<TableName, Shape> = {
   activities: record,
   booking_pages: record,
   appointments: record,
+  booking_visits: { key: ['workspace_id', 'booking_page_id', 'appointment_id'] },
   field_values: { key: ['workspace_id', 'kind', 'field', 'value', 'record_id'] },
   audit_log: record,
   events: stream,

@@ -3,6 +3,7 @@ import { CalendarIcon } from '@primer/octicons-react'
 import { useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
+import { tellProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { instantOf, wallOf } from '../app/zones.ts'
 import { RecordLayout } from '../record/record-layout.tsx'
@@ -37,6 +38,7 @@ function KnownAppointment({ appointment, panel, onLeave }: KnownProps) {
   const [cancelling, setCancelling] = useState(false)
   const { title, start_at, end_at, status, cancel_reason } = appointment
   const scheduled = status === 'scheduled'
+  const requested = status === 'requested'
 
   const saving = (field: keyof Appointment) =>
     may
@@ -53,13 +55,23 @@ function KnownAppointment({ appointment, panel, onLeave }: KnownProps) {
         }
       : undefined
   const remove = () => actions.remove(appointment, onLeave)
+  const accept = () => actions.accept(appointment).catch((error) => tellProblem(error, t))
+  const endingLabel = requested ? t.calendar.decline : t.calendar.cancel
   useCommands(
     may
       ? [
-          ...(scheduled
+          ...(requested
             ? [
                 {
-                  ...{ id: 'cancel-appointment', label: t.calendar.cancel, group: 'actions' as const },
+                  ...{ id: 'accept-request', label: t.calendar.accept, group: 'actions' as const },
+                  run: accept,
+                },
+              ]
+            : []),
+          ...(scheduled || requested
+            ? [
+                {
+                  ...{ id: 'cancel-appointment', label: endingLabel, group: 'actions' as const },
                   run: () => setCancelling(true),
                 },
               ]
@@ -85,7 +97,7 @@ function KnownAppointment({ appointment, panel, onLeave }: KnownProps) {
           onSave={savingTime(field)}
         />
       ))}
-      {!scheduled && <Field label={t.calendar.reason} value={cancel_reason} />}
+      {!scheduled && !requested && <Field label={t.calendar.reason} value={cancel_reason} />}
       <ReferenceField
         label={t.calendar.contact}
         kind="contacts"
@@ -120,7 +132,9 @@ function KnownAppointment({ appointment, panel, onLeave }: KnownProps) {
         subtitle={
           <span className="appointment-when">
             {formats.moment(start_at)}–{endOf(formats, start_at, end_at)}
-            <Badge color={scheduled ? 'blue' : 'gray'}>{t.calendar.statuses[status]}</Badge>
+            <Badge color={scheduled || requested ? 'blue' : 'gray'} variant={requested ? 'outline' : 'light'}>
+              {t.calendar.statuses[status]}
+            </Badge>
           </span>
         }
         panel={panel}
@@ -146,9 +160,10 @@ function KnownAppointment({ appointment, panel, onLeave }: KnownProps) {
         actions={
           may && (
             <>
-              {scheduled && (
+              {requested && <Button onClick={accept}>{t.calendar.accept}</Button>}
+              {(scheduled || requested) && (
                 <Button variant="default" onClick={() => setCancelling(true)}>
-                  {t.calendar.cancel}
+                  {endingLabel}
                 </Button>
               )}
               <DeleteButton label={t.app.delete} onDelete={remove} />
@@ -169,23 +184,27 @@ function endOf(formats: Formats, start_at: string, end_at: string): string {
   return same_day ? formats.time(end_at) : formats.moment(end_at)
 }
 
-/** Asks first, because a cancelled appointment stays cancelled. */
+/** Asks first, because a cancelled appointment stays cancelled, and a declined request declined. */
 function CancelDialog({ appointment, onClose }: { appointment: Appointment; onClose: () => void }) {
   const t = useTexts()
-  const { cancel } = useAppointmentActions()
+  const { cancel, decline } = useAppointmentActions()
+  const { title, status } = appointment
+  // What it was when it was asked: the answer changes it before the dialog is gone.
+  const [requested] = useState(status === 'requested')
+  const end = requested ? decline : cancel
   return (
     <FormDialog
-      title={t.calendar.cancel_question(appointment.title)}
-      action={t.calendar.cancel}
+      title={requested ? t.calendar.decline_question(title) : t.calendar.cancel_question(title)}
+      action={requested ? t.calendar.decline : t.calendar.cancel}
       color="red"
       opened
       onClose={onClose}
       start={{ reason: '' }}
-      send={({ reason }) => cancel(appointment, reason.trim() || null)}
+      send={({ reason }) => end(appointment, reason.trim() || null)}
     >
       {(form) => (
         <>
-          <p className="calendar-said">{t.calendar.cancel_text}</p>
+          <p className="calendar-said">{requested ? t.calendar.decline_text : t.calendar.cancel_text}</p>
           <TextInput label={t.calendar.reason} maxLength={255} {...form.getInputProps('reason')} />
         </>
       )}

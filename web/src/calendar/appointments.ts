@@ -108,6 +108,16 @@ export function useAppointmentActions() {
       tell(t.calendar.cancelled(title))
       await refresh()
     },
+    async accept({ id, title }: Appointment) {
+      show(await dataOf(api.POST('/api/v1/appointments/{id}/accept', { ...byId(id), body: {} })))
+      tell(t.calendar.accepted(title))
+      await refresh()
+    },
+    async decline({ id, title }: Appointment, reason: string | null) {
+      show(await dataOf(api.POST('/api/v1/appointments/{id}/decline', { ...byId(id), body: { reason } })))
+      tell(t.calendar.declined(title))
+      await refresh()
+    },
     remove: ({ id, title }: Appointment, leave: () => unknown) =>
       toTrash({
         ...{ name: title, leave, refresh: touched },

@@ -11,6 +11,9 @@ const numbers = [
   ['buffer_minutes', 5],
   ['minimum_notice_minutes', 30],
   ['horizon_days', 1],
+  ['open_bookings_per_email', 1],
+  ['bookings_per_address_per_day', 1],
+  ['bookings_per_hour', 1],
 ] as const
 
 type Props = { draft: Draft; problems: Problems; onChange: (changes: Partial<Draft>) => void }
@@ -24,6 +27,12 @@ export function BookingFields({ draft, problems, onChange }: Props) {
         label={t.calendar.active}
         checked={draft.active}
         onChange={(event) => onChange({ active: event.currentTarget.checked })}
+      />
+      <Switch
+        label={t.calendar.approval}
+        description={t.calendar.approval_hint}
+        checked={draft.approval}
+        onChange={(event) => onChange({ approval: event.currentTarget.checked })}
       />
       <TextInput
         label={t.calendar.page_title}

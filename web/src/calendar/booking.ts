@@ -26,7 +26,11 @@ export type Draft = {
   buffer_minutes: number | string
   minimum_notice_minutes: number | string
   horizon_days: number | string
+  open_bookings_per_email: number | string
+  bookings_per_address_per_day: number | string
+  bookings_per_hour: number | string
   active: boolean
+  approval: boolean
   availability: Partial<Record<Weekday, Hours[]>>
   date_overrides: Record<string, Hours[]>
 }

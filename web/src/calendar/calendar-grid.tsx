@@ -77,14 +77,16 @@ export default function CalendarGrid(props: Props) {
   const events = useMemo(
     () =>
       appointments.map((appointment): EventInput => {
-        const cancelled = appointment.status === 'cancelled'
+        const { status } = appointment
+        const cancelled = status === 'cancelled' || status === 'declined'
+        const marks = { requested: ' calendar-requested', scheduled: '', cancelled: ' calendar-cancelled' }
         return {
           id: String(appointment.id),
           title: appointment.title,
           start: appointment.start_at,
           end: appointment.end_at,
           editable: editable && !cancelled,
-          className: cancelled ? 'calendar-event calendar-cancelled' : 'calendar-event',
+          className: `calendar-event${marks[status === 'declined' ? 'cancelled' : status]}`,
           extendedProps: { appointment },
         }
       }),

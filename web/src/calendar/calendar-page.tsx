@@ -25,7 +25,7 @@ const desk_shows = ['month', 'week', 'day', 'list'] as const
 // A week's seven columns are too narrow to read there.
 const phone_shows = ['day', 'list'] as const
 type Show = (typeof desk_shows)[number]
-const filter_names = ['contact_id', 'booking_page_id'] as const
+const filter_names = ['contact_id', 'booking_page_id', 'status'] as const
 const morning = 'T09:00'
 
 /** The calendar of appointments. The address says which days, and how many of them. */
@@ -197,7 +197,7 @@ export function CalendarPage() {
 /** The day that the address names, which anybody can write; undefined, for today, where the calendar has no such day. */
 const dateOf = (text = ''): string | undefined => (isDay(text) && /^[12]/.test(text) ? text : undefined)
 
-/** Those come with links from other pages. */
+/** The status is chosen here; the others come with links from other pages. */
 function Filters({ view }: { view: ReturnType<typeof useListView> }) {
   const t = useTexts()
   const links = [
@@ -209,5 +209,8 @@ function Filters({ view }: { view: ReturnType<typeof useListView> }) {
       ? [{ name, label, show: (id: string) => <RecordLink kind={kind} id={Number(id)} /> }]
       : [],
   )
-  return <ListFilters view={view} search={false} filters={filters} />
+  const { statuses } = t.calendar
+  const options = Object.entries(statuses).map(([value, label]) => ({ value, label }))
+  const status = { name: 'status', label: t.calendar.status, options }
+  return <ListFilters view={view} search={false} filters={[...filters, status]} />
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, dataOf } from '../api/client.ts'
+import { answerOf, api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Card } from './card.tsx'
@@ -21,9 +21,24 @@ export function NextAppointments() {
       return dataOf(api.GET('/api/v1/appointments', { params: { query } }))
     },
   })
+  const { data: requests } = useQuery({
+    queryKey: ['appointments', 'requests'],
+    queryFn: async () => {
+      const query = { status: 'requested', per_page: 1 } as const
+      const { meta } = await answerOf(api.GET('/api/v1/appointments', { params: { query } }))
+      return meta.total ?? 0
+    },
+  })
   return (
     <Card
       title={home.appointments}
+      beside={
+        requests ? (
+          <Link to="/calendar" search={{ status: 'requested', show: 'list' } as never}>
+            {home.requests(requests)}
+          </Link>
+        ) : null
+      }
       place="appointments"
       waiting={!data}
       error={error}

@@ -86,7 +86,7 @@ const kinds = {
     ({ start_at, status, location }, t, formats) => [
       formats.moment(start_at),
       location,
-      status === 'cancelled' && t.record.cancelled,
+      status !== 'scheduled' && t.record[status],
     ],
   ),
   booking_pages: kindOf(

@@ -189,10 +189,12 @@ export function RelatedAppointments({ contact_id }: { contact_id: number }) {
     >
       {({ id, title, start_at, status, location }) => (
         <>
-          <div className={status === 'cancelled' ? 'related-main related-done' : 'related-main'}>
+          <div
+            className={/^(cancelled|declined)$/.test(status) ? 'related-main related-done' : 'related-main'}
+          >
             <RecordLink kind="appointments" id={id} name={title} />
             <div className="related-detail">
-              {[formats.moment(start_at), location, status === 'cancelled' && t.record.cancelled]
+              {[formats.moment(start_at), location, status !== 'scheduled' && t.record[status]]
                 .filter(Boolean)
                 .join(' · ')}
             </div>

@@ -128,7 +128,7 @@ function ToldAppointment({ id, title, start_at, status, location }: Schemas['App
   return (
     <>
       {record.appointment_made}: <RecordLink kind="appointments" id={id} name={title} />
-      {status === 'cancelled' && ` (${record.cancelled})`}
+      {status !== 'scheduled' && ` (${record[status]})`}
       <ul className="timeline-facts">
         <li>
           {formats.moment(start_at)}

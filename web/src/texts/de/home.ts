@@ -35,6 +35,7 @@ export const home: typeof english = {
   complete: (subject) => `${subject} erledigen`,
   all_activities: 'Alle',
   appointments: 'Nächste Termine',
+  requests: (n) => (n === 1 ? '1 offene Anfrage' : `${n} offene Anfragen`),
   no_appointments: 'Keine Termine in Sicht.',
   all_appointments: 'Kalender',
   events: 'Letzte Ereignisse',

@@ -55,6 +55,8 @@ export const record: typeof english = {
   completed: 'erledigt',
   appointment_made: 'Termin',
   cancelled: 'abgesagt',
+  requested: 'angefragt',
+  declined: 'abgelehnt',
   deal_opened: 'Deal angelegt',
   stage_moved: (who, deal) => `${who} hat ${deal} verschoben`,
   save_note: 'Notiz speichern',

@@ -56,6 +56,7 @@ const actions: Record<string, string> = {
   completed: 'erledigt',
   reopened: 'wieder geöffnet',
   cancelled: 'abgesagt',
+  declined: 'abgelehnt',
   paused: 'angehalten',
   resumed: 'fortgesetzt',
   secret_rotated: 'mit neuem Geheimnis',

@@ -37,6 +37,7 @@ export const home = {
   complete: (subject: string) => `Complete ${subject}`,
   all_activities: 'All',
   appointments: 'Next appointments',
+  requests: (n: number) => (n === 1 ? '1 request to answer' : `${n} requests to answer`),
   no_appointments: 'No appointments ahead.',
   all_appointments: 'Calendar',
   // Events.

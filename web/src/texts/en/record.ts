@@ -58,6 +58,8 @@ export const record = {
   completed: 'done',
   appointment_made: 'Appointment',
   cancelled: 'cancelled',
+  requested: 'requested',
+  declined: 'declined',
   deal_opened: 'Deal created',
   stage_moved: (who: string, deal: string) => `${who} moved ${deal}`,
   // Notes.

@@ -54,6 +54,7 @@ const actions: Record<string, string> = {
   completed: 'completed',
   reopened: 'reopened',
   cancelled: 'cancelled',
+  declined: 'declined',
   paused: 'paused',
   resumed: 'resumed',
   secret_rotated: 'changed the secret of',

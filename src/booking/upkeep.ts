@@ -1,0 +1,47 @@
+import { declineRequest } from '../appointments/changes.ts'
+import { findAppointment } from '../appointments/queries.ts'
+import { answer_hours, lapsesAt } from '../appointments/requests.ts'
+import { type Clock, isoTime, repeat, type Timing } from '../clock.ts'
+import { type Db, transaction } from '../db/db.ts'
+import { lockRow } from '../db/locks.ts'
+import { contextOf, service } from '../events/context.ts'
+import { forgetAddresses } from './limits.ts'
+import { lapsedRequests } from './queries.ts'
+
+/** When it is done: after the start, and from then on. */
+export const upkeep: Timing = { first_ms: 10_000, every_ms: 60_000 }
+const batch = 100
+
+/** Declines requests that nobody has answered in time, and forgets the addresses that booked a day ago. */
+export async function keepUpBookings(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
+  for (let count = batch; count === batch; ) {
+    const asked_before = isoTime(clock.now() - answer_hours * 3_600_000)
+    const lapsed = await lapsedRequests(db, { asked_before, now: isoTime(clock.now()), limit: batch })
+    for (const { workspace_id, id } of lapsed) {
+      stopping?.throwIfAborted()
+      await transaction(db, (tx) => lapse(tx, clock, workspace_id, id))
+    }
+    count = lapsed.length
+  }
+  for (let count = batch; count === batch; ) {
+    stopping?.throwIfAborted()
+    count = await transaction(db, (tx) => forgetAddresses(tx, clock.elapsed(), batch))
+  }
+}
+
+async function lapse(tx: Db, clock: Clock, workspace_id: number, id: number): Promise<void> {
+  await lockRow(tx, 'appointments', workspace_id, id)
+  const before = await findAppointment(tx, workspace_id, id)
+  const context = contextOf(clock, { workspace_id, actor: service, request_id: null })
+  // Somebody may have answered, moved or deleted it meanwhile.
+  if (before?.status !== 'requested' || lapsesAt(before) > context.now_ms) return
+  await declineRequest(tx, context, before, 'Nobody answered in time.')
+}
+
+/** Does it soon and every minute; returns the function that stops it. */
+export const startUpkeep = (
+  db: Db,
+  clock: Clock,
+  onError: (error: unknown) => void,
+  timing: Timing = upkeep,
+) => repeat((stopping) => keepUpBookings(db, clock, stopping), timing, onError)
