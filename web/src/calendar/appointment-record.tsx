@@ -132,9 +132,7 @@ function KnownAppointment({ appointment, panel, onLeave }: KnownProps) {
         subtitle={
           <span className="appointment-when">
             {formats.moment(start_at)}–{endOf(formats, start_at, end_at)}
-            <Badge color={scheduled || requested ? 'blue' : 'gray'} variant={requested ? 'outline' : 'light'}>
-              {t.calendar.statuses[status]}
-            </Badge>
+            <Badge color={scheduled || requested ? 'blue' : 'gray'}>{t.calendar.statuses[status]}</Badge>
           </span>
         }
         panel={panel}
