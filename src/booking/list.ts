@@ -43,10 +43,12 @@ const listed = ({
   availability,
   date_overrides,
   active,
+  approval,
   ...row
 }: Row): ListedBookingPage => ({
   ...row,
   active: active === 1,
+  approval: approval === 1,
   ...(description_bytes <= listed_bytes && { description }),
   ...(availability !== null && { availability: JSON.parse(availability) }),
   ...(date_overrides !== null && { date_overrides: JSON.parse(date_overrides) }),
