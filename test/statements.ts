@@ -1,35 +1,53 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { setImmediate as turn } from 'node:timers/promises'
 
 const begun = 'rapport:sqlite:statement:begun'
 const ended = 'rapport:sqlite:statement:ended'
 
+/** In milliseconds of this thread's processor time: what other programs do on a busy machine is not in it. */
 export type Measured = {
-  /** How many statements ran in this process. */
+  /** How many statements on SQLite ran in this process. */
   count: number
-  /** The one that took most processor time, and how many milliseconds: what other processes do is not in it. */
   slowest: { sql: string; cpu_ms: number }
+  /** The longest turn of the event loop: for so long nobody else was served. */
+  longest_turn_ms: number
 }
 
-/** Measures the statements on SQLite that run in this process while work is done. */
+const since = (from: NodeJS.CpuUsage): number => {
+  const { user, system } = process.threadCpuUsage(from)
+  return (user + system) / 1000
+}
+
+/** Measures the statements on SQLite, and the turns of the event loop, of this process while work is done. */
 export async function measureStatements(work: () => Promise<unknown>): Promise<Measured> {
-  const measured: Measured = { count: 0, slowest: { sql: '', cpu_ms: 0 } }
+  const measured: Measured = { count: 0, slowest: { sql: '', cpu_ms: 0 }, longest_turn_ms: 0 }
   let from = process.threadCpuUsage()
   const onBegun = () => {
     from = process.threadCpuUsage()
   }
   const onEnded = (sql: unknown) => {
-    const { user, system } = process.threadCpuUsage(from)
-    const cpu_ms = (user + system) / 1000
+    const cpu_ms = since(from)
     measured.count++
     if (cpu_ms > measured.slowest.cpu_ms) measured.slowest = { sql: String(sql), cpu_ms }
   }
+  let working = true
+  async function watchTurns() {
+    while (working) {
+      const before = process.threadCpuUsage()
+      await turn()
+      measured.longest_turn_ms = Math.max(measured.longest_turn_ms, since(before))
+    }
+  }
   subscribe(begun, onBegun)
   subscribe(ended, onEnded)
+  const watching = watchTurns()
   try {
     await work()
-    return measured
   } finally {
+    working = false
+    await watching
     unsubscribe(begun, onBegun)
     unsubscribe(ended, onEnded)
   }
+  return measured
 }

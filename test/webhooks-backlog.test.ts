@@ -209,3 +209,49 @@ describe('sending again what failed, when it is much', () => {
     assert.equal(receiver.received.length, 0)
   })
 })
+
+test('a long log is read and counted by every filter, in pages and by cursor, and holds nobody up', async (t) => {
+  const days = ['2026-11-01', '2026-11-02', '2026-11-03'].map((day) => `${day}T08:30:00.000Z`)
+  const backlogs = [0, 1, 2, 3].map((n): Backlog => {
+    const status = n % 2 ? 'failed' : 'succeeded'
+    return { first: n * 4000 + 1, count: 4000, status, created_at: String(days[n % 3]) }
+  })
+  const { hook, call } = await backlogged(t, ...backlogs)
+  const stored = await readStored(data_dir)
+  const all = await stored.rows('SELECT id, status, created_at FROM webhook_deliveries ORDER BY id DESC')
+  await stored.close()
+  const time = (row: { created_at?: unknown }) => String(row.created_at)
+  const filters: [string, (row: Record<string, unknown>) => boolean][] = [
+    ['', () => true],
+    ['status=failed', ({ status }) => status === 'failed'],
+    [`webhook_id=${hook.id}&status=failed`, ({ status }) => status === 'failed'],
+    ['event=company.created&status=succeeded', ({ status }) => status === 'succeeded'],
+    ['event=company.created&status=pending', () => false],
+    [`from=${days[1]}`, (row) => time(row) >= String(days[1])],
+    [`to=${days[0]}`, (row) => time(row) <= String(days[0])],
+    [
+      `from=${days[1]}&to=${days[1]}&status=failed`,
+      (row) => time(row) === days[1] && row.status === 'failed',
+    ],
+  ]
+  const measured = await measureStatements(async () => {
+    for (const [query, holds] of filters) {
+      const expected = all.filter(holds).map(({ id }) => id)
+      for (const page of [1, 2, 61, 110]) {
+        const at = `/api/v1/deliveries?${query}&per_page=100&page=${page}`
+        const { body } = await call('GET', at)
+        const ids = body.data.map(({ id }: { id: string }) => id)
+        assert.deepEqual(ids, expected.slice((page - 1) * 100, page * 100), at)
+        assert.equal(body.meta.total, expected.length, at)
+      }
+      const first = await call('GET', `/api/v1/deliveries?${query}&per_page=100&cursor=`)
+      const next = first.body.meta.next_cursor
+      assert.equal(next !== null, expected.length > 100, query)
+      if (next === null) continue
+      const second = await call('GET', `/api/v1/deliveries?${query}&per_page=100&cursor=${next}`)
+      const ids = [...first.body.data, ...second.body.data].map(({ id }: { id: string }) => id)
+      assert.deepEqual(ids, expected.slice(0, 200), query)
+    }
+  })
+  assert.ok(measured.slowest.cpu_ms < 50, JSON.stringify(measured))
+})

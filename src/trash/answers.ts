@@ -5,13 +5,15 @@ import type { Seal } from '../db/seal.ts'
 import type { StoredAnswer } from '../http/idempotency.ts'
 import type { LinkedKind } from './redaction.ts'
 import type { Linked } from './references.ts'
+import { createPace } from './slices.ts'
 
 type Row = { key_id: string; path: string; idempotency_key: string; answer: string | null }
 
 /** What is erased: a record, what refers to it, and the mentions of a person. */
 type Erased = { kind: Deletable; id: number; linked: Linked; redact: (text: string) => string }
 
-const slice = 200
+// An answer may be long, and all that is read is decrypted.
+const slice = 20
 
 // Whose payloads they show cannot be seen: it stands in a text in a text.
 const showsDeliveries = /^\/api\/v1\/(?:deliveries\/[^/]+\/resend|webhooks\/[^/]+\/test)$/
@@ -38,6 +40,7 @@ export async function forgetAnswersOf(
     if (body && showsDeliveries.test(asked)) return true
     return recordsOf(asked, body).some((one) => tells(...one)) || embeds(body)
   }
+  const pace = createPace()
   let last: Pick<Row, 'key_id' | 'path' | 'idempotency_key'> = { key_id: '', path: '', idempotency_key: '' }
   for (;;) {
     const { rows } = await sql<Row>`
@@ -45,7 +48,11 @@ export async function forgetAnswersOf(
       WHERE workspace_id = ${workspace_id}
         AND (key_id, path, idempotency_key) > (${last.key_id}, ${last.path}, ${last.idempotency_key})
       ORDER BY key_id, path, idempotency_key LIMIT ${slice}`.execute(db)
-    const telling = rows.filter(shows)
+    const telling: Row[] = []
+    for (const row of rows) {
+      if (shows(row)) telling.push(row)
+      await pace()
+    }
     if (telling.length)
       await transaction(db, async (tx) => {
         for (const { key_id, path, idempotency_key } of telling)

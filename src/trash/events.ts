@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { type Db, transaction } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
 import { engineOf } from '../db/prepare.ts'
+import { bytesOf, piecesOf } from './slices.ts'
 
 /** An event as it is judged: which record it is of. */
 type SeenEvent = { seq: number; event: string; record_id: number | null }
@@ -51,29 +52,59 @@ export async function rewriteEvents(
 ): Promise<void> {
   for (let from = 0; from < seqs.length; from += batch) {
     const event_ids = await transaction(db, async (tx) => {
-      const events = await tx
-        .selectFrom('events')
-        .select(['seq', 'id', 'event', 'record_id', 'payload'])
-        .where('workspace_id', '=', workspace_id)
-        .where('seq', 'in', seqs.slice(from, from + batch))
-        .orderBy('seq')
-        .execute()
-      const changed = events
-        .map((event) => ({ ...event, after: rewrite(event) }))
-        .filter(({ payload, after }) => payload !== after)
-      for (const { id, after } of changed)
-        await tx
-          .updateTable('events')
-          .set({ payload: after })
-          .where('workspace_id', '=', workspace_id)
-          .where('id', '=', id)
-          .execute()
-      return events.map(({ id }) => id)
+      const ids: string[] = []
+      for (const piece of await sizesOf(tx, workspace_id, seqs.slice(from, from + batch)))
+        ids.push(...(await rewritePiece(tx, workspace_id, piece, rewrite)))
+      return ids
     })
     // Those whose text was erased by an attempt before, too: it may have ended in between. And not in the same
     // transaction: whoever read a text of before holds its rows by now, and whoever takes them later reads the new one.
-    if (event_ids.length) await transaction(db, (tx) => forgetAnswers(tx, workspace_id, event_ids))
+    // An event has a delivery for each webhook: on SQLite few events at once.
+    const few = engineOf(db) === 'sqlite' ? 5 : batch
+    if (event_ids.length)
+      await transaction(db, async (tx) => {
+        for (let first = 0; first < event_ids.length; first += few)
+          await forgetAnswers(tx, workspace_id, event_ids.slice(first, first + few))
+      })
   }
+}
+
+/** The numbers of these events, in pieces whose texts are not too long for one go. */
+async function sizesOf(tx: Db, workspace_id: number, seqs: readonly number[]): Promise<number[][]> {
+  const sizes = await tx
+    .selectFrom('events')
+    .select(['seq', bytesOf('payload').as('bytes')])
+    .where('workspace_id', '=', workspace_id)
+    .where('seq', 'in', seqs)
+    .orderBy('seq')
+    .execute()
+  return [...piecesOf(sizes)].map((piece) => piece.map(({ seq }) => seq))
+}
+
+async function rewritePiece(
+  tx: Db,
+  workspace_id: number,
+  seqs: readonly number[],
+  rewrite: (event: StoredEvent) => string,
+): Promise<string[]> {
+  const events = await tx
+    .selectFrom('events')
+    .select(['seq', 'id', 'event', 'record_id', 'payload'])
+    .where('workspace_id', '=', workspace_id)
+    .where('seq', 'in', seqs)
+    .orderBy('seq')
+    .execute()
+  for (const event of events) {
+    const after = rewrite(event)
+    if (after === event.payload) continue
+    await tx
+      .updateTable('events')
+      .set({ payload: after })
+      .where('workspace_id', '=', workspace_id)
+      .where('id', '=', event.id)
+      .execute()
+  }
+  return events.map(({ id }) => id)
 }
 
 const deliveriesOf = (tx: Db, workspace_id: number, event_ids: readonly string[]) =>

@@ -5,6 +5,7 @@ import { engineOf } from '../db/prepare.ts'
 import { sortName } from '../db/sort-names.ts'
 import { type Erasure, type LinkedKind, linked_kinds, redactedFields, redactedTexts } from './redaction.ts'
 import type { Linked } from './references.ts'
+import { entriesOf } from './slices.ts'
 
 type Row = Record<string, unknown> & { id: number; type?: string; deleted_at: string | null }
 
@@ -85,22 +86,23 @@ async function redactEntries(
   ids: readonly number[],
   without: (fields: Record<string, unknown>) => object,
 ): Promise<void> {
-  const entries = await tx
-    .selectFrom('audit_log')
-    .select(['id', 'before', 'after'])
-    .where('workspace_id', '=', workspace_id)
-    .where('kind', '=', kind)
-    .where('record_id', 'in', ids.map(String))
-    .execute()
   const side = (text: string | null) => text && JSON.stringify(without(JSON.parse(text)))
-  for (const { id, before, after } of entries) {
-    const changed = { before: side(before), after: side(after) }
-    if (changed.before === before && changed.after === after) continue
-    await tx
-      .updateTable('audit_log')
-      .set(changed)
+  for await (const some of entriesOf(tx, workspace_id, kind, ids)) {
+    const entries = await tx
+      .selectFrom('audit_log')
+      .select(['id', 'before', 'after'])
       .where('workspace_id', '=', workspace_id)
-      .where('id', '=', id)
+      .where('id', 'in', some)
       .execute()
+    for (const { id, before, after } of entries) {
+      const changed = { before: side(before), after: side(after) }
+      if (changed.before === before && changed.after === after) continue
+      await tx
+        .updateTable('audit_log')
+        .set(changed)
+        .where('workspace_id', '=', workspace_id)
+        .where('id', '=', id)
+        .execute()
+    }
   }
 }

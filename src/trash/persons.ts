@@ -1,10 +1,10 @@
 import type { Db } from '../db/db.ts'
 import type { Person } from './redaction.ts'
 import type { Linked } from './references.ts'
+import { createPace, entriesOf } from './slices.ts'
 
 const known_by = ['first_name', 'last_name', 'email', 'phone', 'mobile'] as const
 const nobody: Person = { first_name: null, last_name: null, email: null, phone: null, mobile: null }
-const batch = 200
 
 type Sides = { before: string | null; after: string | null }
 const fieldsOf = ({ before, after }: Sides) =>
@@ -27,7 +27,7 @@ export async function personsOf(
     .where('id', '=', id)
     .executeTakeFirst()
   if (!row) return []
-  const former = (await sidesOf(db, workspace_id, 'contacts', [id])).flatMap((fields) => {
+  const former = (await sidesOf(db, workspace_id, 'contacts', [id], known_by)).flatMap((fields) => {
     const before = fields as Partial<Person>
     // A change of one name went with the other as it is now.
     const named =
@@ -37,24 +37,34 @@ export async function personsOf(
     return known_by.some((field) => before[field]) ? [person as Person] : []
   })
   const booked = [...appointments].flatMap(([one, by_visitor]) => (by_visitor ? [one] : []))
-  const notes = (await sidesOf(db, workspace_id, 'appointments', booked)).map(({ notes }) => notes)
+  const notes = (await sidesOf(db, workspace_id, 'appointments', booked, ['notes'])).map(({ notes }) => notes)
   return [row, ...former, ...notes.flatMap((text) => (typeof text === 'string' ? visitorsOf(text) : []))]
 }
 
-/** What the audit log tells of records, before and after each change. */
-async function sidesOf(db: Db, workspace_id: number, kind: string, ids: readonly number[]) {
-  const sides: Record<string, unknown>[] = []
-  for (let from = 0; from < ids.length; from += batch) {
+/** The values of some fields that the audit log tells of records, before and after each change; each set of them once. */
+async function sidesOf(
+  db: Db,
+  workspace_id: number,
+  kind: string,
+  ids: readonly number[],
+  fields: readonly string[],
+): Promise<Record<string, unknown>[]> {
+  const sides = new Map<string, Record<string, unknown>>()
+  const pace = createPace()
+  for await (const some of entriesOf(db, workspace_id, kind, ids)) {
     const entries = await db
       .selectFrom('audit_log')
       .select(['before', 'after'])
       .where('workspace_id', '=', workspace_id)
-      .where('kind', '=', kind)
-      .where('record_id', 'in', ids.slice(from, from + batch).map(String))
+      .where('id', 'in', some)
       .execute()
-    sides.push(...entries.flatMap(fieldsOf))
+    for (const side of entries.flatMap(fieldsOf)) {
+      const told = Object.fromEntries(fields.map((field) => [field, side[field]]))
+      sides.set(JSON.stringify(told), told)
+    }
+    await pace()
   }
-  return sides
+  return [...sides.values()]
 }
 
 /** The name and number at the end of a booking's notes, where they are not the contact's. */

@@ -1,15 +1,20 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../db/db.ts'
 import { indexValues } from '../db/field-values.ts'
+import { engineOf } from '../db/prepare.ts'
 import type { Deletable } from '../db/records.ts'
 import { referrersOf } from '../db/references.ts'
 import { recordChange } from '../events/audit.ts'
 import type { Context } from '../events/context.ts'
+import { entriesOf } from './slices.ts'
 
 // Small enough that no request waits noticeably for its transaction.
 const batch = 500
 
 const idsOf = (ids: readonly (number | string)[]) => sql.join(ids)
+
+// So that two that do the same wait for each other, and never in a circle. SQLite would sort all that refers each time.
+const inOrder = (tx: Db) => (engineOf(tx) === 'postgres' ? sql`ORDER BY id` : sql``)
 
 /** Does a step again and again, each time in a transaction of its own, until it finds nothing to do. */
 async function inBatches(
@@ -44,7 +49,7 @@ export async function removeRecords(
         UPDATE ${sql.table(table)} SET ${sql.ref(column)} = NULL
         WHERE workspace_id = ${workspace_id} AND id IN (
           SELECT id FROM ${sql.table(table)}
-          WHERE workspace_id = ${workspace_id} AND ${sql.ref(column)} IN (${idsOf(ids)}) ORDER BY id LIMIT ${batch})
+          WHERE workspace_id = ${workspace_id} AND ${sql.ref(column)} IN (${idsOf(ids)}) ${inOrder(tx)} LIMIT ${batch})
           AND ${sql.ref(column)} IN (${idsOf(ids)})`.execute(tx)
       return Number(numAffectedRows)
     })
@@ -56,7 +61,7 @@ async function removeNotes(tx: Db, workspace_id: number, contact_ids: readonly n
   const { rows } = await sql<{ id: number }>`
     DELETE FROM notes WHERE workspace_id = ${workspace_id} AND id IN (
       SELECT id FROM notes
-      WHERE workspace_id = ${workspace_id} AND contact_id IN (${idsOf(contact_ids)}) ORDER BY id LIMIT ${batch})
+      WHERE workspace_id = ${workspace_id} AND contact_id IN (${idsOf(contact_ids)}) ${inOrder(tx)} LIMIT ${batch})
     RETURNING id`.execute(tx)
   await forgetSides(
     tx,
@@ -69,14 +74,13 @@ async function removeNotes(tx: Db, workspace_id: number, contact_ids: readonly n
 
 /** Who changed these records and when stays in the audit log; what they were does not. */
 async function forgetSides(tx: Db, workspace_id: number, kind: Deletable, ids: readonly number[]) {
-  if (!ids.length) return
-  await tx
-    .updateTable('audit_log')
-    .set({ before: null, after: null })
-    .where('workspace_id', '=', workspace_id)
-    .where('kind', '=', kind)
-    .where('record_id', 'in', ids.map(String))
-    .execute()
+  for await (const some of entriesOf(tx, workspace_id, kind, ids))
+    await tx
+      .updateTable('audit_log')
+      .set({ before: null, after: null })
+      .where('workspace_id', '=', workspace_id)
+      .where('id', 'in', some)
+      .execute()
 }
 
 async function removeRows(

@@ -48,11 +48,21 @@ export function matching(
   return all.length ? sql<SqlBool>`${sql.join(all, sql` AND `)}` : sql<SqlBool>`TRUE`
 }
 
-/** An index of the log, followed from its end by these conditions alone. */
-type Way = { along: RawBuilder<unknown>; columns: RawBuilder<unknown>; order: RawBuilder<unknown> }
+/** An index of the log, followed from its end: what all of it has in common, its order, and where it begins and ends. */
+type Way = {
+  along: RawBuilder<unknown>
+  columns: RawBuilder<unknown>
+  order: RawBuilder<unknown>
+  first: RawBuilder<unknown>
+  last: RawBuilder<unknown>
+}
 type Place = { id: string; created_at?: string }
 
-function wayById(workspace_id: number, { webhook_id, event, status, removed }: Sought): Way {
+function wayById(
+  workspace_id: number,
+  { webhook_id, event, status, removed }: Sought,
+  before: string | null = null,
+): Way {
   const mine = sql`workspace_id = ${workspace_id}`
   // What is cancelled in the log, and what only waits to be, stand in two places of its index.
   const by_status = status !== undefined && !(status === 'cancelled' && removed.length)
@@ -64,31 +74,33 @@ function wayById(workspace_id: number, { webhook_id, event, status, removed }: S
         : by_status
           ? sql`${mine} AND status = ${status}`
           : mine
-  return { along, columns: sql`id`, order: sql`id DESC` }
+  const first = before === null ? sql`TRUE` : sql`id < ${before}`
+  return { along, columns: sql`id`, order: sql`id DESC`, first, last: sql`TRUE` }
 }
 
-function wayByTime(workspace_id: number, { from = '', to = '~' }: Sought): Way {
-  const along = sql`workspace_id = ${workspace_id} AND created_at >= ${from} AND created_at <= ${to}`
-  return { along, columns: sql`created_at, id`, order: sql`created_at DESC, id DESC` }
+function wayByTime(workspace_id: number, { from, to }: Sought): Way {
+  return {
+    along: sql`workspace_id = ${workspace_id}`,
+    columns: sql`created_at, id`,
+    order: sql`created_at DESC, id DESC`,
+    first: to === undefined ? sql`TRUE` : sql`created_at <= ${to}`,
+    last: from === undefined ? sql`TRUE` : sql`created_at >= ${from}`,
+  }
 }
 
 /** The conditions of one slice after the other; between two of them others are served. */
-async function* slices(
-  db: Db,
-  { along, columns, order }: Way,
-  below: Place | null,
-): AsyncGenerator<RawBuilder<unknown>> {
+async function* slices(db: Db, way: Way): AsyncGenerator<RawBuilder<unknown>> {
+  const { along, columns, order, last } = way
   const place = ({ id, created_at }: Place) =>
     created_at === undefined ? sql`(${id})` : sql`(${created_at}, ${id})`
-  for (;;) {
-    const rest: RawBuilder<unknown> = below ? sql`${along} AND (${columns}) < ${place(below)}` : along
-    const { rows } = await sql<Place>`SELECT ${columns} FROM webhook_deliveries WHERE ${rest}
-      ORDER BY ${order} LIMIT 1 OFFSET ${slice - 1}`.execute(db)
+  // One bound at each end: of two, SQLite would follow only one, and look through what the other leaves out.
+  for (let upper = way.first; ; await turn()) {
+    const { rows } = await sql<Place>`SELECT ${columns} FROM webhook_deliveries
+      WHERE ${along} AND ${upper} AND ${last} ORDER BY ${order} LIMIT 1 OFFSET ${slice - 1}`.execute(db)
     const [lowest] = rows
-    if (!lowest) return yield rest
-    yield sql`${rest} AND (${columns}) >= ${place(lowest)}`
-    below = lowest
-    await turn()
+    if (!lowest) return yield sql`${along} AND ${upper} AND ${last}`
+    yield sql`${along} AND ${upper} AND (${columns}) >= ${place(lowest)}`
+    upper = sql`(${columns}) < ${place(lowest)}`
   }
 }
 
@@ -104,8 +116,7 @@ export async function idsInSlices(
 ): Promise<string[]> {
   const found: string[] = []
   let to_skip = offset
-  const below = before === null ? null : { id: before }
-  for await (const where of slices(db, wayById(workspace_id, sought), below)) {
+  for await (const where of slices(db, wayById(workspace_id, sought, before))) {
     const { rows } = await sql<{ id: string }>`SELECT id FROM webhook_deliveries
       WHERE ${where} AND ${matching(sought, '+')} ORDER BY id DESC`.execute(db)
     const skipped = Math.min(to_skip, rows.length)
@@ -121,7 +132,7 @@ export async function countInSlices(db: Db, workspace_id: number, sought: Sought
   const by_time = sought.from !== undefined || sought.to !== undefined
   const way = by_time ? wayByTime(workspace_id, sought) : wayById(workspace_id, sought)
   let counted = 0
-  for await (const where of slices(db, way, null)) {
+  for await (const where of slices(db, way)) {
     const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM webhook_deliveries
       WHERE ${where} AND ${matching(sought, '+')}`.execute(db)
     counted += rows[0]?.n ?? 0

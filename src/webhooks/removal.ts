@@ -1,15 +1,14 @@
-import { type QueryResult, type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { addCounts } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { allowLong } from '../db/locks.ts'
 import { announce, engineOf } from '../db/prepare.ts'
 import { prepareRows } from '../db/recordset.ts'
 import { subscribe } from './queries.ts'
+import { countQueued } from './queue.ts'
 
 /** How many deliveries one transaction cancels: a few milliseconds of work. */
 export const cancelled_at_once = 200
-// So many entries of the queue's index are counted in about 2 ms.
-const counted_at_once = 20_000
 
 type Removal = { workspace_id: number; webhook_id: string; removed_at: string }
 
@@ -88,32 +87,6 @@ export async function cancelSome(tx: Db, { workspace_id, webhook_id, removed_at 
   await dequeue(tx, waiting, {})
   await cancel(tx, waiting, { removed_at })
   return waiting.length
-}
-
-type Place = { run_at_ms: number; delivery_id: string }
-
-/** How many deliveries of a webhook wait. On SQLite slice by slice, so that no statement grows with the backlog. */
-async function countQueued(tx: Db, { workspace_id, webhook_id }: Removal): Promise<number> {
-  const queued = sql`FROM webhook_queue WHERE webhook_id = ${webhook_id} AND workspace_id = ${workspace_id}`
-  if (engineOf(tx) === 'postgres') {
-    const { rows } = await sql<{ n: number }>`SELECT count(*) AS n ${queued}`.execute(tx)
-    return Number(rows[0]?.n)
-  }
-  let counted = 0
-  let last: Place | undefined = { run_at_ms: Number.MIN_SAFE_INTEGER, delivery_id: '' }
-  for (;;) {
-    // In the order of the index, to its end.
-    const beyond: RawBuilder<unknown> = sql`${queued}
-      AND (run_at_ms, workspace_id, delivery_id) > (${last.run_at_ms}, ${workspace_id}, ${last.delivery_id})`
-    const found: QueryResult<Place> = await sql<Place>`SELECT run_at_ms, delivery_id ${beyond}
-      ORDER BY run_at_ms LIMIT 1 OFFSET ${counted_at_once - 1}`.execute(tx)
-    last = found.rows[0]
-    if (!last) {
-      const { rows } = await sql<{ n: number }>`SELECT count(*) AS n ${beyond}`.execute(tx)
-      return counted + Number(rows[0]?.n)
-    }
-    counted += counted_at_once
-  }
 }
 
 /** Does one step of a removal that was begun; false when there is none, or another process does it. */

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Clock, isoTime, repeat, type Timing } from '../clock.ts'
 import { addCounts, countChanges } from '../db/counts.ts'
@@ -11,6 +12,8 @@ const day_ms = 24 * 3600 * 1000
 export const cleaning: Timing = { first_ms: 10_000, every_ms: 3600 * 1000 }
 // Small enough that no request waits noticeably for its transaction.
 const batch = 200
+// So many events are looked at in about 3 ms.
+const seen_at_once = 1000
 
 /**
  * Removes what is older than the log is kept: finished deliveries with their attempts, and events nobody needs; and the
@@ -25,8 +28,9 @@ export async function removeOld(db: Db, clock: Clock, days: number, stopping?: A
   while ((await inOne((tx) => removeOldDeliveries(tx, before, batch))) === batch);
   let seq: number | null = 0
   while (seq !== null) {
-    const after: number = seq
-    seq = await inOne((tx) => removeOldEvents(tx, before, after, batch))
+    seq = await removeOldEvents(db, before, seq, inOne)
+    stopping?.throwIfAborted()
+    await turn()
   }
   while ((await inOne((tx) => removeOldAnswers(tx, clock.elapsed(), batch))) === batch);
 }
@@ -77,12 +81,17 @@ const removeEvents = prepareRows(seq_columns, (db, { row, rows }) => ({
 }))
 
 /**
- * Looks at up to `limit` events of before a time, from a place on, and removes those that no delivery refers to any more;
- * returns the place to go on from, or null at the end. So events that a paused webhook keeps are looked at once.
+ * Looks at some events of before a time, from a place on, and removes those that no delivery refers to, which none ever
+ * will; returns the place to go on from, or null at the end. What a paused webhook keeps is only read, and each run once.
  */
-async function removeOldEvents(tx: Db, before: string, after: number, limit: number): Promise<number | null> {
+async function removeOldEvents(
+  db: Db,
+  before: string,
+  after: number,
+  inOne: (work: (tx: Db) => Promise<void>) => Promise<void>,
+): Promise<number | null> {
   // Events are stored in the order of their times, so the first recent one ends the search.
-  const events = await tx
+  const events = await db
     .selectFrom('events as e')
     .select(['e.seq', 'e.occurred_at'])
     .select((eb) =>
@@ -98,10 +107,11 @@ async function removeOldEvents(tx: Db, before: string, after: number, limit: num
     )
     .where('e.seq', '>', after)
     .orderBy('e.seq')
-    .limit(limit)
+    .limit(seen_at_once)
     .execute()
   const old = events.filter((event) => event.occurred_at < before)
   const unneeded = old.filter((event) => !event.needed)
-  await removeEvents(tx, unneeded, {})
-  return old.length === limit ? (old.at(-1)?.seq ?? null) : null
+  for (let from = 0; from < unneeded.length; from += batch)
+    await inOne(async (tx) => void (await removeEvents(tx, unneeded.slice(from, from + batch), {})))
+  return old.length === seen_at_once ? (old.at(-1)?.seq ?? null) : null
 }

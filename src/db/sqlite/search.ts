@@ -48,7 +48,7 @@ async function fewCandidates(db: Db, long: string[]): Promise<number[] | null> {
 }
 
 // Pages of the index that one transaction writes: few enough that nobody waits for it noticeably.
-const merged_at_once = 500
+const merged_at_once = 100
 
 /**
  * Takes the parts of removed texts out of the trigram index, where they stay until it happens to merge, and could be put
