@@ -19,6 +19,8 @@ test('without any variable the settings are those of the documentation', () => {
     webhook_allowed_networks: [],
     max_webhooks: 100,
     delivery_log_days: 30,
+    audit_log_days: null,
+    sign_in_address_days: 30,
     trash_days: 30,
     rate_limit_per_second: 100,
     booking_rate_per_second: 5,

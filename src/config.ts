@@ -10,6 +10,10 @@ const integer = (min: number, max: number) => (text: string) => {
   return value
 }
 const text = (value: string) => value || null
+const orEmpty =
+  <T>(parse: (text: string) => T) =>
+  (value: string) =>
+    value === '' ? null : parse(value)
 const oneOf =
   (...values: string[]) =>
   (value: string) => {
@@ -124,6 +128,16 @@ const settings = {
     fallback: '30',
     about: 'days that finished deliveries stay in the log',
     parse: integer(1, 36_500),
+  },
+  audit_log_days: {
+    fallback: '',
+    about: 'days that entries of the audit log are kept; empty: for ever',
+    parse: orEmpty(integer(1, 36_500)),
+  },
+  sign_in_address_days: {
+    fallback: '30',
+    about: 'days that the audit log keeps the address and the browser of a sign-in',
+    parse: integer(0, 36_500),
   },
   trash_days: {
     fallback: '30',

@@ -2,6 +2,7 @@ import { BlockList, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { buildApp } from './app.ts'
+import { cleaning as cleaningOfAuditLog, startLogCleaning } from './audit/retention.ts'
 import { startUpkeep, upkeep } from './booking/upkeep.ts'
 import type { Clock, Timing } from './clock.ts'
 import type { Config } from './config.ts'
@@ -148,6 +149,7 @@ export async function startServer(
       closing.push(
         startRetention(db, clock, delivery_log_days, onError, { ...cleaningOfLogs, ...removal, when }),
       )
+      closing.push(startLogCleaning(db, clock, config, onError, { ...cleaningOfAuditLog, ...removal, when }))
       closing.push(startCleaning(db, clock, onError, { ...cleaningOfPeople, ...removal, when }))
       closing.push(startUpkeep(db, clock, onError, { ...upkeep, ...removal, when }))
       closing.push(startEmptying(trash, onError, { ...emptying, ...removal, when }))

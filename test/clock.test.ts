@@ -26,7 +26,7 @@ async function refused(rapport: Rapport) {
   const before = await metric(rapport, 'rapport_removal_put_off_total')
   await until(
     () => metric(rapport, 'rapport_removal_put_off_total'),
-    (n) => n >= before + 6,
+    (n) => n >= before + 8,
   )
 }
 
