@@ -110,6 +110,33 @@ test('members are invited, change their roles and are removed; the last owner st
   assert.equal(again.status, 403)
 })
 
+test('a person deletes the own account after the password was asked for, but no only owner does', async (t) => {
+  const { call, email } = await join(ownersCalls(), web.rapport.url, 'admin')
+  const session = `${call.cookie()}; Path=/`
+  const allow = /status of (401|409|422)/
+  const page = await web.open(t, '/settings/profile', { ...phone, session, allow })
+  const dialog = page.getByRole('dialog')
+  async function ask(given: string) {
+    await dialog.getByLabel('Current password', { exact: true }).fill(given)
+    await dialog.getByRole('button', { name: 'Delete account' }).click()
+  }
+  await page.getByRole('button', { name: 'Delete account' }).click()
+  await dialog.getByText('This cannot be undone.').waitFor()
+  await checkScreen(page)
+  await ask('something else')
+  await dialog.getByText('This is not the password.').waitFor()
+
+  const jar = browser(web.rapport.url)
+  assert.equal((await jar('POST', '/session', { email, password })).status, 200)
+  assert.equal((await jar('POST', '/workspaces', { name: 'Alone here' })).status, 201)
+  await ask(password)
+  await dialog.getByText('You are the only owner of a workspace.').waitFor()
+  await join(jar, web.rapport.url, 'owner')
+  await ask(password)
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+  assert.equal((await jar('POST', '/session', { email, password })).status, 401)
+})
+
 test('the profile changes the language at once, the e-mail only with the password, and ends other sessions', async (t) => {
   const { call, email } = await join(ownersCalls(), web.rapport.url, 'member', 'ada@example.test')
   const other = browser(web.rapport.url, { 'user-agent': 'Mozilla/5.0 (X11; Linux) Firefox/140.0' })

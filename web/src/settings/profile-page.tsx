@@ -9,6 +9,7 @@ import { LanguageInput, Password, ZoneInput } from '../people/inputs.tsx'
 import { type Language, useLanguage, useTexts } from '../texts/texts.ts'
 import { FormDialog } from '../ui/form.tsx'
 import { tell } from '../ui/undo.tsx'
+import { DeleteAccount } from './delete-account.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { useSavedForm } from './saved-form.ts'
 import { Sessions } from './sessions.tsx'
@@ -28,6 +29,7 @@ export function ProfilePage() {
         <PasswordForm />
       </section>
       <Sessions />
+      <DeleteAccount />
     </SettingsFrame>
   )
 }

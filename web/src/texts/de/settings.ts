@@ -49,6 +49,13 @@ export const settings: typeof english = {
   end_session: 'Beenden',
   end_session_of: (device) => `Sitzung beenden: ${device}`,
   end_others: 'Alle anderen beenden',
+  delete_account: 'Konto löschen',
+  delete_account_text:
+    'Entfernt Sie aus allen Arbeitsbereichen, mit Ihrem Namen, Ihrer E-Mail und Ihren Sitzungen.',
+  delete_account_title: 'Ihr Konto löschen?',
+  delete_account_warning:
+    'Sie werden sofort überall abgemeldet. Datensätze und API-Schlüssel, die Sie erstellt haben, bleiben in ihren Arbeitsbereichen. Das lässt sich nicht rückgängig machen.',
+  only_owner: 'Ein Arbeitsbereich gehört Ihnen allein. Machen Sie dort zuerst jemand anderen zum Inhaber.',
 
   role: 'Rolle',
   you: 'Sie',

@@ -47,6 +47,12 @@ export const settings = {
   end_session: 'End',
   end_session_of: (device: string) => `End the session: ${device}`,
   end_others: 'End all others',
+  delete_account: 'Delete account',
+  delete_account_text: 'Removes you from all workspaces, with your name, e-mail and sessions.',
+  delete_account_title: 'Delete your account?',
+  delete_account_warning:
+    'You are signed out everywhere at once. Records and API keys that you made stay in their workspaces. This cannot be undone.',
+  only_owner: 'You are the only owner of a workspace. Make somebody else an owner there first.',
 
   role: 'Role',
   you: 'you',

@@ -1,0 +1,59 @@
+import { Button, Text, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answerOf, api } from '../api/client.ts'
+import { inWords } from '../app/problems.tsx'
+import { useSession } from '../app/session.ts'
+import { Password } from '../people/inputs.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { FormDialog } from '../ui/form.tsx'
+
+/** Deleting the own account, after the password was asked for. */
+export function DeleteAccount() {
+  const t = useTexts()
+  const client = useQueryClient()
+  const { user } = useSession()
+  const [asking, setAsking] = useState(false)
+  return (
+    <section className="settings-section">
+      <Title order={2} fz={14} mb="xs">
+        {t.settings.delete_account}
+      </Title>
+      <Text size="sm" mb="sm">
+        {t.settings.delete_account_text}
+      </Text>
+      <Button variant="default" c="red" onClick={() => setAsking(true)}>
+        {t.settings.delete_account}
+      </Button>
+      <FormDialog
+        title={t.settings.delete_account_title}
+        opened={asking}
+        onClose={() => setAsking(false)}
+        action={t.settings.delete_account}
+        color="red"
+        start={{ current_password: '' }}
+        send={(body) =>
+          inWords(answerOf(api.POST('/api/v1/profile/delete', { body })), t.settings.only_owner)
+        }
+        onSent={() => {
+          client.clear()
+          window.location.assign('/sign-in')
+        }}
+      >
+        {({ getInputProps }) => (
+          <>
+            <Text size="sm">{t.settings.delete_account_warning}</Text>
+            {/* Tells a password manager whose password it is. */}
+            <input type="text" name="username" autoComplete="username" value={user.email} readOnly hidden />
+            <Password
+              label={t.settings.current_password}
+              autoComplete="current-password"
+              data-autofocus
+              {...getInputProps('current_password')}
+            />
+          </>
+        )}
+      </FormDialog>
+    </section>
+  )
+}
