@@ -252,6 +252,7 @@ test('every route below /api/v1 needs a scope, of reading or writing as its meth
   const own = routes.filter(({ scope }) => scope === 'session')
   assert.deepEqual([...new Set(own.map(({ url }) => url))].sort(), [
     '/api/v1/profile',
+    '/api/v1/profile/delete',
     '/api/v1/profile/password',
     '/api/v1/session',
     '/api/v1/sessions',

@@ -171,6 +171,12 @@ const trials: Record<string, Trial> = {
     done: async () => ada('DELETE', `/members/${grace.id}`),
     entries: ['members deleted'],
   },
+  'post /profile/delete': {
+    refused: () => grace.call('POST', '/profile/delete', { current_password: 'wrong password' }),
+    refusal: 422,
+    done: () => grace.call('POST', '/profile/delete', { current_password: password }),
+    entries: ['members deleted', 'users deleted'],
+  },
   'delete /sessions/{session_id}': {
     refused: () => ada('DELETE', '/sessions/ses_none'),
     refusal: 404,
@@ -188,6 +194,9 @@ let grace: Awaited<ReturnType<typeof joined>>
 let ending = ''
 const prepare: Record<string, () => Promise<unknown>> = {
   'put /members/{user_id}': async () => {
+    grace = await joined()
+  },
+  'post /profile/delete': async () => {
     grace = await joined()
   },
   'delete /sessions/{session_id}': async () => {
@@ -226,7 +235,9 @@ for (const [name, { refused, refusal, done, entries }] of Object.entries(trials)
       if (action === 'reset_link_made') assert.deepEqual([actor.kind, request_id], ['command_line', null])
       else {
         assert.equal(actor.kind, 'person')
-        assert.match(String(actor.name), /^(Ada|Grace)/)
+        // Who has deleted the own account has no name any more.
+        if (name === 'post /profile/delete') assert.equal(actor.name, null)
+        else assert.match(String(actor.name), /^(Ada|Grace)/)
         if (!(kind === 'invitations' && action === 'created' && name !== 'post /invitations'))
           assert.equal(request_id, reply.headers.get('x-request-id'))
       }

@@ -26,6 +26,7 @@ describe('the second look', () => {
     'rotate-secret': () =>
       call('POST', `/webhooks/${webhook}/rotate-secret`, { secret: 'what I know from now on' }),
     'PUT /profile': () => call('PUT', '/profile', { name: 'Somebody' }),
+    'POST /profile/delete': () => call('POST', '/profile/delete', { current_password: password }),
     'POST /profile/password': () =>
       call('POST', '/profile/password', { current_password: password, new_password: password }),
   })

@@ -167,6 +167,7 @@ describe('roles', () => {
   const own = [
     ...['PUT /session', 'DELETE /session', 'DELETE /sessions/1', 'PUT /profile'],
     ...['PATCH /session', 'PATCH /profile', 'POST /profile/password'],
+    'POST /profile/delete',
   ]
 
   test('a reader is refused on every operation that writes, before anything is looked at', async () => {

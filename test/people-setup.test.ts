@@ -1,22 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runCommand } from '../src/cli/run.ts'
-import { settingsOf } from './engine.ts'
 import { problems, refused } from './envelope.ts'
 import { startRapport, turnableClock } from './harness.ts'
 import { browser, password, setUp, setupToken, signIn } from './people.ts'
 import { scratchFolder, serveProcess } from './process.ts'
-
-/** Runs a command as a process of its own would, on connections of its own, but without its start. */
-async function runRapport(words: string[], env: { DATA_DIR: string } & Record<string, string>) {
-  const [out, err]: [string[], string[]] = [[], []]
-  const code = await runCommand(words, {
-    out: (line) => out.push(line),
-    err: (line) => err.push(line),
-    env: { ...(await settingsOf(env.DATA_DIR)), ...env },
-  })
-  return { code, stdout: out.join('\n'), stderr: err.join('\n'), last: out.at(-1) ?? '' }
-}
+import { runRapport } from './run-rapport.ts'
 
 const first = { name: 'Ada Lovelace', email: 'ada@example.com', password, workspace_name: 'Acme' }
 

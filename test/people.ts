@@ -87,6 +87,7 @@ export const people_operations = [
   'put /profile',
   'patch /profile',
   'post /profile/password',
+  'post /profile/delete',
   'post /password-reset',
   'put /members/{user_id}',
   'patch /members/{user_id}',

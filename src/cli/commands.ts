@@ -57,6 +57,10 @@ export const commands: Record<string, Entry> = {
         about: 'Make a link by which somebody joins a workspace, as its owner for instance',
         load: async () => (await import('./people.ts')).invite,
       },
+      delete: {
+        about: 'Delete an account, with what is known of the person',
+        load: async () => (await import('./people.ts')).remove,
+      },
       'reset-password': {
         about: 'Make a link by which somebody sets a new password',
         load: async () => (await import('./people.ts')).resetPassword,

@@ -1,17 +1,20 @@
 import { isIPv6 } from 'node:net'
-import { systemClock } from '../clock.ts'
+import { isoTime, systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { transaction } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
 import { command_line, contextOf } from '../events/context.ts'
 import { ApiError } from '../http/errors.ts'
 import { isEmail } from '../http/schema-problems.ts'
+import { deleteAccount, lockAccount, ownedAlone } from '../people/deletion.ts'
 import { inviteAnew } from '../people/invitations.ts'
+import { oneAccount } from '../people/memberships.ts'
 import { makeResetToken } from '../people/resets.ts'
 import { roles } from '../people/roles.ts'
 import { makeSetupToken } from '../people/setup.ts'
+import { forgetPerson } from '../people/traces.ts'
 import { listUsers } from '../people/users.ts'
-import type { Command } from './command.ts'
+import { type Command, UsageError } from './command.ts'
 import { withDatabase } from './database.ts'
 import { workspaceOf } from './keys.ts'
 import { columns } from './text.ts'
@@ -51,6 +54,43 @@ export const resetPassword: Command = {
     if (!token) throw new Error(`Nobody has the e-mail ${email}. See: rapport people list`)
     io.out(`With this link a new password for ${email} can be set, once, for 24 hours:`)
     io.out(linkOf(settings, `/reset#${token}`))
+    return 0
+  },
+}
+
+export const remove: Command = {
+  operands: ['EMAIL'],
+  options: {
+    ownerless: { value: 'yes', about: 'yes: also when a workspace then has no owner; default: no' },
+  },
+  notes: [
+    'EMAIL may be an id of `rapport people list`. Sessions end, and the person is forgotten in the audit log.',
+    'Keys and records stay. A workspace gets an owner by: rapport people invite EMAIL --workspace ID',
+  ],
+  async run({ operands, options, config, io }) {
+    const [who = ''] = operands
+    const { ownerless = 'no' } = options
+    if (!['yes', 'no'].includes(ownerless)) throw new UsageError('--ownerless must be yes or no.')
+    const { email, alone } = await withDatabase(config(), async ({ db }) => {
+      const user = await oneAccount(db, who)
+      if (!user) throw new Error(`Nobody has the e-mail ${who}. See: rapport people list`)
+      const alone = await ownedAlone(db, user.id)
+      if (alone.length && ownerless === 'no')
+        throw new Error(
+          `${user.email} is the only owner of ${alone.join(', ')}. Invite another owner first: rapport people invite EMAIL --workspace ID. Or add --ownerless yes.`,
+        )
+      await forgetPerson(db, user.id)
+      const now_ms = systemClock.now()
+      const { elapsed } = systemClock
+      const context = { actor: command_line, request_id: null, now: isoTime(now_ms), now_ms, elapsed }
+      await transaction(db, async (tx) => {
+        await lockAccount(tx, user.id)
+        await deleteAccount(tx, context, user.id)
+      })
+      return { email: user.email, alone }
+    })
+    io.out(`Deleted the account of ${email}.`)
+    if (alone.length) io.out(`No owner is left of ${alone.join(', ')}.`)
     return 0
   },
 }

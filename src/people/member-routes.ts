@@ -11,6 +11,7 @@ import { orNotFound } from '../http/records.ts'
 import type { Scopes } from '../http/scopes.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
+import { noteLeaving } from './deletion.ts'
 import { revokeInvitationsBy } from './invitations.ts'
 import { findMember, grantorOf, isLastOwner, listMembers } from './members.ts'
 import { mayGrant, type Role } from './roles.ts'
@@ -146,6 +147,7 @@ export function memberRoutes(app: App, { db, write, stillIn, takeBackKeysBy }: D
           .where('workspace_id', '=', workspace_id)
           .where('user_id', '=', user_id)
           .execute()
+        await noteLeaving(tx, context.now, user_id)
         await endSessions(tx, user_id, { workspace_id })
         if (request.query.revoke_keys === 'true') {
           refuseWithoutKeys(access)

@@ -43,7 +43,11 @@ export async function memberByEmail(db: Db, workspace_id: number, email: string)
   return row ? shown(row) : null
 }
 
-export async function isLastOwner(db: Db, workspace_id: number, { id, role }: Member): Promise<boolean> {
+export async function isLastOwner(
+  db: Db,
+  workspace_id: number,
+  { id, role }: Pick<Member, 'id' | 'role'>,
+): Promise<boolean> {
   if (role !== 'owner') return false
   const other = await members(db, workspace_id)
     .select('u.id')

@@ -43,12 +43,14 @@ export async function workspacesOf(db: Db, user_id: string) {
 export async function oneAccount(db: Db, email_or_id: string): Promise<User | null> {
   const users = await usersNamed(db, email_or_id)
   if (users.length < 2) return users[0] ?? null
-  const lines: string[] = []
+  const choices: string[] = []
   for (const { id, name } of users) {
-    const names = (await workspacesOf(db, id)).map((workspace) => workspace.name)
-    lines.push(`  ${id}  ${name}, in ${names.length ? names.join(', ') : 'no workspace'}`)
+    const workspaces = (await workspacesOf(db, id)).map((workspace) => workspace.name)
+    choices.push(`${id} (${name}, in ${workspaces.join(', ') || 'no workspace'})`)
   }
-  throw new Error(`Several accounts have the e-mail ${email_or_id}. Name one by its id:\n${lines.join('\n')}`)
+  throw new Error(
+    `Several accounts have the e-mail ${email_or_id}. Name one by its id: ${choices.join('; ')}.`,
+  )
 }
 
 /** The workspace that signing in goes to: the one that was entered last; 403 for who is in none. */

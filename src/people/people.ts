@@ -6,6 +6,7 @@ import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
 import { createAccounts } from './accounts.ts'
 import { createAuthentication } from './authentication.ts'
+import { deletionRoutes } from './deletion-routes.ts'
 import { invitationAnswerRoutes } from './invitation-answer-routes.ts'
 import { invitationRoutes } from './invitation-routes.ts'
 import { createKnownBrowsers } from './known-browsers.ts'
@@ -42,6 +43,7 @@ export function peopleRoutes(app: App, given: Deps): void {
   sessionRoutes(app, deps)
   sessionsRoutes(app, deps)
   profileRoutes(app, deps)
+  deletionRoutes(app, deps)
   resetRoutes(app, deps)
   memberRoutes(app, deps)
   invitationRoutes(app, deps)

@@ -102,6 +102,8 @@ export const PasswordBody = Body(
   ['current_password', 'new_password'],
 )
 
+export const DeletionBody = Body({ current_password: Password() }, [], ['current_password'])
+
 const revokes =
   'The live API keys that the person has made here end too, with what was made by them; needs keys:write.'
 

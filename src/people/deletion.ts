@@ -1,0 +1,51 @@
+import type { Db } from '../db/db.ts'
+import { lockEntry } from '../db/locks.ts'
+import { recordChange } from '../events/audit.ts'
+import type { Context } from '../events/context.ts'
+import { revokeInvitationsBy } from './invitations.ts'
+import { isLastOwner } from './members.ts'
+import { workspacesOf } from './memberships.ts'
+
+/** How long an account stays that is in no workspace any more: whoever was removed by mistake comes back with it. */
+export const left_days = 30
+
+/** The names of the workspaces that would have no owner without this person. */
+export async function ownedAlone(db: Db, user_id: string): Promise<string[]> {
+  const names: string[] = []
+  for (const { id, name, role } of await workspacesOf(db, user_id))
+    if (await isLastOwner(db, id, { id: user_id, role })) names.push(name)
+  return names
+}
+
+/** Locks an account with its workspaces, in the order of all who change members. */
+export async function lockAccount(tx: Db, user_id: string): Promise<void> {
+  for (const { id } of await workspacesOf(tx, user_id)) await lockEntry(tx, 'workspaces', id)
+  await lockEntry(tx, 'users', user_id)
+}
+
+/**
+ * Deletes an account with its sessions and memberships, and takes back what it has offered; its keys and records stay. The
+ * caller has locked it. What the audit log tells of the person is a matter of `forgetPerson`.
+ */
+export async function deleteAccount(
+  tx: Db,
+  context: Omit<Context, 'workspace_id'>,
+  user_id: string,
+): Promise<void> {
+  for (const { id: workspace_id, role } of await workspacesOf(tx, user_id)) {
+    const there = { ...context, workspace_id }
+    await revokeInvitationsBy(tx, there, user_id, null)
+    const change = { action: 'deleted', record_id: user_id }
+    await recordChange(tx, there, { ...change, kind: 'members', before: { role } })
+    await recordChange(tx, there, { ...change, kind: 'users' })
+  }
+  for (const table of ['memberships', 'sessions'] as const)
+    await tx.deleteFrom(table).where('user_id', '=', user_id).execute()
+  await tx.deleteFrom('users').where('id', '=', user_id).execute()
+}
+
+/** Notes that a person has left a workspace: an account in none is deleted after `left_days`. */
+export async function noteLeaving(tx: Db, now: string, user_id: string): Promise<void> {
+  if ((await workspacesOf(tx, user_id)).length) return
+  await tx.updateTable('users').set({ left_at: now }).where('id', '=', user_id).execute()
+}

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { removeOver } from '../src/people/cleaning.ts'
+import { readStored } from './database.ts'
+import { problems, refused } from './envelope.ts'
+import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { beside, makeKey } from './keys.ts'
+import { type Browser, browser, invite, join, password, setUp, signIn } from './people.ts'
+import { runRapport } from './run-rapport.ts'
+
+const clock = turnableClock()
+const day_ms = 24 * 3600 * 1000
+let rapport: Rapport
+let ada: Browser
+before(async () => {
+  rapport = await startRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
+  ada = await setUp(rapport)
+})
+after(() => rapport.close())
+
+const run = (...words: string[]) => runRapport(words, { DATA_DIR: rapport.data_dir })
+const remove = (call: Browser, current_password = password) =>
+  call('POST', '/profile/delete', { current_password })
+const settle = () => new Promise((resolve) => setTimeout(resolve, 600))
+
+/** Every row that tells of people, as one text. */
+async function told(): Promise<string> {
+  const stored = await readStored(rapport.data_dir)
+  const tables = ['users', 'memberships', 'sessions', 'invitations', 'audit_log', 'sign_in_failures']
+  const rows: unknown[] = []
+  for (const table of tables) rows.push(await stored.rows(`SELECT * FROM ${table}`))
+  await stored.close()
+  return JSON.stringify(rows)
+}
+
+let secrets = 0
+/** A member of several workspaces with a name, an e-mail and an address that nobody else has. */
+async function known() {
+  const mark = `marked${++secrets}`
+  const email = `${mark}@example.com`
+  const address = `203.0.113.${secrets}`
+  const call = browser(rapport.url, { 'x-forwarded-for': address, 'user-agent': `Browser ${mark}` })
+  const enter = async (token: string) => {
+    const reply = await call('POST', '/invitations/accept', { token, name: mark, password })
+    assert.equal(reply.status, 200, reply.text)
+    return String(reply.body.data.user.id)
+  }
+  const id = await enter(await invite(ada, 'member', email))
+  const { call: other } = await join(ada, rapport.url, 'admin')
+  assert.equal((await other('POST', '/workspaces', { name: `Workspace ${secrets}` })).status, 201)
+  await enter(await invite(other, 'admin', email))
+  assert.equal((await call('PUT', '/profile', { name: `${mark} the second` })).status, 200)
+  await invite(call, 'member', `friend-of-${id}@example.com`)
+  return { call, other, mark, address, id, email }
+}
+
+describe('a person deletes the own account', () => {
+  test('and nothing that is stored tells of them, but what was done, by an id', async () => {
+    const { call, mark, address, id, email } = await known()
+    const { body } = await call('POST', '/companies', { name: 'Stays' })
+    assert.ok((await told()).includes(mark) && (await told()).includes(address))
+    assert.deepEqual(problems(await remove(call, 'wrong password')), { current_password: 'wrong' })
+    const done = await remove(call)
+    assert.equal(done.status, 200, done.text)
+    assert.match(String(done.headers.getSetCookie()[0]), /^rapport_session=; Max-Age=0/)
+
+    const left = await told()
+    for (const text of [mark, address]) assert.ok(!left.includes(text), text)
+    assert.ok(left.includes(id))
+    await settle()
+    refused(await call('GET', '/session'), 401, 'unauthorized')
+    refused((await signIn(rapport.url, email)).reply, 401, 'unauthorized')
+    refused(await ada('GET', `/members/${id}`), 404, 'not_found')
+    const { data } = (await ada('GET', `/audit-log?kind=members&record_id=${id}`)).body
+    assert.deepEqual(
+      data.map((entry: Record<string, unknown>) => [entry.action, entry.before, entry.after]),
+      [
+        ['deleted', { role: 'member' }, null],
+        ['created', null, { role: 'member' }],
+      ],
+    )
+    assert.ok(data.every(({ actor }: { actor: object }) => JSON.stringify(actor).includes('"name":null')))
+    assert.ok(body.data.id)
+  })
+
+  test('what they have offered ends, what they have made stays, and they may come back as somebody new', async () => {
+    const { call, other, id, email } = await known()
+    const company = (await call('POST', '/companies', { name: 'Stays' })).body.data.id
+    const offered = await invite(call, 'member', 'offered@example.com')
+    assert.equal((await remove(call)).status, 200)
+    const taking = { token: offered, name: 'Late', password }
+    assert.deepEqual(problems(await browser(rapport.url)('POST', '/invitations/accept', taking)), {
+      token: 'not_valid',
+    })
+    assert.equal((await other('GET', `/companies/${company}`)).body.data.name, 'Stays')
+    const again = await join(ada, rapport.url, 'member', email)
+    assert.notEqual(again.id, id)
+  })
+
+  test('the only owner of a workspace is told to make somebody else an owner first', async () => {
+    const { call } = await join(ada, rapport.url, 'admin')
+    assert.equal((await call('POST', '/workspaces', { name: 'Alone here' })).status, 201)
+    const { message } = refused(await remove(call), 409, 'conflict')
+    assert.equal(message, 'You are the only owner of Alone here. Make somebody else an owner first.')
+    assert.equal((await call('GET', '/session')).status, 200)
+    await join(call, rapport.url, 'owner')
+    assert.equal((await remove(call)).status, 200)
+  })
+
+  test('of two owners who delete their accounts at once, one stays', async () => {
+    const { call } = await join(ada, rapport.url, 'admin')
+    assert.equal((await call('POST', '/workspaces', { name: 'Two owners' })).status, 201)
+    const { call: mate } = await join(call, rapport.url, 'owner')
+    const replies = await Promise.all([remove(call), remove(mate)])
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409])
+  })
+
+  test('no key does it, nor a session that has ended, nor a guess', async () => {
+    const { token } = await makeKey(rapport)
+    const key = { authorization: `Bearer ${token}` }
+    const by_key = await browser(rapport.url)('POST', '/profile/delete', { current_password: password }, key)
+    refused(by_key, 403, 'forbidden')
+    const { call, email } = await join(ada, rapport.url, 'member')
+    const { call: second, reply } = await signIn(rapport.url, email)
+    assert.equal((await second('GET', '/session')).status, 200)
+    assert.equal((await call('DELETE', `/sessions/${reply.body.data.session_id}`)).status, 200)
+    refused(await remove(second), 401, 'unauthorized')
+    for (let n = 0; n < 5; n++)
+      assert.deepEqual(problems(await remove(call, `guess ${n}`)), { current_password: 'wrong' })
+    refused(await remove(call), 429, 'rate_limited')
+    assert.deepEqual(problems(await call('POST', '/profile/delete', {})), { current_password: 'required' })
+  })
+})
+
+describe('rapport people delete', () => {
+  test('deletes an account by its e-mail, and what is stored of the person', async () => {
+    const { call, mark, address, email } = await known()
+    const { code, stdout, stderr } = await run('people', 'delete', email.toUpperCase())
+    assert.deepEqual([code, stdout], [0, `Deleted the account of ${email}.`], stderr)
+    const left = await told()
+    for (const text of [mark, address]) assert.ok(!left.includes(text), text)
+    await settle()
+    refused(await call('GET', '/session'), 401, 'unauthorized')
+    assert.match((await run('people', 'delete', email)).stderr, /Nobody has the e-mail/)
+  })
+
+  test('takes an id where several accounts have the e-mail', async () => {
+    const { email, id } = await join(ada, rapport.url, 'member')
+    const { call: other } = await join(ada, rapport.url, 'admin')
+    assert.equal((await other('POST', '/workspaces', { name: 'Other' })).status, 201)
+    const token = await invite(other, 'member', email)
+    const own = { token, name: 'Second', password: 'a second password', new_account: true }
+    assert.equal((await browser(rapport.url)('POST', '/invitations/accept', own)).status, 200)
+    assert.match((await run('people', 'delete', email)).stderr, new RegExp(`Several accounts.*${id}`))
+    assert.equal((await run('people', 'delete', id)).code, 0)
+    refused((await signIn(rapport.url, email)).reply, 401, 'unauthorized')
+    assert.equal((await signIn(rapport.url, email, 'a second password')).reply.status, 200)
+  })
+
+  test('leaves a workspace without an owner only when it is told to', async () => {
+    const { call, email } = await join(ada, rapport.url, 'admin')
+    assert.equal((await call('POST', '/workspaces', { name: 'Lonely' })).status, 201)
+    const refusal = await run('people', 'delete', email)
+    assert.equal(refusal.code, 1)
+    assert.match(refusal.stderr, /only owner of Lonely.*people invite.*--ownerless yes/)
+    assert.equal((await run('people', 'delete', '--ownerless', 'maybe', email)).code, 2)
+    const done = await run('people', 'delete', '--ownerless', 'yes', email)
+    assert.match(done.stdout, /Deleted the account.*\nNo owner is left of Lonely\.$/)
+  })
+})
+
+describe('an account without a workspace', () => {
+  const clean = () => beside(rapport.data_dir, (db) => removeOver(db, clock))
+
+  test('is deleted after 30 days, with what is stored of the person', async () => {
+    const { other, mark, id, email } = await known()
+    for (const call of [ada, other]) assert.equal((await call('DELETE', `/members/${id}`)).status, 200)
+    refused((await signIn(rapport.url, email)).reply, 403, 'forbidden')
+    clock.advance(30 * day_ms - 1)
+    await clean()
+    assert.ok((await told()).includes(mark))
+    clock.advance(1)
+    await clean()
+    const left = await told()
+    assert.ok(!left.includes(mark), mark)
+    ada = (await signIn(rapport.url, 'ada@example.com')).call
+  })
+
+  test('stays when its person is invited again before, or is in another workspace', async () => {
+    const back = await join(ada, rapport.url, 'member')
+    const elsewhere = await known()
+    for (const { id } of [back, elsewhere]) assert.equal((await ada('DELETE', `/members/${id}`)).status, 200)
+    const token = await invite(ada, 'member', back.email)
+    const accepted = await browser(rapport.url)('POST', '/invitations/accept', { token, password })
+    assert.equal(accepted.body.data.user.id, back.id)
+    clock.advance(31 * day_ms)
+    await clean()
+    for (const { email } of [back, elsewhere])
+      assert.equal((await signIn(rapport.url, email)).reply.status, 200)
+  })
+})
