@@ -27,7 +27,7 @@ import { feedRoutes } from './feed/routes.ts'
 import { createStreams } from './feed/streams.ts'
 import { limitOpenRoutes } from './http/address-limit.ts'
 import { type Access, type Credential, createGate, createStillIn, guardRoutes } from './http/auth.ts'
-import { docsPage } from './http/docs.ts'
+import { apiIndex, docsPage } from './http/docs.ts'
 import { healthRoutes, type Phase } from './http/health.ts'
 import { createMetrics, type Peers } from './http/metrics.ts'
 import { describeApi } from './http/openapi.ts'
@@ -190,6 +190,7 @@ export async function buildApp(deps: Deps): Promise<App> {
 
   const { booking_rate_per_second: per_second, public_url } = config
   await publicBooking(app, { db, reading, clock, seal, per_second, public_url })
+  apiIndex(app)
   await docsPage(app)
   if (web_folder) await webApp(app, web_folder)
   else app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/', 302))

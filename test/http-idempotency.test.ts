@@ -51,6 +51,31 @@ test('a request without the key and one with it get the same bytes', async () =>
   assert.equal(kept.headers.get('content-type'), plain.headers.get('content-type'))
 })
 
+test('the key does not depend on how the path is written: escaped letters and ids are the same route', async () => {
+  const { id } = (await make({})).body.data
+  await call('DELETE', `${path}/${id}`)
+  for (const [written, again] of [
+    [path, '/api/v1/%63ompan%69es'],
+    [`${path}/${id}/restore`, `${path}/${escaped(String(id))}/restore`],
+  ] as const) {
+    const key = newKey()
+    const body = written === path ? { name: 'Acme' } : {}
+    const before = await total()
+    const first = await call('POST', written, body, key)
+    const second = await call('POST', again, body, key)
+    assert.equal(replayed(second), 'true', `${written} and ${again}: ${second.text}`)
+    assert.equal(second.text, first.text)
+    assert.equal(await total(), before + 1)
+  }
+  // Another record is another path.
+  const [one, other] = [(await make({})).body.data, (await make({})).body.data]
+  const key = newKey()
+  assert.equal(replayed(await call('POST', `${path}/${one.id}/restore`, {}, key)), null)
+  assert.equal(replayed(await call('POST', `${path}/${other.id}/restore`, {}, key)), null)
+})
+
+const escaped = (text: string) => [...text].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
+
 test('another body with the same key is 409, and makes nothing', async () => {
   const key = newKey()
   await make(key)

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { Single, single } from './envelope.ts'
 import type { App } from './server.ts'
 
 // The browser itself refuses whatever does not come from this server: the page is whole without a network, and nothing
@@ -55,6 +57,44 @@ const file = (type: string, text: string): File => ({
   bytes: Buffer.from(text),
   etag: `"${hash('sha256', text)}"`,
 })
+
+const Index = Type.Object(
+  {
+    resources: Type.Array(
+      Type.Object({ name: Type.String(), path: Type.String(), description: Type.String() }),
+    ),
+    documentation: Type.String({ description: 'A page for people.' }),
+    openapi: Type.String({ description: 'The same for programs.' }),
+  },
+  { title: 'Index' },
+)
+
+/** The document, as far as the index reads it. */
+type Described = { paths?: Record<string, unknown>; tags?: { name: string; description?: string }[] }
+
+/** GET /api/v1: where everything is. It needs no key, since it says no more than the documentation. */
+export function apiIndex(app: App): void {
+  let index: Static<typeof Index> | undefined
+  const read = async () => {
+    index ??= indexOf(app.swagger() as Described)
+    return single(index)
+  }
+  const described = {
+    ...{ 'x-extension': true, tags: ['index'], operationId: 'get_index' },
+    summary: 'List the resources of this API',
+    response: { 200: Single(Index) },
+  }
+  app.get('/api/v1', { schema: described }, read)
+  app.get('/api/v1/', { schema: { hide: true, response: { 200: Single(Index) } } as never }, read)
+}
+
+function indexOf({ paths = {}, tags = [] }: Described): Static<typeof Index> {
+  const resources = tags.flatMap(({ name, description = '' }) => {
+    const [path] = Object.keys(paths).filter((one) => one.split('/')[3] === name)
+    return path === undefined ? [] : [{ name, path, description }]
+  })
+  return { resources, documentation: '/docs/', openapi: '/api/v1/openapi.json' }
+}
 
 /** The API document, and the page that shows it (offline, nothing but this server is asked). */
 export async function docsPage(app: App): Promise<void> {

@@ -22,6 +22,7 @@ back in \`Retry-After\`.
 Operations marked as an extension (\`x-extension\`) go beyond the base interface.`
 
 const tags = {
+  index: 'Where everything is.',
   contacts: 'People, and the notes about them.',
   companies: 'What contacts and deals may belong to.',
   deals: 'Sales opportunities, from the first stage to won or lost.',

@@ -33,7 +33,7 @@ export function parameterNames({ properties = {}, patternProperties = {}, additi
 /** 400 for a parameter that a path does not have. It names the nearest one, and those that there are. */
 export function unknownParameter(name: string, names: readonly string[]): ApiError {
   const shown = name.slice(0, 100).toWellFormed().replaceAll('\0', '')
-  const near = names.filter((one) => distance(shown, one) <= Math.max(1, one.length / 4))
+  const near = names.filter((one) => distance(shown, one) <= Math.max(1, one.length / 3))
   const [nearest] = near.sort((a, b) => distance(shown, a) - distance(shown, b))
   const told = [
     `"${shown}" is not a parameter of this path.`,

@@ -14,7 +14,7 @@ import { boundAnswers } from './answers.ts'
 import { most_bytes, parseBodies } from './body.ts'
 import { trustedBy } from './client-address.ts'
 import { cutStalledReaders, inTurn, write_timeout_ms } from './connections.ts'
-import { ApiError, badRequest, errorBody, notFound, publicError } from './errors.ts'
+import { ApiError, badRequest, errorBody, publicError } from './errors.ts'
 import { refuseManyParameters } from './query-names.ts'
 import { refuseUnknownQuery, validatorCompiler } from './validation.ts'
 
@@ -161,24 +161,26 @@ function unknownPaths(app: App) {
   })
   const methodsOf = (asked: string) =>
     [...known.values()].flatMap(({ path, methods }) => (path.test(asked) ? [...methods] : []))
-  // Who has forgotten the prefix of the API is told.
-  const unknownPath = (asked: string) => {
-    const shown = asked.slice(0, 200)
-    const meant = `/api/v1${asked === '/' ? '' : asked.replace(/\/$/, '')}`
-    return methodsOf(meant).length
-      ? new ApiError('not_found', `The path ${shown} does not exist. Did you mean ${meant.slice(0, 200)}?`)
-      : notFound(`The path ${shown}`)
+  // Somebody who has forgotten the prefix of the API is told where it is.
+  const hintOf = (asked: string) => {
+    const meant = `/api/v1${asked.replace(/\/$/, '')}`
+    return methodsOf(meant).length ? ` Did you mean ${meant.slice(0, 200)}?` : ''
   }
   return ({ url, method }: FastifyRequest): never => {
     // A proxy's request names the whole URL.
     const asked = url.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '') || '/'
     const methods = methodsOf(asked)
     // Behind a path for many files, one that is not there.
-    if (!methods.length || methods.includes(method)) throw unknownPath(asked)
+    if (!methods.length || methods.includes(method))
+      throw new ApiError('not_found', `The path ${asked.slice(0, 200)} does not exist.${hintOf(asked)}`)
     const allow = [...new Set(methods)].sort().join(', ')
-    throw new ApiError('method_not_allowed', `${method} is not possible here, only ${allow}.`, {
-      headers: { allow },
-    })
+    throw new ApiError(
+      'method_not_allowed',
+      `${method} is not possible here, only ${allow}.${hintOf(asked)}`,
+      {
+        headers: { allow },
+      },
+    )
   }
 }
 

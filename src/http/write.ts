@@ -126,7 +126,13 @@ function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | nul
     key_id,
     now_ms: clock.elapsed(),
     idempotency_key: String(key),
-    path: request.url.split('?')[0] as string,
+    path: pathOf(request),
     body_hash: hash('sha256', request.raw_body ?? ''),
   }
+}
+
+// By the route and what it names: /api/v1/contact%73 is /api/v1/contacts, and a repeated request may be written either way.
+function pathOf({ routeOptions: { url = '' }, params }: FastifyRequest): string {
+  const named = params as Record<string, unknown>
+  return url.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(String(named[name])))
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
-import { notFound } from '../http/errors.ts'
 import type { App } from '../http/server.ts'
 
 // Everything comes from this server; styles that the program makes carry the page's nonce. The one frame is the preview of
@@ -42,7 +41,7 @@ export async function webApp(app: App, folder: string): Promise<void> {
   for (const path of ['/', ...places.flatMap((place) => [`/${place}`, `/${place}/*`])])
     app.get(path, { schema: { hide: true } }, async ({ headers }, reply) => {
       // A program that has forgotten the API's prefix must not take a page for an answer.
-      if (path !== '/' && !headers.accept?.includes('text/html')) throw notFound('This path')
+      if (path !== '/' && !headers.accept?.includes('text/html')) return reply.callNotFound()
       const nonce = randomBytes(16).toString('base64')
       return reply
         .headers({
