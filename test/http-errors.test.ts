@@ -357,20 +357,23 @@ describe('bodies', () => {
     }
   })
 
-  test('a body of 45,000 unknown fields is told the first 1000, and does not hold the server up', async () => {
-    const reply = await call('POST', path, unknownFields(45_000))
+  test('a body of 20,000 unknown fields is told the first 1000, and does not hold the server up', async () => {
+    const reply = await call('POST', path, unknownFields(20_000))
     assert.equal(reply.status, 422)
     assert.equal(reply.body.error.message, 'At least 1000 fields are not valid. The first 1000 are listed.')
     assert.equal(reply.body.error.fields.length, 1000)
   })
 
-  test('a body of more than 50,000 values is 400, whatever they are, and before it is parsed', async () => {
+  test('a body of more than 50,000 names and values is 400, whatever they are, and before it is parsed', async () => {
     for (const body of [
       unknownFields(100_000),
       `{"name":[${'[],'.repeat(50_000)}1]}`,
       `[${'0,'.repeat(50_000)}`,
     ])
-      assert.match(refused(await call('POST', path, body), 400, 'bad_request').message, /50000 values/)
+      assert.match(
+        refused(await call('POST', path, body), 400, 'bad_request').message,
+        /50000 names and values/,
+      )
     // What stands in a text is no value.
     const text = JSON.stringify({ name: 'Acme', address: `a\\",${'[,{'.repeat(60_000)}` })
     assert.deepEqual(problems(await call('POST', path, text)), { address: 'too_long' })

@@ -169,8 +169,8 @@ describe('registration', () => {
     assert.equal((await call('GET', path)).body.meta.total, 0)
   })
 
-  test('a body of 45,000 unknown fields does not hold up the other writers', async () => {
-    const unknown = Object.fromEntries(Array.from({ length: 45_000 }, (_, index) => [`f${index}`, 0]))
+  test('a body of 20,000 unknown fields does not hold up the other writers', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`f${index}`, 0]))
     const began = performance.now()
     const reply = await rapport.call('POST', path, unknown)
     assert.equal(reply.body.error.message, 'At least 1000 fields are not valid. The first 1000 are listed.')

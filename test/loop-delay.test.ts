@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { Agent, request as httpRequest } from 'node:http'
+import { after, before, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Rapport, startRapport } from './harness.ts'
+import { hostile_headers, hostileAddresses, hostileBodies } from './hostile-requests.ts'
+import type { Operation } from './operations.ts'
+import { startRequests, type ValidRequest } from './valid-requests.ts'
+
+// The service runs in this process, so its loop is measured here: by the processor's time between two turns, which other
+// programs on the machine do not lengthen. Requests are made beforehand, and their answers are thrown away.
+
+const most_ms = 100
+
+let rapport: Rapport
+let requests: Awaited<ReturnType<typeof startRequests>>
+const agent = new Agent({ keepAlive: true })
+before(async () => {
+  rapport = await startRapport()
+  requests = await startRequests(rapport)
+})
+after(async () => {
+  agent.destroy()
+  await rapport.close()
+})
+
+type Headers = Record<string, string>
+type Sent = { method: string; path: string; headers: Headers; more?: Headers; text?: string }
+
+function send({ method, path, headers: shown, more, text }: Sent): Promise<number> {
+  const { hostname, port } = new URL(rapport.url)
+  const headers = { ...shown, ...more, ...(text !== undefined && { 'content-type': 'application/json' }) }
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest({ hostname, port, agent, method, path, headers }, (answer) => {
+      answer.on('error', reject).on('end', () => resolve(answer.statusCode ?? 0))
+      // A stream has no end of its own.
+      if (answer.headers['content-type'] === 'text/event-stream') {
+        resolve(answer.statusCode ?? 0)
+        asked.destroy()
+      } else answer.resume()
+    })
+    asked.on('error', reject).end(text)
+  })
+}
+
+const used_ms = () => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+/** The longest that the loop computed without a turn while a request was answered, in ms of the processor. */
+async function holdOf(sent: Sent) {
+  let before_ms = used_ms()
+  let longest_ms = 0
+  const look = () => {
+    const now_ms = used_ms()
+    longest_ms = Math.max(longest_ms, now_ms - before_ms)
+    before_ms = now_ms
+  }
+  const timer = setInterval(look, 1)
+  const status = await send(sent)
+  await pause(2)
+  clearInterval(timer)
+  look()
+  return { status, longest_ms }
+}
+
+/** Sends it again before it is believed that it holds the loop: a collection of garbage belongs to nobody. */
+async function leastHold(sent: Sent) {
+  let least = await holdOf(sent)
+  for (let again = 0; again < 3 && least.longest_ms > most_ms; again++) {
+    const next = await holdOf(sent)
+    if (next.longest_ms < least.longest_ms) least = next
+  }
+  return least
+}
+
+function casesOf(operation: Operation, { method, path, body, headers }: ValidRequest): Map<string, Sent> {
+  const text = body && JSON.stringify(body)
+  const valid: Sent = { method, path, headers, ...(text !== undefined && { text }) }
+  const cases = new Map([['a valid request', valid]])
+  for (const { what, text } of hostileBodies(operation, body)) cases.set(what, { ...valid, text })
+  for (const { what, text } of hostileAddresses(operation, path)) cases.set(what, { ...valid, path: text })
+  for (const more of hostile_headers) cases.set(Object.keys(more).join(), { ...valid, more })
+  return cases
+}
+
+/** Sends all cases of the operations; tells the worst, and refuses those that hold the loop for too long. */
+async function tryAll(t: TestContext, operations: Operation[]) {
+  let worst = { name: '', longest_ms: 0 }
+  const slow: string[] = []
+  let count = 0
+  for (const operation of operations) {
+    const valid = await requests.request(operation)
+    for (const [what, sent] of casesOf(operation, valid)) {
+      let hold = await leastHold(sent)
+      if ([401, 429].includes(hold.status)) {
+        // The session has ended by what was done, or passwords were wrong too often: go on as somebody else.
+        Object.assign(valid.headers, (await requests.request(operation)).headers)
+        hold = await leastHold(sent)
+      }
+      const { status, longest_ms } = hold
+      const name = `${operation.name} with ${what}: ${status}, ${Math.round(longest_ms)} ms`
+      assert.ok(status < 500 && ![401, 415, 429].includes(status), name)
+      if (longest_ms > worst.longest_ms) worst = { name, longest_ms }
+      if (longest_ms > most_ms) slow.push(name)
+      count++
+    }
+  }
+  t.diagnostic(`${count} requests; the worst: ${worst.name}`)
+  assert.deepEqual(slow, [])
+}
+
+const tags = ['contacts', 'companies', 'deals', 'activities', 'appointments', 'booking-pages', 'webhooks']
+const tagOf = ({ path }: Operation) => path.split('/')[3] ?? ''
+const promise = 'no single request holds the loop for more than 100 ms'
+
+for (const tag of tags)
+  test(`${promise}: the operations of ${tag}`, (t) =>
+    tryAll(
+      t,
+      requests.operations.filter((operation) => tagOf(operation) === tag),
+    ))
+
+test(`${promise}: all other operations`, (t) =>
+  tryAll(
+    t,
+    requests.operations.filter((operation) => !tags.includes(tagOf(operation))),
+  ))
