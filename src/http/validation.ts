@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
-import { ApiError, type FieldProblem, invalid, notFound } from './errors.ts'
+import { ApiError, type FieldProblem, invalid, most_listed, notFound } from './errors.ts'
 import { parameterNames, unknownParameter } from './query-names.ts'
 import { type Schema, schemaProblems } from './schema-problems.ts'
 import { type Body, textProblems, tidyTexts } from './texts.ts'
@@ -44,20 +44,26 @@ function bodyValidator(schema: Schema) {
         ? { ...problem, code: 'required', message: `${problem.field} is required.` }
         : problem,
     )
-    if (all.length) {
-      problems_of_bodies.set(value, all)
-      dropExcess(value, all)
-    }
-    return { value }
+    if (!all.length) return { value }
+    const reduced = withoutExcess(value, all, properties)
+    problems_of_bodies.set(reduced, all)
+    return { value: reduced }
   }
 }
 
-// What is far too long is refused already: no rule behind this one needs to walk it.
-function dropExcess(value: Body, problems: readonly FieldProblem[]): void {
+// The body is refused already. Rules behind this one, which add their own problems, need not walk what is far too long.
+function withoutExcess(
+  value: Body,
+  problems: readonly FieldProblem[],
+  properties: [name: string, unknown][],
+) {
   for (const { field, code } of problems) {
     const [name = ''] = field.split('.')
     if (code === 'too_many' && Object.hasOwn(value, name)) value[name] = Array.isArray(value[name]) ? [] : {}
   }
+  if (problems.length < most_listed) return value
+  const known = properties.filter(([name]) => Object.hasOwn(value, name))
+  return Object.fromEntries(known.map(([name]) => [name, value[name]]))
 }
 
 const namesOfIntegers = ({ properties = {} }: Schema) =>
