@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { systemClock } from '../src/clock.ts'
 import { command_line } from '../src/events/context.ts'
 import { makeResetToken } from '../src/people/resets.ts'
+import { makeRequest } from './booking.ts'
 import { client, type Rapport, type Reply } from './harness.ts'
 import { beside } from './keys.ts'
 import { bodyFor, isReference, type Operation, readOperations, valueFor } from './operations.ts'
@@ -87,8 +88,9 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     return answered(await call('POST', `${base}/webhooks/${id}/test`)).id
   }
 
-  /** The ids of records that no POST makes, by the path that they are listed at. */
+  /** The ids of records that no POST makes, by the path that they are listed at, or that an operation has. */
   const found: Record<string, (who: Person | null) => Promise<string>> = {
+    '/appointments/{id}/decline': async () => String(await makeRequest({ call, url: rapport.url })),
     '/audit-log': async () => {
       await make('/companies')
       return answered(await call('GET', `${base}/audit-log?per_page=1`))[0].id
@@ -109,11 +111,11 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
   async function fillPath({ path }: Operation, who: Person | null): Promise<string> {
     let filled = ''
     for (const segment of path.slice(base.length).split('/').slice(1))
-      filled += `/${segment.startsWith('{') ? await idBelow(filled, who) : segment}`
+      filled += `/${segment.startsWith('{') ? await idBelow(filled, who, path) : segment}`
     return base + filled
   }
-  const idBelow = async (collection: string, who: Person | null) =>
-    String((await found[collection]?.(who)) ?? (await make(collection)).id)
+  const idBelow = async (collection: string, who: Person | null, path = '') =>
+    String((await (found[path.replace(base, '')] ?? found[collection])?.(who)) ?? (await make(collection)).id)
 
   /** What a schema cannot say, by the field's name or by operation and field. */
   const known: Record<string, (who: Person | null) => unknown> = {
