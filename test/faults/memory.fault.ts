@@ -94,6 +94,7 @@ for (const megabytes of [256, 512])
     assert.equal(sink.ids.size, webhooks * updates)
     const most = memory.most_megabytes()
     report({
+      fault: 30,
       figures: `${webhooks * updates} of 0.4 MB in ${megabytes} MB (${memory.by}), at most ${most} MB`,
     })
     t.diagnostic(`${memory.by}: at most ${most} MB`)

@@ -166,6 +166,9 @@ export const crashes: Fault[] = [
       'src/webhooks/queue.test.ts': [
         'a late outcome of a lease that another owner took over changes nothing',
       ],
+      'test/postgres/stopped.fault.ts': [
+        'a process that is stopped past its lease and goes on changes nothing: the new owner stands',
+      ],
     },
   },
   {
@@ -205,12 +208,23 @@ export const crashes: Fault[] = [
   },
   {
     number: 30,
-    fault: 'a delivery that cannot be made',
-    promise: 'fails by itself and stops no other',
+    fault: 'a delivery that cannot be made, or ends the process; payloads larger than the memory',
+    promise:
+      'fails by itself (after 5 crashes alone: `interrupted`) and stops no other; all are delivered in 256 MB',
     tests: {
       'src/webhooks/dispatcher.test.ts': [
         'a delivery that cannot even be made fails by itself and stops no other',
         'an outcome that the database refuses stops no other, and is kept as an attempt without its answer',
+      ],
+      'src/webhooks/interruptions.test.ts': [
+        'after a crash one attempt is in flight at a time until all that it interrupted are tried, then more',
+        'stops do not count, however often one cuts an attempt short; neither do outcomes',
+      ],
+      'test/faults/poison.fault.ts': [
+        'a delivery that ends the process is failed as interrupted after five times alone; all others arrive',
+      ],
+      'test/faults/memory.fault.ts': [
+        '60 webhooks and 20 updates of 0.4 MB are all delivered within … MB of memory',
       ],
     },
   },

@@ -160,6 +160,9 @@ export const receivers: Fault[] = [
         'twenty webhooks that hang do not delay a healthy one',
         'more hanging webhooks than one round looks at, each with a backlog, leave room for a healthy one',
       ],
+      'test/faults/hanging.fault.ts': [
+        '50 webhooks that hang beside 50 healthy ones: p95 of the healthy ones is at most 1.2 times as long',
+      ],
     },
   },
   {
@@ -169,6 +172,10 @@ export const receivers: Fault[] = [
     tests: {
       'src/webhooks/target.test.ts': [
         'a name server that never answers holds registration up for three seconds, then the name is accepted',
+      ],
+      'src/webhooks/resolve.test.ts': [
+        'a name server that never answers fails its own look-ups after 3 s; others and files are not delayed',
+        'names that do not exist occupy none of the threads that passwords and files need',
       ],
       'src/webhooks/connector.test.ts': [
         'no such name, no answer of the name server and a refused connection are told apart',
