@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { scratchFolder } from '../process.ts'
+import { exchange } from '../raw-http.ts'
+import { until } from '../webhooks.ts'
+import { report } from './report.ts'
+import { type Service, startService } from './service.ts'
+import { smallMemory } from './small-memory.ts'
+
+const mebibyte = 1024 * 1024
+const api = '/api/v1'
+const longest_text = 65_535
+
+/** A process of its own within so much memory; its end fails the test. */
+async function startSmall(t: TestContext, megabytes: number) {
+  const memory = smallMemory(megabytes)
+  const { within, env } = memory
+  const service = await startService(scratchFolder(t), { within, env })
+  let ended = false
+  void service.exited.then(() => {
+    ended = true
+  })
+  t.after(async () => {
+    await service.end('SIGKILL')
+    memory.remove()
+  })
+  const isAlive = () => assert.ok(!ended, `the service ended: ${service.complaints()}`)
+  return { service, memory, isAlive }
+}
+
+async function done({ call }: Service, method: string, path: string, body: object) {
+  const reply = await call(method, api + path, body)
+  assert.ok(reply.status < 300, reply.text.slice(0, 300))
+  return reply.body.data
+}
+
+/** Events of half a megabyte, and a contact whose notes are more than one answer may have. */
+async function fill(service: Service) {
+  const times = { start_at: '2030-01-08T12:00:00Z', end_at: '2030-01-08T13:00:00Z' }
+  const { id } = await done(service, 'POST', '/appointments', { title: 'Demo', ...times })
+  for (let n = 0; n < 100; n++)
+    await done(service, 'PUT', `/appointments/${id}`, { notes: (n % 2 ? '🙂' : '🙃').repeat(longest_text) })
+  const contact = await done(service, 'POST', '/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
+  for (let n = 0; n < 50; n++)
+    await done(service, 'POST', `/contacts/${contact.id}/notes`, { body: '長'.repeat(longest_text) })
+  return { events: `${api}/events?per_page=100`, notes: `${api}/contacts/${contact.id}/notes` }
+}
+
+const request = ({ key }: Service, path: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: rapport.example\r\nAuthorization: Bearer ${key}\r\n\r\n`
+
+/** Opens a connection that reads nothing of what it asks for. */
+async function silent(t: TestContext, { url }: Service, text: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  t.after(() => socket.destroy())
+  socket.pause()
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(text)
+  return socket
+}
+
+/** How long the service takes to say that it is well, again and again while something is done: the middle of all times. */
+async function healthDuring(url: string, work: () => Promise<unknown>) {
+  let working = true
+  const worked = work().finally(() => {
+    working = false
+  })
+  const times: number[] = []
+  while (working || times.length < 20) {
+    const began = performance.now()
+    assert.equal((await fetch(`${url}/healthz`)).status, 200)
+    times.push(performance.now() - began)
+    await pause(20)
+  }
+  await worked
+  times.sort((a, b) => a - b)
+  return { middle_ms: times[times.length >> 1] ?? 0, most_ms: times.at(-1) ?? 0 }
+}
+
+for (const megabytes of [256, 512])
+  test(`16 reads of the largest pages at once, and 30 connections that read nothing, fit into ${megabytes} MB of memory`, async (t) => {
+    const { service, memory, isAlive } = await startSmall(t, megabytes)
+    const { events, notes } = await fill(service)
+    const answered: number[] = []
+    async function read(path: string) {
+      const reply = await service.call('GET', path)
+      answered.push(reply.status)
+      if (reply.status === 503) return assert.equal(reply.headers.get('retry-after'), '1')
+      assert.equal(reply.status, 200)
+      assert.ok(Buffer.byteLength(reply.text) <= 8 * mebibyte)
+    }
+    for (let round = 0; round < 4; round++)
+      await Promise.all(Array.from({ length: 16 }, (_, n) => read(n % 2 ? events : notes)))
+    isAlive()
+    assert.ok(answered.filter((status) => status === 200).length >= 32, `${answered}`)
+
+    const sockets = await Promise.all(
+      Array.from({ length: 30 }, () => silent(t, service, request(service, notes).repeat(50))),
+    )
+    const closed = Promise.all(sockets.map((socket) => once(socket, 'close')))
+    const { middle_ms, most_ms } = await healthDuring(service.url, () => pause(5000))
+    isAlive()
+    // What nobody reads is given up after 30 s; then everybody is answered again.
+    await pause(35_000)
+    for (const socket of sockets) socket.resume()
+    await closed
+    await until(
+      async () => (await service.call('GET', notes)).status,
+      (status) => status === 200,
+    )
+    isAlive()
+    const most = memory.most_megabytes()
+    assert.ok(middle_ms < 100, `health took ${middle_ms} ms`)
+    const figures = `64 reads and 30 silent connections in ${megabytes} MB (${memory.by}), at most ${most} MB; health ${Math.round(middle_ms)} ms, at most ${Math.round(most_ms)} ms`
+    report({ fault: 47, figures })
+    t.diagnostic(figures)
+  })
+
+test('with 10,000 idle connections, slow uploads and slow readers, health is answered within 100 ms', async (t) => {
+  const { service, isAlive } = await startSmall(t, 512)
+  const { notes } = await fill(service)
+  const idle = healthDuring(service.url, () => pause(500))
+  const { middle_ms: before_ms } = await idle
+  const opening = Array.from({ length: 100 }, async () => {
+    for (let n = 0; n < 100; n++) await silent(t, service, '')
+  })
+  await Promise.all(opening)
+  const head = `POST ${api}/companies HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\n`
+  const uploads = await Promise.all(
+    Array.from({ length: 100 }, () =>
+      silent(t, service, `${head}Content-Type: application/json\r\nContent-Length: 900000\r\n\r\n{`),
+    ),
+  )
+  for (let n = 0; n < 20; n++) {
+    const socket = await silent(t, service, request(service, notes))
+    socket.on('data', () => {
+      socket.pause()
+      setTimeout(() => socket.resume(), 50)
+    })
+    socket.resume()
+  }
+  const drip = async () => {
+    for (let n = 0; n < 100; n++) {
+      for (const socket of uploads) socket.write(' ')
+      await pause(50)
+    }
+  }
+  const { middle_ms, most_ms } = await healthDuring(service.url, drip)
+  isAlive()
+  const [refused] = await exchange(
+    service.url,
+    `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`,
+  )
+  assert.equal(refused?.status, 431)
+  assert.equal((await service.call('POST', `${api}/companies`, { name: 'Acme' })).status, 201)
+  assert.ok(middle_ms < Math.max(100, 3 * before_ms), `health took ${middle_ms} ms, ${before_ms} ms before`)
+  const figures = `10,000 idle connections, 100 slow uploads, 20 slow readers; health ${Math.round(middle_ms)} ms, at most ${Math.round(most_ms)} ms`
+  report({ fault: 47, figures })
+  t.diagnostic(figures)
+})
