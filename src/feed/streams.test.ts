@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import { type AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { follow } from '../../test/follower.ts'
@@ -160,4 +160,47 @@ test('who has left before the stream was opened leaves none behind', async (t) =
     { event: null, cursor: 0, hints: null },
   )
   assert.equal(streams.count(), 0)
+})
+
+test('followers that do not read are cut off when too much waits for them, the longest first', async (t) => {
+  const { url, outbox, answers } = await startStreams(t, { most_unsent_bytes: 800_000, poll_ms: 50 })
+  const silent = [await follow(url, ''), await follow(url, '')]
+  for (const { response } of silent) response.pause()
+  const quick = await follow(url, '')
+  const name = 'x'.repeat(500_000)
+  const write = (id: number) =>
+    transaction(outbox.db, (tx) => emit(tx, outbox.context(), companyCreated, { id, name }))
+  // The system takes some megabytes for each of them before anything waits in the process.
+  for (let id = 1; id <= 30; id++) await write(id)
+  await quick.waitFor(30)
+  await until(
+    async () => answers.filter(({ destroyed }) => destroyed).length,
+    (n) => n > 0,
+    10_000,
+  )
+  const waiting = answers.reduce((sum, answer) => sum + (answer.destroyed ? 0 : answer.writableLength), 0)
+  assert.ok(waiting < 800_000 + 600_000, `${waiting} bytes wait`)
+  assert.equal(answers[2]?.destroyed, false)
+  for (const one of [...silent, quick]) one.close()
+})
+
+test('a workspace may have 2,500 streams, and a process 5,000', async (t) => {
+  const { streams } = await startStreams(t, { heartbeat_ms: 600_000, poll_ms: 600_000 })
+  const request = new IncomingMessage(new Socket())
+  const open = (workspace_id: number, n: number) =>
+    streams.open(
+      {
+        access: { ...access, workspace_id, id: `key_${workspace_id}_${n}` },
+        credential: { kind: 'key', hash: 'hash' },
+        scope: 'events:read',
+      },
+      new ServerResponse(request),
+      { event: null, cursor: 0, hints: null },
+    )
+  for (let n = 0; n < 2500; n++) open(1, n)
+  assert.throws(() => streams.admit(access), { code: 'rate_limited', headers: { 'retry-after': '5' } })
+  const elsewhere = { ...access, workspace_id: 3 }
+  streams.admit(elsewhere)
+  for (let n = 0; n < 2500; n++) open(2, n)
+  assert.throws(() => streams.admit(elsewhere), { code: 'unavailable', headers: { 'retry-after': '5' } })
 })

@@ -18,6 +18,8 @@ export type StreamsOptions = {
   onError: (error: unknown) => void
   heartbeat_ms?: number
   poll_ms?: number
+  /** What may wait in this process for clients that do not read, of all streams together. */
+  most_unsent_bytes?: number
 }
 
 type Wishes = {
@@ -43,9 +45,8 @@ type Stream = Follower &
 const most_of_a_key = 100
 const most_of_a_workspace = 2500
 const most_streams = 5000
-// What waits in this process for clients that do not read, of all streams together.
-const most_unsent_bytes = 32 * 1024 * 1024
-// When that is full, whoever has not read for so long makes room for the others, and goes on later after its place.
+const usual_most_unsent_bytes = 32 * 1024 * 1024
+// When so much waits for clients that do not read, whoever has not read for so long makes room for the others, and goes on later after its place.
 const patience_ms = 1000
 const retry_ms = 2000
 // Commits wake the streams; looking by the clock is the net below them, for what other processes' commits do not tell.
@@ -60,6 +61,7 @@ const readers_at_once = 4
 export function createStreams(options: StreamsOptions) {
   const { database, clock, findAccess, serving, onError } = options
   const { heartbeat_ms = usual_heartbeat_ms, poll_ms = usual_poll_ms } = options
+  const { most_unsent_bytes = usual_most_unsent_bytes } = options
   const { db } = database
   const streams = new Set<Stream>()
   const changes = createChanges(db, clock, wake)

@@ -69,3 +69,12 @@ test('however many keys come at once, each costs about the same, and those that 
   for (let i = 0; i < 10; i++) assert.equal(limiter?.('key 1').retry_after_seconds, 0)
   assert.equal(limiter?.('key 1').retry_after_seconds, 1)
 })
+
+test('at most 100,000 buckets are kept, however many callers come at once: the oldest is forgotten', () => {
+  const limit = createLimiter(2, { elapsed: () => 0 })
+  assert.ok(limit)
+  for (let n = 0; n < 4; n++) limit('first')
+  assert.equal(limit('first').retry_after_seconds, 1)
+  for (let n = 0; n < 100_000; n++) limit(`address ${n}`)
+  assert.equal(limit('first').retry_after_seconds, 0)
+})

@@ -11,6 +11,8 @@ export type Allowance = {
 export type Limiter = (key: string) => Allowance | Promise<Allowance>
 
 const most_kept = 10_000
+// However many come at once: beyond, the oldest bucket is forgotten, and its key has a full one again.
+const most_buckets = 100_000
 
 /** A full bucket is what comes back in this time. */
 export const burst_seconds = 2
@@ -38,6 +40,7 @@ export function createLimiter(
         for (const [name, { at }] of buckets) if (now - at > burst_seconds * 1000) buckets.delete(name)
         cleaned_at = now
       }
+      if (buckets.size >= most_buckets) buckets.delete(buckets.keys().next().value as string)
       bucket = { tokens: limit, at: now }
       buckets.set(key, bucket)
     }

@@ -92,6 +92,9 @@ export async function findAccess(db: Db, hash: string): Promise<Access | null> {
   }
 }
 
+// Beyond, the times are forgotten, and some keys are noted twice in a minute.
+const most_noted = 10_000
+
 /** Notes when keys are used, once a minute for each at most, so that reading does not cost a write. */
 export function createUsage(db: Db, clock: Clock): (access: Access) => void {
   const noted = new Map<string, number>()
@@ -99,6 +102,7 @@ export function createUsage(db: Db, clock: Clock): (access: Access) => void {
     if (actor.kind !== 'key') return
     const now = clock.now()
     if (now - (noted.get(id) ?? 0) < 60_000) return
+    if (noted.size >= most_noted) noted.clear()
     noted.set(id, now)
     transaction(db, (tx) =>
       tx
