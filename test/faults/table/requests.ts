@@ -179,6 +179,14 @@ export const requests: Fault[] = [
         'headers or a path larger than 16 KiB are 431 in the envelope',
         'a request that is not sent to its end in time is 408 in the envelope: in its headers, and in its body',
       ],
+      'test/faults/readers.fault.ts': [
+        '16 reads of the largest pages at once, and 30 connections that read nothing, fit into … MB of memory',
+        'with 10,000 idle connections, slow uploads and slow readers, health is answered within 100 ms',
+      ],
+      'src/http/connections.test.ts': [
+        'a connection that reads nothing is cut off after the write time-out, and gives its bytes back',
+        'a client that reads slowly gets all of its answer, however long it takes',
+      ],
       'src/feed/streams.test.ts': [
         'what a client does not take is not kept for it; it delays nobody, and gets all of it later',
       ],
