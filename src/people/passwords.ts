@@ -40,6 +40,8 @@ const turns = createTurns(most_at_once, most_waiting)
 const shown_turns = createTurns(1, most_waiting)
 /** How many hashes are made now for people who have not shown who they are. */
 export const running = turns.busy
+/** How many were made for them so far. */
+export const made = turns.taken
 
 const inTurn = <T>({ shown, key }: Asker, work: () => Promise<T>): Promise<T> =>
   (shown ? shown_turns : turns).take(key, work)

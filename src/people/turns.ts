@@ -12,6 +12,7 @@ export function createTurns(at_once: number, most_waiting: number) {
   const queues = new Map<string, Waiter[]>()
   let busy = 0
   let waiting = 0
+  let taken = 0
 
   function longest(): [string, Waiter[]] {
     const all = [...queues]
@@ -54,9 +55,12 @@ export function createTurns(at_once: number, most_waiting: number) {
 
   return {
     busy: () => busy,
+    /** How many works have begun so far. */
+    taken: () => taken,
     async take<T>(key: string, work: () => Promise<T>): Promise<T> {
       if (busy < at_once) busy++
       else await enqueue(key)
+      taken++
       try {
         return await work()
       } finally {
