@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
-import { ApiError, badRequest } from './errors.ts'
+import { ApiError, badRequest, invalid } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,6 +43,12 @@ const deepest = 64
 // Names and values: three times what a booking page has with its own hours on each of 1000 days.
 const most_parts = 50_000
 
+const too_many = {
+  field: 'body',
+  code: 'too_many',
+  message: `body must have at most ${most_parts} names and values. Send it in several requests.`,
+}
+
 const [quote, backslash, comma, colon, open_list, close_list, open_object, close_object] =
   Buffer.from('"\\,:[]{}')
 
@@ -60,8 +66,7 @@ function refuseExcess(bytes: Buffer): void {
       if (++depth > deepest) throw badRequest(`The JSON is nested deeper than ${deepest} levels.`)
     }
   }
-  if (parts > most_parts)
-    throw badRequest(`The JSON has more than ${most_parts} names and values. Send it in several requests.`)
+  if (parts > most_parts) throw invalid([too_many])
 }
 
 function endOfText(bytes: Buffer, start: number): number {
