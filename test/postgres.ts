@@ -75,9 +75,10 @@ export async function startPostgres({ fsync = false, settings = {} }: Wishes = {
       ...settings,
     }
     const words = Object.entries(chosen).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    const start = async () => {
+    const start = async (env: Record<string, string> = {}) => {
       server = spawn(join(bin, 'postgres'), ['-D', data, ...words], {
         ...as,
+        env: { ...as.env, ...env },
         // An interrupt at the terminal is for the tests; the watcher follows them.
         detached: true,
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -94,8 +95,9 @@ export async function startPostgres({ fsync = false, settings = {} }: Wishes = {
     return {
       url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
       folder,
+      data,
       halt,
-      /** Starts it again after halt, on the same port with what was committed. */
+      /** Starts it again after halt, on the same port with what was committed; with more in its environment. */
       start,
       async restart(how: 'fast' | 'immediate' = 'immediate') {
         await halt(how)

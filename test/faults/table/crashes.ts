@@ -113,6 +113,16 @@ export const crashes: Fault[] = [
     fault: 'power cut',
     promise: 'every acknowledged write and its event is there',
     tests: {
+      'test/faults/power.fault.ts': [
+        'a power cut loses no acknowledged write and no event of one',
+        'without syncs the same power cut loses writes: the disk of this test forgets',
+      ],
+      'test/sqlite/durability.test.ts': [
+        'the connection that writes syncs every commit, keeps a log, holds references, and leaves waiting to the groups',
+      ],
+      'test/postgres/durability.test.ts': [
+        'a server that commits asynchronously does not do so for the service; stricter settings stay',
+      ],
       'test/faults/history.test.ts': [
         'five kills among random operations, with restarts and clock jumps: every promise holds in the history',
       ],
