@@ -12,7 +12,7 @@ test('each of the fifty faults has a row, and tests that exist under these names
     Array.from({ length: 50 }, (_, at) => at + 1),
   )
   const open = faults.filter(({ tests }) => !Object.keys(tests).length).map(({ number }) => number)
-  assert.deepEqual(open, [32], 'faults without a test')
+  assert.deepEqual(open, [], 'faults without a test')
   for (const { number, tests } of faults) {
     for (const [file, names] of Object.entries(tests))
       for (const name of names) {

@@ -179,6 +179,9 @@ export const crashes: Fault[] = [
       'test/postgres/stopped.fault.ts': [
         'a process that is stopped past its lease and goes on changes nothing: the new owner stands',
       ],
+      'test/faults/stopped.fault.ts': [
+        'SIGSTOP of a worker past its lease, then SIGCONT: its late outcome changes nothing',
+      ],
     },
   },
   {
@@ -240,8 +243,12 @@ export const crashes: Fault[] = [
   },
   {
     number: 32,
-    fault: 'a transaction stays open for 10 minutes',
+    fault: 'a transaction of another program stays open for minutes (OPEN_SECONDS=600: for ten)',
     promise: 'deliveries go on as quickly as without it',
-    tests: {},
+    tests: {
+      'test/faults/open-transaction.fault.ts': [
+        'a transaction that stays open in another program slows no delivery down',
+      ],
+    },
   },
 ]
