@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { addCounts } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { allowLong } from '../db/locks.ts'
+import { followIndexes } from '../db/plans.ts'
 import { announce, engineOf } from '../db/prepare.ts'
 import { prepareRows } from '../db/recordset.ts'
 import { subscribe } from './queries.ts'
@@ -22,6 +23,7 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
   // waits there, and then sees its delivery below. A change that looks for one afterwards waits for this commit and finds
   // none. In another order, a change between the two steps would leave a delivery that nobody ever ends.
   await allowLong(tx)
+  await followIndexes(tx)
   await subscribe(tx, workspace_id, id, [])
   announce(tx, 'deliveries')
   // Before the queue: a claim that is under way keeps this row, and a later one does not find it (claim.ts). So nobody
@@ -91,6 +93,8 @@ export async function cancelSome(tx: Db, { workspace_id, webhook_id, removed_at 
 
 /** Does one step of a removal that was begun; false when there is none, or another process does it. */
 export async function goOnRemoving(tx: Db): Promise<boolean> {
+  // PostgreSQL would read and sort the whole queue for each step.
+  await followIndexes(tx)
   const query = tx.selectFrom('webhook_removals').selectAll().orderBy('removed_at').limit(1)
   const removal = await (engineOf(tx) === 'postgres'
     ? query.forUpdate().skipLocked()
