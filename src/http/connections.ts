@@ -27,12 +27,15 @@ export function inTurn(handler: RequestListener): RequestListener {
   }
 }
 
+// A write time-out is so many looks.
+const looks = 6
+
 // What a socket's own numbers leave out: how much of the write that is under way the system has not taken yet.
 type Writing = Socket & { _handle?: { writeQueueSize?: number } | null }
 
 /** Ends connections whose client has taken nothing of what waits for it for `timeout_ms`. A slow client that reads is no such. */
 export function cutStalledReaders(server: Server, timeout_ms = write_timeout_ms): void {
-  const stalled = new Map<Socket, { state: string; since: number }>()
+  const stalled = new Map<Socket, { state: string; looks: number }>()
   const connections = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     connections.add(socket)
@@ -43,7 +46,6 @@ export function cutStalledReaders(server: Server, timeout_ms = write_timeout_ms)
   })
 
   function look() {
-    const now = performance.now()
     for (const socket of connections) {
       const { writableLength, bytesWritten, _handle } = socket as Writing
       const in_write = _handle?.writeQueueSize ?? 0
@@ -53,10 +55,11 @@ export function cutStalledReaders(server: Server, timeout_ms = write_timeout_ms)
       }
       const state = `${bytesWritten} ${writableLength} ${in_write}`
       const known = stalled.get(socket)
-      if (known?.state !== state) stalled.set(socket, { state, since: now })
-      else if (now - known.since >= timeout_ms) socket.destroy()
+      // Counted in looks, not in time: a pause of this process is no fault of its clients.
+      if (known?.state !== state) stalled.set(socket, { state, looks: 0 })
+      else if (++known.looks >= looks) socket.destroy()
     }
   }
-  const timer = setInterval(look, Math.ceil(timeout_ms / 6)).unref()
+  const timer = setInterval(look, Math.ceil(timeout_ms / looks)).unref()
   server.once('close', () => clearInterval(timer))
 }
