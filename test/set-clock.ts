@@ -6,12 +6,15 @@ import { engine, settingsOf } from './engine.ts'
 /**
  * A clock that a test sets while a service runs in processes of its own, as an administrator or NTP would. On SQLite it is
  * the clock of these processes, given to them by `env`; on PostgreSQL it is the server's, for connections made from now
- * on. Nothing else of the machine changes: time goes on as ever.
+ * on. Nothing else of the machine changes: time goes on as ever. The database is the folder's unless
+ * its url is given.
  */
 export async function settableClock(
   data_dir: string,
+  url?: string,
 ): Promise<{ env: Record<string, string>; set(ms: number): Promise<void> }> {
-  return engine === 'postgres' ? serverClock(data_dir) : processClock(data_dir)
+  if (engine === 'sqlite') return processClock(data_dir)
+  return serverClock(url ?? String((await settingsOf(data_dir)).DATABASE_URL))
 }
 
 // Every process that inherits the variable, also a worker of a worker, follows the file.
@@ -30,10 +33,9 @@ async function processClock(data_dir: string) {
   return { env: { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(code)}` }, set }
 }
 
-async function serverClock(data_dir: string) {
-  const { DATABASE_URL } = await settingsOf(data_dir)
+async function serverClock(url: string) {
   const query = async (text: string) => {
-    const client = new pg.Client({ connectionString: DATABASE_URL as string })
+    const client = new pg.Client({ connectionString: url })
     await client.connect()
     try {
       return await client.query(text)
@@ -41,7 +43,7 @@ async function serverClock(data_dir: string) {
       await client.end()
     }
   }
-  const database = new URL(DATABASE_URL as string).pathname.slice(1)
+  const database = new URL(url).pathname.slice(1)
   await query(`
     CREATE TABLE clock_set (ms float8 NOT NULL);
     INSERT INTO clock_set VALUES (0);

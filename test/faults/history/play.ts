@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { settableClock } from '../../set-clock.ts'
 import { total, until } from '../../webhooks.ts'
 import { type Service, startService } from '../service.ts'
 import { all_events, createAdministrator } from './administrator.ts'
 import { runClient } from './clients.ts'
-import { createTurnedClock } from './clock.ts'
 import { followEvents } from './follower.ts'
 import type { Deed, History, Resource } from './history.ts'
 import { type Chance, createChance } from './random.ts'
@@ -40,9 +40,11 @@ export async function play(wishes: Play): Promise<History> {
   const { seed, kills, clients = 8, pause_ms = 40, operations, least = 0 } = wishes
   const deeds: Deed[] = []
   const chance = createChance(seed ^ 0xfa)
-  const clock = createTurnedClock(wishes.data_dir, chance)
+  const clock = await settableClock(wishes.data_dir, wishes.env?.DATABASE_URL)
   const env = { ...wishes.env, ...clock.env }
-  const others = { 'turn the clock': clock.turn, ...wishes.others }
+  const hour_ms = 3_600_000
+  const turn = () => clock.set(chance.oneOf([0, hour_ms, -hour_ms, hour_ms / 6, -hour_ms / 6]))
+  const others = { 'turn the clock': turn, ...wishes.others }
   const services = await startServices({ ...wishes, env })
   const receivers = await startReceivers(seed)
   const recorder = createRecorder(services.urls, () => services.key, operations)

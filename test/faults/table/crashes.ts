@@ -119,9 +119,11 @@ export const crashes: Fault[] = [
       ],
       'test/sqlite/durability.test.ts': [
         'the connection that writes syncs every commit, keeps a log, holds references, and leaves waiting to the groups',
+        'what a connection that writes with synchronous = … would lose is told',
       ],
       'test/postgres/durability.test.ts': [
         'a server that commits asynchronously does not do so for the service; stricter settings stay',
+        'a server with … = off is told in the log and in /metrics, and the service serves',
       ],
       'test/faults/history.test.ts': [
         'five kills among random operations, with restarts and clock jumps: every promise holds in the history',
@@ -234,6 +236,7 @@ export const crashes: Fault[] = [
         'an outcome that the database refuses stops no other, and is kept as an attempt without its answer',
       ],
       'src/webhooks/interruptions.test.ts': [
+        'a delivery that ends the process five times alone in flight is failed, and bystanders are delivered',
         'after a crash one attempt is in flight at a time until all that it interrupted are tried, then more',
         'stops do not count, however often one cuts an attempt short; neither do outcomes',
       ],
