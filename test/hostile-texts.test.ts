@@ -53,6 +53,8 @@ const writable = Object.entries<Json>(paths).flatMap(([path, operations]) =>
 const judged = new Set([
   ...['POST /session', 'POST /setup', 'POST /profile/password', 'POST /password-reset'],
   ...['POST /invitations/look-up', 'POST /invitations/accept'],
+  // Answers a request that only a visitor of a booking page makes; its reason is kept as that of a cancellation.
+  'POST /appointments/{id}/decline',
 ])
 const judged_fields = new Set([
   'url',
@@ -147,6 +149,7 @@ function expected(text: string, { max, required }: Fields[string]): string | nul
 const operations = writable.filter(({ name, fields }) => Object.keys(fields).length > 0 && !judged.has(name))
 
 // All of them by `npm run faults`; else each operation has its quarter, so that this takes seconds.
+// A person owns at most 100 workspaces, so these are never tried with all.
 const all = process.env.FAULT_REPORT !== undefined
 
 for (const [index, { name, fields }] of operations.entries()) {
@@ -157,7 +160,9 @@ for (const [index, { name, fields }] of operations.entries()) {
   if (!Object.keys(free).length) continue
   test(`${name}: every text comes back as it was, but for blanks around it, or is refused by its field`, async () => {
     const { send, read, shown = {}, silent } = await wayOf(name, free)
-    for (const text of hostile_texts.filter((_, at) => all || at % 4 === index % 4)) {
+    for (const text of hostile_texts.filter(
+      (_, at) => (all && name !== 'POST /workspaces') || at % 4 === index % 4,
+    )) {
       const told = JSON.stringify(text.slice(0, 40))
       const wanted = Object.entries(free).map(([field, limits]) => [field, expected(text, limits)] as const)
       const bad = wanted.filter(([, value]) => value === undefined).map(([field]) => field)

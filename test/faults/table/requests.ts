@@ -155,6 +155,7 @@ export const requests: Fault[] = [
     promise: 'above 100 is taken as 100, others are 422; past the end is empty',
     tests: {
       'src/companies/list.test.ts': [
+        'pages are stable, newest first, and hold every record once',
         'per_page is 1 to 100; what is above is taken as 100, and meta says so',
         '0, negative numbers and what is no integer are 422, both at once',
         'a page far past any end is empty, with the true total',
