@@ -25,7 +25,7 @@ test('accounts of before keep their sessions and passwords, two spellings of one
   const database = await openScratch(folder)
   await migrate(
     database,
-    migrations.filter(({ name }) => name < '0016'),
+    migrations.filter(({ name }) => name < '0013'),
   )
   const people = [
     { id: 'usr_1', email: composed, password: 'the first password', token: 'a'.repeat(43) },

@@ -9,11 +9,11 @@ import { auditLog } from './0007_audit_log.ts'
 import { finalRemoval } from './0008_final_removal.ts'
 import { timelines } from './0009_timelines.ts'
 import { people } from './0010_people.ts'
-import { interruptions } from './0012_interruptions.ts'
-import { backlogs } from './0014_backlogs.ts'
-import { accounts } from './0016_accounts.ts'
-import { auditLogKinds } from './0017_audit_log_kinds.ts'
-import { bookingLimits } from './0018_booking_limits.ts'
+import { interruptions } from './0011_interruptions.ts'
+import { backlogs } from './0012_backlogs.ts'
+import { accounts } from './0013_accounts.ts'
+import { auditLogKinds } from './0014_audit_log_kinds.ts'
+import { bookingLimits } from './0015_booking_limits.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [

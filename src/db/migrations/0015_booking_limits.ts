@@ -5,7 +5,7 @@ import type { Migration } from '../migrate.ts'
  * appointment does.
  */
 export const bookingLimits: Migration = {
-  name: '0018_booking_limits',
+  name: '0015_booking_limits',
   statements: (engine) => {
     const int = engine === 'sqlite' ? 'INTEGER' : 'bigint'
     const columns = [

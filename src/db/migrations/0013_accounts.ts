@@ -9,7 +9,7 @@ import type { Migration } from '../migrate.ts'
  * has no workspace. The index finds sign-ins whose address is still in the audit log.
  */
 export const accounts: Migration = {
-  name: '0016_accounts',
+  name: '0013_accounts',
   statements: (engine) => [
     ...(engine === 'sqlite' ? withoutUniqueEmail : ['ALTER TABLE users DROP CONSTRAINT users_email_key']),
     'ALTER TABLE users ADD COLUMN left_at text',
