@@ -5,7 +5,7 @@ import { emit } from '../events/emit.ts'
 import { List, Single } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
 import { dateFilters, listAnswer, listingOf, name_search, RecordsQuery, valueFilters } from '../http/lists.ts'
-import { mergeCustomFields } from '../http/patch.ts'
+import { mergeCustomFields, newCustomFieldsProblems } from '../http/patch.ts'
 import { changeRoute, orNotFound, recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
@@ -59,7 +59,8 @@ export function companyRoutes(app: App, { db, reading, write }: Deps): void {
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        if (problems.length) throw invalid(problems)
+        const wrong = [...problems, ...newCustomFieldsProblems(request.body, problems)]
+        if (wrong.length) throw invalid(wrong)
         const { workspace_id, now } = context
         const {
           name = '',

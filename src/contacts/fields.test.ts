@@ -236,6 +236,18 @@ test('custom fields are at most 100 keys, also after a merge, with their own lim
     assert.deepEqual(Object.values(problems(await call('POST', path, { ...name, custom_fields }))), [
       'too_long',
     ])
+  // 64 KiB in bytes, with the names: two bytes a letter here.
+  const bytes = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`large${n}`, 'é'.repeat(2000)]))
+  const too_large = { custom_fields: 'too_large' }
+  assert.deepEqual(problems(await call('POST', path, { ...name, custom_fields: bytes(17) })), too_large)
+  const large = await made({ custom_fields: bytes(16) })
+  const more = { custom_fields: { more: 'v'.repeat(2000) } }
+  assert.deepEqual(problems(await call('PUT', `${path}/${large.id}`, more)), too_large)
+  assert.deepEqual(await done('PUT', `${path}/${large.id}`, { title: 'Other' }), {
+    ...large,
+    title: 'Other',
+  })
   const infinite = await call('PUT', at, '{"custom_fields":{"k1":1e400}}')
   assert.deepEqual(problems(infinite), { 'custom_fields.k1': 'invalid_type' })
 })

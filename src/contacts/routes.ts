@@ -5,7 +5,7 @@ import { emit } from '../events/emit.ts'
 import { List, Single } from '../http/envelope.ts'
 import { invalid } from '../http/errors.ts'
 import { dateFilters, listAnswer, listingOf, RecordsQuery, valueFilters } from '../http/lists.ts'
-import { mergeCustomFields } from '../http/patch.ts'
+import { mergeCustomFields, newCustomFieldsProblems } from '../http/patch.ts'
 import { changeRoute, recordRoutes } from '../http/records.ts'
 import type { App } from '../http/server.ts'
 import type { Writer } from '../http/write.ts'
@@ -67,7 +67,11 @@ export function contactRoutes(app: App, { db, reading, write }: Deps): void {
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id, now } = context
-        const wrong = [...problems, ...(await referenceProblems(tx, workspace_id, request.body, references))]
+        const wrong = [
+          ...problems,
+          ...newCustomFieldsProblems(request.body, problems),
+          ...(await referenceProblems(tx, workspace_id, request.body, references)),
+        ]
         if (wrong.length) throw invalid(wrong)
         const {
           first_name = '',

@@ -24,12 +24,25 @@ export function mergeCustomFields(current: CustomFields, sent: CustomFields | nu
   return Object.fromEntries(merged.map(([key, value]) => [key, value === 0 ? 0 : value]))
 }
 
-/** What a merge shows too late for the schema: two maps in order can have too many keys together. */
-export function customFieldsProblems(merged: CustomFields | undefined): FieldProblem[] {
+const most_custom_bytes = 64 * 1024
+
+/** What the schema cannot judge: the custom fields as they will be stored, all together (contract: reading and writing). */
+export function customFieldsProblems(stored: CustomFields | null | undefined): FieldProblem[] {
+  if (!stored) return []
   const field = 'custom_fields'
-  if (!merged || Object.keys(merged).length <= 100) return []
-  return [{ field, code: 'too_many', message: `${field} must have at most 100 entries.` }]
+  if (Object.keys(stored).length > 100)
+    return [{ field, code: 'too_many', message: `${field} must have at most 100 entries.` }]
+  if (Buffer.byteLength(JSON.stringify(stored)) > most_custom_bytes)
+    return [{ field, code: 'too_large', message: `${field} must have at most 64 KiB as JSON.` }]
+  return []
 }
+
+const isRefused = (problems: readonly FieldProblem[]) =>
+  problems.some(({ field }) => /^custom_fields(\.|$)/.test(field))
+
+/** The same for a new record; what the schema refused is not looked at again. */
+export const newCustomFieldsProblems = (body: Sent, problems: readonly FieldProblem[]): FieldProblem[] =>
+  isRefused(problems) ? [] : customFieldsProblems(body.custom_fields)
 
 type Sent = { custom_fields?: CustomFields | null; tags?: string[] | null }
 
@@ -43,11 +56,10 @@ export function mergedBody<T extends Sent>(
   problems: readonly FieldProblem[],
 ): T {
   const { custom_fields, tags } = body
-  const refused = problems.some(({ field }) => /^custom_fields(\.|$)/.test(field))
   return {
     ...body,
     custom_fields:
-      custom_fields === undefined || refused
+      custom_fields === undefined || isRefused(problems)
         ? undefined
         : mergeCustomFields(current.custom_fields ?? {}, custom_fields),
     tags: tags === null ? [] : tags,
