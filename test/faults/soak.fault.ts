@@ -16,7 +16,7 @@ import { growth, type Sample, takeSample } from './soak/samples.ts'
 const minutes = Number(process.env.SOAK_MINUTES ?? 1)
 
 // What may be added over the whole run after its first fifth, by the line that fits the samples best.
-// RSS counts what the allocator keeps of its largest moment, too, so it has more room than the heap.
+// Memory that is no heap counts what the allocator keeps of its largest moment, too, so it has more room.
 const bounds = { heap_mb: 16, rss_mb: 128, handles: 20 }
 // These keep what happened, for as many days as the settings say. Nothing else may grow with requests.
 const kept = [
@@ -103,7 +103,7 @@ function judge(samples: Sample[], per_second: number, tell: (text: string) => vo
   const pending = Math.max(...samples.map(({ rows }) => rows.webhook_queue ?? 0))
   const figures =
     `${minutes} min at ${per_second.toFixed(0)} requests/s: heap ${last.heap_mb.toFixed(0)} MB (${signed(grown.heap_mb)}), ` +
-    `RSS ${last.rss_mb.toFixed(0)} MB (${signed(grown.rss_mb)}), ${last.handles} handles (${signed(grown.handles)}), at most ${pending} pending`
+    `RSS without mapped files ${last.rss_mb.toFixed(0)} MB (${signed(grown.rss_mb)}), ${last.handles} handles (${signed(grown.handles)}), at most ${pending} pending`
   tell(figures)
   for (const { name, rows } of tables)
     tell(`${name}: ${rows} rows more, ${((1000 * rows) / requests).toFixed(1)} for 1,000 requests`)

@@ -11,9 +11,9 @@ if (file) {
   let readings = 0
   process.on('SIGUSR2', () => {
     collect()
-    const { rss, heapUsed, external } = process.memoryUsage()
+    const { heapUsed } = process.memoryUsage()
     // Whole or not at all: somebody reads it at any moment.
-    writeFileSync(`${file}.new`, JSON.stringify({ reading: ++readings, rss, heap: heapUsed, external }))
+    writeFileSync(`${file}.new`, JSON.stringify({ reading: ++readings, heap: heapUsed }))
     renameSync(`${file}.new`, file)
   })
 }

@@ -26,19 +26,23 @@ export async function takeSample(
   const read = () => JSON.parse(readFileSync(probe, 'utf8'))
   const before = read().reading
   process.kill(pid, 'SIGUSR2')
-  const { rss, heap } = await until(
+  const { heap } = await until(
     async () => read(),
     ({ reading }) => reading > before,
   )
   return {
     at_ms: performance.now(),
-    rss_mb: rss / megabyte,
+    rss_mb: anonymous(pid),
     heap_mb: heap / megabyte,
     handles: readdirSync(`/proc/${pid}/fd`).length,
     requests,
     rows: await countRows(stored),
   }
 }
+
+// Without the pages of the database file, which SQLite maps: they grow with the file, and the system takes them back.
+const anonymous = (pid: number) =>
+  Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
 async function countRows(stored: Stored): Promise<Record<string, number>> {
   const tables =
