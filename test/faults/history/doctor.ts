@@ -37,7 +37,8 @@ function retried(history: History) {
   const resent = new Set(history.operations.filter(({ what }) => what === 'resend').map(({ id }) => id))
   for (const { id, attempts } of history.reading.deliveries) {
     const arrived = history.receipts.filter((receipt) => idOf(receipt) === id)
-    const plain = attempts.every(({ code }) => code !== 'interrupted') && !resent.has(id)
+    const in_time = attempts.every(({ code }) => code !== 'interrupted' && code !== 'timeout')
+    const plain = in_time && !resent.has(id)
     if (plain && arrived.length > 1 && arrived.length === attempts.length && arrived[0]?.status !== null)
       return arrived
   }
