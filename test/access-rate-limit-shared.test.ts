@@ -3,7 +3,6 @@ import { createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { systemClock } from '../src/clock.ts'
 import type { Allowance } from '../src/http/rate-limit.ts'
 import { openSharedLimiter, type SharedLimiter } from '../src/http/shared-rate-limit.ts'
 import { refused } from './envelope.ts'
@@ -11,6 +10,7 @@ import { type Reply, startRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import { startRedis } from './redis.ts'
 
+const clock = { now: () => Date.now(), elapsed: () => performance.now() }
 const path = '/api/v1/companies'
 const ok = (allowance: Allowance) => allowance.retry_after_seconds === 0
 const shown = ({ headers }: Reply) =>
@@ -24,7 +24,7 @@ async function oneProcess(t: TestContext, redis_url: string, per_second: number)
     lines.push(line)
     details.push(detail)
   }
-  const limiter = await openSharedLimiter({ redis_url, per_second, clock: systemClock, logger: { warn } })
+  const limiter = await openSharedLimiter({ redis_url, per_second, clock, logger: { warn } })
   t.after(() => limiter?.close())
   return { limiter, lines, details, ask: async (key: string) => (limiter as SharedLimiter).limit(key) }
 }

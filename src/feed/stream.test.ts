@@ -173,14 +173,11 @@ test('a stop ends the streams at once, and waits for no client that does not rea
   const stream = await follow(one.url, one.key)
   const stuck = await follow(one.url, one.key)
   stuck.response.pause()
-  for (let n = 0; n < 8; n++)
-    await one.call('POST', '/api/v1/contacts', {
-      ...{ first_name: 'Ana', last_name: 'Ruiz' },
-      custom_fields: Object.fromEntries(
-        Array.from({ length: 100 }, (_, n) => [`field ${n}`, 'x'.repeat(4000)]),
-      ),
-    })
-  await stream.waitFor(8)
+  // More than the socket's buffers take.
+  const large = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`field ${n}`, 'x'.repeat(4000)]))
+  for (let n = 0; n < 54; n++)
+    await one.call('POST', '/api/v1/companies', { name: 'Large', custom_fields: large })
+  await stream.waitFor(54)
   const last = stream.last_id()
   const begun = performance.now()
   await one.close()

@@ -5,7 +5,7 @@ export type Body = Record<string, unknown>
 const nul = /\0/
 
 // A body can be one long name over thousands of bad texts: nobody reads all of it a thousand times.
-const longest_part = 255
+const longest_part = 130
 
 /** A path as a problem names it: custom_fields.region; `body` for the whole. */
 export const fieldName = (path: readonly string[]): string =>
