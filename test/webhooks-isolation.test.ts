@@ -13,7 +13,7 @@ let rapport: Rapport
 let hanging: Receiver
 let healthy: Receiver
 before(async () => {
-  rapport = await startRapport()
+  rapport = await startRapport({ env: { MAX_WEBHOOKS: '300' } })
   hanging = await startReceiver({ answer: 'hang' })
   healthy = await startReceiver()
 })
