@@ -165,6 +165,32 @@ test('a database of an older version, without a sign of life, is compared with i
   assert.deepEqual(await counts(rapport), full)
 })
 
+test('what an older version left due is delivered at once after the upgrade, however old the newest event is', async (t) => {
+  const receiver = await startReceiver()
+  t.after(() => receiver.close())
+  receiver.answering = () => ({ status: 500 })
+  const data_dir = scratchFolder(t)
+  const clock = turnableClock()
+  const first = await startRapport({ clock, data_dir })
+  const hook = await register(first.call, { url: receiver.url })
+  await company(first.call)
+  const { id } = await onlyDelivery(first.call, hook.id)
+  await attempted(first.call, id)
+  await first.close()
+  clock.advance(3 * day_ms)
+  await beside(data_dir, (db) =>
+    transaction(db, async (tx) => {
+      await tx.deleteFrom('settings').where('name', '=', 'clock').execute()
+      await tx.updateTable('webhook_queue').set({ run_at_ms: clock.now() }).execute()
+    }),
+  )
+  const again = await startRapport({ clock, data_dir, removal })
+  t.after(again.close)
+  await attempted(client(again.url, first.key), id, 2)
+  assert.equal(await held(again), 1)
+  await refused(again)
+})
+
 test('a first start trusts its clock', async (t) => {
   const rapport = await startRapport({ clock: turnableClock(0), removal })
   t.after(rapport.close)

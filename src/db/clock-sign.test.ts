@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { day_ms, judge, type Known, type Reading, type Sign } from './clock-sign.ts'
+import { day_ms, firstSign, judge, type Known, type Reading, type Sign } from './clock-sign.ts'
 
 const hour_ms = 3600 * 1000
 const wall_ms = Date.parse('2026-11-21T08:30:00.000Z')
@@ -68,6 +68,20 @@ describe('removal', () => {
   test('is held after a downtime of more than a day, but not after a day of life without a look', () => {
     assert.equal(after(40 * day_ms, 0, null).held, true)
     assert.equal(after(2 * day_ms, 0, known).held, false)
+  })
+
+  test('is held by the newest event of an older version, whose times by the wall clock stay what they are', () => {
+    const now: Reading = { wall_ms, steady_ms: 5000, boot: 'a' }
+    for (const [newest_ms, held] of [
+      [null, false],
+      [wall_ms - hour_ms, false],
+      [wall_ms - 3 * day_ms, true],
+      [wall_ms + hour_ms, true],
+    ] as const) {
+      const { sign, elapsed_ms } = judge(firstSign(newest_ms, now), null, now)
+      assert.deepEqual([elapsed_ms, sign.offset_ms], [wall_ms, 0])
+      assert.equal(sign.held_until_ms, held ? wall_ms + day_ms : 0)
+    }
   })
 
   test('is held for a day of service time', () => {

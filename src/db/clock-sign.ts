@@ -26,6 +26,16 @@ const step_ms = 500
 const slew_ms = 5
 
 /**
+ * The first sign of a database. An older version kept its times by the wall clock, so service time begins there. Removal is
+ * held where the newest event says that this clock may be wrong; an empty database has nothing to lose.
+ */
+export function firstSign(newest_ms: number | null, now: Reading): Sign {
+  const sign = { ...now, offset_ms: 0, held_until_ms: 0, reason: null }
+  if (newest_ms === null || !isOff(now.wall_ms - newest_ms)) return sign
+  return { ...sign, held_until_ms: now.wall_ms + day_ms, reason: reasonOf(newest_ms, now.wall_ms) }
+}
+
+/**
  * The next sign, and the service time. The wall clock may have been set since the last one: then the offset changes, and
  * service time goes on by what has passed. A clock that went back by more than a minute, or forward by more than a day,
  * holds removal for a day of service time. `known` is null at a start.
@@ -39,10 +49,9 @@ export function judge(sign: Sign, known: Known | null, now: Reading): { sign: Si
   const elapsed_ms = before_ms + passed(sign, known, now)
   const set_ms = now.wall_ms - sign.offset_ms - elapsed_ms
   const jump_ms = known ? set_ms : now.wall_ms - sign.wall_ms
-  const held =
-    jump_ms < -slack_ms || jump_ms > day_ms
-      ? { held_until_ms: elapsed_ms + day_ms, reason: reasonOf(sign.wall_ms, now.wall_ms) }
-      : {}
+  const held = isOff(jump_ms)
+    ? { held_until_ms: elapsed_ms + day_ms, reason: reasonOf(sign.wall_ms, now.wall_ms) }
+    : {}
   if (Math.abs(set_ms) > step_ms)
     return { sign: { ...next, ...held, offset_ms: now.wall_ms - elapsed_ms }, elapsed_ms }
   const follow_ms = known ? Math.max(-slew_ms, Math.min(slew_ms, set_ms)) : set_ms
@@ -58,6 +67,7 @@ function passed(sign: Sign, known: Known | null, now: Reading): number {
   return by_wall_ms > 0 && by_wall_ms <= day_ms ? by_wall_ms : 0
 }
 
+const isOff = (jump_ms: number) => jump_ms < -slack_ms || jump_ms > day_ms
 const reasonOf = (last_ms: number, wall_ms: number) =>
   `The clock says ${time(wall_ms)}; the last sign of life is of ${time(last_ms)}.`
 const time = (ms: number) => new Date(ms).toISOString()

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { isoTime } from '../clock.ts'
-import { judge, type Known, type Reading, type Sign } from './clock-sign.ts'
+import { firstSign, judge, type Known, type Reading, type Sign } from './clock-sign.ts'
 import { type Database, type Db, transaction } from './db.ts'
 
 /** In place of the machine's clocks, for tests; `boot` names the time since the machine's last start. */
@@ -67,7 +67,7 @@ export async function keepServiceClock(database: Database, options: Options = {}
     for (let tries = 0; tries < most_tries; tries++) {
       const { text, now, slow } = await read()
       if (slow && known && !confirmed) return
-      const last = text === null ? await firstSign(db, now) : (JSON.parse(text) as Sign)
+      const last = text === null ? firstSign(await newestEvent(db), now) : (JSON.parse(text) as Sign)
       const judged = judge(last, known, now)
       const next = confirmed ? { ...judged.sign, held_until_ms: 0, reason: null } : judged.sign
       if (text === null || confirmed || isNews(last, next)) {
@@ -168,16 +168,15 @@ const writeSign = (db: Db, before: string | null, value: string): Promise<boolea
     )
   })
 
-// An empty database has nothing to lose. One of an older version was alive when it stored its newest event.
-async function firstSign(db: Db, now: Reading): Promise<Sign> {
+// A database of an older version was alive then.
+async function newestEvent(db: Db): Promise<number | null> {
   const newest = await db
     .selectFrom('events')
     .select('occurred_at')
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst()
-  const wall_ms = newest ? Date.parse(newest.occurred_at) : now.wall_ms
-  return { ...now, wall_ms, boot: null, offset_ms: 0, held_until_ms: 0, reason: null }
+  return newest ? Date.parse(newest.occurred_at) : null
 }
 
 // The same for all processes on a machine until it starts anew; null where no system tells it.
