@@ -2,10 +2,11 @@ import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 
 const types = { A: 1, AAAA: 28 }
+const server_failure = 2
 const no_such_name = 3
 
-/** What is known of a name: its addresses, none (the name does not exist), or no answer at all. */
-type Known = (name: string) => string[] | 'silence'
+/** What is known of a name: its addresses, none (the name does not exist), SERVFAIL, or no answer at all. */
+type Known = (name: string) => string[] | 'failure' | 'silence'
 
 /** A name server on 127.0.0.1 that answers questions for A and AAAA records (RFC 1035). */
 export async function startNameServer(known: Known) {
@@ -14,8 +15,8 @@ export async function startNameServer(known: Known) {
   socket.on('message', (query, from) => {
     const name = nameIn(query)
     asked.push(name)
-    const addresses = known(name)
-    if (addresses !== 'silence') socket.send(answerTo(query, addresses), from.port, from.address)
+    const answer = known(name)
+    if (answer !== 'silence') socket.send(answerTo(query, answer), from.port, from.address)
   })
   await new Promise<void>((bound) => socket.bind(0, '127.0.0.1', bound))
   return {
@@ -37,13 +38,15 @@ function nameIn(query: Buffer): string {
   return labels.join('.').toLowerCase()
 }
 
-function answerTo(query: Buffer, addresses: string[]): Buffer {
+function answerTo(query: Buffer, answer: string[] | 'failure'): Buffer {
+  const addresses = answer === 'failure' ? [] : answer
+  const none = answer === 'failure' ? server_failure : no_such_name
   const question_end = query.indexOf(0, header_length) + 5
   const type = query.readUInt16BE(question_end - 4)
   const wanted = addresses.filter((address) => (isIPv6(address) ? types.AAAA : types.A) === type)
   const header = Buffer.alloc(header_length)
   query.copy(header, 0, 0, 2)
-  header.writeUInt16BE(0x8180 | (addresses.length ? 0 : no_such_name), 2)
+  header.writeUInt16BE(0x8180 | (addresses.length ? 0 : none), 2)
   header.writeUInt16BE(1, 4)
   header.writeUInt16BE(wanted.length, 6)
   const records = wanted.map((address) => {

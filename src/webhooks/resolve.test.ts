@@ -58,6 +58,17 @@ test('a short name is asked for inside the search domains first, a long one as i
   assert.deepEqual(names(), ['hooks.crm'])
 })
 
+test('a search domain whose servers fail keeps no name outside it from being found', async (t) => {
+  const { server } = await nameServer(t, (name) => {
+    if (name.endsWith('.cluster.test')) return 'failure'
+    return name === 'hooks.example' ? ['192.0.2.9'] : []
+  })
+  const configuration = file(t, 'search a.cluster.test cluster.test\noptions ndots:5\n')
+  const resolve = createResolve({ servers: [server], hosts: file(t, ''), configuration })
+  assert.deepEqual(await resolve('hooks.example'), ['192.0.2.9'])
+  await assert.rejects(resolve('nowhere.example'), { code: 'ESERVFAIL', hostname: /cluster/ })
+})
+
 test('names that do not exist occupy none of the threads that passwords and files need', async (t) => {
   const { server, asked } = await nameServer(t, () => [])
   const resolve = createResolve({ servers: [server], hosts: file(t, ''), configuration: file(t, '') })

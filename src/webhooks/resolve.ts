@@ -35,18 +35,25 @@ export function createResolve({
 
     const resolver = new Resolver({ timeout: 1000, tries: 2 })
     if (servers) resolver.setServers(servers)
-    const limit = setTimeout(() => resolver.cancel(), cancel_ms)
+    let over = false
+    const limit = setTimeout(() => {
+      over = true
+      resolver.cancel()
+    }, cancel_ms)
+    const troubles: unknown[] = []
     try {
       const absolute = hostname.endsWith('.')
       const names = absolute ? [name] : candidates(readLines(configuration), name)
+      // A search domain in trouble says nothing of the other names.
       for (const one of names) {
-        const found = await askServers(resolver, one)
-        if (found.length > 0) return found
+        const found = await askServers(resolver, one).catch((trouble) => void troubles.push(trouble))
+        if (found?.length) return found
+        if (over) break
       }
     } finally {
       clearTimeout(limit)
     }
-    throw new Error(`No name server knows ${name}.`)
+    throw troubles[0] ?? new Error(`No name server knows ${name}.`)
   }
 }
 
