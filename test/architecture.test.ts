@@ -66,6 +66,12 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
 
   // What looks at all resources together: it knows their tables and what they look like, not their rules.
+  // An erasure ends attempts that are on their way, and the delivery log tells of them.
+  {
+    files: 'trash/events',
+    may: 'trash/slices|webhooks/attempts|db/[a-z-]+|clock',
+    packages: 'kysely|node:.*',
+  },
   {
     files: '(audit|timeline|trash|feed)/.*',
     may: `OWN/.*|http/.*|events/.*|db/[a-z-]+|clock|${resource}/schema`,

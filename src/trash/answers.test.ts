@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { readStored } from '../../test/database.ts'
+import { openScratch } from '../../test/engine.ts'
 import { type Rapport, startRapport, turnableClock } from '../../test/harness.ts'
 import { type Receiver, startReceiver } from '../../test/receiver.ts'
 import { delivery, log, register, total, until } from '../../test/webhooks.ts'
+import { hasInterrupted } from '../webhooks/interruptions.ts'
 
+const day_ms = 24 * 3600 * 1000
 const clock = turnableClock()
 let rapport: Rapport
 let receiver: Receiver
@@ -51,6 +54,10 @@ test('what receivers answer to an attempt that was on its way at an erasure is n
   await ok('DELETE', `/webhooks/${dropped.id}`)
   await ok('DELETE', `/contacts/${id}`)
   await ok('DELETE', `/trash/contacts/${id}`)
+  const database = await openScratch(rapport.data_dir)
+  const after_a_crash = await hasInterrupted(database.db, clock.elapsed() + day_ms, new Set())
+  await database.close()
+  assert.equal(after_a_crash, false, 'no process takes its attempts one by one')
   answer()
   const [cancelled] = await until(
     () => log(call, 'status=cancelled'),

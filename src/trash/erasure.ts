@@ -6,7 +6,7 @@ import { forgetSearched } from '../db/search.ts'
 import type { Context } from '../events/context.ts'
 import { kindOf } from '../events/kinds.ts'
 import { forgetAnswersOf } from './answers.ts'
-import { findEvents, rewriteEvents } from './events.ts'
+import { findEvents, rewriteEvents, type StoredEvent } from './events.ts'
 import { redactAudit, redactLinked } from './linked.ts'
 import { personsOf } from './persons.ts'
 import { type About, erasedPayload, linked_kinds, redactedPayload, redactorOf } from './redaction.ts'
@@ -49,11 +49,13 @@ export async function eraseRecord(
   const concerned = (event: EventOf) => own(event) || about(event) !== null
   const seqs = await findEvents(db, workspace_id, concerned, stopping)
   const now = isoTime(context.now_ms)
-  await rewriteEvents(db, workspace_id, seqs, (event) => {
+  const rewrite = (event: StoredEvent) => {
     const told = about(event)
     if (own(event)) return erasedPayload(event.payload, now)
     return told ? redactedPayload(event.payload, now, erasure, told) : event.payload
-  })
+  }
+  const moment = { now_ms: context.now_ms, elapsed_ms: context.elapsed() }
+  await rewriteEvents(db, workspace_id, seqs, rewrite, moment)
   // After the events: a delivery shows what they are by then.
   await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, redact: erasure.redact })
   if (of_contact) {

@@ -1,8 +1,9 @@
 import { setImmediate as others } from 'node:timers/promises'
 import { sql } from 'kysely'
+import type { Moment } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
-import { newId } from '../db/ids.ts'
 import { engineOf } from '../db/prepare.ts'
+import { insertAttempts, interruptedAttempt } from '../webhooks/attempts.ts'
 import { bytesOf, piecesOf } from './slices.ts'
 
 /** An event as it is judged: which record it is of. */
@@ -49,6 +50,7 @@ export async function rewriteEvents(
   workspace_id: number,
   seqs: readonly number[],
   rewrite: (event: StoredEvent) => string,
+  moment: Moment,
 ): Promise<void> {
   for (let from = 0; from < seqs.length; from += batch) {
     const event_ids = await transaction(db, async (tx) => {
@@ -64,7 +66,7 @@ export async function rewriteEvents(
     if (event_ids.length)
       await transaction(db, async (tx) => {
         for (let first = 0; first < event_ids.length; first += few)
-          await forgetAnswers(tx, workspace_id, event_ids.slice(first, first + few))
+          await forgetAnswers(tx, workspace_id, event_ids.slice(first, first + few), moment)
       })
   }
 }
@@ -114,9 +116,14 @@ const deliveriesOf = (tx: Db, workspace_id: number, event_ids: readonly string[]
     .where('workspace_id', '=', workspace_id)
     .where('event_id', 'in', event_ids)
 
-async function forgetAnswers(tx: Db, workspace_id: number, event_ids: readonly string[]): Promise<void> {
+async function forgetAnswers(
+  tx: Db,
+  workspace_id: number,
+  event_ids: readonly string[],
+  moment: Moment,
+): Promise<void> {
   const deliveries = deliveriesOf(tx, workspace_id, event_ids)
-  await takeLeases(tx, workspace_id, event_ids)
+  const taken = await takeLeases(tx, workspace_id, event_ids)
   // A resend that shows a text of before, and an attempt whose webhook was deleted, are written down by then.
   if (engineOf(tx) === 'postgres') await deliveries.orderBy('id').forNoKeyUpdate().execute()
   await tx
@@ -134,30 +141,37 @@ async function forgetAnswers(tx: Db, workspace_id: number, event_ids: readonly s
     .where('workspace_id', '=', workspace_id)
     .where('delivery_id', 'in', deliveries)
     .execute()
+  await insertAttempts(
+    tx,
+    taken.map((one) => interruptedAttempt({ ...one, url: one.url ?? '' }, Number(one.claimed_at_ms), moment)),
+  )
 }
 
 /**
- * Takes the leases of attempts that are on their way: their owners write nothing down any more. Each delivery is due
- * again at the end of its lease, as after a crash, and then goes out as it is by now.
+ * Takes the leases of attempts that are on their way, and returns them: their owners write nothing down any more. Each
+ * delivery is due again at the end of its lease, and then goes out as it is by now. It is claimed by nobody until then: a
+ * claim that ends looks like a crash, after which every process makes one attempt at a time.
  */
-async function takeLeases(tx: Db, workspace_id: number, event_ids: readonly string[]): Promise<void> {
+async function takeLeases(tx: Db, workspace_id: number, event_ids: readonly string[]) {
   const deliveries = deliveriesOf(tx, workspace_id, event_ids)
   // A claim that is just being made cannot be seen, but its row can be waited for. In the order of whoever writes down
   // outcomes: the queue before the log, by ids.
-  if (engineOf(tx) === 'postgres')
-    await tx
-      .selectFrom('webhook_queue')
-      .select('delivery_id')
-      .where('workspace_id', '=', workspace_id)
-      .where('delivery_id', 'in', deliveries)
-      .orderBy('delivery_id')
-      .forUpdate()
-      .execute()
+  const queued = tx
+    .selectFrom('webhook_queue as q')
+    .select(['q.workspace_id', 'q.delivery_id', 'q.claim_id', 'q.claimed_at_ms'])
+    .select((eb) =>
+      eb.selectFrom('webhooks as w').select('w.url').whereRef('w.id', '=', 'q.webhook_id').as('url'),
+    )
+    .where('q.workspace_id', '=', workspace_id)
+    .where('q.delivery_id', 'in', deliveries)
+    .orderBy('q.delivery_id')
+  const rows = await (engineOf(tx) === 'postgres' ? queued.forUpdate('q') : queued).execute()
   await tx
     .updateTable('webhook_queue')
-    .set({ claim_id: newId('clm') })
+    .set({ claim_id: null, claimed_at_ms: null })
     .where('workspace_id', '=', workspace_id)
     .where('delivery_id', 'in', deliveries)
     .where('claim_id', 'is not', null)
     .execute()
+  return rows.filter(({ claim_id }) => claim_id !== null)
 }
