@@ -145,7 +145,7 @@ export async function startServer(
       // What is removed for good is gone: never by a clock that may be wrong.
       const when = clock.mayRemove
       const { delivery_log_days, trash_days } = config
-      const trash = { db, clock, seal, trash_days }
+      const trash = { db, clock, seal, trash_days, held: () => clock.removal().held }
       closing.push(
         startRetention(db, clock, delivery_log_days, onError, { ...cleaningOfLogs, ...removal, when }),
       )

@@ -213,6 +213,36 @@ test('a stop ends the emptying after the transaction under way, and is over befo
   assert.equal(await inTrash(), 0)
 })
 
+test('while removal is held an erasure is done to the end, and leave is asked for by the removal alone', async () => {
+  const [half, old] = [
+    await make('/contacts', { first_name: 'Ana', last_name: 'Half' }),
+    await make('/contacts', { first_name: 'Ana', last_name: 'Old' }),
+  ]
+  for (const id of [half, old]) await ok('DELETE', `/contacts/${id}`)
+  await transaction(database.db, async (tx) => {
+    await tx.updateTable('contacts').set({ deleted_at: going.erasing }).where('id', '=', half).execute()
+  })
+  clock.advance(2 * day_ms)
+  for (const held of [false, true]) {
+    let asked = 0
+    const errors: unknown[] = []
+    const when = async () => {
+      asked++
+      return false
+    }
+    const left = async () =>
+      (await database.db.selectFrom('contacts').select('id').execute()).map(({ id }) => id)
+    const once = { first_ms: 1, every_ms: day_ms, when }
+    const stop = startEmptying({ ...deps(1), held: () => held }, (error) => errors.push(error), once)
+    await until(
+      async () => ({ asked, ids: await left() }),
+      (now) => now.asked > 0 && now.ids.length === (held ? 1 : 2),
+    )
+    await stop()
+    assert.deepEqual([asked, errors, (await left()).includes(old)], [1, [], true])
+  }
+})
+
 test('an erasure that fails keeps no other of its kind from being done, nor what is old from being removed', async () => {
   const ids: number[] = []
   for (const last_name of ['Broken', 'Half', 'Old'])

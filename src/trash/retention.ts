@@ -103,19 +103,21 @@ async function takeOld(tx: Db, workspace_id: number, kind: Deletable, before: st
 
 /**
  * Empties the trash soon and every hour; returns the function that stops it. What was begun, such as an erasure that a
- * crash interrupted, is also done to the end while `timing.when` does not allow more.
+ * crash interrupted, is also done to the end while removal is `held`: nothing is put off then, so `timing.when` is not asked.
  */
 export function startEmptying(
-  deps: Deps,
+  { held, ...deps }: Deps & { held?: () => boolean },
   onError: (error: unknown) => void,
   timing: Timing = emptying,
 ): () => Promise<void> {
-  const { when } = timing
   const empty = repeat((stopping) => emptyTrash({ ...deps, stopping }), timing, onError)
-  if (!when) return empty
+  if (!held) return empty
+  const { first_ms, every_ms } = timing
   const finish = repeat(
-    (stopping) => emptyTrash({ ...deps, stopping, begun_only: true }),
-    { ...timing, when: async () => !(await when()) },
+    async (stopping) => {
+      if (held()) await emptyTrash({ ...deps, stopping, begun_only: true })
+    },
+    { first_ms, every_ms },
     onError,
   )
   return async () => void (await Promise.all([empty(), finish()]))
