@@ -91,8 +91,6 @@ export async function startServer(
     const database = await patiently(() => openDatabase(config), onWait)
     closing.push(() => database.close())
     await patiently(() => migrate(database), onWait)
-    // After the migrations, which take their time before anybody is served.
-    database.onSlow(tellSlow(logger))
     const { db } = database
     const durability = await patiently(() => watchDurability(database, logger, onError), onWait)
     closing.push(() => durability.stop())
@@ -133,6 +131,8 @@ export async function startServer(
     closing.push(() => app.close())
     const connections = openConnections(app)
     const url = await app.listen({ port: config.port, host: config.host })
+    // Only now: what the start itself writes holds nobody up.
+    database.onSlow(tellSlow(logger))
     // Nobody else has the folder, so whoever held these leases is gone.
     if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaimAll(tx, clock.elapsed()))
     // As late as can be: a start that fails must not make a key that nobody sees.
