@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { longest_wait_ms, own_tries } from '../src/people/throttle.ts'
 import { refused } from './envelope.ts'
 import { type Rapport, startRapport, turnableClock } from './harness.ts'
-import { type Browser, browser, join, password, setUp, signIn } from './people.ts'
+import { type Browser, browser, invite, join, password, setUp, signIn } from './people.ts'
 
 const clock = turnableClock()
 let rapport: Rapport
@@ -83,6 +83,72 @@ describe('five wrong passwords by anybody lock nobody out', () => {
     clock.advance(Number(late.headers.get('retry-after')) * 1000)
     assert.equal((await call('POST', '/session', { email, password })).status, 200)
     assert.deepEqual(waits, [30, 60, 120, 240, 480])
+  })
+})
+
+describe('guesses by way of an own account with the e-mail of somebody else', () => {
+  /** Somebody with a workspace of their own makes accounts with an e-mail, one after the other. */
+  async function accountMaker(email: string) {
+    const { call } = await join(ada, rapport.url, 'admin')
+    assert.equal((await call('POST', '/workspaces', { name: 'Trap' })).status, 201)
+    return async (password: string) => {
+      const accepting = {
+        token: await invite(call, 'member', email),
+        name: 'Me',
+        password,
+        new_account: true,
+      }
+      const reply = await from(new_address())('POST', '/invitations/accept', accepting)
+      assert.equal(reply.status, 200, reply.text)
+      assert.equal((await call('DELETE', `/members/${reply.body.data.user.id}`)).status, 200)
+      return call
+    }
+  }
+
+  test('are counted although they are right, when signing in and when accepting, and end in 429', async () => {
+    const { call: owner, email } = await join(ada, rapport.url, 'member')
+    const makeAccount = await accountMaker(email)
+    const address = new_address()
+    const statuses: number[] = []
+    for (let n = 0; n < 6; n++) {
+      const guess = `the guess of number ${n}`
+      const mallory = await makeAccount(guess)
+      const token = await invite(mallory, 'member', email)
+      const by_accepting = n % 2 && { token, password: guess }
+      const reply = by_accepting
+        ? await from(address)('POST', '/invitations/accept', by_accepting)
+        : await from(address)('POST', '/session', { email, password: guess })
+      // Known as their own, and in no workspace; the accepted ones are in Mallory's, and leave it again.
+      statuses.push(reply.status)
+      if (reply.status === 200) await mallory('DELETE', `/members/${reply.body.data.user.id}`)
+    }
+    assert.deepEqual(statuses, [403, 200, 403, 200, 403, 429])
+    refused(await from(address)('POST', '/session', { email, password }), 429, 'rate_limited')
+
+    // The owner gets in at once, as often as they like: by the known browser there, and at another address.
+    const here = { 'x-forwarded-for': address }
+    for (let n = 0; n < 7; n++)
+      assert.equal((await owner('POST', '/session', { email, password }, here)).status, 200)
+    const fresh = from(new_address())
+    for (let n = 0; n < 7; n++)
+      assert.equal((await fresh('POST', '/session', { email, password })).status, 200)
+  })
+
+  test('take no wrong guesses back', async () => {
+    const { email } = await join(ada, rapport.url, 'member')
+    await (await accountMaker(email))('a password of my own')
+    const address = new_address()
+    const statuses: number[] = []
+    for (const given of [
+      'wrong one',
+      'wrong two',
+      'a password of my own',
+      'wrong three',
+      'wrong four',
+      'wrong',
+    ])
+      statuses.push((await from(address)('POST', '/session', { email, password: given })).status)
+    assert.deepEqual(statuses, [401, 401, 403, 401, 401, 429])
   })
 })
 

@@ -33,7 +33,8 @@ export function createAuthentication({ accounts, throttle, browsers }: Deps) {
     let user: User | null = null
     const right = await throttle.prove({ address, email }, async () => {
       user = await accounts.find(email, password, { shown: false, key: address })
-      return user !== null
+      if (!user) return false
+      return (await accounts.hasOther(email, [user.id])) ? 'shared' : true
     })
     return right ? (user as User | null) : null
   }

@@ -228,6 +228,14 @@ test('what was right is taken back: the e-mail begins anew, and the address keep
   assert.equal((await exhaust({ address })).tries, 91)
 })
 
+test('what is right for one of several accounts stays counted, and takes nothing with it', async () => {
+  const who = somebody()
+  const throttle = createThrottle(database.db, clock)
+  for (let n = 0; n < 2; n++) await throttle.prove(who, wrong)
+  for (let n = 0; n < 2; n++) assert.equal(await throttle.prove(who, async () => 'shared'), true)
+  assert.equal((await exhaust(who)).tries, 1)
+})
+
 test('what is right keeps no failures of the address in mind, and lengthens no wait', async () => {
   const { address } = somebody()
   const throttle = createThrottle(database.db, clock)

@@ -38,6 +38,12 @@ const ofEmail = (email: string): Counted => ({
   wait: () => longest_wait_ms,
 })
 
+/**
+ * What a check finds: right, wrong, or 'shared': right, but for one of several accounts of the e-mail. Whoever made one of
+ * them knows its password, and learns by it whether another one has the same: so it is a guess like any other.
+ */
+export type Finding = boolean | 'shared'
+
 export type Throttle = ReturnType<typeof createThrottle>
 
 /**
@@ -115,12 +121,13 @@ export function createThrottle(db: Db, clock: Clock) {
   /**
    * Whether the check is right. The try is counted as a failure before, so that many at once get no more tries than one
    * after the other. It is taken back as soon as it turns out to be right, whatever else is wrong with the request, and
-   * when the check itself fails: nothing was learnt by it. A right try also forgets the failures of its own rows.
+   * when the check itself fails: nothing was learnt by it. A right try also forgets the failures of its own rows. A shared
+   * one stays counted.
    */
   async function tried(
     begin: (tx: Db) => Promise<Count[]>,
     own: Counted,
-    check: () => Promise<boolean>,
+    check: () => Promise<Finding>,
   ): Promise<boolean> {
     const counts = await transaction(db, begin)
     const undo = (right: boolean) =>
@@ -130,12 +137,12 @@ export function createThrottle(db: Db, clock: Clock) {
           else await takeBack(tx, one)
         }
       })
-    const right = await check().catch(async (error) => {
+    const found = await check().catch(async (error) => {
       await undo(false)
       throw error
     })
-    if (right) await undo(true)
-    return right
+    if (found === true) await undo(true)
+    return found !== false
   }
 
   return {
@@ -145,7 +152,7 @@ export function createThrottle(db: Db, clock: Clock) {
     },
 
     /** Whether a stranger's password is right, by the check; 429 with Retry-After during a wait. */
-    async prove(stranger: Stranger, check: () => Promise<boolean>): Promise<boolean> {
+    async prove(stranger: Stranger, check: () => Promise<Finding>): Promise<boolean> {
       const [address, pair, email] = [ofAddress(stranger.address), ofPair(stranger), ofEmail(stranger.email)]
       await refuseStranger(address, pair, email)
       // One order for all, so that no two wait for each other.

@@ -3,7 +3,7 @@ import { newId } from '../db/ids.ts'
 
 /**
  * By what an e-mail is compared: without case, and the same for every composition of its letters. Several accounts may
- * have one. Migration 0016 has a copy: a change of this needs a new migration.
+ * have one. Migration 0013 has a copy: a change of this needs a new migration.
  */
 export const emailKey = (email: string): string => email.trim().normalize('NFKC').toUpperCase().toLowerCase()
 
