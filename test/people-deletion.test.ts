@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { isoTime } from '../src/clock.ts'
+import { transaction } from '../src/db/db.ts'
+import { command_line } from '../src/events/context.ts'
 import { removeOver } from '../src/people/cleaning.ts'
+import { closeAccount, lockAccount } from '../src/people/deletion.ts'
 import { readStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
 import { type Rapport, startRapport, turnableClock } from './harness.ts'
@@ -113,6 +117,54 @@ describe('a person deletes the own account', () => {
     const { call: mate } = await join(call, rapport.url, 'owner')
     const replies = await Promise.all([remove(call), remove(mate)])
     assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409])
+  })
+
+  test('a refused deletion forgets nothing: the session ends while the password is checked', async () => {
+    const { call, other, address, email } = await known()
+    const { session_id } = (await call('GET', '/session')).body.data
+    // Own passwords are checked one after the other: these take their time before it.
+    const before = Array.from({ length: 4 }, (_, n) => remove(other, `guess ${n}`))
+    const removing = remove(call)
+    await beside(rapport.data_dir, async (db) => {
+      const tries = db
+        .selectFrom('sign_in_failures')
+        .select('name')
+        .where('name', '=', `own session ${session_id}`)
+      while (!(await tries.executeTakeFirst())) await new Promise(setImmediate)
+      await transaction(db, (tx) => tx.deleteFrom('sessions').where('id', '=', session_id).execute())
+    })
+    refused(await removing, 401, 'unauthorized')
+    await Promise.all(before)
+    const left = await told()
+    assert.ok(left.includes(`"address\\":\\"${address}`), 'the address of the sign-in')
+    assert.equal((await signIn(rapport.url, email)).reply.status, 200)
+  })
+
+  test('what a crash leaves names nobody but in the log, and cleaning finishes it', async () => {
+    const { call, mark, id, email } = await known()
+    const context = {
+      ...{ actor: command_line, request_id: null, now: isoTime(clock.now()) },
+      ...{ now_ms: clock.now(), elapsed: clock.elapsed },
+    }
+    await beside(rapport.data_dir, (db) =>
+      transaction(db, async (tx) => {
+        await lockAccount(tx, id)
+        await closeAccount(tx, context, id)
+      }),
+    )
+    await settle()
+    refused(await call('GET', '/session'), 401, 'unauthorized')
+    refused((await signIn(rapport.url, email)).reply, 401, 'unauthorized')
+    for (const text of ['', ' ', 'closed', 'CLOSED']) {
+      const { status } = (await signIn(rapport.url, text)).reply
+      assert.ok(status === 401 || status === 422, `${text}: ${status}`)
+    }
+    assert.ok((await told()).includes(mark))
+    await beside(rapport.data_dir, (db) => removeOver(db, clock))
+    assert.ok(!(await told()).includes(mark))
+    const stored = await readStored(rapport.data_dir)
+    assert.deepEqual(await stored.rows("SELECT id FROM users WHERE email_key = 'CLOSED'"), [])
+    await stored.close()
   })
 
   test('no key does it, nor a session that has ended, nor a guess', async () => {

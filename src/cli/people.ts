@@ -6,13 +6,12 @@ import { lockEntry } from '../db/locks.ts'
 import { command_line, contextOf } from '../events/context.ts'
 import { ApiError } from '../http/errors.ts'
 import { isEmail } from '../http/schema-problems.ts'
-import { deleteAccount, lockAccount, ownedAlone } from '../people/deletion.ts'
+import { closeAccount, lockAccount, ownedAlone, removeClosed } from '../people/deletion.ts'
 import { inviteAnew } from '../people/invitations.ts'
 import { oneAccount } from '../people/memberships.ts'
 import { makeResetToken } from '../people/resets.ts'
 import { roles } from '../people/roles.ts'
 import { makeSetupToken } from '../people/setup.ts'
-import { forgetPerson } from '../people/traces.ts'
 import { listUsers } from '../people/users.ts'
 import { type Command, UsageError } from './command.ts'
 import { withDatabase } from './database.ts'
@@ -79,14 +78,14 @@ export const remove: Command = {
         throw new Error(
           `${user.email} is the only owner of ${alone.join(', ')}. Invite another owner first: rapport people invite EMAIL --workspace ID. Or add --ownerless yes.`,
         )
-      await forgetPerson(db, user.id)
       const now_ms = systemClock.now()
       const { elapsed } = systemClock
       const context = { actor: command_line, request_id: null, now: isoTime(now_ms), now_ms, elapsed }
       await transaction(db, async (tx) => {
         await lockAccount(tx, user.id)
-        await deleteAccount(tx, context, user.id)
+        await closeAccount(tx, context, user.id)
       })
+      await removeClosed(db, user.id)
       return { email: user.email, alone }
     })
     io.out(`Deleted the account of ${email}.`)

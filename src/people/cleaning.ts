@@ -1,9 +1,8 @@
 import { type Clock, isoTime, repeat, type Timing } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { service } from '../events/context.ts'
-import { deleteAccount, left_days, lockAccount } from './deletion.ts'
+import { closeAccount, left_days, lockAccount, removeClosed } from './deletion.ts'
 import { removeOldFailures } from './throttle.ts'
-import { forgetPerson } from './traces.ts'
 
 const day_ms = 24 * 3600 * 1000
 /** When it is done: after the start, and from then on. */
@@ -12,7 +11,7 @@ const batch = 200
 
 /**
  * Removes sessions that are over, invitations a month after their end, failures of signing in after a day, and accounts that
- * have been in no workspace for 30 days.
+ * have been in no workspace for 30 days, or whose removal was interrupted.
  */
 export async function removeOver(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
   const now = clock.now()
@@ -25,9 +24,7 @@ export async function removeOver(db: Db, clock: Clock, stopping?: AbortSignal): 
   while ((await inOne((tx) => removeOldFailures(tx, clock.elapsed(), batch))) === batch);
   const left_before = isoTime(now - left_days * day_ms)
   for (const { id } of await leftBefore(db, left_before)) {
-    stopping?.throwIfAborted()
-    await forgetPerson(db, id)
-    await inOne((tx) => removeLeft(tx, clock, id, left_before))
+    if (await inOne((tx) => closeLeft(tx, clock, id, left_before))) await removeClosed(db, id)
   }
 }
 
@@ -35,13 +32,13 @@ export async function removeOver(db: Db, clock: Clock, stopping?: AbortSignal): 
 const leftBefore = (db: Db, before: string) =>
   db.selectFrom('users').select('id').where('left_at', '<=', before).limit(batch).execute()
 
-async function removeLeft(tx: Db, clock: Clock, id: string, before: string): Promise<number> {
+async function closeLeft(tx: Db, clock: Clock, id: string, before: string): Promise<number> {
   await lockAccount(tx, id)
   const still = tx.selectFrom('users').select('id').where('id', '=', id).where('left_at', '<=', before)
   if (!(await still.executeTakeFirst())) return 0
   const now_ms = clock.now()
   const context = { actor: service, request_id: null, now: isoTime(now_ms), now_ms, elapsed: clock.elapsed }
-  await deleteAccount(tx, context, id)
+  await closeAccount(tx, context, id)
   return 1
 }
 

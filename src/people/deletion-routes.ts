@@ -6,12 +6,11 @@ import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
 import type { Writer } from '../http/write.ts'
 import { noCookie } from './cookie.ts'
-import { deleteAccount, lockAccount, ownedAlone } from './deletion.ts'
+import { closeAccount, lockAccount, ownedAlone, removeClosed } from './deletion.ts'
 import { createOwnPassword, wrongPassword } from './own-password.ts'
 import { DeletionBody } from './schema.ts'
 import { placeOf } from './signed-in.ts'
 import type { Throttle } from './throttle.ts'
-import { forgetPerson } from './traces.ts'
 import { findUser } from './users.ts'
 
 type Deps = { db: Db; write: Writer; stillIn: StillIn; throttle: Throttle }
@@ -43,16 +42,18 @@ export function deletionRoutes(app: App, { db, write, stillIn, throttle }: Deps)
       if (problems.length) throw invalid(problems)
       const proof = await proven(request, String(request.body.current_password))
       if (!proof) throw invalid([wrongPassword])
-      await refuseLastOwner(db, user_id)
-      await forgetPerson(db, user_id)
-      return write(request, reply, async (tx, context) => {
-        await lockAccount(tx, user_id)
-        await stillIn(tx, request)
-        // Changed while it was checked: then it is not the current one any more.
-        if ((await findUser(tx, user_id))?.password_hash !== proof) throw invalid([wrongPassword])
-        await refuseLastOwner(tx, user_id)
-        await deleteAccount(tx, context, user_id)
-        return { body: deleted('The account'), set_cookie: noCookie(request) }
+      return write.inSteps(request, reply, {
+        async before(tx, context) {
+          await lockAccount(tx, user_id)
+          await stillIn(tx, request)
+          // Changed while it was checked: then it is not the current one any more.
+          if ((await findUser(tx, user_id))?.password_hash !== proof) throw invalid([wrongPassword])
+          await refuseLastOwner(tx, user_id)
+          await closeAccount(tx, context, user_id)
+        },
+        // Only now: whoever is refused keeps what the audit log tells.
+        meanwhile: () => removeClosed(db, user_id),
+        after: async () => ({ body: deleted('The account'), set_cookie: noCookie(request) }),
       })
     },
   )
