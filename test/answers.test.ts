@@ -1,9 +1,11 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { transaction } from '../src/db/db.ts'
 import { type Rapport, type Reply, startRapport } from './harness.ts'
-import { beside } from './keys.ts'
+import { beside, makeKey } from './keys.ts'
 import { startReceiver } from './receiver.ts'
 import { until } from './webhooks.ts'
 
@@ -188,4 +190,28 @@ test('a delivery shows a large body once, in its newest attempt; a small one sta
     assert.deepEqual(bodies.slice(0, 3), large ? [null, null, null] : Array(3).fill(bodies[3]))
     assert.ok(bytesOf(reply) < mebibyte, `${bytesOf(reply)}`)
   }
+})
+
+test('a key whose slow readers hold 16 MiB of answers gets 503; another key gets its large answer', async (t) => {
+  const id = await contact()
+  const path = `${api}/contacts/${id}/notes`
+  for (let n = 0; n < 40; n++) await answered('POST', path.slice(api.length), { body: '€'.repeat(65_535) })
+  const slow = await makeKey(rapport)
+  const other = await makeKey(rapport)
+  for (let n = 0; n < 8; n++) {
+    const socket = connect(Number(new URL(rapport.url).port), '127.0.0.1')
+    t.after(() => socket.destroy())
+    socket.pause()
+    await once(socket, 'connect')
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${slow.token}\r\n\r\n`)
+  }
+  const refused = await until(
+    () => slow.call('GET', path),
+    ({ status }) => status === 503,
+  )
+  assert.equal(refused.headers.get('retry-after'), '1')
+  assert.equal((await slow.call('GET', `${api}/contacts/${id}`)).status, 200)
+  const reply = await other.call('GET', path)
+  assert.equal(reply.status, 200)
+  assert.ok(bytesOf(reply) > 6 * mebibyte)
 })

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { subscriberOf } from './client-address.ts'
 import { unavailable } from './errors.ts'
 import type { App } from './server.ts'
 
@@ -14,6 +15,8 @@ export const page_bytes = 2 * mebibyte
 // Larger answers count together, from before their rows are read until the last byte has left the process.
 const counted_from = 64 * kibibyte
 export const most_at_once = 64 * mebibyte
+// Of one caller, so that its slow readers do not refuse the answers of others.
+const most_of_a_caller = 16 * mebibyte
 
 /** A list that comes all at once may have so many bytes of stored texts: as JSON they are somewhat longer. */
 export const all_at_once_bytes = 7 * mebibyte
@@ -31,27 +34,35 @@ export function countFitting(records: readonly object[], most_bytes = all_at_onc
 declare module 'fastify' {
   interface FastifyReply {
     reserved_bytes: number
-    /** Counts a large answer before its rows are read. Throws 503 when too many are on their way already. */
+    /** Counts a large answer before its rows are read. Throws 503 when too many are on their way. */
     reserve(bytes: number): void
   }
 }
 
-/** Bounds the bytes of all large answers of this process that are being made or sent, and of each one. */
+/** Bounds the bytes of large answers of this process that are being made or sent: of each one, of a caller, and of all. */
 export function boundAnswers(app: App, most = most_at_once): void {
   let on_the_way = 0
+  const of_callers = new Map<string, number>()
+
+  function count(caller: string, bytes: number): void {
+    on_the_way += bytes
+    const of_caller = (of_callers.get(caller) ?? 0) + bytes
+    if (of_caller) of_callers.set(caller, of_caller)
+    else of_callers.delete(caller)
+  }
 
   function reserve(reply: FastifyReply, bytes: number): void {
-    const { raw, reserved_bytes } = reply
+    const { raw, request, reserved_bytes } = reply
     const more = bytes - reserved_bytes
     // Nobody waits for the answer of a connection that is closed, and nothing would give its bytes back.
     if (bytes < counted_from || more <= 0 || raw.closed) return
+    const caller = callerOf(request)
+    if ((of_callers.get(caller) ?? 0) + more > most_of_a_caller)
+      throw unavailable('Too many of your large answers are on their way. Read them, then ask again.', 1)
     if (on_the_way + more > most)
       throw unavailable('Too many large answers are on their way. Ask again in a second.', 1)
-    if (!reserved_bytes)
-      raw.once('close', () => {
-        on_the_way -= reply.reserved_bytes
-      })
-    on_the_way += more
+    if (!reserved_bytes) raw.once('close', () => count(caller, -reply.reserved_bytes))
+    count(caller, more)
     reply.reserved_bytes = bytes
   }
 
@@ -73,6 +84,10 @@ export function boundAnswers(app: App, most = most_at_once): void {
     done(null, bytes)
   })
 }
+
+// A route that is open to all has no access.
+const callerOf = ({ access, ip, socket }: FastifyRequest): string =>
+  access?.id ?? subscriberOf(ip, socket.remoteAddress)
 
 const tooLarge = ({ method, url }: FastifyRequest, bytes: number) =>
   new Error(`The answer of ${method} ${url.slice(0, 200)} has ${bytes} bytes, more than ${largest_answer}.`)

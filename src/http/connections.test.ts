@@ -12,6 +12,11 @@ const mebibyte = 1024 * 1024
 /** A server with a route that answers 8 MB, and what it has at work at the same time. */
 async function startLarge(t: TestContext, { write_ms = 30_000, most_at_once = 64 * mebibyte } = {}) {
   const app = createServer(undefined, { write_ms, most_at_once })
+  // In place of the gate: who calls.
+  app.addHook('onRequest', async (request) => {
+    const { caller } = request.headers
+    if (caller) Object.assign(request, { access: { id: caller } })
+  })
   const text = 'x'.repeat(8 * mebibyte - 100)
   const at_work = { now: 0, most: 0, all: 0 }
   app.get('/large', async () => {
@@ -30,7 +35,10 @@ async function startLarge(t: TestContext, { write_ms = 30_000, most_at_once = 64
   return { url, at_work }
 }
 
-const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: rapport.example\r\n\r\n`
+const request = (path: string, caller = '') =>
+  `GET ${path} HTTP/1.1\r\nHost: rapport.example\r\n${caller && `Caller: ${caller}\r\n`}\r\n`
+const statusFor = async (url: string, caller: string) =>
+  (await fetch(`${url}/large`, { headers: { caller } })).status
 
 /** Opens a connection that sends what is given, and reads nothing. */
 async function silent(t: TestContext, url: string, text: string): Promise<Socket> {
@@ -44,8 +52,12 @@ async function silent(t: TestContext, url: string, text: string): Promise<Socket
 }
 
 test('a connection that reads nothing is cut off after the write time-out, and gives its bytes back', async (t) => {
-  const { url } = await startLarge(t, { write_ms: 300, most_at_once: 9 * mebibyte })
+  const { url, at_work } = await startLarge(t, { write_ms: 2000, most_at_once: 9 * mebibyte })
   const socket = await silent(t, url, request('/large'))
+  await until(
+    async () => at_work.all,
+    (n) => n === 1,
+  )
   const status = async () => (await fetch(`${url}/large`)).status
   // The one answer that may be on its way is the one that nobody reads.
   await until(status, (code) => code === 503)
@@ -114,7 +126,7 @@ test('a connection that sends more than a hundred requests ahead is cut off', as
 test('large answers that nobody reads are bounded in all: the next one is 503, a small one is answered', async (t) => {
   const { url, at_work } = await startLarge(t, { most_at_once: 30 * mebibyte })
   const readers = []
-  for (let n = 0; n < 10; n++) readers.push(await silent(t, url, request('/large')))
+  for (let n = 0; n < 10; n++) readers.push(await silent(t, url, request('/large', `key ${n}`)))
   await until(
     async () => at_work.all,
     (n) => n === 10,
@@ -128,6 +140,35 @@ test('large answers that nobody reads are bounded in all: the next one is 503, a
   for (const socket of readers) socket.destroy()
   await until(
     async () => (await fetch(`${url}/large`)).status,
+    (status) => status === 200,
+  )
+})
+
+test('a caller whose slow readers hold 16 MiB is refused; other keys and addresses get their large answers', async (t) => {
+  const { url, at_work } = await startLarge(t)
+  const readers = []
+  for (let n = 0; n < 8; n++) readers.push(await silent(t, url, request('/large', 'slow')))
+  await until(
+    async () => at_work.all,
+    (n) => n === 8,
+  )
+  const refused = await fetch(`${url}/large`, { headers: { caller: 'slow' } })
+  assert.equal(refused.status, 503)
+  assert.equal(refused.headers.get('retry-after'), '1')
+  assert.equal((await fetch(`${url}/small`, { headers: { caller: 'slow' } })).status, 200)
+  assert.equal(await statusFor(url, 'other'), 200)
+  // Without a key the address is the caller.
+  assert.equal((await fetch(`${url}/large`)).status, 200)
+  for (let n = 0; n < 2; n++) await silent(t, url, request('/large'))
+  await until(
+    async () => at_work.all,
+    (n) => n === 13,
+  )
+  assert.equal((await fetch(`${url}/large`)).status, 503)
+  assert.equal(await statusFor(url, 'other'), 200)
+  for (const socket of readers) socket.destroy()
+  await until(
+    () => statusFor(url, 'slow'),
     (status) => status === 200,
   )
 })
