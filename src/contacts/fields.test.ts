@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Rapport, type Reply, startRapport, turnableClock } from '../../test/harness.ts'
+import { beside } from '../../test/keys.ts'
+import { transaction } from '../db/db.ts'
 
 const clock = turnableClock()
 let rapport: Rapport
@@ -250,4 +252,20 @@ test('custom fields are at most 100 keys, also after a merge, with their own lim
   })
   const infinite = await call('PUT', at, '{"custom_fields":{"k1":1e400}}')
   assert.deepEqual(problems(infinite), { 'custom_fields.k1': 'invalid_type' })
+})
+
+test('custom fields of more than 64 KiB, which earlier versions took, are made smaller in steps, and never larger', async () => {
+  const { id } = await made()
+  const at = `${path}/${id}`
+  const stored = { a: 'a'.repeat(50_000), b: 'b'.repeat(50_000), c: 'c'.repeat(50_000) }
+  const custom_fields = JSON.stringify(stored)
+  await beside(rapport.data_dir, (db) =>
+    transaction(db, (tx) => tx.updateTable('contacts').set({ custom_fields }).where('id', '=', id).execute()),
+  )
+  const smaller = await done('PUT', at, { custom_fields: { a: null } })
+  assert.deepEqual(Object.keys(smaller.custom_fields), ['b', 'c'])
+  const larger = await call('PUT', at, { custom_fields: { d: 'd' } })
+  assert.deepEqual(problems(larger), { custom_fields: 'too_large' })
+  const within = await done('PUT', at, { custom_fields: { b: null, d: 'd' } })
+  assert.deepEqual(Object.keys(within.custom_fields), ['c', 'd'])
 })

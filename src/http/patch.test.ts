@@ -24,6 +24,20 @@ test('custom fields that the schema refused are not merged: a text would become 
   assert.deepEqual(other.custom_fields, { region: 'EMEA', size: 4 })
 })
 
+test('custom fields of more than 64 KiB from an earlier version may become smaller in steps, not larger', () => {
+  const long = (...lengths: number[]) =>
+    Object.fromEntries(lengths.map((length, n) => [`k${n}`, 'é'.repeat(length)]))
+  const codes = (stored: object, before?: object) =>
+    customFieldsProblems(stored as never, before as never).map(({ field, code }) => [field, code])
+  const too_large = [['custom_fields', 'too_large']]
+  const before = long(40_000, 40_000)
+  assert.deepEqual(codes(long(40_000), before), [])
+  assert.deepEqual(codes(long(40_000, 39_999), before), [])
+  assert.deepEqual(codes(long(40_000, 40_001), before), too_large)
+  assert.deepEqual(codes(long(40_000), long(1)), too_large)
+  assert.deepEqual(codes(long(40_000)), too_large)
+})
+
 test('two maps in order that have more than 100 keys together are too many', () => {
   const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n]))
   assert.deepEqual(customFieldsProblems(keys(100)), [])

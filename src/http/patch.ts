@@ -26,13 +26,22 @@ export function mergeCustomFields(current: CustomFields, sent: CustomFields | nu
 
 const most_custom_bytes = 64 * 1024
 
-/** What the schema cannot judge: the custom fields as they will be stored, all together (contract: reading and writing). */
-export function customFieldsProblems(stored: CustomFields | null | undefined): FieldProblem[] {
+const jsonBytes = (fields: CustomFields) => Buffer.byteLength(JSON.stringify(fields))
+
+/**
+ * What the schema cannot judge: the custom fields as they will be stored, all together (contract: reading and writing).
+ * Earlier versions took larger ones. A record that has such fields may keep their size, or become smaller in steps.
+ */
+export function customFieldsProblems(
+  stored: CustomFields | null | undefined,
+  before: CustomFields = {},
+): FieldProblem[] {
   if (!stored) return []
   const field = 'custom_fields'
   if (Object.keys(stored).length > 100)
     return [{ field, code: 'too_many', message: `${field} must have at most 100 entries.` }]
-  if (Buffer.byteLength(JSON.stringify(stored)) > most_custom_bytes)
+  const bytes = jsonBytes(stored)
+  if (bytes > most_custom_bytes && bytes > jsonBytes(before))
     return [{ field, code: 'too_large', message: `${field} must have at most 64 KiB as JSON.` }]
   return []
 }

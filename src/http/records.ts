@@ -180,7 +180,7 @@ export function changeRoute<R extends Changeable>(
         const changes = changesOf(merged, before, fields)
         const wrong = [
           ...problems,
-          ...customFieldsProblems(changes.custom_fields),
+          ...customFieldsProblems(changes.custom_fields, before.custom_fields),
           ...(await referenceProblems(tx, workspace_id, changes, references)),
         ]
         if (wrong.length) throw invalid(wrong)
