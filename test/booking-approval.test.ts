@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { transaction } from '../src/db/db.ts'
 import { ana, fieldOf, type Made, makePage, visitor } from './booking.ts'
 import { readStored, type Stored } from './database.ts'
+import { engine } from './engine.ts'
 import { refused } from './envelope.ts'
 import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { beside } from './keys.ts'
 import { until } from './webhooks.ts'
 
 // A page with approval: a visitor asks, somebody answers.
@@ -161,4 +165,42 @@ test('a page without approval books at once, and what was asked before a change 
   assert.equal(appointment.status, 'scheduled')
   assert.deepEqual(await namesOf(appointment.id), ['appointment.created'])
   assert.equal((await call('GET', asked.path)).body.data.status, 'requested')
+})
+
+/** Makes every change of an appointment fail, as a broken row would; returns what mends it. */
+async function spoil(id: number): Promise<() => Promise<void>> {
+  const run = (...statements: string[]) =>
+    beside(rapport.data_dir, (db) =>
+      transaction(db, async (tx) => {
+        for (const statement of statements) await sql.raw(statement).execute(tx)
+      }),
+    )
+  const trigger = `CREATE TRIGGER spoil BEFORE UPDATE ON appointments FOR EACH ROW WHEN (new.id = ${id})`
+  if (engine === 'sqlite') {
+    await run(`${trigger} BEGIN SELECT RAISE(ABORT, 'spoilt'); END`)
+    return () => run('DROP TRIGGER spoil')
+  }
+  await run(
+    "CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'spoilt'; END $$",
+    `${trigger} EXECUTE FUNCTION spoil()`,
+  )
+  return () => run('DROP TRIGGER spoil ON appointments', 'DROP FUNCTION spoil')
+}
+
+test('a request that cannot be declined does not keep the later ones from lapsing', async () => {
+  const { slug } = await page()
+  const broken = await ask(slug, 10)
+  clock.advance(1000)
+  const later = await ask(slug, 11)
+  const mend = await spoil(broken.appointment.id)
+  clock.advance(48 * hour_ms)
+  const declined = ({ path }: { path: string }) =>
+    until(
+      () => call('GET', path),
+      ({ body }) => body.data.status === 'declined',
+    )
+  await declined(later)
+  assert.equal((await call('GET', broken.path)).body.data.status, 'requested')
+  await mend()
+  await declined(broken)
 })

@@ -14,19 +14,27 @@ const batch = 100
 
 /** Declines requests that nobody has answered in time, and forgets the addresses that booked a day ago. */
 export async function keepUpBookings(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
-  for (let count = batch; count === batch; ) {
+  const failures = new Map<string, unknown>()
+  for (let more = true; more; ) {
     const asked_before = isoTime(clock.now() - answer_hours * 3_600_000)
-    const lapsed = await lapsedRequests(db, { asked_before, now: isoTime(clock.now()), limit: batch })
+    // A request that failed is found again: it takes no place of another.
+    const limit = batch + failures.size
+    const lapsed = await lapsedRequests(db, { asked_before, now: isoTime(clock.now()), limit })
     for (const { workspace_id, id } of lapsed) {
       stopping?.throwIfAborted()
-      await transaction(db, (tx) => lapse(tx, clock, workspace_id, id))
+      const key = `${workspace_id}/${id}`
+      if (failures.has(key)) continue
+      await transaction(db, (tx) => lapse(tx, clock, workspace_id, id)).catch((error) =>
+        failures.set(key, error),
+      )
     }
-    count = lapsed.length
+    more = lapsed.length === limit
   }
   for (let count = batch; count === batch; ) {
     stopping?.throwIfAborted()
     count = await transaction(db, (tx) => forgetAddresses(tx, clock.elapsed(), batch))
   }
+  for (const error of failures.values()) throw error
 }
 
 async function lapse(tx: Db, clock: Clock, workspace_id: number, id: number): Promise<void> {
