@@ -105,7 +105,8 @@ const settings = {
   secret_key: {
     fallback: '',
     secret: true,
-    about: 'encrypts webhook secrets, 32 characters or more; empty: a file in DATA_DIR',
+    about:
+      'encrypts webhook secrets, makes salts, browser marks and address hashes; 32 characters or more; empty: a file in DATA_DIR',
     parse: text,
   },
   webhook_retry_delays: {
