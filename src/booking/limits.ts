@@ -21,8 +21,8 @@ const casesOf = (email: string): string[] => {
 
 /**
  * How long a visitor has to wait until the page's limits let them book, in seconds; null: they may. The caller holds the
- * page's times, so that the limits are exact. An open booking ends at its start, which is nobody's business: one that
- * has too many is told a day.
+ * page's times, so that the limits are exact. The start of somebody else's booking is private, so Retry-After
+ * is one day.
  */
 export async function waitToBook(
   tx: Db,

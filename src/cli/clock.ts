@@ -13,7 +13,7 @@ export const show: Command = {
     }))
     io.out(`The clock says ${now}.`)
     if (!waiting) {
-      io.out('What is old is removed as ever.')
+      io.out('Removal runs normally.')
       return 0
     }
     io.out(`Nothing is removed for good before ${waiting.until}. ${waiting.reason}`)
@@ -32,7 +32,7 @@ export const confirm: Command = {
       await clock.confirm()
       return isoTime(clock.now())
     })
-    io.out(`Confirmed: it is ${now}. What is old by this clock is removed.`)
+    io.out(`Clock confirmed: ${now}. Old records are removed again.`)
     return 0
   },
 }

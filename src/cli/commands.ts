@@ -68,14 +68,14 @@ export const commands: Record<string, Entry> = {
     },
   },
   clock: {
-    about: 'The clock that says what is old',
+    about: 'Show or confirm the clock that removal uses',
     commands: {
       show: {
         about: 'Show the clock, and whether removal waits because the clock may be wrong',
         load: async () => (await import('./clock.ts')).show,
       },
       confirm: {
-        about: 'Say that the clock is right: what is old by it is removed again',
+        about: 'Confirm the clock; removal resumes',
         load: async () => (await import('./clock.ts')).confirm,
       },
     },

@@ -46,7 +46,7 @@ const most_of_a_key = 100
 const most_of_a_workspace = 2500
 const most_streams = 5000
 const usual_most_unsent_bytes = 32 * 1024 * 1024
-// When so much waits for clients that do not read, whoever has not read for so long makes room for the others, and goes on later after its place.
+// Above the limit, disconnect streams blocked for 1 s, longest first. Clients resume by Last-Event-ID.
 const patience_ms = 1000
 const retry_ms = 2000
 // Commits wake the streams; looking by the clock is the net below them, for what other processes' commits do not tell.

@@ -33,7 +33,7 @@ const looks = 6
 // What a socket's own numbers leave out: how much of the write that is under way the system has not taken yet.
 type Writing = Socket & { _handle?: { writeQueueSize?: number } | null }
 
-/** Ends connections whose client has taken nothing of what waits for it for `timeout_ms`. A slow client that reads is no such. */
+/** Ends connections whose client has taken nothing of what waits for it for `timeout_ms`. A slow client that still reads is kept. */
 export function cutStalledReaders(server: Server, timeout_ms = write_timeout_ms): void {
   const stalled = new Map<Socket, { state: string; looks: number }>()
   const connections = new Set<Socket>()

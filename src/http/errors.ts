@@ -57,8 +57,7 @@ export const unavailable = (message: string, retry_after_seconds = 5) =>
 export const most_listed = 1000
 
 /**
- * 422 with every failing field, up to 1000. Of several problems of one field the first is told, so what comes later may be
- * added without a look at what is there.
+ * 422 with every failing field, up to 1000. Only the first problem of each field is reported.
  */
 export function invalid(problems: readonly FieldProblem[]): ApiError {
   const of_fields = new Map<string, FieldProblem>()

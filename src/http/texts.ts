@@ -4,7 +4,7 @@ export type Body = Record<string, unknown>
 
 const nul = /\0/
 
-// A body can be one long name over thousands of bad texts: nobody reads all of it a thousand times.
+// Shorten names in messages: a body may have one long name and thousands of bad texts.
 const longest_part = 130
 
 /** A path as a problem names it: custom_fields.region; `body` for the whole. */

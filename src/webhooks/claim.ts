@@ -126,7 +126,7 @@ const dueOf = prepare(
       .limit(p.limit)
     // SQLite's index ends with the id by itself; asked for by name, it would be sorted once more.
     if (engineOf(db) === 'sqlite') return query
-    // The webhook's row is kept too: whoever deletes it waits for this claim, or is not waited for and is found gone.
+    // Lock the webhook too. A deletion waits for this claim, or this claim finds no webhook.
     return query
       .innerJoin('webhooks as w', (join) =>
         join.on('w.workspace_id', '=', p.workspace_id).on('w.id', '=', p.webhook_id),

@@ -64,7 +64,7 @@ function wayById(
   before: string | null = null,
 ): Way {
   const mine = sql`workspace_id = ${workspace_id}`
-  // What is cancelled in the log, and what only waits to be, stand in two places of its index.
+  // Cancelled rows and rows to be cancelled are in two ranges of the index.
   const by_status = status !== undefined && !(status === 'cancelled' && removed.length)
   const along =
     webhook_id !== undefined

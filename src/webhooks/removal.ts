@@ -26,8 +26,7 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
   await followIndexes(tx)
   await subscribe(tx, workspace_id, id, [])
   announce(tx, 'deliveries')
-  // Before the queue: a claim that is under way keeps this row, and a later one does not find it (claim.ts). So nobody
-  // but the removal moves what waits there from here on, and its number stays what is counted below.
+  // Delete the webhook before the queue rows: no later claim can then change the count.
   await tx.deleteFrom('webhooks').where('workspace_id', '=', workspace_id).where('id', '=', id).execute()
   await tx
     .deleteFrom('webhook_resends')

@@ -84,7 +84,7 @@ async function failedIds(
   const ids: string[] = []
   if (shown && !shown.length) return ids
   const mine = sql`FROM webhook_deliveries WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id}`
-  // Whoever tested a dead address wants no more of the test. With a sign, so that SQLite keeps to the index of the webhook.
+  // Pings are not resent. The `+` keeps SQLite on the webhook's index.
   const plain = (column: string) => sql`${sql.raw(engineOf(tx) === 'sqlite' ? '+' : '')}${sql.ref(column)}`
   const wanted = sql`${plain('status')} = 'failed' AND ${plain('event')} <> 'ping'
     ${since === null ? sql`` : sql`AND ${plain('created_at')} >= ${since}`}

@@ -42,7 +42,7 @@ export async function openPostgres(
       onCommit: wake_ups.listen,
       // The server groups commits by itself, and tells nobody.
       onGroup() {},
-      // A statement runs in the server: it holds nobody up here.
+      // PostgreSQL runs statements in its own process, so none blocks the event loop.
       onSlow() {},
       async close() {
         clock.stop()
