@@ -45,7 +45,7 @@ export async function startService(
     pid: child.pid as number,
     call: client(shown.url, token),
     /** What the process wrote to its standard error, and its log to standard output. */
-    complaints: () => [...errors, ...shown.log].join('\n'),
+    complaints: () => [...errors, ...shown.log].filter((line) => !isOfTestServer(line)).join('\n'),
     /** Sends a signal; resolves with the exit code (null after SIGKILL) once the process is gone. */
     async end(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<number | null> {
       child.kill(signal)
@@ -55,6 +55,9 @@ export async function startService(
     exited,
   }
 }
+
+// The PostgreSQL of the tests writes nothing through to the disk, and the service warns of that.
+const isOfTestServer = (line: string) => /PostgreSQL runs with (fsync|full_page_writes) = off/.test(line)
 
 // The address and, at the first start, the key stand in the first lines of standard output.
 async function greeting(child: ChildProcess, errors: () => string, first: boolean) {
