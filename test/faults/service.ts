@@ -38,6 +38,7 @@ export async function startService(
   child.stderr.on('data', (text) => errors.push(String(text)))
   const shown = await greeting(child, () => errors.join(''), key === '')
   const token = key || shown.key
+  const log = () => [...errors, ...shown.log]
   return {
     url: shown.url,
     key: token,
@@ -45,7 +46,12 @@ export async function startService(
     pid: child.pid as number,
     call: client(shown.url, token),
     /** What the process wrote to its standard error, and its log to standard output. */
-    complaints: () => [...errors, ...shown.log].filter((line) => !isOfTestServer(line)).join('\n'),
+    log,
+    /** The log without the warnings about the PostgreSQL of the tests. */
+    complaints: () =>
+      log()
+        .filter((line) => !isOfTestServer(line))
+        .join('\n'),
     /** Sends a signal; resolves with the exit code (null after SIGKILL) once the process is gone. */
     async end(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<number | null> {
       child.kill(signal)

@@ -45,7 +45,7 @@ for (const [setting, of_server] of [
     const DATABASE_URL = await createDatabase(server.url, 'durability')
     const service = await startService(scratchFolder(t), { env: { DATABASE_URL } })
     t.after(() => service.end('SIGKILL'))
-    assert.match(service.complaints(), new RegExp(`PostgreSQL runs with ${setting} = off`))
+    assert.match(service.log().join('\n'), new RegExp(`PostgreSQL runs with ${setting} = off`))
     const { text } = await client(service.url, null)('GET', '/metrics')
     assert.match(text, /^rapport_database_durable 0$/m)
     assert.equal((await service.call('POST', '/api/v1/companies', { name: 'Acme' })).status, 201)
