@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../src/config.ts'
-import { databaseFile } from '../src/db/sqlite/open.ts'
+import { databaseFile } from '../src/db/engines/sqlite/open.ts'
 import { command, createDatabase, dropDatabases, startPostgres } from '../test/postgres.ts'
 import { seed } from './seed.ts'
 

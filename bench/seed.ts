@@ -1,15 +1,15 @@
+import { insertKey } from '../src/access/keys/keys.ts'
+import { insertWorkspace } from '../src/access/workspaces.ts'
 import { systemClock } from '../src/clock.ts'
-import { insertCompany } from '../src/companies/queries.ts'
 import type { Config } from '../src/config.ts'
-import { addCounts } from '../src/db/counts.ts'
 import { type Db, transaction } from '../src/db/db.ts'
+import { addCounts } from '../src/db/lists/counts.ts'
+import { searchText } from '../src/db/lists/search.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/open.ts'
-import { recordset, rowsOf } from '../src/db/recordset.ts'
-import { searchText } from '../src/db/search.ts'
+import { recordset, rowsOf } from '../src/db/statements/recordset.ts'
 import { command_line, contextOf } from '../src/events/context.ts'
-import { insertKey } from '../src/keys/keys.ts'
-import { insertWorkspace } from '../src/workspaces/workspaces.ts'
+import { insertCompany } from '../src/resources/companies/queries.ts'
 
 const syllables = 'an be cor di el fa gor hu is jo ka li mo ne ol pe ri so ti vu'.split(' ')
 

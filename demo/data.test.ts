@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { type DealState, decide, isStage } from '../src/deals/stages.ts'
+import { type DealState, decide, isStage } from '../src/resources/deals/stages.ts'
 import { type DemoData, dataFile, readDemoData } from './data.ts'
 import { generateDemoData, toLines } from './generate.ts'
 

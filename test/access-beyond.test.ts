@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { scopesOf } from '../src/access/people/roles.ts'
 import { readableKinds } from '../src/http/scopes.ts'
-import { scopesOf } from '../src/people/roles.ts'
 import { refused } from './envelope.ts'
 import { follow } from './follower.ts'
 import { client, type Rapport, startRapport } from './harness.ts'

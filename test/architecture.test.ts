@@ -8,7 +8,10 @@ import { startRapport } from './harness.ts'
 
 // Which file of src may import which. The first row that fits a file is its rule: from `files`, `may` be imported, and
 // of what is installed, `packages`. A file that fits no row is a new room: give it one.
-const resource = '(contacts|companies|deals|activities|appointments|booking)'
+const resource = 'resources/(contacts|companies|deals|activities|appointments|booking-pages)'
+const lists = 'db/lists/(lists|orders|filters|search|field-values|letter-case)'
+// What all rooms above the floor stand on.
+const floor = 'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|clock'
 const rows: { files: string; may: string; packages: string }[] = [
   // Leaves, for everybody: time, the version, the settings.
   { files: '(clock|version|config)', may: '', packages: 'node:(fs|net)' },
@@ -17,15 +20,17 @@ const rows: { files: string; may: string; packages: string }[] = [
   // write is one transaction (write), keeps its answer in it (idempotency), and the reading, deleting and restoring that
   // all resources share emits their events (records).
   {
-    files: 'db/sqlite/.*',
+    files: 'db/engines/sqlite/.*',
     may: 'db/.*|clock',
     packages: 'kysely|node:(sqlite|fs|path|crypto|diagnostics_channel)',
   },
-  { files: 'db/postgres/.*', may: 'db/.*|clock', packages: 'kysely|pg|node:(crypto|stream)' },
+  { files: 'db/engines/postgres/.*', may: 'db/.*|clock', packages: 'kysely|pg|node:(crypto|stream)' },
   // config for its type alone.
   { files: 'db/.*', may: 'db/.*|clock|config', packages: 'kysely|node:(fs|path|crypto|timers/promises)' },
-  { files: 'events/.*', may: 'events/.*|db/.*|clock', packages: 'typebox|node:util' },
-  { files: 'http/.*', may: 'http/.*|events/.*|db/[a-z-]+|clock', packages: '(?!node:sqlite|undici|pg).*' },
+  // A move copies tables from one engine to the other.
+  { files: 'move/.*', may: 'move/.*|db/.*', packages: 'kysely|node:crypto' },
+  { files: 'events/[a-z]+', may: 'events/[a-z]+|db/.*|clock', packages: 'typebox|node:util' },
+  { files: 'http/.*', may: floor, packages: '(?!node:sqlite|undici|pg).*' },
 
   // A resource: what it looks like, its rules, its queries, its routes; nothing of another resource but its schema.
   // notes- is part of contacts; list is the queries of a list; changes (deals) is what the routes that change share.
@@ -39,78 +44,81 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: `events/define|http/fields|OWN/schema|${resource}/schema`,
     packages: 'typebox',
   },
-  { files: 'deals/(stages|value)', may: 'deals/(stages|value)', packages: '' },
-  { files: 'appointments/requests', may: 'appointments/schema', packages: '' },
-  { files: 'booking/availability', may: '', packages: 'temporal-polyfill' },
-  // Days as a zone has them, for visitors' calendars.
-  { files: 'booking/public-days', may: 'booking/availability', packages: 'temporal-polyfill' },
-  // The style and the script of the public pages are files beside it.
-  { files: 'booking/public-assets', may: 'http/server', packages: 'node:(crypto|fs)' },
+  { files: 'resources/deals/(stages|value)', may: 'OWN/(stages|value)', packages: '' },
+  { files: 'resources/appointments/requests', may: 'OWN/schema', packages: '' },
+  { files: 'resources/booking-pages/availability', may: '', packages: 'temporal-polyfill' },
   // What is open of a page by its rules, less what is booked.
-  { files: 'booking/slots', may: 'booking/(availability|queries|schema)|db/db|clock', packages: '' },
-  // A visitor's booking finds or makes a contact and makes an appointment: it does what their own rooms do.
   {
-    files: 'booking/(book|limits|upkeep|public-.*)',
-    may: 'booking/.*|(contacts|appointments)/(queries|changes|schema|events|requests)|http/.*|events/.*|db/[a-z-]+|clock',
-    packages: 'typebox|fastify|kysely|node:crypto',
+    files: 'resources/booking-pages/slots',
+    may: 'OWN/(availability|queries|schema)|db/db|clock',
+    packages: '',
   },
   {
     files: `${resource}/((notes|history)-)?(queries|list)`,
-    may: 'db/[a-z-]+|OWN/(notes-)?(schema|queries|list|stages|value)',
+    may: 'db/[a-z-]+|db/(lists|statements)/.*|OWN/(notes-)?(schema|queries|list|stages|value)',
     packages: 'kysely',
   },
   {
     files: `${resource}/(((notes|history)-)?routes|changes)`,
-    may: 'OWN/.*|http/.*|events/.*|db/(db|references|locks|lists|orders|filters|search)',
+    may: `OWN/.*|http/.*|events/[a-z]+|db/(db|references|locks)|${lists}`,
     packages: 'typebox',
   },
 
   // What looks at all resources together: it knows their tables and what they look like, not their rules.
   // An erasure ends attempts that are on their way, and the delivery log tells of them.
   {
-    files: 'trash/events',
-    may: 'trash/slices|webhooks/attempts|db/[a-z-]+|clock',
+    files: 'across/erasure/events',
+    may: `OWN/slices|webhooks/delivery/attempts|${floor}`,
     packages: 'kysely|node:.*',
   },
-  {
-    files: '(audit|timeline|trash|feed)/.*',
-    may: `OWN/.*|http/.*|events/.*|db/[a-z-]+|clock|${resource}/schema`,
-    packages: 'kysely|typebox|fastify|node:.*',
-  },
-
   // What all deals and activities add up to, by the rules of deals themselves.
-  { files: 'reports/sums', may: '', packages: '' },
-  { files: 'reports/months', may: '', packages: 'temporal-polyfill' },
+  { files: 'across/reports/sums', may: '', packages: '' },
+  { files: 'across/reports/months', may: '', packages: 'temporal-polyfill' },
   {
-    files: 'reports/.*',
-    may: 'reports/.*|deals/(stages|schema)|booking/availability|http/.*|db/[a-z-]+|clock',
+    files: 'across/reports/.*',
+    may: `OWN/.*|resources/deals/(stages|schema)|resources/booking-pages/availability|${floor}`,
     packages: 'kysely|typebox',
   },
   // A view is a text to this service: the web app knows what it means.
-  { files: 'views/.*', may: 'views/.*|http/.*|events/.*|db/[a-z-]+', packages: 'typebox' },
+  { files: 'across/views/.*', may: `OWN/.*|${floor}`, packages: 'typebox' },
+  // The trash and the log of audits erase what is due.
+  {
+    files: '(across/(audit|timeline|trash|erasure)|events/feed)/.*',
+    may: `OWN/.*|across/(trash|erasure)/.*|${floor}|${resource}/schema`,
+    packages: 'kysely|typebox|fastify|node:.*',
+  },
 
   // Deliveries know no resource: the events of the catalogue arrive as an argument.
-  { files: 'webhooks/(signature|schedule)', may: '', packages: 'node:crypto' },
+  { files: 'webhooks/delivery/(signature|schedule)', may: '', packages: 'node:crypto' },
   {
     files: 'webhooks/.*',
-    may: 'webhooks/.*|http/.*|events/.*|db/[a-z-]+|clock',
+    may: `webhooks/.*|${floor}`,
     packages: 'kysely|typebox|undici|ipaddr\\.js|node:(?!sqlite).*',
   },
-  // Who may enter; http/auth says what it wants to know about a key.
+
+  // Who may enter: keys, people, and the workspaces they enter. What a role is knows nothing of how it is kept.
+  { files: 'access/people/roles', may: '', packages: '' },
   {
-    // What a key has offered ends with it.
-    files: 'keys/.*',
-    may: 'keys/.*|people/invitations|db/[a-z]+|events/(actors|audit|context)|clock|http/.*',
-    packages: 'kysely|typebox|node:crypto',
-  },
-  // Who signs in and what that allows: what a role is knows nothing of how it is kept.
-  { files: 'people/roles', may: '', packages: '' },
-  {
-    files: 'people/.*',
-    may: 'people/.*|workspaces/workspaces|booking/availability|db/[a-z-]+|events/(audit|context|changes)|http/.*|clock',
+    files: 'access/.*',
+    may: `access/.*|resources/booking-pages/availability|${floor}`,
     packages: 'typebox|fastify|kysely|@noble/hashes/argon2\\.js|node:(crypto|os|util)',
   },
-  { files: 'workspaces/.*', may: 'db/[a-z]+|events/(audit|context)|clock', packages: 'kysely' },
+
+  // The page on which visitors book. A booking finds or makes a contact and makes an appointment: it does what their own
+  // rooms do.
+  // Days as a zone has them, for visitors' calendars.
+  {
+    files: 'booking-site/days',
+    may: 'resources/booking-pages/availability',
+    packages: 'temporal-polyfill',
+  },
+  // The style and the script of the public pages are files beside it.
+  { files: 'booking-site/assets', may: 'http/server', packages: 'node:(crypto|fs)' },
+  {
+    files: 'booking-site/.*',
+    may: `OWN/.*|resources/booking-pages/.*|resources/(contacts|appointments)/(queries|changes|schema|events|requests)|${floor}`,
+    packages: 'typebox|fastify|kysely|node:crypto',
+  },
 
   // The web app is files here: built from web/, sent as they are. What it does, it does by the API.
   { files: 'web/build', may: '', packages: 'node:(child_process|crypto|events|fs|path|url)' },
@@ -144,7 +152,7 @@ test('every file imports only what its room may', () => {
       wrong.push(`${name} belongs to no room: add a row`)
       continue
     }
-    const may = row.may.replaceAll('OWN', String(name.split('/')[0]))
+    const may = row.may.replaceAll('OWN', posix.dirname(name))
     for (const from of imports(file)) {
       checked++
       if (!from.startsWith('.')) {
@@ -186,7 +194,7 @@ test('every row of the table has files', () => {
 })
 
 test('the rules of deals know no clock and no chance', () => {
-  for (const file of ['src/deals/stages.ts', 'src/deals/value.ts'])
+  for (const file of ['src/resources/deals/stages.ts', 'src/resources/deals/value.ts'])
     assert.doesNotMatch(read(file), /\bDate\b|Math\.random|crypto|await|process/)
 })
 

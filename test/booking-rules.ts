@@ -5,7 +5,7 @@ import {
   type PageRules,
   type Slot,
   weekdays,
-} from '../src/booking/availability.ts'
+} from '../src/resources/booking-pages/availability.ts'
 
 // What the tests of a booking page's rules have in common.
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import { databaseFile } from '../src/db/sqlite/open.ts'
+import { databaseFile } from '../src/db/engines/sqlite/open.ts'
 import { engine, settingsOf } from './engine.ts'
 
 /** Another program's connection to a data folder's database: it changes what it likes, and can keep all writers out. */

@@ -1,7 +1,7 @@
+import { insertKey } from '../src/access/keys/keys.ts'
 import { systemClock } from '../src/clock.ts'
 import { type Db, transaction } from '../src/db/db.ts'
 import { command_line, contextOf } from '../src/events/context.ts'
-import { insertKey } from '../src/keys/keys.ts'
 import { openScratch } from './engine.ts'
 import { client } from './harness.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { longest_wait_ms, own_tries } from '../src/people/throttle.ts'
+import { longest_wait_ms, own_tries } from '../src/access/people/throttle.ts'
 import { refused } from './envelope.ts'
 import { type Rapport, startRapport, turnableClock } from './harness.ts'
 import { type Browser, browser, invite, join, password, setUp, signIn } from './people.ts'

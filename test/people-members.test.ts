@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { makeResetToken } from '../src/access/people/resets.ts'
 import { command_line } from '../src/events/context.ts'
-import { makeResetToken } from '../src/people/resets.ts'
 import { problems, refused } from './envelope.ts'
 import { client, type Rapport, startRapport, turnableClock } from './harness.ts'
 import { beside, makeKey } from './keys.ts'

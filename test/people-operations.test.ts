@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { makeResetToken } from '../src/access/people/resets.ts'
 import { systemClock } from '../src/clock.ts'
 import { command_line } from '../src/events/context.ts'
-import { makeResetToken } from '../src/people/resets.ts'
 import { type Rapport, type Reply, startRapport } from './harness.ts'
 import { beside } from './keys.ts'
 import {

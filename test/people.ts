@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Role } from '../src/people/roles.ts'
+import type { Role } from '../src/access/people/roles.ts'
 import { client, type Reply } from './harness.ts'
 
 const base = '/api/v1'

@@ -20,13 +20,14 @@ const once_is_enough = [
   'demo/data.test.ts',
   'docs/**/*.test.ts',
   'src/app.test.ts',
-  'src/booking/{availability,clock-changes}.test.ts',
+  'src/resources/booking-pages/{availability,clock-changes}.test.ts',
   'src/config.test.ts',
   'src/db/{clock-sign,key-file}.test.ts',
-  'src/deals/stages.test.ts',
-  'src/deals/value.test.ts',
+  'src/resources/deals/stages.test.ts',
+  'src/resources/deals/value.test.ts',
   'src/http/{patch,rate-limit,server,texts}.test.ts',
-  'src/webhooks/{capacity,connector,resolve,schedule,signature,slow-start,target}.test.ts',
+  'src/webhooks/delivery/{capacity,connector,resolve,schedule,signature,slow-start}.test.ts',
+  'src/webhooks/registration/target.test.ts',
   'src/web/{build,routes}.test.ts',
   'test/architecture.test.ts',
   'test/container.test.ts',
@@ -40,7 +41,7 @@ const once_is_enough = [
 // These measure how long something takes, so nothing runs beside them.
 const alone = [
   'src/cli/serve.test.ts',
-  'src/webhooks/dispatcher.test.ts',
+  'src/webhooks/delivery/dispatcher.test.ts',
   'test/postgres/backlog.test.ts',
   'test/webhooks-isolation.test.ts',
 ]

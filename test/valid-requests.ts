@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 import assert from 'node:assert/strict'
+import { makeResetToken } from '../src/access/people/resets.ts'
 import { systemClock } from '../src/clock.ts'
 import { command_line } from '../src/events/context.ts'
-import { makeResetToken } from '../src/people/resets.ts'
 import { makeRequest } from './booking.ts'
 import { client, type Rapport, type Reply } from './harness.ts'
 import { beside } from './keys.ts'

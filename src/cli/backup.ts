@@ -1,7 +1,7 @@
 import { isoTime, systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
-import { writeBackup } from '../db/sqlite/backup.ts'
-import { restoreBackup } from '../db/sqlite/restore.ts'
+import { writeBackup } from '../db/engines/sqlite/backup.ts'
+import { restoreBackup } from '../db/engines/sqlite/restore.ts'
 import type { Command } from './command.ts'
 
 // Said instead of saving or replacing a folder's old file that nobody serves any more.

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Db } from '../db/db.ts'
+import { copyPrivately, syncFile } from '../db/engines/sqlite/backup.ts'
 import { createSeal, keyFile } from '../db/seal.ts'
-import { copyPrivately, syncFile } from '../db/sqlite/backup.ts'
 
 /** Where the key that opens a database's secrets was found; null when the database has none that would need it. */
 export type KeyPlace = { setting: true } | { file: string } | 'unknown' | null

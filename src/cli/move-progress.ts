@@ -1,4 +1,4 @@
-import type { Progress } from '../db/move/copy.ts'
+import type { Progress } from '../move/copy.ts'
 import type { Io } from './command.ts'
 
 const redraw_ms = 100

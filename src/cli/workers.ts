@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Config } from '../config.ts'
-import { lockFolder } from '../db/sqlite/lock.ts'
+import { lockFolder } from '../db/engines/sqlite/lock.ts'
 import type { Peers } from '../http/metrics.ts'
 import type { Running } from '../server.ts'
 import type { Io } from './command.ts'

@@ -1,7 +1,7 @@
+import { insertWorkspace, listWorkspaces } from '../access/workspaces.ts'
 import { systemClock } from '../clock.ts'
 import { transaction } from '../db/db.ts'
 import { command_line } from '../events/context.ts'
-import { insertWorkspace, listWorkspaces } from '../workspaces/workspaces.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 import { columns, nameOf } from './text.ts'

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { WallClock } from '../clock.ts'
 import { troubleOf } from './errors.ts'
 import type { News } from './news.ts'
-import { withConnection } from './prepare.ts'
+import { withConnection } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 
 /** The handle that every query function takes first: the database itself (reads) or an open transaction. */

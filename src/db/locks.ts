@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
-import { engineOf } from './prepare.ts'
 import type { Deletable } from './records.ts'
+import { engineOf } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 
 /** The tables whose rows are read, judged and then written. */

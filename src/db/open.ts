@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import type { Database } from './db.ts'
-import { databaseFile, openSqlite } from './sqlite/open.ts'
+import { databaseFile, openSqlite } from './engines/sqlite/open.ts'
 
 type Settings = Pick<Config, 'data_dir' | 'database_url' | 'database_pool_size'> &
   Partial<Pick<Config, 'database_replica_url'>>
@@ -15,7 +15,7 @@ export async function openDatabase({
 }: Settings): Promise<Database> {
   if (database_url !== null) {
     // Loaded only where it is used: a start on SQLite does not wait for the driver's code.
-    const { openPostgres } = await import('./postgres/open.ts')
+    const { openPostgres } = await import('./engines/postgres/open.ts')
     return openPostgres(database_url, database_replica_url, database_pool_size)
   }
   mkdirSync(data_dir, { recursive: true, mode: 0o700 })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
-import { engineOf, prepare } from './prepare.ts'
+import { engineOf, prepare } from './statements/prepare.ts'
 
 // Events are followed by their seq, so none may appear behind one that was read already. SQLite has one writer: there the
 // order of seq is the order of commits. On PostgreSQL a seq is taken when the row is written, and transactions commit in

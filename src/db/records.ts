@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { recount } from './counts.ts'
 import type { Db } from './db.ts'
+import { recount } from './lists/counts.ts'
 
 /** The tables whose records go to the trash and come back. */
 export const deletable = [

@@ -1,5 +1,5 @@
 import type { Db } from './db.ts'
-import { engineOf, prepare } from './prepare.ts'
+import { engineOf, prepare } from './statements/prepare.ts'
 
 export type Referable = 'companies' | 'contacts' | 'deals' | 'booking_pages'
 

@@ -19,7 +19,7 @@ interface Recorded extends Owned {
 
 export interface CompaniesTable extends Recorded {
   name: string
-  /** The name as it is sorted (db/sort-names.ts). */
+  /** The name as it is sorted (db/lists/sort-names.ts). */
   sort_name: Generated<string>
   website: string | null
   industry: string | null
@@ -43,7 +43,7 @@ export interface ContactsTable extends Recorded {
   custom_fields: string
   /** JSON array of strings */
   tags: string
-  /** Last and first name as they are sorted (db/sort-names.ts). */
+  /** Last and first name as they are sorted (db/lists/sort-names.ts). */
   sort_name: Generated<string>
   /** Names and e-mail, lower case and without accents, for the search. */
   search_text: string
@@ -56,7 +56,7 @@ export interface NotesTable extends Recorded {
 
 export interface DealsTable extends Recorded {
   name: string
-  /** The name as it is sorted (db/sort-names.ts). */
+  /** The name as it is sorted (db/lists/sort-names.ts). */
   sort_name: Generated<string>
   /** Ten-thousandths, so that sums are exact. */
   value_units: number | null
@@ -224,7 +224,7 @@ export interface Tables {
   }
   settings: { name: string; value: string }
   record_counts: { workspace_id: number; name: string; slot: number; n: number }
-  /** Tags and custom fields as rows, for lists to find records by (db/field-values.ts). */
+  /** Tags and custom fields as rows, for lists to find records by (db/lists/field-values.ts). */
   field_values: { workspace_id: number; kind: string; field: string; value: string; record_id: number }
   /** How many live records of a table have ids of one block; triggers keep it. */
   record_blocks: { workspace_id: number; kind: string; block: number; slot: number; n: number }

@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
-import { announce, prepare } from '../db/prepare.ts'
 import { bytesOf, listed_bytes, textUpTo } from '../db/sizes.ts'
+import { announce, prepare } from '../db/statements/prepare.ts'
 import type { Actor, Context } from './context.ts'
 import type { Changes } from './define.ts'
 

@@ -1,9 +1,9 @@
-import { addCounts, countChanges } from '../db/counts.ts'
 import type { Db } from '../db/db.ts'
 import { newId } from '../db/ids.ts'
+import { addCounts, countChanges } from '../db/lists/counts.ts'
 import { insertEvent } from '../db/places.ts'
-import { announce, engineOf, prepare } from '../db/prepare.ts'
-import { prepareRows } from '../db/recordset.ts'
+import { announce, engineOf, prepare } from '../db/statements/prepare.ts'
+import { prepareRows } from '../db/statements/recordset.ts'
 import type { Context } from './context.ts'
 import type { Changes, EventDefinition } from './define.ts'
 

@@ -1,9 +1,16 @@
 import { type TSchema, Type } from 'typebox'
 import type { Db } from '../db/db.ts'
-import { type Valued, valueText } from '../db/field-values.ts'
-import { type Filter, hasValue, within } from '../db/filters.ts'
-import type { Found, Page } from '../db/lists.ts'
-import { findSorting, newest_first, type Order, type Sorting, type SortKey, sortNames } from '../db/orders.ts'
+import { type Valued, valueText } from '../db/lists/field-values.ts'
+import { type Filter, hasValue, within } from '../db/lists/filters.ts'
+import type { Found, Page } from '../db/lists/lists.ts'
+import {
+  findSorting,
+  newest_first,
+  type Order,
+  type Sorting,
+  type SortKey,
+  sortNames,
+} from '../db/lists/orders.ts'
 import { list, paging } from './envelope.ts'
 import { invalid } from './errors.ts'
 import { ListQuery, time } from './fields.ts'

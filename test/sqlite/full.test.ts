@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
-import { databaseFile } from '../../src/db/sqlite/open.ts'
+import { databaseFile } from '../../src/db/engines/sqlite/open.ts'
 import { readStored } from '../database.ts'
 import { refused } from '../envelope.ts'
 import { type Rapport, startRapport } from '../harness.ts'

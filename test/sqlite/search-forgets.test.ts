@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { databaseFile } from '../../src/db/sqlite/open.ts'
+import { databaseFile } from '../../src/db/engines/sqlite/open.ts'
 import { startRapport } from '../harness.ts'
 
 test('an erasure leaves no part of a name in the index of the search, former names included', async (t) => {

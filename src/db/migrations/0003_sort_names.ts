@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { addValues } from '../field-values.ts'
+import { addValues } from '../lists/field-values.ts'
+import { sortName } from '../lists/sort-names.ts'
 import type { Migration } from '../migrate.ts'
-import { engineOf } from '../prepare.ts'
-import { prepareRows } from '../recordset.ts'
-import { sortName } from '../sort-names.ts'
+import { engineOf } from '../statements/prepare.ts'
+import { prepareRows } from '../statements/recordset.ts'
 
 const tables = ['companies', 'contacts', 'deals'] as const
 type Table = (typeof tables)[number]

@@ -62,7 +62,7 @@ export const appointments: Migration = {
     trashIndex('appointments'),
     ...blockTriggers(engine, 'appointments'),
     ...withoutOverlap(engine),
-    // A visitor's contact is found by its e-mail (db/letter-case.ts has the same text).
+    // A visitor's contact is found by its e-mail (db/lists/letter-case.ts has the same text).
     `CREATE INDEX contacts_by_email ON contacts (workspace_id, lower(email${engine === 'postgres' ? ' COLLATE "C"' : ''}), id)
       WHERE deleted_at IS NULL AND email IS NOT NULL`,
   ],

@@ -51,7 +51,7 @@ const withoutUniqueEmail = [
   'CREATE INDEX sessions_expiry ON sessions (expires_at)',
 ]
 
-// A copy of what people/users.ts has today: a released migration never changes.
+// A copy of what access/people/users.ts has today: a released migration never changes.
 const emailKey = (email: string): string => email.trim().normalize('NFKC').toUpperCase().toLowerCase()
 
 async function setEmailKeys(tx: Db): Promise<void> {

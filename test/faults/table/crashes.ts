@@ -10,7 +10,7 @@ export const crashes: Fault[] = [
       'test/faults/kill.fault.ts': [
         'killed after a claim and before the POST: the delivery is sent once, when the lease is over, and no try is used',
       ],
-      'src/webhooks/queue.test.ts': [
+      'src/webhooks/delivery/queue.test.ts': [
         'a lease that ends makes the delivery due again; its attempt is listed as interrupted and is no try',
       ],
       'test/sqlite/interrupted.test.ts': [
@@ -52,7 +52,7 @@ export const crashes: Fault[] = [
       'test/faults/stop.test.ts': [
         'while it stops, readiness and every request are 503, and what is in flight is finished',
       ],
-      'src/webhooks/dispatcher.test.ts': ['a stop in the middle of a claim gives it back unused'],
+      'src/webhooks/delivery/dispatcher.test.ts': ['a stop in the middle of a claim gives it back unused'],
     },
   },
   {
@@ -63,7 +63,7 @@ export const crashes: Fault[] = [
       'test/postgres/recovery.test.ts': [
         'while the database is away (… shutdown) all is 503 in time; once it is back all works, without a restart',
       ],
-      'src/webhooks/dispatcher.test.ts': [
+      'src/webhooks/delivery/dispatcher.test.ts': [
         'an outcome that the database does not take is written down when it does again',
       ],
     },
@@ -141,7 +141,7 @@ export const crashes: Fault[] = [
         'after the last one the delivery is failed and the webhook too, with the reason',
         'survive a restart: neither early nor lost, and the attempts before it count',
       ],
-      'src/webhooks/schedule.test.ts': [
+      'src/webhooks/delivery/schedule.test.ts': [
         'a retry is never early and there are exactly as many retries as delays',
       ],
     },
@@ -155,7 +155,7 @@ export const crashes: Fault[] = [
       'test/webhooks-retries.test.ts': [
         'a clock that jumps far ahead during an attempt starts no second one',
       ],
-      'src/db/postgres/clock.test.ts': [
+      'src/db/engines/postgres/clock.test.ts': [
         'processes whose clocks are an hour ahead and an hour behind agree about retries, times and signatures',
       ],
       'test/clock.test.ts': [
@@ -175,7 +175,7 @@ export const crashes: Fault[] = [
     fault: 'SIGSTOP of a worker until its lease is over, then SIGCONT',
     promise: 'its late outcome changes nothing: the new owner’s stands',
     tests: {
-      'src/webhooks/queue.test.ts': [
+      'src/webhooks/delivery/queue.test.ts': [
         'a late outcome of a lease that another owner took over changes nothing',
       ],
       'test/postgres/stopped.fault.ts': [
@@ -191,8 +191,8 @@ export const crashes: Fault[] = [
     fault: 'several workers claim at once',
     promise: 'no delivery is claimed twice',
     tests: {
-      'src/webhooks/queue.test.ts': ['owners that claim at once never get the same delivery'],
-      'src/webhooks/dispatcher.test.ts': ['two dispatchers on one database send each delivery once'],
+      'src/webhooks/delivery/queue.test.ts': ['owners that claim at once never get the same delivery'],
+      'src/webhooks/delivery/dispatcher.test.ts': ['two dispatchers on one database send each delivery once'],
     },
   },
   {
@@ -231,11 +231,11 @@ export const crashes: Fault[] = [
     promise:
       'fails by itself (after 5 crashes alone: `interrupted`) and stops no other; all are delivered in 256 MB',
     tests: {
-      'src/webhooks/dispatcher.test.ts': [
+      'src/webhooks/delivery/dispatcher.test.ts': [
         'a delivery that cannot even be made fails by itself and stops no other',
         'an outcome that the database refuses stops no other, and is kept as an attempt without its answer',
       ],
-      'src/webhooks/interruptions.test.ts': [
+      'src/webhooks/delivery/interruptions.test.ts': [
         'a delivery that ends the process five times alone in flight is failed, and bystanders are delivered',
         'after a crash one attempt is in flight at a time until all that it interrupted are tried, then more',
         'stops do not count, however often one cuts an attempt short; neither do outcomes',

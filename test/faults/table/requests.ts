@@ -16,8 +16,12 @@ export const requests: Fault[] = [
     fault: 'NUL or a lone surrogate in any text or key',
     promise: '422',
     tests: {
-      'src/companies/companies.test.ts': ['NUL and lone surrogates are 422 anywhere in a body, keys too'],
-      'src/contacts/fields.test.ts': ['NUL and lone surrogates are refused, in values, keys and tags'],
+      'src/resources/companies/companies.test.ts': [
+        'NUL and lone surrogates are 422 anywhere in a body, keys too',
+      ],
+      'src/resources/contacts/fields.test.ts': [
+        'NUL and lone surrogates are refused, in values, keys and tags',
+      ],
     },
   },
   {
@@ -78,14 +82,14 @@ export const requests: Fault[] = [
     fault: 'a value of 1e400, of 19 digits, 0.1 + 0.2, -0, a text',
     promise: '422 when it cannot be kept exactly, else echoed and summed exactly',
     tests: {
-      'src/deals/deals.test.ts': [
+      'src/resources/deals/deals.test.ts': [
         'a value is echoed exactly, in the detail, in the list and in the event',
         'values out of range, too precise or of another type are refused, and nothing is coerced',
       ],
       'test/ids-and-times.test.ts': [
         'a sum of fractions that is no amount of money is 422; its rounded form is exact',
       ],
-      'src/deals/value.test.ts': [
+      'src/resources/deals/value.test.ts': [
         'every value of up to 4 decimals is stored exactly and comes back as the same number',
       ],
     },
@@ -122,8 +126,8 @@ export const requests: Fault[] = [
     fault: 'PUTs of other fields at once',
     promise: 'both are kept, and the events form a chain',
     tests: {
-      'src/deals/changes.test.ts': ['two PUTs at once on different fields keep both'],
-      'src/contacts/contacts.test.ts': ['two PUTs at once on different fields keep both'],
+      'src/resources/deals/changes.test.ts': ['two PUTs at once on different fields keep both'],
+      'src/resources/contacts/contacts.test.ts': ['two PUTs at once on different fields keep both'],
       'test/postgres/locks.test.ts': [
         'fifty changes of one deal at once are all made, each from what the one before left',
       ],
@@ -134,7 +138,7 @@ export const requests: Fault[] = [
     fault: 'two that win one deal at once',
     promise: 'exactly one `deal.won`',
     tests: {
-      'src/deals/changes.test.ts': ['of two that win at once exactly one is the change'],
+      'src/resources/deals/changes.test.ts': ['of two that win at once exactly one is the change'],
       'test/postgres/locks.test.ts': ['a deal that fifty requests win at once is won once'],
     },
   },
@@ -143,7 +147,7 @@ export const requests: Fault[] = [
     fault: 'a search for %, _, \\, quotes, 10,000 characters',
     promise: 'plain characters; over 255 is 422',
     tests: {
-      'src/contacts/list.test.ts': [
+      'src/resources/contacts/list.test.ts': [
         'for … finds …',
         'a bad parameter is 422 with its name, an unknown one 400',
       ],
@@ -154,7 +158,7 @@ export const requests: Fault[] = [
     fault: 'per_page 0, -1, 101, 1e9, abc; page 2⁵³',
     promise: 'above 100 is taken as 100, others are 422; past the end is empty',
     tests: {
-      'src/companies/list.test.ts': [
+      'src/resources/companies/list.test.ts': [
         'pages are stable, newest first, and hold every record once',
         'per_page is 1 to 100; what is above is taken as 100, and meta says so',
         '0, negative numbers and what is no integer are 422, both at once',
@@ -172,7 +176,7 @@ export const requests: Fault[] = [
         'a body of 20,000 unknown fields is told the first 1000, and does not hold the server up',
         'a body of more than 50,000 names and values is 422, whatever they are, and before it is parsed',
       ],
-      'src/companies/companies.test.ts': ['at most 100 keys, in a body and after merging'],
+      'src/resources/companies/companies.test.ts': ['at most 100 keys, in a body and after merging'],
     },
   },
   {
@@ -193,7 +197,7 @@ export const requests: Fault[] = [
         'a client that reads slowly gets all of its answer, however long it takes',
         'large answers that nobody reads are bounded in all: the next one is 503, a small one is answered',
       ],
-      'src/feed/streams.test.ts': [
+      'src/events/feed/streams.test.ts': [
         'what a client does not take is not kept for it; it delays nobody, and gets all of it later',
       ],
     },
@@ -234,7 +238,7 @@ export const requests: Fault[] = [
       'test/access-workspaces.test.ts': [
         "another workspace's ids answer exactly like ids that never were, on every path and method",
       ],
-      'src/companies/companies.test.ts': [
+      'src/resources/companies/companies.test.ts': [
         'an unknown field is 422 unknown_field: a typo must not vanish',
         'read-only fields are accepted and ignored, whatever they hold',
       ],

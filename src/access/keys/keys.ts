@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import { type Clock, isoTime } from '../../clock.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import { newId } from '../../db/ids.ts'
+import { lockEntry } from '../../db/locks.ts'
+import { prepare } from '../../db/statements/prepare.ts'
+import { factsOf, recordChange } from '../../events/audit.ts'
+import { type Actor, type Context, contextOf } from '../../events/context.ts'
+import { type Access, hashToken } from '../../http/auth.ts'
+import { refuseMore } from '../../http/limits.ts'
+import { countLiveKeys, takeBack } from './queries.ts'
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** `crm_` and 32 random bytes in base62 (43 digits). */
+function newToken(): string {
+  let number = BigInt(`0x${randomBytes(32).toString('hex')}`)
+  let digits = ''
+  while (digits.length < 43) {
+    digits = base62[Number(number % 62n)] + digits
+    number /= 62n
+  }
+  return `crm_${digits}`
+}
+
+type NewKey = { name: string; scopes: string[] | null; expires_at: string | null }
+
+/** Of those that open something. */
+const most_keys = 1000
+
+/**
+ * Makes a key of the context's workspace and returns its text, which is stored nowhere: only its hash is. 409 when the
+ * workspace has 1,000 live keys.
+ */
+export async function insertKey(
+  tx: Db,
+  context: Context,
+  key: NewKey,
+): Promise<{ id: string; token: string }> {
+  // One key after the other: so the limit is exact.
+  await lockEntry(tx, 'workspaces', context.workspace_id)
+  const live = await countLiveKeys(tx, context.workspace_id, context.now)
+  refuseMore(live, most_keys, `A workspace has at most ${most_keys} live API keys`, 'Revoke one first.')
+  const id = newId('key')
+  const token = newToken()
+  await tx
+    .insertInto('api_keys')
+    .values({
+      ...key,
+      id,
+      workspace_id: context.workspace_id,
+      hash: hashToken(token),
+      scopes: key.scopes && JSON.stringify(key.scopes),
+      created_at: context.now,
+      last_used_at: null,
+      revoked_at: null,
+      // Of the command line and the first start: nobody who can be taken back or removed.
+      made_by: context.actor.id,
+    })
+    .execute()
+  await recordChange(tx, context, { action: 'created', kind: 'api_keys', record_id: id, after: factsOf(key) })
+  return { id, token }
+}
+
+/** Takes a key of any workspace back; false when there is none with this id. A second time changes nothing. */
+export async function revokeKey(db: Db, clock: Clock, actor: Actor, id: string): Promise<boolean> {
+  return transaction(db, async (tx) => {
+    const key = await tx.selectFrom('api_keys').select('workspace_id').where('id', '=', id).executeTakeFirst()
+    if (key) await takeBack(tx, contextOf(clock, { ...key, actor, request_id: null }), id)
+    return key !== undefined
+  })
+}
+
+const liveKey = prepare((db, { hash }: { hash: string }) =>
+  db
+    .selectFrom('api_keys')
+    .select(['id', 'workspace_id', 'scopes', 'expires_at'])
+    .where('hash', '=', hash)
+    .where('revoked_at', 'is', null),
+)
+
+/** The access that a key gives, by its hash; null for an unknown or revoked one. */
+export async function findAccess(db: Db, hash: string): Promise<Access | null> {
+  const [key] = await liveKey(db, { hash })
+  if (!key) return null
+  return {
+    id: key.id,
+    actor: { kind: 'key', id: key.id },
+    workspace_id: key.workspace_id,
+    scopes: key.scopes === null ? null : JSON.parse(key.scopes),
+    expires_at: key.expires_at,
+  }
+}
+
+// Beyond, the times are forgotten, and some keys are noted twice in a minute.
+const most_noted = 10_000
+
+/** Notes when keys are used, once a minute for each at most, so that reading does not cost a write. */
+export function createUsage(db: Db, clock: Clock): (access: Access) => void {
+  const noted = new Map<string, number>()
+  return ({ id, actor }) => {
+    if (actor.kind !== 'key') return
+    const now = clock.now()
+    if (now - (noted.get(id) ?? 0) < 60_000) return
+    if (noted.size >= most_noted) noted.clear()
+    noted.set(id, now)
+    transaction(db, (tx) =>
+      tx
+        .updateTable('api_keys')
+        .set({ last_used_at: isoTime(now) })
+        .where('id', '=', id)
+        .execute(),
+    ).catch(() => noted.delete(id))
+  }
+}

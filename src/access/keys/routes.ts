@@ -1,0 +1,155 @@
+import type { Db, Reading } from '../../db/db.ts'
+import { lockEntry } from '../../db/locks.ts'
+import type { Access, StillIn } from '../../http/auth.ts'
+import { List, Single } from '../../http/envelope.ts'
+import { type FieldProblem, invalid } from '../../http/errors.ts'
+import { checkMatch, sendRecord } from '../../http/etag.ts'
+import { NoFields } from '../../http/fields.ts'
+import { pageAnswer, pageOf } from '../../http/lists.ts'
+import { orNotFound } from '../../http/records.ts'
+import type { App } from '../../http/server.ts'
+import type { Writer } from '../../http/write.ts'
+import { insertKey } from './keys.ts'
+import { findKey, pageOfKeys, refuseBeyondOwn, takeBack } from './queries.ts'
+import { ApiKey, ApiKeyCreated, KeyParams, KeysQuery, keyBody } from './schema.ts'
+
+const path = '/api/v1/keys'
+const order = '-id of keys'
+const reads = { scope: 'keys:read' }
+const writes = { scope: 'keys:write' }
+const extension = { 'x-extension': true }
+
+type Deps = {
+  db: Db
+  reading: Reading
+  write: Writer
+  stillIn: StillIn
+  now: () => string
+  /** Every scope that there is. */
+  scopes: readonly string[]
+}
+
+/** The API keys of a workspace: made, listed, taken back. A key's text is shown once and never changes. */
+export function keyRoutes(app: App, { db, reading, write, stillIn, now, scopes: known }: Deps): void {
+  const existing = async (handle: Db, workspace_id: number, id: string): Promise<ApiKey> =>
+    orNotFound('API key', await findKey(handle, workspace_id, id))
+
+  app.get(
+    path,
+    {
+      config: reads,
+      schema: {
+        ...extension,
+        summary: 'List API keys',
+        description: 'Newest first, with those that were taken back.',
+        querystring: KeysQuery,
+        response: { 200: List(ApiKey) },
+      },
+    },
+    async (request) => {
+      const page = pageOf(request.query, order, ['string'])
+      const { made_by = null, live } = request.query
+      const wanted = { made_by, live_at: live ? now() : null }
+      const { workspace_id } = request.access
+      const { keys, ...found } = await reading((db) => pageOfKeys(db, workspace_id, wanted, page))
+      return pageAnswer(keys, found, order, page)
+    },
+  )
+
+  app.get(
+    `${path}/:key_id`,
+    {
+      config: reads,
+      schema: {
+        ...extension,
+        summary: 'Read an API key',
+        params: KeyParams,
+        response: { 200: Single(ApiKey) },
+      },
+    },
+    async (request, reply) =>
+      sendRecord(request, reply, await existing(db, request.access.workspace_id, request.params.key_id)),
+  )
+
+  app.post(
+    path,
+    {
+      config: writes,
+      schema: {
+        ...extension,
+        summary: 'Create an API key',
+        description:
+          'No key can do more than its maker, nor does one made by a key that ends last longer. A workspace has at most 1,000 live keys; beyond, 409.',
+        body: keyBody(known),
+        response: { 201: Single(ApiKeyCreated) },
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        // Whoever takes the caller back or removes him at this moment has done it now, or finds this key.
+        await lockEntry(tx, 'workspaces', context.workspace_id)
+        const access = await stillIn(tx, request)
+        const { name = '', scopes = null, expires_at = null } = request.body
+        const wanted = { scopes, expires_at }
+        const wrong = [...problems, ...grantProblems(access, wanted, known, context.now)]
+        if (wrong.length) throw invalid(wrong)
+        const { id, token } = await insertKey(tx, context, { name, ...wanted })
+        const record = await existing(tx, context.workspace_id, id)
+        return { record, shown: { ...record, token }, location: `${path}/${id}` }
+      }),
+  )
+
+  app.post(
+    `${path}/:key_id/revoke`,
+    {
+      config: writes,
+      schema: {
+        ...extension,
+        summary: 'Take an API key back',
+        description:
+          'Only one with scopes that the caller has, too. Within a second it opens nothing any more, in every process, and neither do the keys that it has made. Once more changes nothing.',
+        params: KeyParams,
+        body: NoFields,
+        response: { 200: Single(ApiKey) },
+      },
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const { key_id } = request.params
+        await lockEntry(tx, 'workspaces', context.workspace_id)
+        const access = await stillIn(tx, request)
+        const before = await existing(tx, context.workspace_id, key_id)
+        checkMatch(request, before)
+        if (problems.length) throw invalid(problems)
+        refuseBeyondOwn(access.scopes, before)
+        await takeBack(tx, context, key_id)
+        return { record: await existing(tx, context.workspace_id, key_id) }
+      }),
+  )
+}
+
+/**
+ * What a caller may not give to a key: scopes that the caller lacks, or, being a key that ends, more time than its own.
+ * What the schema refuses is told by the schema.
+ */
+function grantProblems(
+  { actor, scopes: own, expires_at: ends_at }: Pick<Access, 'actor' | 'scopes' | 'expires_at'>,
+  { scopes, expires_at }: { scopes: string[] | null; expires_at: string | null },
+  known: readonly string[],
+  now: string,
+): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  const refuse = (field: string, code: string, message: string) => problems.push({ field, code, message })
+  if (own && scopes === null)
+    refuse('scopes', 'not_allowed', `scopes must be given: yours are ${own.join(', ')}, not all.`)
+  if (own && Array.isArray(scopes)) {
+    const lacked = scopes.filter((scope) => known.includes(scope) && !own.includes(scope))
+    if (lacked.length)
+      refuse('scopes', 'not_allowed', `scopes must not have what you lack: ${lacked.join(', ')}.`)
+  }
+  if (expires_at !== null && expires_at <= now)
+    refuse('expires_at', 'out_of_range', 'expires_at must be in the future.')
+  else if (actor.kind === 'key' && ends_at !== null && (expires_at === null || expires_at > ends_at))
+    refuse('expires_at', 'not_allowed', `expires_at must not be later than your own key's: ${ends_at}.`)
+  return problems
+}

@@ -1,0 +1,73 @@
+import { sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import type { Seal } from '../../db/seal.ts'
+import { type Asker, checkPassword, hashPassword, hashStart, salt_length } from './passwords.ts'
+import { emailKey, findUser, type User } from './users.ts'
+
+// Hashes of before accounts of one e-mail had a common salt; an e-mail then had one account.
+const most_older = 5
+
+export type Accounts = ReturnType<typeof createAccounts>
+
+/**
+ * The passwords of accounts. All accounts of an e-mail have the same salt, derived from the installation's secret: one hash
+ * finds the account that a password is of, however many accounts others have made with this e-mail.
+ */
+export function createAccounts(db: Db, seal: Seal) {
+  const saltOf = (email: string): Buffer =>
+    Buffer.from(seal.mac('password-salt', emailKey(email)), 'base64url').subarray(0, salt_length)
+
+  const hash = (email: string, password: string, asker: Asker): Promise<string> =>
+    hashPassword(password, asker, saltOf(email))
+
+  const ofEmail = (email: string) => db.selectFrom('users').where('email_key', '=', emailKey(email))
+
+  /** Whether a row's hash was made with the common salt. */
+  const isSalted = (email: string) => {
+    const start = hashStart(saltOf(email))
+    return sql<boolean>`substr(password_hash, 1, ${start.length}) = ${start}`
+  }
+
+  /** The account with this hash; of several the one that was used last. */
+  async function withHash(email: string, password_hash: string): Promise<User | null> {
+    const last_entered = sql`coalesce((SELECT max(entered_at) FROM memberships m WHERE m.user_id = users.id), '')`
+    const found = await ofEmail(email)
+      .select('id')
+      .where('password_hash', '=', password_hash)
+      .orderBy(last_entered, 'desc')
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst()
+    return (found && (await findUser(db, found.id))) ?? null
+  }
+
+  return {
+    hash,
+
+    /** Whether an e-mail has another account than these. */
+    async hasOther(email: string, ids: string[]): Promise<boolean> {
+      const other = ofEmail(email).select('id').where('id', 'not in', ids).limit(1)
+      return (await other.executeTakeFirst()) !== undefined
+    },
+
+    /**
+     * The account of an e-mail and a password; null when there is none, which costs as much: one hash. An e-mail that has
+     * accounts of before and of now costs one more for each of the older ones.
+     */
+    async find(email: string, password: string, asker: Asker): Promise<User | null> {
+      const salted = isSalted(email)
+      const older = await ofEmail(email)
+        .select(['id', 'password_hash'])
+        .where((eb) => eb.not(salted))
+        .orderBy('id')
+        .limit(most_older)
+        .execute()
+      const any = await ofEmail(email).select('id').where(salted).limit(1).executeTakeFirst()
+      const found = any || !older.length ? await withHash(email, await hash(email, password, asker)) : null
+      if (found) return found
+      for (const { id, password_hash } of older)
+        if (await checkPassword(password, password_hash, asker)) return (await findUser(db, id)) ?? null
+      return null
+    },
+  }
+}

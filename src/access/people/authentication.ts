@@ -1,0 +1,57 @@
+import type { FastifyRequest } from 'fastify'
+import { ApiError } from '../../http/errors.ts'
+import type { Accounts } from './accounts.ts'
+import { addressOf } from './cookie.ts'
+import type { KnownAccount, KnownBrowsers } from './known-browsers.ts'
+import { checkPassword } from './passwords.ts'
+import type { Throttle } from './throttle.ts'
+import type { User } from './users.ts'
+
+export type Authenticate = ReturnType<typeof createAuthentication>
+type Deps = { accounts: Accounts; throttle: Throttle; browsers: KnownBrowsers }
+
+/**
+ * Finds the account of an e-mail and a password; null when there is none, 429 during a wait. A browser that is known to an
+ * account first tries that one, with tries of its own, whatever others have tried. Everybody else is a stranger.
+ */
+export function createAuthentication({ accounts, throttle, browsers }: Deps) {
+  /** The account that the password is of, of those that know this browser; null for none of them, false during a wait. */
+  async function byKnownBrowser(known: KnownAccount[], password: string): Promise<User | null | false> {
+    let waits = false
+    for (const { user, browser_id } of known) {
+      const asker = { shown: true, key: user.id }
+      const check = () => checkPassword(password, user.password_hash, asker)
+      const right = await throttle.proveOwn(`browser ${browser_id}`, check).catch(nullDuringWait)
+      if (right) return user
+      waits ||= right === null
+    }
+    return waits ? false : null
+  }
+
+  async function asStranger(request: FastifyRequest, email: string, password: string) {
+    const address = addressOf(request)
+    let user: User | null = null
+    const right = await throttle.prove({ address, email }, async () => {
+      user = await accounts.find(email, password, { shown: false, key: address })
+      if (!user) return false
+      return (await accounts.hasOther(email, [user.id])) ? 'shared' : true
+    })
+    return right ? (user as User | null) : null
+  }
+
+  return async (request: FastifyRequest, email: string, password: string): Promise<User | null> => {
+    const known = await browsers.find(request, email)
+    const user = known.length ? await byKnownBrowser(known, password) : false
+    if (user) return user
+    // The browser has used up its tries, or somebody with a copy of its cookie has: its address may have some.
+    if (user === false) return asStranger(request, email, password)
+    // The password may be that of an account with the same e-mail that does not know this browser.
+    const ids = known.map(({ user }) => user.id)
+    return (await accounts.hasOther(email, ids)) ? asStranger(request, email, password) : null
+  }
+}
+
+function nullDuringWait(error: unknown): null {
+  if (error instanceof ApiError && error.code === 'rate_limited') return null
+  throw error
+}

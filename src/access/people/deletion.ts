@@ -1,0 +1,64 @@
+import { type Db, transaction } from '../../db/db.ts'
+import { lockEntry } from '../../db/locks.ts'
+import { recordChange } from '../../events/audit.ts'
+import type { Context } from '../../events/context.ts'
+import { revokeInvitationsBy } from './invitations.ts'
+import { isLastOwner } from './members.ts'
+import { workspacesOf } from './memberships.ts'
+import { forgetPerson } from './traces.ts'
+
+/** How long an account stays that is in no workspace any more: whoever was removed by mistake comes back with it. */
+export const left_days = 30
+
+/** What is left of a closed account: no e-mail has such a key, no password such a hash, and cleaning finds it at once. */
+const closed = {
+  ...{ name: '', email: '', email_key: 'CLOSED', password_hash: '', time_zone: null, language: null },
+  ...{ reset_hash: null, reset_expires_at: null, left_at: '1970-01-01T00:00:00.000Z' },
+}
+
+/** The names of the workspaces that would have no owner without this person. */
+export async function ownedAlone(db: Db, user_id: string): Promise<string[]> {
+  const names: string[] = []
+  for (const { id, name, role } of await workspacesOf(db, user_id))
+    if (await isLastOwner(db, id, { id: user_id, role })) names.push(name)
+  return names
+}
+
+/** Locks an account with its workspaces, in the order of all who change members. */
+export async function lockAccount(tx: Db, user_id: string): Promise<void> {
+  for (const { id } of await workspacesOf(tx, user_id)) await lockEntry(tx, 'workspaces', id)
+  await lockEntry(tx, 'users', user_id)
+}
+
+/**
+ * Closes an account for ever: its sessions and memberships go, and what it has offered is taken back; its keys and records
+ * stay. The caller has locked it, and calls `removeClosed` after the commit. After a crash between, cleaning does that.
+ */
+export async function closeAccount(
+  tx: Db,
+  context: Omit<Context, 'workspace_id'>,
+  user_id: string,
+): Promise<void> {
+  for (const { id: workspace_id, role } of await workspacesOf(tx, user_id)) {
+    const there = { ...context, workspace_id }
+    await revokeInvitationsBy(tx, there, user_id, null)
+    const change = { action: 'deleted', record_id: user_id }
+    await recordChange(tx, there, { ...change, kind: 'members', before: { role } })
+    await recordChange(tx, there, { ...change, kind: 'users' })
+  }
+  for (const table of ['memberships', 'sessions'] as const)
+    await tx.deleteFrom(table).where('user_id', '=', user_id).execute()
+  await tx.updateTable('users').set(closed).where('id', '=', user_id).execute()
+}
+
+/** Forgets the person of a closed account, and removes it. May be repeated. */
+export async function removeClosed(db: Db, user_id: string): Promise<void> {
+  await forgetPerson(db, user_id)
+  await transaction(db, (tx) => tx.deleteFrom('users').where('id', '=', user_id).execute())
+}
+
+/** Notes that a person has left a workspace: an account in none is deleted after `left_days`. */
+export async function noteLeaving(tx: Db, now: string, user_id: string): Promise<void> {
+  if ((await workspacesOf(tx, user_id)).length) return
+  await tx.updateTable('users').set({ left_at: now }).where('id', '=', user_id).execute()
+}

@@ -1,0 +1,207 @@
+import { type Clock, isoTime } from '../../clock.ts'
+import type { Db } from '../../db/db.ts'
+import { newId } from '../../db/ids.ts'
+import { recordChange } from '../../events/audit.ts'
+import type { Context } from '../../events/context.ts'
+import { ApiError, type FieldProblem, forbidden, invalid } from '../../http/errors.ts'
+import { memberByEmail } from './members.ts'
+import { type Grantor, mayGrant, type Role } from './roles.ts'
+import type { Invitation } from './schema.ts'
+import { newToken } from './tokens.ts'
+import { emailKey } from './users.ts'
+
+const day_ms = 24 * 3600 * 1000
+const valid_ms = 7 * day_ms
+/** So many invitations a workspace makes in a day, and a person in all workspaces, whatever became of them. */
+const most_a_day = 100
+const columns = ['id', 'email', 'role', 'created_at', 'expires_at'] as const
+const shown = (row: Omit<Invitation, 'role'> & { role: string }): Invitation => ({
+  ...row,
+  role: row.role as Role,
+})
+
+/** Invitations of a workspace that can still be accepted. */
+const openInvitations = (db: Db, workspace_id: number, now: string) =>
+  db
+    .selectFrom('invitations')
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now)
+    .where('workspace_id', '=', workspace_id)
+
+/** One page of them, the newest first, and how many there are. */
+export async function listInvitations(
+  db: Db,
+  workspace_id: number,
+  now: string,
+  { per_page, offset }: { per_page: number; offset: number },
+) {
+  const open = openInvitations(db, workspace_id, now)
+  const rows = await open.select(columns).orderBy('id', 'desc').limit(per_page).offset(offset).execute()
+  const { n } = await open.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
+  return { invitations: rows.map(shown), total: Number(n) }
+}
+
+export async function findInvitation(
+  db: Db,
+  workspace_id: number,
+  now: string,
+  id: string,
+): Promise<Invitation | null> {
+  const row = await openInvitations(db, workspace_id, now)
+    .select(columns)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row ? shown(row) : null
+}
+
+/** Whether somebody with this e-mail is invited to a workspace. */
+export async function isInvited(db: Db, workspace_id: number, now: string, email: string): Promise<boolean> {
+  const rows = await openInvitations(db, workspace_id, now).select('email').execute()
+  return rows.some((row) => emailKey(row.email) === emailKey(email))
+}
+
+/** How long to wait until the context's workspace and actor may invite somebody again, in ms; 0: not at all. */
+async function waitToInvite(tx: Db, { workspace_id, actor, now_ms }: Context): Promise<number> {
+  const last = async (column: 'workspace_id' | 'invited_by', value: number | string) => {
+    const row = await tx
+      .selectFrom('invitations')
+      .select('created_at')
+      .where(column, '=', value)
+      .where('created_at', '>', isoTime(now_ms - day_ms))
+      .orderBy('id', 'desc')
+      .limit(1)
+      .offset(most_a_day - 1)
+      .executeTakeFirst()
+    return row ? Date.parse(row.created_at) + day_ms - now_ms : 0
+  }
+  return Math.max(
+    await last('workspace_id', workspace_id),
+    actor.id === null ? 0 : await last('invited_by', actor.id),
+  )
+}
+
+const taken: FieldProblem = {
+  field: 'email',
+  code: 'taken',
+  message: 'email is that of a member already.',
+}
+
+/**
+ * Whom to invite as what. `until`: when it ends at the latest, for an invitation of a key that ends. `grantor`: who invites;
+ * null for the command line, which may do everything.
+ */
+type Wish = { email: string; role: Role; until?: string | null; grantor: Grantor | null }
+
+/** Throws 403 for an invitation of a role that may do more than who wants to take it back. */
+export function refuseToRevoke(grantor: Grantor | null, { email, role }: Invitation): void {
+  if (grantor && !mayGrant(grantor, role))
+    throw forbidden(
+      `${email} is invited as ${role}, which may do more than you. Ask somebody who has this role.`,
+    )
+}
+
+/**
+ * Invites somebody to the context's workspace, in place of earlier invitations; 422 for a member, 429 beyond what a
+ * workspace or a person may in a day, so that nobody asks in masses who has an account. The token is stored nowhere. The
+ * caller has locked the workspace.
+ */
+export async function inviteAnew(
+  tx: Db,
+  context: Context,
+  wish: Wish,
+): Promise<{ invitation: Invitation; token: string }> {
+  const { workspace_id, now } = context
+  if (await memberByEmail(tx, workspace_id, wish.email)) throw invalid([taken])
+  const wait_ms = await waitToInvite(tx, context)
+  if (wait_ms)
+    throw new ApiError(
+      'rate_limited',
+      `A workspace or a person invites ${most_a_day} people a day at most.`,
+      {
+        headers: { 'retry-after': String(Math.ceil(wait_ms / 1000)) },
+      },
+    )
+  for (const before of await openInvitations(tx, workspace_id, now).select(columns).execute())
+    if (emailKey(before.email) === emailKey(wish.email)) {
+      refuseToRevoke(wish.grantor, shown(before))
+      await revokeInvitation(tx, context, shown(before))
+    }
+  return insertInvitation(tx, context, wish)
+}
+
+async function insertInvitation(
+  tx: Db,
+  context: Context,
+  { email, role, until = null }: Wish,
+): Promise<{ invitation: Invitation; token: string }> {
+  const { workspace_id, actor, now, now_ms } = context
+  const id = newId('inv')
+  const { token, hash } = newToken()
+  const usual = isoTime(now_ms + valid_ms)
+  const expires_at = until !== null && until < usual ? until : usual
+  const invitation = { id, email, role, created_at: now, expires_at }
+  await tx
+    .insertInto('invitations')
+    .values({
+      ...{ ...invitation, workspace_id, hash, invited_by: actor.id ?? actor.kind },
+      ...{ accepted_at: null, revoked_at: null },
+    })
+    .execute()
+  await recordChange(tx, context, {
+    ...{ action: 'created', kind: 'invitations', record_id: id },
+    after: { email, role },
+  })
+  return { invitation, token }
+}
+
+/** Takes an invitation back; nothing happens to one that was accepted or taken back at this moment. */
+export async function revokeInvitation(
+  tx: Db,
+  context: Context,
+  { id, email, role }: Invitation,
+): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('invitations')
+    .set({ revoked_at: context.now })
+    .where('id', '=', id)
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  if (!numUpdatedRows) return
+  await recordChange(tx, context, {
+    ...{ action: 'revoked', kind: 'invitations', record_id: id },
+    before: { email, role },
+  })
+}
+
+/** Takes back what a person or a key has offered and could not offer now, by the new role; null: is in no more. */
+export async function revokeInvitationsBy(
+  tx: Db,
+  context: Context,
+  id: string,
+  role: Role | null,
+): Promise<void> {
+  const rows = await openInvitations(tx, context.workspace_id, context.now)
+    .select(columns)
+    .where('invited_by', '=', id)
+    .execute()
+  const may = role === 'owner' || role === 'admin'
+  for (const invitation of rows.map(shown))
+    if (!may || !mayGrant({ role }, invitation.role)) await revokeInvitation(tx, context, invitation)
+}
+
+/** An invitation by the hash of its token, with its workspace's name and whether it can still be accepted. */
+export async function invitationByHash(db: Db, clock: Clock, hash: string) {
+  const row = await db
+    .selectFrom('invitations as i')
+    .innerJoin('workspaces as w', 'w.id', 'i.workspace_id')
+    .select(['i.id', 'i.workspace_id', 'i.email', 'i.role', 'w.name as workspace_name'])
+    .select(['i.accepted_at', 'i.revoked_at', 'i.expires_at'])
+    .where('i.hash', '=', hash)
+    .executeTakeFirst()
+  if (!row) return null
+  const { accepted_at, revoked_at, expires_at, ...invitation } = row
+  const open = accepted_at === null && revoked_at === null && expires_at > isoTime(clock.now())
+  return { ...invitation, role: row.role as Role, open }
+}

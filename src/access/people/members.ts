@@ -1,0 +1,63 @@
+import type { Db } from '../../db/db.ts'
+import type { Access } from '../../http/auth.ts'
+import type { Grantor, Role } from './roles.ts'
+import type { Member } from './schema.ts'
+import { emailKey } from './users.ts'
+
+const members = (db: Db, workspace_id: number) =>
+  db
+    .selectFrom('memberships as m')
+    .innerJoin('users as u', 'u.id', 'm.user_id')
+    .where('m.workspace_id', '=', workspace_id)
+const columns = ['u.id', 'u.name', 'u.email', 'm.role', 'm.created_at'] as const
+const shown = (row: Omit<Member, 'role'> & { role: string }): Member => ({ ...row, role: row.role as Role })
+
+/** One page of the members, the newest first, and how many there are. */
+export async function listMembers(
+  db: Db,
+  workspace_id: number,
+  { per_page, offset }: { per_page: number; offset: number },
+) {
+  const rows = await members(db, workspace_id)
+    .select(columns)
+    .orderBy('m.created_at', 'desc')
+    .orderBy('u.id', 'desc')
+    .limit(per_page)
+    .offset(offset)
+    .execute()
+  const { n } = await members(db, workspace_id)
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  return { members: rows.map(shown), total: Number(n) }
+}
+
+export async function findMember(db: Db, workspace_id: number, user_id: string): Promise<Member | null> {
+  const row = await members(db, workspace_id).select(columns).where('u.id', '=', user_id).executeTakeFirst()
+  return row ? shown(row) : null
+}
+
+/** The member with an e-mail, however it is written; a workspace has one at most. */
+export async function memberByEmail(db: Db, workspace_id: number, email: string): Promise<Member | null> {
+  const named = members(db, workspace_id).where('u.email_key', '=', emailKey(email))
+  const row = await named.select(columns).orderBy('u.id').limit(1).executeTakeFirst()
+  return row ? shown(row) : null
+}
+
+export async function isLastOwner(
+  db: Db,
+  workspace_id: number,
+  { id, role }: Pick<Member, 'id' | 'role'>,
+): Promise<boolean> {
+  if (role !== 'owner') return false
+  const other = await members(db, workspace_id)
+    .select('u.id')
+    .where('m.role', '=', 'owner')
+    .where('u.id', '<>', id)
+    .limit(1)
+    .executeTakeFirst()
+  return other === undefined
+}
+
+/** By what a caller who is still in gives and takes roles. */
+export const grantorOf = ({ role, scopes }: Access): Grantor =>
+  role === undefined ? { scopes } : { role: role as Role }

@@ -1,0 +1,96 @@
+import type { Db } from '../../db/db.ts'
+import { type Change, recordChange } from '../../events/audit.ts'
+import type { Context } from '../../events/context.ts'
+import { forbidden } from '../../http/errors.ts'
+import type { Role } from './roles.ts'
+import { type User, usersNamed } from './users.ts'
+
+/** The role of a person in a workspace; null for one who is no member. */
+export async function roleOf(db: Db, workspace_id: number, user_id: string): Promise<Role | null> {
+  const row = await db
+    .selectFrom('memberships')
+    .select('role')
+    .where('workspace_id', '=', workspace_id)
+    .where('user_id', '=', user_id)
+    .executeTakeFirst()
+  return (row?.role as Role | undefined) ?? null
+}
+
+/** How many workspaces a person is an owner of. */
+export async function countOwned(db: Db, user_id: string): Promise<number> {
+  const { n } = await db
+    .selectFrom('memberships')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('user_id', '=', user_id)
+    .where('role', '=', 'owner')
+    .executeTakeFirstOrThrow()
+  return n
+}
+
+/** The workspaces of a person with the role in each and when it was entered, oldest workspace first. */
+export async function workspacesOf(db: Db, user_id: string) {
+  const rows = await db
+    .selectFrom('memberships as m')
+    .innerJoin('workspaces as w', 'w.id', 'm.workspace_id')
+    .select(['w.id', 'w.name', 'w.currency', 'm.role', 'm.entered_at'])
+    .where('m.user_id', '=', user_id)
+    .orderBy('w.id')
+    .execute()
+  return rows.map((row) => ({ ...row, role: row.role as Role }))
+}
+
+/** The account with an e-mail or an id; null for none. Throws when several have the e-mail, with the ids to choose from. */
+export async function oneAccount(db: Db, email_or_id: string): Promise<User | null> {
+  const users = await usersNamed(db, email_or_id)
+  if (users.length < 2) return users[0] ?? null
+  const choices: string[] = []
+  for (const { id, name } of users) {
+    const workspaces = (await workspacesOf(db, id)).map((workspace) => workspace.name)
+    choices.push(`${id} (${name}, in ${workspaces.join(', ') || 'no workspace'})`)
+  }
+  throw new Error(
+    `Several accounts have the e-mail ${email_or_id}. Name one by its id: ${choices.join('; ')}.`,
+  )
+}
+
+/** The workspace that signing in goes to: the one that was entered last; 403 for who is in none. */
+export async function usualWorkspace(db: Db, user_id: string): Promise<number> {
+  const all = await workspacesOf(db, user_id)
+  const [last] = all.sort((a, b) => b.entered_at.localeCompare(a.entered_at))
+  if (!last) throw forbidden('You are a member of no workspace. Ask for an invitation.')
+  return last.id
+}
+
+/** Notes that a person is in the context's workspace from now on. */
+export const enter = (tx: Db, { workspace_id, now: entered_at }: Context, user_id: string) =>
+  tx
+    .updateTable('memberships')
+    .set({ entered_at })
+    .where('workspace_id', '=', workspace_id)
+    .where('user_id', '=', user_id)
+    .execute()
+
+/** Tells what became of an account in every workspace where the person can be met. */
+export async function recordOfPerson(
+  tx: Db,
+  context: Omit<Context, 'workspace_id'>,
+  user_id: string,
+  change: Pick<Change, 'action' | 'before' | 'after'>,
+): Promise<void> {
+  for (const { id: workspace_id } of await workspacesOf(tx, user_id))
+    await recordChange(tx, { ...context, workspace_id }, { ...change, kind: 'users', record_id: user_id })
+}
+
+/** Makes a person a member of the context's workspace. */
+export async function insertMember(tx: Db, context: Context, user_id: string, role: Role): Promise<void> {
+  const { workspace_id, now } = context
+  await tx
+    .insertInto('memberships')
+    .values({ workspace_id, user_id, role, created_at: now, entered_at: now })
+    .execute()
+  await tx.updateTable('users').set({ left_at: null }).where('id', '=', user_id).execute()
+  await recordChange(tx, context, {
+    ...{ action: 'created', kind: 'members', record_id: user_id },
+    after: { role },
+  })
+}

@@ -1,0 +1,38 @@
+import { type Clock, isoTime } from '../../clock.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import type { Actor } from '../../events/context.ts'
+import { oneAccount, recordOfPerson } from './memberships.ts'
+import { newToken } from './tokens.ts'
+
+/** How long a link for a new password can be used. */
+const reset_ms = 24 * 3600 * 1000
+
+/** Makes a link's token for a new password of the account with this e-mail or id, in place of an older one; null for none. */
+export function makeResetToken(db: Db, clock: Clock, actor: Actor, who: string): Promise<string | null> {
+  return transaction(db, async (tx) => {
+    const user = await oneAccount(tx, who)
+    if (!user) return null
+    const { token, hash: reset_hash } = newToken()
+    const now_ms = clock.now()
+    await tx
+      .updateTable('users')
+      .set({ reset_hash, reset_expires_at: isoTime(now_ms + reset_ms) })
+      .where('id', '=', user.id)
+      .execute()
+    const context = { actor, request_id: null, now: isoTime(now_ms), now_ms, elapsed: clock.elapsed }
+    await recordOfPerson(tx, context, user.id, { action: 'reset_link_made' })
+    return token
+  })
+}
+
+/** The person of the newest link, with whether it can still be used. */
+export async function userOfReset(db: Db, clock: Clock, hash: string) {
+  const row = await db
+    .selectFrom('users')
+    .select(['id', 'email', 'reset_expires_at'])
+    .where('reset_hash', '=', hash)
+    .executeTakeFirst()
+  return row
+    ? { id: row.id, email: row.email, open: String(row.reset_expires_at) > isoTime(clock.now()) }
+    : null
+}

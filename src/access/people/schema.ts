@@ -1,0 +1,186 @@
+import { type Static, Type } from 'typebox'
+import { Body, Email, Id, OptionalText, Text, Timestamp } from '../../http/fields.ts'
+import { type Role, roles } from './roles.ts'
+
+export const RoleField = (options = {}) => Type.Unsafe<Role>({ type: 'string', enum: roles, ...options })
+export const UserId = (options = {}) =>
+  Type.String({ examples: ['usr_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'], ...options })
+const email = Type.String({ examples: ['ada@example.com'] })
+/** As it is typed: never trimmed. Its length is judged where one is set. */
+export const Password = (options = {}) => Type.String({ verbatim: true, maxLength: 200, ...options })
+export const RequiredEmail = () => Type.Unsafe<string>({ ...Email(), type: 'string', minLength: 1 })
+/** Of a link, which is shown once. */
+export const Token = () => Type.String({ minLength: 1, maxLength: 200 })
+
+export const languages = ['en', 'de'] as const
+type Language = (typeof languages)[number]
+export const OptionalZone = () =>
+  OptionalText(64, { description: 'An IANA time zone.', examples: ['Europe/Berlin'] })
+export const OptionalLanguage = () =>
+  Type.Unsafe<Language | null>({ type: ['string', 'null'], enum: [...languages, null] })
+export const Currency = (options = {}) =>
+  Type.String({ minLength: 1, maxLength: 3, description: 'ISO 4217.', examples: ['EUR'], ...options })
+
+export const Profile = Type.Object(
+  {
+    id: UserId(),
+    name: Type.String({ examples: ['Ada Lovelace'] }),
+    email,
+    time_zone: OptionalZone(),
+    language: OptionalLanguage(),
+  },
+  { title: 'Profile' },
+)
+export type Profile = Static<typeof Profile>
+
+/** Who is signed in, where, and what that allows. */
+export const SignedIn = Type.Object(
+  {
+    user: Profile,
+    workspace: Type.Object({ id: Id(), name: Type.String(), currency: Currency() }),
+    role: RoleField(),
+    scopes: Type.Array(Type.String(), { description: 'What the role allows here.' }),
+    workspaces: Type.Array(Type.Object({ id: Id(), name: Type.String(), role: RoleField() })),
+    session_id: Type.String(),
+  },
+  { title: 'SignedIn' },
+)
+export type SignedIn = Static<typeof SignedIn>
+
+export const SetupState = Type.Object({
+  needed: Type.Boolean({ description: 'Whether nobody has an account yet.' }),
+})
+export const SetupBody = Body(
+  {
+    token: Token(),
+    name: Text(255),
+    email: RequiredEmail(),
+    password: Password(),
+    workspace_name: Text(255),
+    time_zone: OptionalZone(),
+    language: OptionalLanguage(),
+    currency: Currency(),
+  },
+  [],
+  ['token', 'name', 'email', 'password', 'workspace_name'],
+)
+export const SignInBody = Body(
+  { email: Type.String({ minLength: 1, maxLength: 320 }), password: Password() },
+  [],
+  ['email', 'password'],
+)
+export const SwitchBody = Body({ workspace_id: Id() }, Object.keys(SignedIn.properties))
+export const ResetBody = Body({ token: Token(), password: Password() }, [], ['token', 'password'])
+
+export const Session = Type.Object(
+  {
+    id: Type.String({ examples: ['ses_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+    current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+    created_at: Timestamp(),
+    last_used_at: Timestamp({ description: 'To the minute.' }),
+    expires_at: Timestamp({ description: 'Unless it is used before.' }),
+    user_agent: OptionalText(500),
+    address: OptionalText(100),
+  },
+  { title: 'Session' },
+)
+export const SessionParams = Type.Object({ session_id: Type.String() })
+
+export const ProfileBody = Body(
+  {
+    name: Text(255),
+    email: RequiredEmail(),
+    time_zone: OptionalZone(),
+    language: OptionalLanguage(),
+    current_password: Password({ description: 'Needed to change the e-mail.' }),
+  },
+  ['id'],
+)
+export const PasswordBody = Body(
+  { current_password: Password(), new_password: Password() },
+  [],
+  ['current_password', 'new_password'],
+)
+
+export const DeletionBody = Body({ current_password: Password() }, [], ['current_password'])
+
+const revokes =
+  'The live API keys that the person has made here end too, with what was made by them; needs keys:write.'
+
+export const Member = Type.Object(
+  {
+    id: UserId({ description: 'Of the person.' }),
+    name: Type.String({ examples: ['Ada Lovelace'] }),
+    email,
+    role: RoleField(),
+    created_at: Timestamp({ description: 'Since when.' }),
+  },
+  { title: 'Member' },
+)
+export type Member = Static<typeof Member>
+export const MemberParams = Type.Object({ user_id: Type.String() })
+export const MemberBody = Body(
+  {
+    role: RoleField(),
+    revoke_keys: Type.Boolean({ description: `true: ${revokes} Without it they stay.` }),
+  },
+  ['id', 'name', 'email', 'created_at'],
+)
+export const RemovalQuery = Type.Object(
+  {
+    revoke_keys: Type.Optional(
+      Type.Unsafe<'true' | 'false'>({
+        type: 'string',
+        enum: ['true', 'false'],
+        description: `true: ${revokes} Without it they stay.`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const invitation = {
+  id: Type.String({ examples: ['inv_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+  email,
+  role: RoleField(),
+  created_at: Timestamp(),
+  expires_at: Timestamp(),
+}
+export const Invitation = Type.Object(invitation, { title: 'Invitation' })
+export type Invitation = Static<typeof Invitation>
+export const InvitationCreated = Type.Object(
+  {
+    ...invitation,
+    url_path: Type.String({
+      description: 'Of the link to hand over; shown this once. No e-mail is sent.',
+      examples: ['/invitation#Jx0'],
+    }),
+  },
+  { title: 'InvitationCreated' },
+)
+export const InvitationParams = Type.Object({ invitation_id: Type.String() })
+export const InvitationBody = Body({ email: RequiredEmail(), role: RoleField() }, [], ['email', 'role'])
+export const LookUpBody = Body({ token: Token() }, [], ['token'])
+export const Invited = Type.Object({
+  workspace_name: Type.String(),
+  email,
+  role: RoleField(),
+  has_account: Type.Boolean({
+    description: 'Whether an account with this e-mail exists. It may be yours, or somebody else’s.',
+  }),
+})
+export const AcceptBody = Body(
+  {
+    token: Token(),
+    name: Text(255),
+    password: Password(),
+    new_account: Type.Boolean({
+      description:
+        'true: make an account of your own, with this password, also where another account has the same e-mail. Without it, an e-mail that has an account needs its password.',
+    }),
+    time_zone: OptionalZone(),
+    language: OptionalLanguage(),
+  },
+  [],
+  ['token', 'password'],
+)

@@ -1,0 +1,107 @@
+import { type Clock, isoTime } from '../../clock.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import { newId } from '../../db/ids.ts'
+import { prepare } from '../../db/statements/prepare.ts'
+import { recordChange } from '../../events/audit.ts'
+import type { Context } from '../../events/context.ts'
+import type { Access } from '../../http/auth.ts'
+import { enter } from './memberships.ts'
+import { type Role, scopesOf } from './roles.ts'
+import { newToken } from './tokens.ts'
+
+const day_ms = 24 * 3600 * 1000
+// A session ends when it is not used for so long, and in any case after so long.
+const idle_ms = 30 * day_ms
+export const longest_ms = 90 * day_ms
+
+/** What is known of the browser that a session is of. */
+export type Device = { user_agent: string | null; address: string | null }
+
+/** Signs a person in to the context's workspace. The token is stored nowhere: only its hash is. */
+export async function startSession(
+  tx: Db,
+  context: Context,
+  user_id: string,
+  device: Device,
+): Promise<{ id: string; token: string }> {
+  const { workspace_id, now, now_ms } = context
+  const id = newId('ses')
+  const { token, hash } = newToken()
+  await tx
+    .insertInto('sessions')
+    .values({
+      ...{ id, hash, user_id, workspace_id, ...device },
+      ...{ created_at: now, last_used_at: now, expires_at: isoTime(now_ms + idle_ms) },
+    })
+    .execute()
+  await enter(tx, context, user_id)
+  await recordChange(tx, context, { action: 'signed_in', kind: 'sessions', record_id: id, after: device })
+  return { id, token }
+}
+
+/**
+ * Moves a person's session to the context's workspace, by a new token: whoever still shows the old one, such as a request
+ * on its way, must not write into the wrong workspace. The caller has locked the person, and looked again at the session.
+ */
+export async function moveSession(tx: Db, context: Context, id: string, user_id: string): Promise<string> {
+  const { workspace_id } = context
+  const { token, hash } = newToken()
+  await tx.updateTable('sessions').set({ hash, workspace_id }).where('id', '=', id).execute()
+  await enter(tx, context, user_id)
+  return token
+}
+
+const liveSession = prepare((db, { hash }: { hash: string }) =>
+  db
+    .selectFrom('sessions as s')
+    .innerJoin('memberships as m', (join) =>
+      join.onRef('m.workspace_id', '=', 's.workspace_id').onRef('m.user_id', '=', 's.user_id'),
+    )
+    .select(['s.id', 's.user_id', 's.workspace_id', 's.expires_at', 'm.role'])
+    .where('s.hash', '=', hash),
+)
+
+/** The access that a session gives, by its hash: what the role in its workspace allows; null when it has ended. */
+export async function findSession(db: Db, hash: string): Promise<Access | null> {
+  const [session] = await liveSession(db, { hash })
+  if (!session) return null
+  const { id, user_id, workspace_id, expires_at } = session
+  const actor = { kind: 'person', id: user_id } as const
+  const role = session.role as Role
+  return { id, actor, workspace_id, expires_at, role, scopes: scopesOf(role) }
+}
+
+/** Ends sessions of a person: all of them, or those of one workspace, or all but one. */
+export async function endSessions(
+  tx: Db,
+  user_id: string,
+  { workspace_id, but }: { workspace_id?: number; but?: string } = {},
+): Promise<void> {
+  let ending = tx.deleteFrom('sessions').where('user_id', '=', user_id)
+  if (workspace_id !== undefined) ending = ending.where('workspace_id', '=', workspace_id)
+  if (but !== undefined) ending = ending.where('id', '<>', but)
+  await ending.execute()
+}
+
+/** Notes when sessions are used and pushes their ends on, once a minute for each at most. */
+export function createSessionUse(db: Db, clock: Clock): (access: Access) => void {
+  const noted = new Map<string, number>()
+  return ({ id }) => {
+    const now = clock.now()
+    if (now - (noted.get(id) ?? 0) < 60_000) return
+    if (noted.size > 10_000) noted.clear()
+    noted.set(id, now)
+    transaction(db, (tx) => noteUse(tx, id, now)).catch(() => noted.delete(id))
+  }
+}
+
+async function noteUse(tx: Db, id: string, now: number): Promise<void> {
+  const session = await tx.selectFrom('sessions').select('created_at').where('id', '=', id).executeTakeFirst()
+  if (!session) return
+  const end = Math.min(now + idle_ms, Date.parse(session.created_at) + longest_ms)
+  await tx
+    .updateTable('sessions')
+    .set({ last_used_at: isoTime(now), expires_at: isoTime(end) })
+    .where('id', '=', id)
+    .execute()
+}

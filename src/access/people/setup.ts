@@ -1,0 +1,32 @@
+import type { Db } from '../../db/db.ts'
+import { lockInstallation } from '../../db/locks.ts'
+import { newToken } from './tokens.ts'
+import { anyUser } from './users.ts'
+
+const name = 'setup_link'
+
+/** A new link's token for the first account, in place of an older one; null when somebody has an account. */
+export async function makeSetupToken(tx: Db): Promise<string | null> {
+  await lockInstallation(tx)
+  if (await anyUser(tx)) return null
+  const { token, hash: value } = newToken()
+  await tx
+    .insertInto('settings')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
+  return token
+}
+
+/** Whether this is the hash of the link's token. Hashes are compared: the time that takes tells nothing of a token. */
+export async function isSetupHash(db: Db, hash: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', name)
+    .where('value', '=', hash)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export const removeSetupToken = (tx: Db) => tx.deleteFrom('settings').where('name', '=', name).execute()

@@ -1,0 +1,43 @@
+import type { FastifyRequest } from 'fastify'
+import type { Db } from '../../db/db.ts'
+import { workspacesOf } from './memberships.ts'
+import { scopesOf } from './roles.ts'
+import type { Profile, SignedIn } from './schema.ts'
+import { findUser } from './users.ts'
+
+/** A person as the profile shows it. */
+export async function profileOf(db: Db, id: string): Promise<Profile> {
+  const user = await findUser(db, id)
+  if (!user) throw new Error(`There is no person ${id}.`)
+  const { name, email, time_zone, language } = user
+  return { id, name, email, time_zone, language: language as Profile['language'] }
+}
+
+type Place = { session_id: string; user_id: string; workspace_id: number }
+
+/** Whose session a request is of; for routes that only a session is let in to. */
+export const placeOf = ({ access }: FastifyRequest): Place => ({
+  session_id: access.id,
+  user_id: String(access.actor.id),
+  workspace_id: access.workspace_id,
+})
+
+/** What a session says of itself; null for one whose person is no member there any more. `all` are the scopes of the service. */
+export async function signedIn(
+  db: Db,
+  { session_id, user_id, workspace_id }: Place,
+  all: readonly string[],
+): Promise<SignedIn | null> {
+  const workspaces = await workspacesOf(db, user_id)
+  const here = workspaces.find(({ id }) => id === workspace_id)
+  if (!here) return null
+  const { id, name, currency, role } = here
+  return {
+    user: await profileOf(db, user_id),
+    workspace: { id, name, currency },
+    role,
+    scopes: scopesOf(role) ?? [...all],
+    workspaces: workspaces.map(({ id, name, role }) => ({ id, name, role })),
+    session_id,
+  }
+}

@@ -1,0 +1,82 @@
+import type { Db } from '../../db/db.ts'
+import { newId } from '../../db/ids.ts'
+
+/**
+ * By what an e-mail is compared: without case, and the same for every composition of its letters. Several accounts may
+ * have one. Migration 0013 has a copy: a change of this needs a new migration.
+ */
+export const emailKey = (email: string): string => email.trim().normalize('NFKC').toUpperCase().toLowerCase()
+
+const columns = [
+  'id',
+  'name',
+  'email',
+  'password_hash',
+  'time_zone',
+  'language',
+  'created_at',
+  'updated_at',
+] as const
+
+export type User = NonNullable<Awaited<ReturnType<typeof findUser>>>
+
+export const findUser = (db: Db, id: string) =>
+  db.selectFrom('users').select(columns).where('id', '=', id).executeTakeFirst()
+
+/** Whether anybody has an account with this e-mail. */
+export async function hasAccount(db: Db, email: string): Promise<boolean> {
+  const some = db.selectFrom('users').select('id').where('email_key', '=', emailKey(email)).limit(1)
+  return (await some.executeTakeFirst()) !== undefined
+}
+
+/** The accounts with an e-mail or an id, oldest first, up to 100. */
+export const usersNamed = (db: Db, email_or_id: string) =>
+  db
+    .selectFrom('users')
+    .select(columns)
+    .where((eb) => eb.or([eb('id', '=', email_or_id), eb('email_key', '=', emailKey(email_or_id))]))
+    .orderBy('id')
+    .limit(100)
+    .execute()
+
+/** Everybody who has an account, oldest first. */
+export const listUsers = (db: Db) =>
+  db
+    .selectFrom('users')
+    .select(['id', 'name', 'email', 'created_at'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+
+export const anyUser = async (db: Db): Promise<boolean> =>
+  (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
+
+type NewUser = {
+  name: string
+  email: string
+  password_hash: string
+  time_zone?: string | null | undefined
+  language?: string | null | undefined
+}
+
+/** Makes an account and returns its id. */
+export async function insertUser(tx: Db, now: string, user: NewUser): Promise<string> {
+  const { name, email, password_hash, time_zone = null, language = null } = user
+  const id = newId('usr')
+  await tx
+    .insertInto('users')
+    .values({
+      ...{ id, name, email, email_key: emailKey(email), password_hash, time_zone, language },
+      ...{ created_at: now, updated_at: now, reset_hash: null, reset_expires_at: null, left_at: null },
+    })
+    .execute()
+  return id
+}
+
+/** A new password: a link for another one is worth nothing any more. */
+export const setPassword = (tx: Db, now: string, id: string, password_hash: string) =>
+  tx
+    .updateTable('users')
+    .set({ password_hash, updated_at: now, reset_hash: null, reset_expires_at: null })
+    .where('id', '=', id)
+    .execute()

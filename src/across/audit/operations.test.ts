@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { makeRequest } from '../../../test/booking.ts'
+import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
+import { people_operations } from '../../../test/people.ts'
+import { type Receiver, startReceiver } from '../../../test/receiver.ts'
+import { log, register, until } from '../../../test/webhooks.ts'
+
+const clock = turnableClock(Date.now())
+let rapport: Rapport
+let call: Rapport['call']
+let receiver: Receiver
+before(async () => {
+  // One attempt and no retry: what fails is failed.
+  rapport = await startRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '1' } })
+  receiver = await startReceiver({ answer: { status: 500 } })
+  call = rapport.call
+})
+after(async () => {
+  await rapport.close()
+  await receiver.close()
+})
+
+const base = '/api/v1'
+async function made(path: string, body: object) {
+  const reply = await call('POST', `${base}${path}`, body)
+  assert.equal(reply.status, 201, reply.text)
+  return reply.body.data
+}
+async function gone(path: string) {
+  const reply = await call('DELETE', `${base}${path}`)
+  assert.equal(reply.status, 200, reply.text)
+  return path
+}
+
+// Every kind of record: how one is made, and a change of it.
+let slugs = 0
+const records: Record<string, { body: () => object; change: object }> = {
+  contacts: { body: () => ({ first_name: 'Ana', last_name: 'Ruiz' }), change: { title: 'CEO' } },
+  companies: { body: () => ({ name: 'Acme' }), change: { website: 'https://acme.example' } },
+  deals: { body: () => ({ name: 'Relaunch' }), change: { value: 100.5 } },
+  activities: { body: () => ({ subject: 'Call' }), change: { outcome: 'Nobody there' } },
+  appointments: {
+    body: () => ({ title: 'Demo', start_at: '2027-01-04T10:00:00Z', end_at: '2027-01-04T11:00:00Z' }),
+    change: { location: 'Here' },
+  },
+  'booking-pages': {
+    body: () => ({ slug: `demo-${++slugs}`, title: 'Demo', time_zone: 'Europe/Berlin' }),
+    change: { duration_minutes: 45 },
+  },
+}
+
+const record = async (kind: string) => `/${kind}/${(await made(`/${kind}`, records[kind]?.body() ?? {})).id}`
+const note = async () => {
+  const contact = await record('contacts')
+  return `${contact}/notes/${(await made(`${contact}/notes`, { body: 'Met' })).id}`
+}
+const hook = async () =>
+  `/webhooks/${(await register(call, { url: receiver.url, events: ['contact.deleted'] })).id}`
+async function paused() {
+  const path = await hook()
+  await call('POST', `${base}${path}/pause`)
+  return path
+}
+/** A webhook with one delivery that failed for good, and that delivery. */
+async function failed() {
+  const { id } = await register(call, { url: receiver.url, events: ['company.deleted'] })
+  await gone(await record('companies'))
+  const all = await until(
+    async () => {
+      clock.advance(2000)
+      rapport.wake()
+      return log(call, `webhook_id=${id}`)
+    },
+    ([delivery]) => delivery?.status === 'failed',
+    10_000,
+  )
+  return { webhook: `/webhooks/${id}`, delivery: `/deliveries/${all[0]?.id}` }
+}
+
+/** How an operation is tried. */
+type Trial = {
+  /** Makes what is needed; the path that it then is called by. */
+  path: () => Promise<string>
+  body?: () => object
+  /** What it answers when it changes something. */
+  status?: 200 | 201
+  /** What the same call answers when it is repeated and changes nothing; null where it changes something each time. */
+  again: 200 | 404 | 409 | null
+  /** Called in vain before; default: the same path with a wrong body, or for a DELETE with a wrong If-Match. */
+  in_vain?: string
+  /** The actions that it leaves in the log. */
+  actions: string[]
+}
+
+const created = (path: string, body: () => object): Trial => ({
+  ...{ path: async () => path, body, status: 201, again: null, actions: ['created'] },
+})
+const changed = (path: () => Promise<string>, change: object): Trial => ({
+  ...{ path, body: () => change, again: 200, actions: ['updated'] },
+})
+const removed = (path: () => Promise<string>): Trial => ({ path, again: 404, actions: ['deleted'] })
+const acted = (
+  path: () => Promise<string>,
+  name: string,
+  action: string,
+  rest: Partial<Trial> = {},
+): Trial => ({
+  ...{ path: async () => `${await path()}/${name}`, again: 200, actions: [action], ...rest },
+})
+
+const trials: Record<string, Trial> = {}
+for (const [kind, { body, change }] of Object.entries(records)) {
+  const one = () => record(kind)
+  trials[`post /${kind}`] = created(`/${kind}`, body)
+  trials[`put /${kind}/{id}`] = changed(one, change)
+  trials[`patch /${kind}/{id}`] = changed(one, change)
+  trials[`delete /${kind}/{id}`] = removed(one)
+  trials[`post /${kind}/{id}/restore`] = acted(async () => gone(await one()), 'restore', 'restored')
+}
+const notes = '/contacts/{id}/notes'
+const webhook = '/webhooks/{webhook_id}'
+const apiKey = async () => `/keys/${(await made('/keys', { name: 'Website form' })).id}`
+const request = async () => `/appointments/${await makeRequest(rapport)}`
+const saved = () => ({ list: 'contacts', name: 'Leads', query: 'stage=lead' })
+const view = async () => `/views/${(await made('/views', saved())).id}`
+const completed = async () => {
+  const path = await record('activities')
+  await call('POST', `${base}${path}/complete`)
+  return path
+}
+Object.assign(trials, {
+  [`post ${notes}`]: {
+    ...{ path: async () => `${await record('contacts')}/notes`, body: () => ({ body: 'Met' }) },
+    ...{ status: 201, again: null, actions: ['created'] },
+  },
+  [`put ${notes}/{note_id}`]: changed(note, { body: 'Wrote' }),
+  [`patch ${notes}/{note_id}`]: changed(note, { body: 'Wrote' }),
+  [`delete ${notes}/{note_id}`]: removed(note),
+  [`post ${notes}/{note_id}/restore`]: acted(async () => gone(await note()), 'restore', 'restored'),
+  'post /deals/{id}/change-stage': acted(() => record('deals'), 'change-stage', 'stage_changed', {
+    body: () => ({ stage: 'demo' }),
+  }),
+  'post /activities/{id}/complete': acted(() => record('activities'), 'complete', 'completed'),
+  'post /activities/{id}/reopen': acted(completed, 'reopen', 'reopened'),
+  'post /appointments/{id}/accept': acted(request, 'accept', 'accepted'),
+  'post /appointments/{id}/decline': acted(request, 'decline', 'declined'),
+  'post /appointments/{id}/cancel': acted(() => record('appointments'), 'cancel', 'cancelled'),
+  'delete /trash/{kind}/{id}': {
+    path: async () => `/trash${await gone(await record('companies'))}`,
+    ...{ in_vain: '/trash/companies/999999', again: 404, actions: ['erased'] },
+  },
+  'post /keys': created('/keys', () => ({ name: 'Website form' })),
+  'post /keys/{key_id}/revoke': acted(apiKey, 'revoke', 'revoked'),
+  'post /views': created('/views', saved),
+  'put /views/{view_id}': changed(view, { query: 'stage=customer' }),
+  'patch /views/{view_id}': changed(view, { name: 'Customers' }),
+  'delete /views/{view_id}': removed(view),
+  'post /webhooks': created('/webhooks', () => ({ url: receiver.url, events: ['deal.won'] })),
+  [`put ${webhook}`]: changed(hook, { events: ['deal.won', 'deal.lost'] }),
+  [`patch ${webhook}`]: changed(hook, { name: 'Billing' }),
+  [`delete ${webhook}`]: removed(hook),
+  [`post ${webhook}/pause`]: acted(hook, 'pause', 'paused'),
+  [`post ${webhook}/resume`]: acted(paused, 'resume', 'resumed'),
+  [`post ${webhook}/rotate-secret`]: acted(hook, 'rotate-secret', 'secret_rotated', { again: null }),
+  // It sends something and changes nothing; the delivery log has it.
+  [`post ${webhook}/test`]: acted(hook, 'test', '', { again: null, actions: [] }),
+  // Its delivery fails again, so that calling it once more sends it once more.
+  [`post ${webhook}/resend-failed`]: acted(async () => (await failed()).webhook, 'resend-failed', 'resent', {
+    again: null,
+  }),
+  'post /deliveries/{delivery_id}/resend': acted(
+    async () => (await failed()).delivery,
+    'resend',
+    'resent',
+    // Until its attempt has ended, it cannot be sent once more.
+    { again: null },
+  ),
+} satisfies Record<string, Trial>)
+
+const total = async () => (await call('GET', `${base}/audit-log?per_page=1`)).body.meta.total
+const newest = async (count: number) =>
+  count ? (await call('GET', `${base}/audit-log?per_page=${count}`)).body.data : []
+
+/** What a call leaves in the log. */
+async function entriesOf(work: () => Promise<Reply>) {
+  const before = await total()
+  const reply = await work()
+  return { reply, entries: await newest((await total()) - before) }
+}
+
+test('every operation that writes is tried here', async () => {
+  const { paths } = (await call('GET', `${base}/openapi.json`)).body
+  const writing = Object.entries<object>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).flatMap((method) => (method === 'get' ? [] : `${method} ${path.replace(base, '')}`)),
+  )
+  // Those of people are tried beside their code.
+  assert.deepEqual(writing.sort(), [...Object.keys(trials), ...people_operations].sort())
+})
+
+for (const [name, trial] of Object.entries(trials)) {
+  const { path: prepare, body, status = 200, again, actions, in_vain } = trial
+  test(`${name} leaves ${actions.join() || 'nothing'} with who and which request; without a change, nothing`, async () => {
+    const path = base + (await prepare())
+    const method = name.split(' ')[0]?.toUpperCase() ?? ''
+    const content = body?.()
+
+    const unknown = { ...content, never_a_field: 1 }
+    const refused = await entriesOf(() =>
+      in_vain
+        ? call(method, base + in_vain)
+        : method === 'DELETE'
+          ? call(method, path, undefined, { 'if-match': '"another"' })
+          : call(method, path, unknown),
+    )
+    const refusal = in_vain ? 404 : method === 'DELETE' ? 412 : 422
+    assert.equal(refused.reply.status, refusal, refused.reply.text)
+    assert.deepEqual(refused.entries, [])
+    assert.deepEqual((await entriesOf(() => call('GET', path.replace(/\/[a-z-]+$/, '')))).entries, [])
+
+    const key: Record<string, string> = method === 'POST' ? { 'idempotency-key': `once ${name}` } : {}
+    const { reply, entries } = await entriesOf(() => call(method, path, content, key))
+    assert.equal(reply.status, status, reply.text)
+    assert.deepEqual(
+      entries.map(({ action }: { action: string }) => action),
+      actions,
+    )
+    for (const { actor, request_id, occurred_at } of entries) {
+      assert.equal(actor.kind, 'key')
+      assert.match(actor.id, /^key_/)
+      assert.equal(actor.name, 'First key')
+      assert.equal(request_id, reply.headers.get('x-request-id'))
+      assert.equal(occurred_at, new Date(clock.now()).toISOString())
+    }
+
+    if (method === 'POST') {
+      const replayed = await entriesOf(() => call(method, path, content, key))
+      assert.equal(replayed.reply.headers.get('idempotency-replayed'), 'true')
+      assert.deepEqual(replayed.entries, [])
+    }
+    if (again === null) return
+    const repeated = await entriesOf(() => call(method, path, content))
+    assert.equal(repeated.reply.status, again, repeated.reply.text)
+    assert.deepEqual(repeated.entries, [])
+  })
+}

@@ -1,0 +1,72 @@
+import type { Reading } from '../../db/db.ts'
+import { cutPage } from '../../db/lists/lists.ts'
+import { List, Single } from '../../http/envelope.ts'
+import { invalid } from '../../http/errors.ts'
+import { sendRecord } from '../../http/etag.ts'
+import { IdParams } from '../../http/fields.ts'
+import { pageAnswer, pageOf } from '../../http/lists.ts'
+import { orNotFound } from '../../http/records.ts'
+import { mayRead, readableKinds } from '../../http/scopes.ts'
+import type { App } from '../../http/server.ts'
+import { countEntries, findEntry, listEntries, type Place } from './queries.ts'
+import { AuditEntry, AuditQuery, ListedAuditEntry } from './schema.ts'
+
+const order = 'audit_log'
+
+/** The audit log, to be read: nothing but the changes themselves writes it. */
+export function auditRoutes(app: App, { reading }: { reading: Reading }): void {
+  app.get(
+    '/api/v1/audit-log',
+    {
+      config: { scope: 'audit_log:read' },
+      schema: {
+        'x-extension': true,
+        summary: 'List who changed what',
+        description: 'Newest first, of kinds that the key may read.',
+        querystring: AuditQuery,
+        response: { 200: List(ListedAuditEntry) },
+      },
+    },
+    (request) => {
+      const { workspace_id, scopes } = request.access
+      const { kind, record_id, action, actor_id, from, to } = request.query
+      const kinds = kind === undefined ? readableKinds(scopes) : [kind].filter((one) => mayRead(scopes, one))
+      const filters = { kinds, record_id, action, actor_id, from, to }
+      if (record_id !== undefined && kind === undefined)
+        throw invalid([{ field: 'kind', code: 'required', message: 'kind is required with record_id.' }])
+      const page = pageOf(request.query, order, ['string', 'number'])
+      return reading(async (db) => {
+        if ('offset' in page) {
+          const total = await countEntries(db, workspace_id, filters)
+          const window = { limit: page.per_page, offset: page.offset }
+          const entries = page.offset < total ? await listEntries(db, workspace_id, filters, window) : []
+          return pageAnswer(entries, { total, next: null }, order, page)
+        }
+        const window = { limit: page.per_page + 1, after: page.after as Place | null }
+        const { shown, last } = cutPage(await listEntries(db, workspace_id, filters, window), page.per_page)
+        const next = last ? [last.occurred_at, last.id] : null
+        return pageAnswer(shown, { total: null, next }, order, page)
+      })
+    },
+  )
+
+  app.get(
+    '/api/v1/audit-log/:id',
+    {
+      config: { scope: 'audit_log:read' },
+      schema: {
+        'x-extension': true,
+        summary: 'Read an entry of the audit log',
+        description: 'Of a kind that the key may read.',
+        params: IdParams,
+        response: { 200: Single(AuditEntry) },
+      },
+    },
+    async (request, reply) => {
+      const { workspace_id, scopes } = request.access
+      const kinds = readableKinds(scopes)
+      const entry = await reading((db) => findEntry(db, workspace_id, kinds, request.params.id))
+      return sendRecord(request, reply, orNotFound('entry', entry))
+    },
+  )
+}

@@ -1,0 +1,74 @@
+import { type Static, Type } from 'typebox'
+import { NamedActor } from '../../events/actors.ts'
+import { Id, Listed, ListQuery, nullableObject, Timestamp, time } from '../../http/fields.ts'
+import { cursor } from '../../http/lists.ts'
+
+/** What entries are about, as the log names it. */
+const audited_kinds = [
+  'contacts',
+  'notes',
+  'companies',
+  'deals',
+  'activities',
+  'appointments',
+  'booking_pages',
+  'webhooks',
+  'deliveries',
+  'api_keys',
+  'views',
+  'workspaces',
+  'users',
+  'members',
+  'invitations',
+  'sessions',
+] as const
+type Kind = (typeof audited_kinds)[number]
+
+/** Fields of a record on one side of a change; null where there is nothing to tell. */
+const Side = (description: string) =>
+  nullableObject(
+    Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description }),
+  )
+
+export const AuditEntry = Type.Object(
+  {
+    id: Id({ examples: [1024] }),
+    occurred_at: Timestamp(),
+    actor: NamedActor,
+    action: Type.String({ description: 'What was done, as a verb in the past.', examples: ['updated'] }),
+    kind: Type.String({ examples: ['contacts'] }),
+    record_id: Type.Unsafe<number | string>({
+      type: ['integer', 'string'],
+      description: 'A text for webhooks, deliveries and keys.',
+      examples: [42],
+    }),
+    before: Side('The fields concerned, as GET showed them before.'),
+    after: Side('The same after.'),
+    request_id: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'The X-Request-Id of the answer; null where no request made the change.',
+    }),
+  },
+  { title: 'AuditEntry' },
+)
+export type AuditEntry = Static<typeof AuditEntry>
+
+const { before, after } = AuditEntry.properties
+/** The list view: the same, but for long sides. */
+export const ListedAuditEntry = Type.Object(
+  { ...AuditEntry.properties, before: Listed(before), after: Listed(after) },
+  { title: 'ListedAuditEntry' },
+)
+export type ListedAuditEntry = Static<typeof ListedAuditEntry>
+
+const text = (max: number, description: string) => Type.Optional(Type.String({ maxLength: max, description }))
+
+export const AuditQuery = ListQuery({
+  cursor,
+  kind: Type.Optional(Type.Unsafe<Kind>({ type: 'string', enum: audited_kinds })),
+  record_id: text(255, 'Of one record; needs kind.'),
+  action: text(64, 'Such as created, updated or deleted.'),
+  actor_id: text(255, 'The id of a key or a person.'),
+  from: time('At or after this time.'),
+  to: time('At or before this time.'),
+})

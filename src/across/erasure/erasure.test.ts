@@ -1,0 +1,466 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { afterEach, beforeEach, test } from 'node:test'
+import { sql } from 'kysely'
+import { visitor } from '../../../test/booking.ts'
+import { newWorkspace, readStored } from '../../../test/database.ts'
+import { engine } from '../../../test/engine.ts'
+import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { beside, makeKey } from '../../../test/keys.ts'
+import { type Receiver, startReceiver } from '../../../test/receiver.ts'
+import { act, delivery, log, register, total, until } from '../../../test/webhooks.ts'
+import { catalogue } from '../../app.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import { normaliseText } from '../../db/lists/search.ts'
+import { going } from '../../db/records.ts'
+import { createSeal } from '../../db/seal.ts'
+import { emptyTrash } from '../trash/retention.ts'
+
+const clock = turnableClock()
+let rapport: Rapport
+let receiver: Receiver
+let call: Rapport['call']
+beforeEach(async () => {
+  rapport = await startRapport({ clock, env: { SECRET_KEY: 'a key for tests, of 32 characters' } })
+  call = rapport.call
+  // A receiver that answers with what it was sent, as some do.
+  receiver = await startReceiver({
+    answer: ({ body }) => ({ status: 200, body, headers: { 'x-echo': encodeURI(body.slice(0, 900)) } }),
+  })
+})
+afterEach(async () => {
+  await rapport.close()
+  await receiver.close()
+})
+
+const api = '/api/v1'
+async function ok(method: string, path: string, body?: object, headers?: Record<string, string>) {
+  const reply = await call(method, api + path, body, headers)
+  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
+  return reply.body.data
+}
+const auditOf = async (kind: string, id: number) =>
+  (await ok('GET', `/audit-log?kind=${kind}&record_id=${id}`)) as Record<string, unknown>[]
+
+const person = {
+  ...{ first_name: 'Zébuline', last_name: 'Quørndale', email: 'zq.private@quux.example' },
+  ...{ phone: '+49 151 2347 9981', mobile: '0160 7788 1234' },
+}
+const former = { last_name: 'Maidenhart', phone: '+49 30 5550 7171' }
+// Nothing of it may be left: in any case, also without accents, as the search and the orders keep it.
+const traces = [
+  ...Object.values(person),
+  ...Object.values(former),
+  'a private word',
+  'xylotag',
+  'fieldsecret',
+  'xylostage',
+]
+// A visitor who wrote with the person's e-mail, and gave another name and number.
+const typed = { first_name: 'Wilhelmina', last_name: 'Trasketh', phone: '+49 170 4433 221' }
+traces.push(...Object.values(typed))
+const times = (hour: number) => ({
+  start_at: `2026-12-01T${hour}:00:00.000Z`,
+  end_at: `2026-12-01T${hour}:30:00.000Z`,
+})
+
+async function settled() {
+  await until(
+    () => total(call, 'status=pending'),
+    (n) => n === 0,
+    15_000,
+  )
+}
+
+/** A person with everything that can be known of one, told to a webhook on the way, and then deleted. */
+async function makePerson() {
+  const company = await ok('POST', '/companies', { name: 'Acme', custom_fields: { region: 'EMEA' } })
+  const named = { 'idempotency-key': 'make the person' }
+  const { id } = await ok(
+    'POST',
+    '/contacts',
+    {
+      ...person,
+      ...former,
+      company_id: company.id,
+      ...{ tags: ['xylotag'], stage: 'xylostage' },
+      custom_fields: { note: 'fieldsecret' },
+    },
+    named,
+  )
+  await ok('PUT', `/contacts/${id}`, { last_name: person.last_name, phone: person.phone })
+  const note = await ok('POST', `/contacts/${id}/notes`, { body: `a private word of ${person.first_name}` })
+  const gone = await ok('POST', `/contacts/${id}/notes`, { body: 'a private word, deleted' })
+  await ok('DELETE', `/contacts/${id}/notes/${gone.id}`)
+  const deal = await ok('POST', '/deals', {
+    ...{ name: `40 seats for ZÉBULINE ${person.last_name}`, value: 12500.5, source: `via ${person.email}` },
+    ...{ contact_id: id, company_id: company.id },
+  })
+  const lost_reason = `${person.first_name} chose another`
+  await ok('POST', `/deals/${deal.id}/change-stage`, { stage: 'lost', lost_reason })
+  const activity = await ok('POST', '/activities', {
+    ...{ type: 'call', subject: `Call ${person.first_name}`, body: `${person.mobile}, formerly Maidenhart` },
+    ...{ contact_id: id, company_id: company.id, deal_id: deal.id, due_at: times(10).start_at },
+  })
+  await ok('POST', `/activities/${activity.id}/complete`, { outcome: `Mrs ${person.last_name} agrees` })
+  const page = await ok('POST', '/booking-pages', { slug: 'demo', title: 'Demo', time_zone: 'UTC' })
+  const meeting = await ok('POST', '/appointments', {
+    ...{
+      title: `Demo for ${person.first_name}`,
+      location: 'Video',
+      notes: `Ring ${person.phone}`,
+      ...times(10),
+    },
+    ...{ contact_id: id, booking_page_id: page.id },
+  })
+  await ok('POST', `/appointments/${meeting.id}/cancel`, { reason: `${person.last_name} is ill` })
+  const visit = await ok('POST', '/appointments', {
+    ...{ title: 'Demo', notes: 'a private word from the visitor', contact_id: id, ...times(12) },
+  })
+  await beside(rapport.data_dir, (db) =>
+    transaction(db, (tx) =>
+      tx.updateTable('appointments').set({ link_hash: 'h' }).where('id', '=', visit.id).execute(),
+    ),
+  )
+  await ok('PUT', `/appointments/${visit.id}`, { location: 'Room 1' })
+  const visits = await makeVisits(id)
+  // It was about the person once.
+  const moved = await ok('POST', '/deals', { name: `Was ${person.last_name}`, contact_id: id })
+  await ok('PUT', `/deals/${moved.id}`, { name: 'Moved', contact_id: null })
+  const source = `via ${person.email}`
+  const older = await ok('POST', '/deals', {
+    name: 'Old',
+    source,
+    priority: person.last_name,
+    contact_id: id,
+  })
+  await ok('PUT', `/deals/${older.id}`, { contact_id: null })
+  // As of before there was an audit log: the events alone tell it.
+  await beside(rapport.data_dir, (db) =>
+    transaction(db, (tx) =>
+      tx
+        .deleteFrom('audit_log')
+        .where('kind', '=', 'deals')
+        .where('record_id', '=', String(older.id))
+        .execute(),
+    ),
+  )
+  return { id, company, note, deal, activity, meeting, visit, moved, older, page, visits }
+}
+
+/** What the person booked, and staff made of it: by now, nothing of it refers to the contact. */
+async function makeVisits(id: number) {
+  const { get, post } = visitor(rapport.url)
+  const book = async (hour: number) => {
+    const slot = `2026-11-24T${hour}:00:00.000Z`
+    const wish = { ...typed, email: person.email, message: 'a private word from the form', slot }
+    const { status, location } = await post('/book/demo', wish)
+    assert.equal(status, 303)
+    const [booked] = await ok('GET', `/appointments?contact_id=${id}&sort=-created_at`)
+    assert.match(booked.notes, /from the form\n\nName: Wilhelmina Trasketh\nPhone: \+49 170 4433 221$/)
+    return { path: location.split('?')[0] as string, id: booked.id as number }
+  }
+  const moved = await book(10)
+  const other = await ok('POST', '/contacts', { first_name: 'Otto', last_name: 'Other' })
+  const told = { title: `Demo: ${typed.last_name}`, location: `At ${person.first_name}'s`, type: 'Zébuline!' }
+  await ok('PUT', `/appointments/${moved.id}`, { ...told, contact_id: other.id })
+  const cancelled = await book(11)
+  await post(`${cancelled.path}/cancel`, { reason: 'a private word about why' })
+  await ok('PUT', `/appointments/${cancelled.id}`, { contact_id: null })
+  const deleted = await book(12)
+  await ok('PUT', `/appointments/${deleted.id}`, { contact_id: other.id, notes: 'a private word of staff' })
+  await ok('DELETE', `/appointments/${deleted.id}`)
+  // Its days in the trash are over: events and entries without their sides are left.
+  await beside(rapport.data_dir, (db) =>
+    transaction(db, async (tx) => {
+      await tx.deleteFrom('appointments').where('id', '=', deleted.id).execute()
+      const entries = tx.updateTable('audit_log').where('kind', '=', 'appointments')
+      await entries.set({ before: null, after: null }).where('record_id', '=', String(deleted.id)).execute()
+    }),
+  )
+  // Without an event that tells whose it was: the audit log alone does.
+  const told_of = { subject: 'Ring Wilhelmina', body: `at ${typed.phone}` }
+  const call = await ok('POST', '/activities', { type: 'call', ...told_of })
+  for (const contact_id of [id, other.id]) await ok('PUT', `/activities/${call.id}`, { contact_id })
+  return { moved, cancelled, call, other, get }
+}
+
+test('after an erasure no byte of the database tells the name, e-mail, phones or notes of the person', async (t) => {
+  const hook = { url: receiver.url, events: catalogue.map(({ name }) => name) }
+  await register(call, hook)
+  const { id, company, deal, activity, meeting, visit, moved, older, visits } = await makePerson()
+  const namesake = await ok('POST', '/contacts', { first_name: 'Zebulon', last_name: 'Quorn', tags: ['vip'] })
+  const about = await ok('POST', '/deals', { name: 'Zebulon Quorn: 3 seats', contact_id: namesake.id })
+  await settled()
+  // Told by the webhook that was up, kept for the one that is paused.
+  const paused = await register(call, hook)
+  await act(call, paused.id, 'pause')
+  await ok('PUT', `/contacts/${id}`, { title: 'Buyer' })
+  await ok('DELETE', `/contacts/${id}`)
+  const untouched = [`/contacts/${namesake.id}`, `/deals/${about.id}`, `/companies/${company.id}`]
+  const before = await Promise.all(untouched.map((path) => ok('GET', path)))
+  const paths = [`/deals/${deal.id}`, `/activities/${activity.id}`, `/appointments/${meeting.id}`]
+  const linked = await Promise.all(paths.map((path) => ok('GET', path)))
+  await until(
+    () => total(call, 'status=pending'),
+    (n) => n === 2,
+  )
+  const deliveries = await log(call, 'per_page=100&event=contact.created')
+
+  const reply = await call('DELETE', `${api}/trash/contacts/${id}`)
+  assert.deepEqual([reply.status, reply.body], [200, { success: true, message: 'The contact was erased.' }])
+  assert.equal((await call('DELETE', `${api}/trash/contacts/${id}`)).status, 404)
+  assert.equal((await call('POST', `${api}/contacts/${id}/restore`)).status, 404)
+
+  // What is no person stays as it was, and what was about this one is there without it, as old as it was.
+  assert.deepEqual(await Promise.all(untouched.map((path) => ok('GET', path))), before)
+  const [sale, talk, demo] = await Promise.all(paths.map((path) => ok('GET', path)))
+  assert.deepEqual(sale, {
+    ...{ ...linked[0], name: '40 seats for [erased]', lost_reason: '[erased] chose another' },
+    source: 'via [erased]',
+  })
+  assert.deepEqual(talk, {
+    ...{ ...linked[1], subject: 'Call [erased]', body: '[erased], formerly [erased]' },
+    outcome: 'Mrs [erased] agrees',
+  })
+  assert.deepEqual(demo, {
+    ...{ ...linked[2], title: 'Demo for [erased]', notes: 'Ring [erased]', cancel_reason: '[erased] is ill' },
+  })
+  assert.equal((await ok('GET', `/appointments/${visit.id}`)).notes, null)
+  assert.equal((await ok('GET', `/deals/${moved.id}`)).name, 'Moved')
+  assert.equal((await ok('GET', `/deals?contact_id=${id}`)).length, 0)
+  await seeFormer(older.id, visits)
+
+  // The log says that it was erased, and receivers still learn what happened, of what is left.
+  const first = deliveries.at(-1)
+  const { attempts } = await delivery(call, String(first?.id))
+  const body = JSON.parse(attempts[0]?.request.body ?? '')
+  assert.deepEqual(Object.keys(body), ['id', 'event', 'timestamp', 'webhook_id', 'data', 'erased_at'])
+  assert.deepEqual(
+    [body.data.id, body.data.email, body.erased_at],
+    [id, null, new Date(clock.now()).toISOString()],
+  )
+  assert.deepEqual([attempts[0]?.response?.status, attempts[0]?.response?.body], [200, ''])
+  await act(call, paused.id, 'resume')
+  await settled()
+  const late = receiver.received.slice(-2).map(({ body }) => JSON.parse(body))
+  assert.deepEqual(
+    late.map(({ event, data, previous }) => [event, data.id, data.first_name, previous]),
+    ['contact.updated', 'contact.deleted'].map((event) => [event, id, null, undefined]),
+  )
+  assert.ok(late.every(({ erased_at }) => erased_at))
+
+  const entries = await auditOf('contacts', id)
+  assert.deepEqual(
+    entries.map(({ action }) => action),
+    ['erased', 'deleted', 'updated', 'updated', 'created'],
+  )
+  assert.ok(entries.every((entry) => entry.before === null && entry.after === null))
+  const [last] = entries as { actor: { kind: string } }[]
+  assert.equal(last?.actor.kind, 'key')
+
+  await rapport.stop()
+  if (engine === 'sqlite')
+    await beside(rapport.data_dir, async (db) => {
+      // Outside of any transaction, by SQLite itself.
+      await sql`PRAGMA query_only = 0`.execute(db)
+      await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
+      await sql`VACUUM`.execute(db)
+      await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db)
+    })
+  const stored = await readStored(rapport.data_dir)
+  t.after(() => stored.close())
+  const contents = (await stored.contents()).toString().toLowerCase()
+  assert.ok(contents.includes('zebulon quorn'), `what is kept is not found: ${readdirSync(rapport.data_dir)}`)
+  for (const trace of traces)
+    for (const form of [trace.toLowerCase(), normaliseText(trace)])
+      assert.ok(!contents.includes(form), `${form} is still there`)
+  const left = await stored.rows('SELECT name FROM record_counts WHERE name LIKE ?', `%.contact_id=${id}`)
+  assert.deepEqual(left, [])
+  assert.deepEqual(await stored.rows('SELECT id FROM notes'), [])
+})
+
+type Made = Awaited<ReturnType<typeof makePerson>>
+
+/** What referred to the person once tells nothing of the person any more, on the visitor's own page too. */
+async function seeFormer(older_id: number, { moved, cancelled, call, other, get }: Made['visits']) {
+  const { source, priority } = await ok('GET', `/deals/${older_id}`)
+  assert.deepEqual([source, priority], ['via [erased]', '[erased]'])
+  const { subject, body, contact_id } = await ok('GET', `/activities/${call.id}`)
+  assert.deepEqual([subject, body, contact_id], ['Ring [erased]', 'at [erased]', other.id])
+  const booked = await ok('GET', `/appointments/${moved.id}`)
+  assert.deepEqual(
+    [booked.title, booked.location, booked.type, booked.notes, booked.contact_id],
+    ['Demo: [erased]', "At [erased]'s", '[erased]!', null, other.id],
+  )
+  assert.equal(await call_total('/appointments?type=%5Berased%5D!'), 1)
+  const { notes, cancel_reason } = await ok('GET', `/appointments/${cancelled.id}`)
+  assert.deepEqual([notes, cancel_reason], [null, null])
+  for (const path of [moved.path, `${moved.path}/calendar.ics`, cancelled.path, `${moved.path}/cancel`]) {
+    const { status, text } = await get(path)
+    assert.equal(status, 200)
+    for (const trace of traces) assert.ok(!text.includes(trace), `${path} has ${trace}`)
+  }
+  assert.match((await get(moved.path)).text, /Demo: \[erased\]/)
+}
+const call_total = async (path: string) => (await call('GET', api + path)).body.meta.total
+
+test('every kind can be erased: its row, what the audit log tells of it, and its own events, and nothing else', async () => {
+  const secret = 'a private word'
+  const contact = await ok('POST', '/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
+  const company = await ok('POST', '/companies', { name: secret, custom_fields: { secret } })
+  await ok('PUT', `/contacts/${contact.id}`, { company_id: company.id })
+  const deal = await ok('POST', '/deals', { name: secret, contact_id: contact.id, company_id: company.id })
+  await ok('POST', `/deals/${deal.id}/change-stage`, { stage: 'won' })
+  const refers = { contact_id: contact.id, company_id: company.id, deal_id: deal.id }
+  const activity = await ok('POST', '/activities', { type: 'task', subject: secret })
+  const page = await ok('POST', '/booking-pages', { slug: 'demo', title: secret, time_zone: 'UTC' })
+  const appointment = await ok('POST', '/appointments', { title: secret, ...times(10) })
+  const note = await ok('POST', `/contacts/${contact.id}/notes`, { body: secret })
+  const kept = await ok('POST', '/activities', { type: 'task', subject: 'Kept', ...refers })
+  const booked = await ok('POST', '/appointments', { title: 'Kept', booking_page_id: page.id, ...times(12) })
+
+  for (const [kind, id, path] of [
+    ['appointments', appointment.id, `/appointments/${appointment.id}`],
+    ['booking_pages', page.id, `/booking-pages/${page.id}`],
+    ['activities', activity.id, `/activities/${activity.id}`],
+    ['notes', note.id, `/contacts/${contact.id}/notes/${note.id}`],
+    ['deals', deal.id, `/deals/${deal.id}`],
+    ['companies', company.id, `/companies/${company.id}`],
+  ] as const) {
+    assert.equal((await call('DELETE', `${api}/trash/${kind}/${id}`)).status, 404, 'it is live')
+    await ok('DELETE', path)
+    const { status, body } = await call('DELETE', `${api}/trash/${kind}/${id}`)
+    assert.deepEqual([status, body.message.endsWith(' was erased.')], [200, true])
+    assert.equal((await call('POST', `${api}${path}/restore`)).status, 404)
+    const entries = await auditOf(kind, id)
+    assert.equal(entries[0]?.action, 'erased')
+    assert.ok(entries.length > 2 && entries.every(({ before, after }) => before === null && after === null))
+  }
+  assert.deepEqual((await call('GET', `${api}/trash`)).body.meta.total, 0)
+  const { contact_id, company_id, deal_id, updated_at } = await ok('GET', `/activities/${kept.id}`)
+  assert.deepEqual(
+    { contact_id, company_id, deal_id, updated_at },
+    { contact_id: contact.id, company_id: null, deal_id: null, updated_at: kept.updated_at },
+  )
+  assert.equal((await ok('GET', `/appointments/${booked.id}`)).booking_page_id, null)
+
+  const stored = await readStored(rapport.data_dir)
+  try {
+    for (const [resource, id] of [
+      ['company', company.id],
+      ['deal', deal.id],
+      ['activity', activity.id],
+      ['appointment', appointment.id],
+    ] as const)
+      for (const event of (await stored.events(resource, id)) as { data: object }[]) {
+        const { id: of, ...rest } = event.data as { id: number }
+        assert.deepEqual([of, Object.values(rest).filter((value) => value !== null)], [id, []])
+      }
+    const refer = 'SELECT count(*) AS n FROM activities WHERE company_id IS NOT NULL OR deal_id IS NOT NULL'
+    assert.deepEqual(await stored.rows(refer), [{ n: 0 }])
+    assert.deepEqual(await stored.rows('SELECT id FROM deal_stages'), [])
+    assert.deepEqual(await stored.rows("SELECT field FROM field_values WHERE kind = 'companies'"), [])
+  } finally {
+    await stored.close()
+  }
+  // Ids are never used again.
+  assert.ok((await ok('POST', '/companies', { name: 'Next' })).id > company.id)
+})
+
+test('a record that is live, unknown or of another workspace is not found, whatever the kind, and stays', async () => {
+  const { id } = await ok('POST', '/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
+  await ok('DELETE', `/contacts/${id}`)
+  const other = await newWorkspace(rapport)
+  for (const path of [`contacts/${id}`, `contacts/${id + 9}`, `webhooks/${id}`, `notes/${id}`, 'contacts/x'])
+    assert.equal((await other('DELETE', `${api}/trash/${path}`)).status, 404, path)
+  const { call: reader } = await makeKey(rapport, { scopes: ['trash:read', 'contacts:write'] })
+  assert.equal((await reader('DELETE', `${api}/trash/contacts/${id}`)).status, 403)
+  await ok('POST', `/contacts/${id}/restore`)
+})
+
+test('an erasure that a crash cut short anywhere cannot be undone, and is done to the end by whoever comes next', async () => {
+  const { id, deal } = await makePerson()
+  const another = await makeAnother()
+  for (const contact of [id, another]) await ok('DELETE', `/contacts/${contact}`)
+  // As far as processes came that died after their first transaction.
+  await beside(rapport.data_dir, (db) =>
+    transaction(db, (tx) => tx.updateTable('contacts').set({ deleted_at: going.erasing }).execute()),
+  )
+  assert.equal((await call('GET', `${api}/trash?kind=contacts`)).body.meta.total, 0)
+  await ok('DELETE', `/trash/contacts/${another}`)
+  const seal = createSeal('a key for tests, of 32 characters')
+  const erase = (most: number) =>
+    beside(rapport.data_dir, (db) =>
+      emptyTrash({ db: cutAfter(db, most), clock, seal, trash_days: 30 }).then(
+        () => true,
+        (error: Error) => assert.equal(error.message, 'cut short'),
+      ),
+    )
+  let cuts = 0
+  while (!(await erase(cuts))) {
+    cuts++
+    assert.equal((await call('POST', `${api}/contacts/${id}/restore`)).status, 404)
+  }
+  assert.ok(cuts > 8, `${cuts}`)
+  await Promise.all([erase(1000), erase(1000)])
+  for (const contact of [id, another]) {
+    const entries = await auditOf('contacts', contact)
+    assert.deepEqual(entries.filter(({ action }) => action === 'erased').length, 1)
+  }
+  assert.equal((await ok('GET', `/deals/${deal.id}`)).name, '40 seats for [erased]')
+  const stored = await readStored(rapport.data_dir)
+  const rows = [
+    await stored.rows('SELECT payload FROM events'),
+    await stored.rows('SELECT before, after FROM audit_log'),
+    await stored.rows('SELECT subject, body, outcome FROM activities'),
+    await stored.rows('SELECT title, type, location, notes, cancel_reason FROM appointments'),
+  ]
+  await stored.close()
+  for (const trace of traces) assert.ok(!JSON.stringify(rows).includes(trace), trace)
+})
+
+/** A database that lets so many transactions begin, and dies at the next. */
+function cutAfter(db: Db, most: number): Db {
+  let begun = 0
+  return new Proxy(db, {
+    get(target, name) {
+      if (name === 'transaction' && ++begun > most) throw new Error('cut short')
+      const value = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+const makeAnother = async () => (await ok('POST', '/contacts', { first_name: 'Bo', last_name: 'Berg' })).id
+
+test('many records and events that refer to the person are all done, and stored answers that show it go', async () => {
+  const { id } = await ok('POST', '/contacts', person, { 'idempotency-key': 'a' })
+  const other = await ok(
+    'POST',
+    '/contacts',
+    { first_name: 'Bo', last_name: 'Berg' },
+    { 'idempotency-key': 'b' },
+  )
+  for (let n = 0; n < 450; n++)
+    await ok('POST', '/deals', { name: `${n} for ${person.first_name}`, contact_id: id })
+  await ok('POST', '/deals', { name: 'One', contact_id: id }, { 'idempotency-key': 'c' })
+  const about = { name: person.first_name, contact_id: id }
+  const deal = await ok('POST', '/deals', about, { 'idempotency-key': 'd' })
+  await ok('DELETE', `/contacts/${id}`)
+  // Without the contact, which is in the trash, and still about it; and a key that is somebody's address.
+  await ok('POST', `/deals/${deal.id}/change-stage`, { stage: 'won' }, { 'idempotency-key': 'e' })
+  await ok('POST', '/companies', { name: 'Acme' }, { 'idempotency-key': `for ${person.email}` })
+  await ok('DELETE', `/trash/contacts/${id}`)
+  const stored = await readStored(rapport.data_dir)
+  const contents = (await stored.rows('SELECT name FROM deals'))
+    .concat(await stored.rows('SELECT payload FROM events'))
+    .concat(await stored.rows('SELECT before, after FROM audit_log'))
+  const keys = await stored.rows('SELECT idempotency_key FROM idempotency_keys')
+  const [linked] = await stored.rows('SELECT count(*) AS n FROM deals WHERE contact_id IS NOT NULL')
+  await stored.close()
+  assert.ok(!JSON.stringify(contents).includes(person.first_name))
+  assert.deepEqual([keys, linked], [[{ idempotency_key: 'b' }], { n: 0 }])
+  assert.equal((await ok('GET', `/contacts/${other.id}`)).first_name, 'Bo')
+  assert.equal((await call('GET', `${api}/deals`)).body.meta.total, 452)
+})

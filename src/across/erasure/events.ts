@@ -1,0 +1,177 @@
+import { setImmediate as others } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Moment } from '../../clock.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import { engineOf } from '../../db/statements/prepare.ts'
+import { insertAttempts, interruptedAttempt } from '../../webhooks/delivery/attempts.ts'
+import { bytesOf, piecesOf } from './slices.ts'
+
+/** An event as it is judged: which record it is of. */
+type SeenEvent = { seq: number; event: string; record_id: number | null }
+
+// So many are read in about three milliseconds.
+const slice = 1000
+const batch = 100
+
+/**
+ * Looks through all events of a workspace, without holding anything up, and returns the numbers of those that are
+ * wanted. There is no index by record: it would cost every change for the sake of an operation that is rare.
+ */
+export async function findEvents(
+  db: Db,
+  workspace_id: number,
+  wanted: (event: SeenEvent) => boolean,
+  stopping?: AbortSignal,
+): Promise<number[]> {
+  const found: number[] = []
+  for (let after = 0; ; ) {
+    stopping?.throwIfAborted()
+    const { rows } = await sql<SeenEvent>`
+      SELECT seq, event, record_id FROM events
+      WHERE workspace_id = ${workspace_id} AND seq > ${after} ORDER BY seq LIMIT ${slice}`.execute(db)
+    found.push(...rows.filter(wanted).map(({ seq }) => seq))
+    const last = rows.at(-1)
+    if (!last || rows.length < slice) return found
+    after = last.seq
+    // SQLite answers at once: without a turn for them, nobody else would be served until the end.
+    await others()
+  }
+}
+
+/** An event whose text may be written anew. */
+export type StoredEvent = { id: string; event: string; record_id: number | null; payload: string }
+
+/**
+ * Writes the texts of events anew: what is still to be delivered goes out as it is now. Of deliveries that were made or
+ * are on their way, what the receiver answers goes too: it may hold what it was sent.
+ */
+export async function rewriteEvents(
+  db: Db,
+  workspace_id: number,
+  seqs: readonly number[],
+  rewrite: (event: StoredEvent) => string,
+  moment: Moment,
+): Promise<void> {
+  for (let from = 0; from < seqs.length; from += batch) {
+    const event_ids = await transaction(db, async (tx) => {
+      const ids: string[] = []
+      for (const piece of await sizesOf(tx, workspace_id, seqs.slice(from, from + batch)))
+        ids.push(...(await rewritePiece(tx, workspace_id, piece, rewrite)))
+      return ids
+    })
+    // Those whose text was erased by an attempt before, too: it may have ended in between. And not in the same
+    // transaction: whoever read a text of before holds its rows by now, and whoever takes them later reads the new one.
+    // An event has a delivery for each webhook: on SQLite few events at once.
+    const few = engineOf(db) === 'sqlite' ? 5 : batch
+    if (event_ids.length)
+      await transaction(db, async (tx) => {
+        for (let first = 0; first < event_ids.length; first += few)
+          await forgetAnswers(tx, workspace_id, event_ids.slice(first, first + few), moment)
+      })
+  }
+}
+
+/** The numbers of these events, in pieces whose texts are not too long for one go. */
+async function sizesOf(tx: Db, workspace_id: number, seqs: readonly number[]): Promise<number[][]> {
+  const sizes = await tx
+    .selectFrom('events')
+    .select(['seq', bytesOf('payload').as('bytes')])
+    .where('workspace_id', '=', workspace_id)
+    .where('seq', 'in', seqs)
+    .orderBy('seq')
+    .execute()
+  return [...piecesOf(sizes)].map((piece) => piece.map(({ seq }) => seq))
+}
+
+async function rewritePiece(
+  tx: Db,
+  workspace_id: number,
+  seqs: readonly number[],
+  rewrite: (event: StoredEvent) => string,
+): Promise<string[]> {
+  const events = await tx
+    .selectFrom('events')
+    .select(['seq', 'id', 'event', 'record_id', 'payload'])
+    .where('workspace_id', '=', workspace_id)
+    .where('seq', 'in', seqs)
+    .orderBy('seq')
+    .execute()
+  for (const event of events) {
+    const after = rewrite(event)
+    if (after === event.payload) continue
+    await tx
+      .updateTable('events')
+      .set({ payload: after })
+      .where('workspace_id', '=', workspace_id)
+      .where('id', '=', event.id)
+      .execute()
+  }
+  return events.map(({ id }) => id)
+}
+
+const deliveriesOf = (tx: Db, workspace_id: number, event_ids: readonly string[]) =>
+  tx
+    .selectFrom('webhook_deliveries')
+    .select('id')
+    .where('workspace_id', '=', workspace_id)
+    .where('event_id', 'in', event_ids)
+
+async function forgetAnswers(
+  tx: Db,
+  workspace_id: number,
+  event_ids: readonly string[],
+  moment: Moment,
+): Promise<void> {
+  const deliveries = deliveriesOf(tx, workspace_id, event_ids)
+  const taken = await takeLeases(tx, workspace_id, event_ids)
+  // A resend that shows a text of before, and an attempt whose webhook was deleted, are written down by then.
+  if (engineOf(tx) === 'postgres') await deliveries.orderBy('id').forNoKeyUpdate().execute()
+  await tx
+    .updateTable('webhook_attempts')
+    .set((eb) => ({
+      response_body: null,
+      response_headers: null,
+      error_message: eb
+        .case()
+        .when('error_message', 'is', null)
+        .then(null)
+        .else('The details were erased.')
+        .end(),
+    }))
+    .where('workspace_id', '=', workspace_id)
+    .where('delivery_id', 'in', deliveries)
+    .execute()
+  await insertAttempts(
+    tx,
+    taken.map((one) => interruptedAttempt({ ...one, url: one.url ?? '' }, Number(one.claimed_at_ms), moment)),
+  )
+}
+
+/**
+ * Takes the leases of attempts that are on their way, and returns them: their owners write nothing down any more. Each
+ * delivery is due again at the end of its lease, and then goes out as it is by now. It is claimed by nobody until then: a
+ * claim that ends looks like a crash, after which every process makes one attempt at a time.
+ */
+async function takeLeases(tx: Db, workspace_id: number, event_ids: readonly string[]) {
+  const deliveries = deliveriesOf(tx, workspace_id, event_ids)
+  // A claim that is just being made cannot be seen, but its row can be waited for. In the order of whoever writes down
+  // outcomes: the queue before the log, by ids.
+  const queued = tx
+    .selectFrom('webhook_queue as q')
+    .select(['q.workspace_id', 'q.delivery_id', 'q.claim_id', 'q.claimed_at_ms'])
+    .select((eb) =>
+      eb.selectFrom('webhooks as w').select('w.url').whereRef('w.id', '=', 'q.webhook_id').as('url'),
+    )
+    .where('q.workspace_id', '=', workspace_id)
+    .where('q.delivery_id', 'in', deliveries)
+    .orderBy('q.delivery_id')
+  const rows = await (engineOf(tx) === 'postgres' ? queued.forUpdate('q') : queued).execute()
+  await tx
+    .updateTable('webhook_queue')
+    .set({ claim_id: null, claimed_at_ms: null })
+    .where('workspace_id', '=', workspace_id)
+    .where('delivery_id', 'in', deliveries)
+    .where('claim_id', 'is not', null)
+    .execute()
+  return rows.filter(({ claim_id }) => claim_id !== null)
+}

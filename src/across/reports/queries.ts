@@ -1,0 +1,131 @@
+import { type SqlBool, sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { perNumber } from '../../db/lists/pages.ts'
+import { isLive } from '../../db/references.ts'
+import { prepare } from '../../db/statements/prepare.ts'
+import { type Stage, shownProbability } from '../../resources/deals/stages.ts'
+import type { Month } from './months.ts'
+import { part, type Units, unitsOf } from './sums.ts'
+
+/** How many deals, the sum of their values, and that of value × probability shown in percent: a hundredfold. */
+export type Sums = { count: number; value: Units; weighted_hundredfold: Units }
+
+type Filters = { company_id?: number | undefined; contact_id?: number | undefined }
+type Group = {
+  stage: Stage
+  own_probability: number | null
+  closed_probability: number | null
+  n: number
+  parts: number | null
+  rest: number | null
+}
+
+const parts = sql.raw(`sum(value_units / ${part})`)
+const rest = sql.raw(`sum(value_units % ${part})`)
+
+/** The sums of the live deals of each stage that has some; with filters, of a live company's or contact's. */
+export async function sumsOfStages(
+  db: Db,
+  workspace_id: number,
+  { company_id, contact_id }: Filters,
+): Promise<Map<Stage, Sums>> {
+  const sums = new Map<Stage, Sums>()
+  const conditions = [sql<SqlBool>`workspace_id = ${workspace_id} AND deleted_at IS NULL`]
+  for (const [column, table, id] of [
+    ['company_id', 'companies', company_id],
+    ['contact_id', 'contacts', contact_id],
+  ] as const) {
+    if (id === undefined) continue
+    // A reference to a record in the trash reads null, so no deal is that record's.
+    if (!(await isLive(db, table, workspace_id, id))) return sums
+    conditions.push(sql<SqlBool>`${sql.ref(column)} = ${id}`)
+  }
+  const columns = sql`stage, own_probability, closed_probability, value_units`
+  const those = sql`SELECT ${columns} FROM deals WHERE ${sql.join(conditions, sql` AND `)}`
+  // Found by the filter's index first: the index of all deals has the order of the groups, but reads them all.
+  const found =
+    conditions.length > 1 ? sql`WITH found AS MATERIALIZED (${those})` : sql`WITH found AS (${those})`
+  const { rows } = await sql<Group>`${found}
+    SELECT stage, own_probability, closed_probability, count(*) AS n, ${parts} AS parts, ${rest} AS rest
+    FROM found GROUP BY stage, own_probability, closed_probability`.execute(db)
+  for (const { n, parts, rest, ...state } of rows) {
+    const before = sums.get(state.stage) ?? { count: 0, value: 0n, weighted_hundredfold: 0n }
+    const value = unitsOf(parts, rest)
+    sums.set(state.stage, {
+      count: before.count + n,
+      value: before.value + value,
+      weighted_hundredfold: before.weighted_hundredfold + value * BigInt(shownProbability(state)),
+    })
+  }
+  return sums
+}
+
+export type Closed = { count: number; value: Units }
+
+type ClosedRow = {
+  month: number
+  status: 'won' | 'lost'
+  n: number
+  parts: number | null
+  rest: number | null
+}
+
+// Each month and status is a range of one index: nothing is sorted or grouped.
+const closedIn = perNumber((count) =>
+  prepare((db, p: { workspace_id: number } & Record<`from_${number}` | `to_${number}`, string>) => {
+    const ranges = Array.from({ length: count }, (_, n) => n).flatMap((n) =>
+      (['won', 'lost'] as const).map(
+        (status) => sql`
+          SELECT ${sql.lit(n)} AS month, ${sql.lit(status)} AS status, count(*) AS n, ${parts} AS parts, ${rest} AS rest
+          FROM deals WHERE workspace_id = ${p.workspace_id} AND deleted_at IS NULL AND stage = ${sql.lit(status)}
+            AND closed_at >= ${p[`from_${n}`]} AND closed_at < ${p[`to_${n}`]}`,
+      ),
+    )
+    return { compile: () => sql<ClosedRow>`${sql.join(ranges, sql` UNION ALL `)}`.compile(db) }
+  }),
+)
+
+/** The live deals that were won and lost in each of the months, in their order. */
+export async function outcomesOf(
+  db: Db,
+  workspace_id: number,
+  months: readonly Month[],
+): Promise<{ won: Closed; lost: Closed }[]> {
+  const places = Object.fromEntries(
+    months.flatMap(({ from, to }, n) => [
+      [`from_${n}`, from],
+      [`to_${n}`, to],
+    ]),
+  )
+  const outcomes = months.map(() => ({ won: { count: 0, value: 0n }, lost: { count: 0, value: 0n } }))
+  for (const { month, status, n, parts, rest } of await closedIn(months.length)(db, {
+    workspace_id,
+    ...places,
+  })) {
+    const outcome = outcomes[month]
+    if (outcome) outcome[status] = { count: n, value: unitsOf(parts, rest) }
+  }
+  return outcomes
+}
+
+// As the index of open activities has it.
+const due = sql`coalesce(due_at, 'z')`
+type Times = { workspace_id: number; now: string; from: string; to: string }
+const openActivities = prepare((db, p: Times) => {
+  const those = (condition: ReturnType<typeof sql<SqlBool>>) =>
+    sql`(SELECT count(*) FROM activities WHERE workspace_id = ${p.workspace_id} AND deleted_at IS NULL
+      AND completed_at IS NULL AND ${condition})`
+  return {
+    compile: () =>
+      sql<{ overdue_count: number; today_count: number; upcoming_count: number }>`SELECT
+        ${those(sql`${due} < ${p.now}`)} AS overdue_count,
+        ${those(sql`${due} >= ${p.from} AND ${due} < ${p.to}`)} AS today_count,
+        ${those(sql`${due} >= ${p.to} AND ${due} < 'z'`)} AS upcoming_count`.compile(db),
+  }
+})
+
+/** How many live open activities are due before now, from `from` to before `to` (the current day), and from `to` on. */
+export async function countOpenActivities(db: Db, times: Times) {
+  const [counts] = await openActivities(db, times)
+  return counts ?? { overdue_count: 0, today_count: 0, upcoming_count: 0 }
+}

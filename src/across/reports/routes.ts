@@ -1,0 +1,137 @@
+import { isoTime } from '../../clock.ts'
+import type { Reading } from '../../db/db.ts'
+import { Single, single } from '../../http/envelope.ts'
+import { invalid } from '../../http/errors.ts'
+import type { App } from '../../http/server.ts'
+import { canonicalTimeZone } from '../../resources/booking-pages/availability.ts'
+import { stages, statusOf } from '../../resources/deals/stages.ts'
+import { dayOf, lastMonths } from './months.ts'
+import { countOpenActivities, outcomesOf, type Sums, sumsOfStages } from './queries.ts'
+import {
+  OpenActivities,
+  OpenActivitiesQuery,
+  Outcomes,
+  OutcomesQuery,
+  Pipeline,
+  PipelineQuery,
+} from './schema.ts'
+import { decimalOf, hundredth } from './sums.ts'
+
+const path = '/api/v1/reports'
+const reads = { scope: 'reports:read' }
+const extension = { 'x-extension': true }
+
+const nothing: Sums = { count: 0, value: 0n, weighted_hundredfold: 0n }
+const shown = ({ count, value, weighted_hundredfold }: Sums) => ({
+  count,
+  value: decimalOf(value),
+  weighted_value: decimalOf(hundredth(weighted_hundredfold)),
+})
+
+/** What the deals and activities of a workspace add up to. `now_ms` is the service's time in milliseconds. */
+export function reportRoutes(
+  app: App,
+  { reading, now_ms }: { reading: Reading; now_ms: () => number },
+): void {
+  app.get(
+    `${path}/pipeline`,
+    {
+      config: reads,
+      schema: {
+        ...extension,
+        summary: 'Sum up the deals of every stage',
+        description: 'Of all live deals, or those of a company or contact.',
+        querystring: PipelineQuery,
+        response: { 200: Single(Pipeline) },
+      },
+    },
+    async (request) => {
+      const { company_id, contact_id } = request.query
+      const { workspace_id } = request.access
+      const found = await reading((db) => sumsOfStages(db, workspace_id, { company_id, contact_id }))
+      const of_stages = stages.map((stage) => ({
+        stage,
+        status: statusOf(stage),
+        sums: found.get(stage) ?? nothing,
+      }))
+      const open = of_stages.filter(({ status }) => status === 'open').map(({ sums }) => sums)
+      const total = open.reduce((sum, next) => ({
+        count: sum.count + next.count,
+        value: sum.value + next.value,
+        weighted_hundredfold: sum.weighted_hundredfold + next.weighted_hundredfold,
+      }))
+      return single({
+        stages: of_stages.map(({ stage, status, sums }) => ({ stage, status, ...shown(sums) })),
+        total_open: shown(total),
+      })
+    },
+  )
+
+  app.get(
+    `${path}/outcomes`,
+    {
+      config: reads,
+      schema: {
+        ...extension,
+        summary: 'Sum up what was won and lost, by month',
+        description: 'Live deals, by closed_at.',
+        querystring: OutcomesQuery,
+        response: { 200: Single(Outcomes) },
+      },
+    },
+    async (request) => {
+      const months = lastMonths(request.query.months, zoneOf(request.query), now_ms())
+      const outcomes = await reading((db) => outcomesOf(db, request.access.workspace_id, months))
+      const of = (count: (outcome: (typeof outcomes)[number]) => number) =>
+        outcomes.reduce((sum, outcome) => sum + count(outcome), 0)
+      const won_count = of(({ won }) => won.count)
+      const lost_count = of(({ lost }) => lost.count)
+      const all = won_count + lost_count
+      return single({
+        months: outcomes.map(({ won, lost }, index) => ({
+          month: months[index]?.month ?? '',
+          won_count: won.count,
+          won_value: decimalOf(won.value),
+          lost_count: lost.count,
+          lost_value: decimalOf(lost.value),
+        })),
+        won_count,
+        lost_count,
+        win_rate: all ? Math.round((won_count * 10_000) / all) / 10_000 : null,
+      })
+    },
+  )
+
+  app.get(
+    `${path}/activities`,
+    {
+      config: reads,
+      schema: {
+        ...extension,
+        summary: 'Count the open activities by when they are due',
+        description: 'Those without a due date are in none of the counts.',
+        querystring: OpenActivitiesQuery,
+        response: { 200: Single(OpenActivities) },
+      },
+    },
+    async (request) => {
+      const { workspace_id } = request.access
+      const at = now_ms()
+      const times = { workspace_id, now: isoTime(at), ...dayOf(zoneOf(request.query), at) }
+      return single(await reading((db) => countOpenActivities(db, times)))
+    },
+  )
+}
+
+/** The zone that was asked for; 422 when there is none of this name. */
+function zoneOf({ time_zone }: { time_zone: string }): string {
+  const zone = canonicalTimeZone(time_zone)
+  if (zone !== null) return zone
+  throw invalid([
+    {
+      field: 'time_zone',
+      code: 'unknown_time_zone',
+      message: 'time_zone must be the name of an IANA time zone, such as Europe/Berlin; an offset is none.',
+    },
+  ])
+}

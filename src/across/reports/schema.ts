@@ -1,0 +1,83 @@
+import { type Static, Type } from 'typebox'
+import { Id } from '../../http/fields.ts'
+import { StageCode, StatusCode } from '../../resources/deals/schema.ts'
+
+const Count = (description?: string) =>
+  Type.Integer({ minimum: 0, ...(description && { description }), examples: [7] })
+const Value = (description: string) => Type.Number({ minimum: 0, description, examples: [12500.5] })
+const sums = {
+  count: Count('Deals, those without a value too.'),
+  value: Value('Sum of the values, exact to 4 decimals as far as a JSON number is: up to 500 billion.'),
+  weighted_value: Value(
+    'Sum of value × probability shown / 100: summed exactly, then rounded once to 4 decimals, a half up.',
+  ),
+}
+
+export const Pipeline = Type.Object(
+  {
+    stages: Type.Array(
+      Type.Object({ stage: StageCode(), status: StatusCode(), ...sums }, { title: 'PipelineStage' }),
+      { description: 'All eight, in their order.' },
+    ),
+    total_open: Type.Object(sums, { title: 'PipelineTotal', description: 'Of the six open stages.' }),
+  },
+  { title: 'PipelineReport' },
+)
+export type Pipeline = Static<typeof Pipeline>
+
+const month = {
+  won_count: Count(),
+  won_value: Value('Sum of the values, as in the pipeline.'),
+  lost_count: Count(),
+  lost_value: Value('Sum of the values, as in the pipeline.'),
+}
+
+export const Outcomes = Type.Object(
+  {
+    months: Type.Array(
+      Type.Object(
+        { month: Type.String({ pattern: '^\\d{4}-\\d{2}$', examples: ['2026-11'] }), ...month },
+        { title: 'MonthOfOutcomes' },
+      ),
+      { description: 'Oldest first; the current one is the last.' },
+    ),
+    won_count: Count('In all these months.'),
+    lost_count: Count('In all these months.'),
+    win_rate: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      minimum: 0,
+      maximum: 1,
+      description: 'won_count / (won_count + lost_count), rounded to 4 decimals; null when both are 0.',
+      examples: [0.6364],
+    }),
+  },
+  { title: 'OutcomesReport' },
+)
+export type Outcomes = Static<typeof Outcomes>
+
+export const OpenActivities = Type.Object(
+  {
+    overdue_count: Count('Due before now.'),
+    today_count: Count('Due on the current day; those that are overdue already are counted in both.'),
+    upcoming_count: Count('Due after the current day.'),
+  },
+  { title: 'ActivitiesReport' },
+)
+export type OpenActivities = Static<typeof OpenActivities>
+
+const time_zone = Type.String({
+  default: 'UTC',
+  maxLength: 64,
+  description: 'IANA name of the zone whose days count.',
+  examples: ['Europe/Berlin'],
+})
+const only = { additionalProperties: false }
+export const PipelineQuery = Type.Object(
+  { company_id: Type.Optional(Id()), contact_id: Type.Optional(Id()) },
+  only,
+)
+export const OutcomesQuery = Type.Object(
+  { months: Type.Integer({ minimum: 1, maximum: 36, default: 12 }), time_zone },
+  only,
+)
+export const OpenActivitiesQuery = Type.Object({ time_zone }, only)

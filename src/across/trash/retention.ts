@@ -1,0 +1,124 @@
+import { type Clock, isoTime, repeat, type Timing } from '../../clock.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import { forgetSearched } from '../../db/lists/search.ts'
+import { type Deletable, deletable, going } from '../../db/records.ts'
+import { engineOf } from '../../db/statements/prepare.ts'
+import { contextOf } from '../../events/context.ts'
+import { type ErasureDeps, eraseRecord } from '../erasure/erasure.ts'
+import { removeRecords } from './removal.ts'
+
+export const day_ms = 24 * 3600 * 1000
+/** When the trash is emptied: after the start, and from then on. */
+export const emptying: Timing = { first_ms: 15_000, every_ms: 3600 * 1000 }
+const batch = 200
+
+type Deps = ErasureDeps & {
+  clock: Clock
+  trash_days: number
+  /** Leaves what is old where it is, and does to the end what was begun. */
+  begun_only?: boolean
+}
+
+/**
+ * Removes for good what has been in the trash for its days, and does to the end what a crash left half done. Several
+ * processes may do it at once: each takes other records, and what two have taken is removed once. May be stopped between
+ * two batches.
+ */
+export async function emptyTrash({ trash_days, begun_only, ...deps }: Deps): Promise<void> {
+  const { db, clock, stopping } = deps
+  const before = begun_only ? going.removing : isoTime(clock.now() - trash_days * day_ms)
+  const workspaces = await db.selectFrom('workspaces').select('id').orderBy('id').execute()
+  const failures: unknown[] = []
+  let forgotten = false
+  const forget = async () => {
+    if (!forgotten) await forgetSearched(db)
+    forgotten = true
+  }
+  for (const { id: workspace_id } of workspaces)
+    for (const kind of deletable) {
+      stopping?.throwIfAborted()
+      // What cannot be done for one must not keep the others from it.
+      await emptyKind({ ...deps, before, forget }, workspace_id, kind).catch((error) => failures.push(error))
+    }
+  if (failures.length) throw failures[0]
+}
+
+type Run = Omit<Deps, 'trash_days'> & {
+  before: string
+  /** Lets the search forget what was deleted before now; does so once. */
+  forget: () => Promise<void>
+}
+
+async function emptyKind(
+  { clock, before, forget, ...deps }: Run,
+  workspace_id: number,
+  kind: Deletable,
+): Promise<void> {
+  const { db, stopping } = deps
+  const actor = { kind: 'service', id: null } as const
+  const context = () => contextOf(clock, { workspace_id, actor, request_id: null })
+  const half = await db
+    .selectFrom(kind as 'contacts')
+    .select('id')
+    .where('workspace_id', '=', workspace_id)
+    .where('deleted_at', '=', going.erasing)
+    .execute()
+  const failures: unknown[] = []
+  for (const { id } of half) {
+    stopping?.throwIfAborted()
+    await eraseRecord(deps, context(), kind, id).catch((error) => failures.push(error))
+  }
+  for (let count = batch; count === batch; ) {
+    stopping?.throwIfAborted()
+    const ids = await transaction(db, (tx) => takeOld(tx, workspace_id, kind, before))
+    // Before the rows go: while they are there, what was interrupted is done again.
+    if (kind === 'contacts' && ids.length) await forget()
+    await removeRecords(db, context(), kind, ids, 'removed', stopping)
+    count = ids.length
+  }
+  if (failures.length) throw failures[0]
+}
+
+/** Takes up to 200 records whose days are over: from here on nothing brings them back. */
+async function takeOld(tx: Db, workspace_id: number, kind: Deletable, before: string): Promise<number[]> {
+  const old = tx
+    .selectFrom(kind as 'contacts')
+    .select('id')
+    .where('workspace_id', '=', workspace_id)
+    .where('deleted_at', '<=', before)
+    .where('deleted_at', '<>', going.erasing)
+    .orderBy('deleted_at')
+    .limit(batch)
+  const rows = await (engineOf(tx) === 'postgres' ? old.forUpdate().skipLocked() : old).execute()
+  const ids = rows.map(({ id }) => id)
+  if (ids.length)
+    await tx
+      .updateTable(kind as 'contacts')
+      .set({ deleted_at: going.removing })
+      .where('workspace_id', '=', workspace_id)
+      .where('id', 'in', ids)
+      .execute()
+  return ids
+}
+
+/**
+ * Empties the trash soon and every hour; returns the function that stops it. What was begun, such as an erasure that a
+ * crash interrupted, is also done to the end while removal is `held`: nothing is put off then, so `timing.when` is not asked.
+ */
+export function startEmptying(
+  { held, ...deps }: Deps & { held?: () => boolean },
+  onError: (error: unknown) => void,
+  timing: Timing = emptying,
+): () => Promise<void> {
+  const empty = repeat((stopping) => emptyTrash({ ...deps, stopping }), timing, onError)
+  if (!held) return empty
+  const { first_ms, every_ms } = timing
+  const finish = repeat(
+    async (stopping) => {
+      if (held()) await emptyTrash({ ...deps, stopping, begun_only: true })
+    },
+    { first_ms, every_ms },
+    onError,
+  )
+  return async () => void (await Promise.all([empty(), finish()]))
+}

@@ -1,0 +1,114 @@
+import { isoTime } from '../../clock.ts'
+import type { Db, Reading } from '../../db/db.ts'
+import { cutPage } from '../../db/lists/lists.ts'
+import { type Deletable, deletable } from '../../db/records.ts'
+import type { Seal } from '../../db/seal.ts'
+import { refuseBeyond } from '../../http/auth.ts'
+import { Deleted, List } from '../../http/envelope.ts'
+import { notFound } from '../../http/errors.ts'
+import { refuseMatch } from '../../http/etag.ts'
+import { pageAnswer, pageOf } from '../../http/lists.ts'
+import { mayRead } from '../../http/scopes.ts'
+import type { App } from '../../http/server.ts'
+import type { Writer } from '../../http/write.ts'
+import { beginErasure, eraseRecord } from '../erasure/erasure.ts'
+import { countTrash, listTrash, type Place, type Trashed } from './list.ts'
+import { day_ms } from './retention.ts'
+import { TrashedRecord, TrashParams, TrashQuery } from './schema.ts'
+
+const path = '/api/v1/trash'
+const extension = { 'x-extension': true }
+const order = '-deleted_at'
+
+const nouns: Record<Deletable, string> = {
+  companies: 'company',
+  contacts: 'contact',
+  notes: 'note',
+  deals: 'deal',
+  activities: 'activity',
+  booking_pages: 'booking page',
+  appointments: 'appointment',
+}
+
+type Deps = { db: Db; reading: Reading; write: Writer; seal: Seal; trash_days: number }
+
+/** The trash: what was deleted and can be restored, and how to erase it at once. */
+export function trashRoutes(app: App, { db, reading, write, seal, trash_days }: Deps): void {
+  const shown = (record: Trashed) => ({
+    ...record,
+    removed_at: isoTime(Date.parse(record.deleted_at) + trash_days * day_ms),
+  })
+
+  app.get(
+    path,
+    {
+      config: { scope: 'trash:read' },
+      schema: {
+        ...extension,
+        summary: 'List what is in the trash',
+        description:
+          'Latest deletion first, of kinds that the key may read. Notes that went with their contact are not listed: they come back with it.',
+        querystring: TrashQuery,
+        response: { 200: List(TrashedRecord) },
+      },
+    },
+    async (request) => {
+      const { workspace_id, scopes } = request.access
+      const { kind } = request.query
+      const kinds = (kind ? [kind] : deletable).filter((one) => mayRead(scopes, one))
+      const page = pageOf(request.query, order, ['string', 'string', 'number'])
+      const { per_page } = page
+      return reading(async (db) => {
+        if ('offset' in page) {
+          const total = await countTrash(db, workspace_id, kinds)
+          const records = await listTrash(db, workspace_id, kinds, { limit: per_page, offset: page.offset })
+          return pageAnswer(records.map(shown), { total, next: null }, order, page)
+        }
+        const window = { limit: per_page + 1, after: placeOf(page.after) }
+        const found = cutPage(await listTrash(db, workspace_id, kinds, window), per_page)
+        const { last } = found
+        const next = last ? [last.deleted_at, last.kind, last.id] : null
+        return pageAnswer(found.shown.map(shown), { total: null, next }, order, page)
+      })
+    },
+  )
+
+  app.delete(
+    `${path}/:kind/:id`,
+    {
+      config: { scope: 'trash:write' },
+      schema: {
+        ...extension,
+        summary: 'Erase a record of the trash at once',
+        description:
+          'Needs the scope that writes its kind, too. For good: its row, and its data in the audit log, the events and the delivery log. Of a contact, also where records that refer to it name the person. Deliveries under way go on, with what is left.',
+        params: TrashParams,
+        response: { 200: Deleted },
+      },
+    },
+    (request, reply) => {
+      const { kind: name, id } = request.params
+      const kind = deletable.find((one) => one === name)
+      if (!kind) throw notFound('This record')
+      refuseBeyond(request.access, { scope: kind === 'notes' ? 'contacts:write' : `${kind}:write` })
+      return write.inSteps(request, reply, {
+        async before(tx, context) {
+          refuseMatch(request)
+          if (!(await beginErasure(tx, context.workspace_id, kind, id))) throw notFound(`This ${nouns[kind]}`)
+          return context
+        },
+        // More than one transaction should hold at once: what is interrupted, the cleaning does to the end.
+        meanwhile: (context) => eraseRecord({ db, seal }, context, kind, id),
+        after: async () => ({
+          body: { success: true as const, message: `The ${nouns[kind]} was erased.` },
+        }),
+      })
+    },
+  )
+}
+
+function placeOf(parts: readonly unknown[] | null): Place | null {
+  if (!parts) return null
+  const [deleted_at, kind, id] = parts
+  return { deleted_at: String(deleted_at), kind: String(kind) as Deletable, id: Number(id) }
+}

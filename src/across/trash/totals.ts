@@ -1,0 +1,26 @@
+import { sql } from 'kysely'
+import { type Db, transaction } from '../../db/db.ts'
+import { engineOf } from '../../db/statements/prepare.ts'
+
+// Of the totals that are kept by name, these have a text in it that somebody typed.
+const typed = ['contacts.stage=', 'appointments.type=']
+
+/** Removes totals of typed texts that nothing has any more: the last record with such a text may have been a person's. */
+export async function forgetEmptyTotals(db: Db, workspace_id: number): Promise<void> {
+  const mine = sql`workspace_id = ${workspace_id}`
+  for (const prefix of typed) {
+    const { rows } = await sql<{ name: string }>`
+      SELECT name FROM record_counts WHERE ${mine} AND name LIKE ${`${prefix}%`}
+      GROUP BY name HAVING sum(n) = 0`.execute(db)
+    for (const { name } of rows)
+      await transaction(db, async (tx) => {
+        // Kept until the end: what is added meanwhile waits, and then begins anew.
+        const slots = await sql<{ slot: number; n: number }>`
+          SELECT slot, n FROM record_counts WHERE ${mine} AND name = ${name}
+          ORDER BY slot ${engineOf(tx) === 'postgres' ? sql`FOR UPDATE` : sql``}`.execute(tx)
+        if (!slots.rows.length || slots.rows.reduce((sum, { n }) => sum + n, 0) !== 0) return
+        await sql`DELETE FROM record_counts WHERE ${mine} AND name = ${name}
+          AND slot IN (${sql.join(slots.rows.map(({ slot }) => slot))})`.execute(tx)
+      })
+  }
+}

@@ -1,0 +1,241 @@
+import { hash } from 'node:crypto'
+import { type Clock, isoTime } from '../clock.ts'
+import { type Db, transaction } from '../db/db.ts'
+import { lowerCased } from '../db/lists/letter-case.ts'
+import { lockText } from '../db/locks.ts'
+import { isLive } from '../db/references.ts'
+import { factsOf, recordChange } from '../events/audit.ts'
+import { type Context, contextOf } from '../events/context.ts'
+import { emit } from '../events/emit.ts'
+import {
+  appointmentToChange,
+  cancelAppointment,
+  changeAppointment,
+  createAppointment,
+  holdTimes,
+} from '../resources/appointments/changes.ts'
+import { findAppointment, findLinkedAppointment } from '../resources/appointments/queries.ts'
+import type { Appointment } from '../resources/appointments/schema.ts'
+import { findBookingPage, findPublicPage, isTrashedLink } from '../resources/booking-pages/queries.ts'
+import type { BookingPage } from '../resources/booking-pages/schema.ts'
+import { fitsRules, isOffered } from '../resources/booking-pages/slots.ts'
+import { contactCreated } from '../resources/contacts/events.ts'
+import { findContactByEmail, insertContact } from '../resources/contacts/queries.ts'
+import type { Contact } from '../resources/contacts/schema.ts'
+import { noteBooking, waitToBook } from './limits.ts'
+
+/** What a visitor leaves; texts are trimmed. */
+export type Visitor = {
+  first_name: string
+  last_name: string
+  email: string
+  phone: string | null
+  message: string | null
+}
+
+/** Why a visitor can do nothing here: nothing was changed. */
+export type Closed =
+  /** The page is gone or takes no bookings. */
+  | 'closed'
+  /** The appointment has begun. */
+  | 'begun'
+  /** The appointment is over. */
+  | 'past'
+  | 'cancelled'
+  /** It was a request that nobody accepted. */
+  | 'declined'
+/** Why a visitor did not get a time: nothing was changed. */
+export type Unfit =
+  /** Somebody else has it. */
+  | 'taken'
+  /** The page does not offer it, or not any more. */
+  | 'gone'
+  /** It is free, and an appointment has another length than the visitor saw. */
+  | 'changed'
+/** The page's limits let nobody, or not this visitor, book for so long. */
+export type Limited = { refused: 'limited'; retry_after_seconds: number }
+type Refused<Reason> = { refused: Reason }
+type Outcome<Reason> = { done: Appointment } | Refused<Reason>
+export const isUnfit = (reason: string): reason is Unfit => ['taken', 'gone', 'changed'].includes(reason)
+
+/** What a visitor wants: when, and the length in minutes that was shown; null when none was. */
+export type Wish = { start_at: string; minutes: number | null }
+
+type Deps = { db: Db; clock: Clock; request_id: string }
+
+/** What the database keeps of a private link's token. */
+export const linkHash = (token: string): string => hash('sha256', token)
+
+/** A form that was sent, with a keyed hash of where it came from. Its `token` is random, so that a form that is sent twice leads to one appointment. */
+export type Form = Wish & { token: string; visitor: Visitor; address_hash: string }
+
+/**
+ * The token of the private link that a form's booking gets: 32 bytes as base64url, made of the form's own. One in which
+ * another time was chosen leads to another appointment; so does one whose appointment went to the trash (`round`), for
+ * that one may come back, and a link is of one appointment.
+ */
+function linkToken(slug: string, { token, start_at, visitor }: Form, round: number): string {
+  const parts = [token, slug, start_at, visitor.email.toLowerCase(), ...(round ? [round] : [])]
+  return hash('sha256', parts.join('\n'), 'base64url')
+}
+
+const visitorContext = ({ clock, request_id }: Deps, workspace_id: number): Context =>
+  contextOf(clock, { workspace_id, actor: { kind: 'visitor', id: null }, request_id })
+
+const endOf = (start_ms: number, { duration_minutes }: BookingPage) =>
+  isoTime(start_ms + duration_minutes * 60_000)
+
+/**
+ * Books a time of a page in one transaction: finds or makes the contact, and makes the appointment (contract: booking).
+ * `token` is that of the private link.
+ */
+export async function book(
+  deps: Deps,
+  slug: string,
+  form: Form,
+): Promise<{ token: string } | Refused<'closed' | Unfit> | Limited> {
+  const found = await findPublicPage(deps.db, slug)
+  if (!found) return { refused: 'closed' }
+  const { workspace_id } = found
+  return transaction(deps.db, async (tx) => {
+    // The bookings of one page come one after another: what is free now is free until the commit, buffers included.
+    await holdTimes(tx, workspace_id, found.page.id)
+    const { page } = (await findPublicPage(tx, slug)) ?? {}
+    if (page?.id !== found.page.id) return { refused: 'closed' }
+    let round = 0
+    while (await isTrashedLink(tx, linkHash(linkToken(slug, form, round)))) round++
+    const token = linkToken(slug, form, round)
+    const link_hash = linkHash(token)
+    if (await linkedAppointment(tx, link_hash)) return { token }
+    const context = visitorContext(deps, workspace_id)
+    const { visitor, address_hash } = form
+    const wait = await waitToBook(tx, context, page, { email: visitor.email, address_hash })
+    if (wait !== null) return { refused: 'limited', retry_after_seconds: wait }
+    const refused = await refusalOf(tx, context, page, form)
+    if (refused) return { refused }
+    const start_ms = Date.parse(form.start_at)
+    const contact = await contactOf(tx, context, visitor)
+    const { id: appointment_id } = await createAppointment(tx, context, {
+      status: page.approval ? 'requested' : 'scheduled',
+      ...{ title: page.title, type: 'booking', start_at: isoTime(start_ms), end_at: endOf(start_ms, page) },
+      ...{ contact_id: contact.id, booking_page_id: page.id, location: null },
+      ...{ notes: notesOf(visitor, contact), link_hash },
+    })
+    await noteBooking(tx, context, { page_id: page.id, appointment_id, address_hash })
+    return { token }
+  })
+}
+
+/** Why a visitor can't have a time of a page whose times are held, or null. */
+async function refusalOf(
+  tx: Db,
+  { workspace_id, now_ms }: Context,
+  page: BookingPage,
+  { start_at, minutes }: Wish,
+  except_id?: number,
+): Promise<Unfit | null> {
+  const start_ms = Date.parse(start_at)
+  if (!(await isOffered(tx, workspace_id, page, start_ms, now_ms, except_id)))
+    return fitsRules(page, start_ms, now_ms) ? 'taken' : 'gone'
+  return minutes === null || minutes === page.duration_minutes ? null : 'changed'
+}
+
+// A stranger may know somebody's e-mail, so a contact that exists stays as it is.
+async function contactOf(tx: Db, context: Context, visitor: Visitor): Promise<Contact> {
+  const { workspace_id, now } = context
+  const { first_name, last_name, email, phone } = visitor
+  // Two who book on two pages with a new e-mail make one contact: the second finds that of the first. After the lock of
+  // the page's times, always.
+  await lockText(tx, 'contact_email', workspace_id, lowerCased(email))
+  for (;;) {
+    const known = await findContactByEmail(tx, workspace_id, email)
+    if (!known) break
+    // It may be on its way to the trash until we have it; then the next one is looked for.
+    if (await isLive(tx, 'contacts', workspace_id, known.id)) return known
+  }
+  const contact = await insertContact(tx, workspace_id, now, {
+    ...{ first_name, last_name, email, phone, mobile: null, company_id: null, title: null },
+    ...{ stage: null, source: 'booking', custom_fields: {}, tags: [] },
+  })
+  await emit(tx, context, contactCreated, contact)
+  await recordChange(tx, context, {
+    ...{ action: 'created', kind: 'contacts', record_id: contact.id },
+    after: factsOf(contact),
+  })
+  return contact
+}
+
+// What the visitor wrote that the contact does not say.
+function notesOf(visitor: Visitor, contact: Contact): string | null {
+  const name = `${visitor.first_name} ${visitor.last_name}`
+  const other_name = name !== `${contact.first_name} ${contact.last_name}`
+  const other_phone = visitor.phone !== null && ![contact.phone, contact.mobile].includes(visitor.phone)
+  const lines = [
+    ...(other_name ? [`Name: ${name}`] : []),
+    ...(other_phone ? [`Phone: ${visitor.phone}`] : []),
+  ]
+  return [visitor.message, lines.join('\n')].filter(Boolean).join('\n\n') || null
+}
+
+export type Linked = { workspace_id: number; appointment: Appointment }
+
+/** The live appointment of a private link, or null. */
+export async function linkedAppointment(db: Db, link_hash: string): Promise<Linked | null> {
+  const key = await findLinkedAppointment(db, link_hash)
+  if (!key) return null
+  const appointment = await findAppointment(db, key.workspace_id, key.id)
+  return appointment && { workspace_id: key.workspace_id, appointment }
+}
+
+/** Why a visitor can no longer change an appointment, or null. */
+export function closedBecause({ status, start_at, end_at }: Appointment, now_ms: number): Closed | null {
+  if (status === 'cancelled' || status === 'declined') return status
+  if (Date.parse(end_at) <= now_ms) return 'past'
+  return Date.parse(start_at) <= now_ms ? 'begun' : null
+}
+
+type Change<Reason> = (tx: Db, context: Context, before: Appointment) => Promise<Outcome<Reason>>
+
+async function changeLinked<Reason>(
+  deps: Deps,
+  { workspace_id, appointment }: Linked,
+  change: Change<Reason>,
+): Promise<Outcome<Reason | Closed>> {
+  return transaction(deps.db, async (tx): Promise<Outcome<Reason | Closed>> => {
+    const before = await appointmentToChange(tx, workspace_id, appointment.id)
+    const context = visitorContext(deps, workspace_id)
+    const refused = closedBecause(before, context.now_ms)
+    return refused ? { refused } : change(tx, context, before)
+  })
+}
+
+/** Cancels the appointment of a private link, also when its page takes no bookings any more. */
+export const cancelLinked = (deps: Deps, linked: Linked, reason: string | null): Promise<Outcome<Closed>> =>
+  changeLinked<Closed>(deps, linked, async (tx, context, before) => ({
+    done: await cancelAppointment(tx, context, before, reason),
+  }))
+
+/** Moves the appointment of a private link to another free time of its page. */
+export const moveLinked = (deps: Deps, linked: Linked, wish: Wish): Promise<Outcome<Closed | Unfit>> =>
+  changeLinked<Closed | Unfit>(deps, linked, async (tx, context, before) => {
+    const { workspace_id } = context
+    await holdTimes(tx, workspace_id, before.booking_page_id)
+    const page = await openPage(tx, workspace_id, before)
+    if (!page) return { refused: 'closed' }
+    const start_ms = Date.parse(wish.start_at)
+    if (start_ms === Date.parse(before.start_at)) return { done: before }
+    const refused = await refusalOf(tx, context, page, wish, before.id)
+    if (refused) return { refused }
+    const times = { start_at: isoTime(start_ms), end_at: endOf(start_ms, page) }
+    return { done: await changeAppointment(tx, context, before, times) }
+  })
+
+/** The page that an appointment is on, while it takes bookings. */
+async function openPage(
+  db: Db,
+  workspace_id: number,
+  { booking_page_id }: Appointment,
+): Promise<BookingPage | null> {
+  const page = booking_page_id === null ? null : await findBookingPage(db, workspace_id, booking_page_id)
+  return page?.active ? page : null
+}

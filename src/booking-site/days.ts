@@ -1,0 +1,157 @@
+import { Temporal } from 'temporal-polyfill'
+import type { Slot } from '../resources/booking-pages/availability.ts'
+
+/** How a visitor reads dates and times: the words' locale and the zone. */
+export type Reader = { locale: string; zone: string }
+
+const formatters = new Map<string, Intl.DateTimeFormat>()
+
+function formatterOf({ locale, zone }: Reader, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${locale} ${zone} ${JSON.stringify(options)}`
+  let formatter = formatters.get(key)
+  if (!formatter) {
+    // Visitors choose the zone: forget before the map grows large.
+    if (formatters.size > 500) formatters.clear()
+    formatter = new Intl.DateTimeFormat(locale, { ...options, timeZone: zone })
+    formatters.set(key, formatter)
+  }
+  return formatter
+}
+const formatted = (ms: number, reader: Reader, options: Intl.DateTimeFormatOptions) =>
+  formatterOf(reader, options).format(ms)
+
+const weekday_and_day = { weekday: 'long', day: 'numeric', month: 'long' } as const
+
+/**
+ * The English in which a visitor reads dates, by the language that Accept-Language prefers. Where that is none of a
+ * country with English, the day comes first and the hours are 24: a browser in German has American English in its list too.
+ */
+export function localeOf(accepted = ''): string {
+  const [first = ''] = accepted
+    .split(',')
+    .map((part) => {
+      const [language = '', ...parameters] = part.split(';').map((text) => text.trim())
+      const [, quality = '1'] = /^q=([\d.]+)$/i.exec(parameters[0] ?? '') ?? []
+      return { language, quality: Number(quality) }
+    })
+    .filter(({ quality }) => quality > 0)
+    // Equal ones stay in their order.
+    .sort((a, b) => b.quality - a.quality)
+    .map(({ language }) => language)
+  return /^en-[a-z]{2}$/i.test(first) ? first : 'en-GB'
+}
+
+/** 09:30 or 9:30 AM. */
+export const timeOf = (ms: number, reader: Reader) => formatted(ms, reader, { timeStyle: 'short' })
+/** Wednesday 25 November 2026. */
+export const dateOf = (ms: number, reader: Reader) =>
+  formatted(ms, reader, { ...weekday_and_day, year: 'numeric' })
+const shortDateOf = (ms: number, reader: Reader) => formatted(ms, reader, weekday_and_day)
+/** GMT+1: the zone's difference at that time. */
+export const offsetOf = (ms: number, reader: Reader) =>
+  formatterOf(reader, { timeZoneName: 'shortOffset' })
+    .formatToParts(ms)
+    .find(({ type }) => type === 'timeZoneName')?.value ?? ''
+export const zoneName = (zone: string) => zone.replaceAll('_', ' ')
+
+/** Whether the clock of the zone shows this time twice, as it goes back over it. */
+function comesTwice(ms: number, { zone }: Reader): boolean {
+  const wall = zoned(ms, zone).toPlainDateTime()
+  const [earlier, later] = (['earlier', 'later'] as const).map(
+    (disambiguation) => wall.toZonedDateTime(zone, { disambiguation }).epochMilliseconds,
+  )
+  return earlier !== later
+}
+
+/** 09:30–10:00, with the later day where it ends on one, and with both offsets where the clock changes meanwhile. */
+export function spanOf(slot: Slot, reader: Reader): string {
+  const [start, end] = [Date.parse(slot.start_at), Date.parse(slot.end_at)]
+  const day = dateOf(start, reader) === dateOf(end, reader) ? '' : ` (${shortDateOf(end, reader)})`
+  if (changesIn(slot, reader)) {
+    const [from, to] = [start, end].map((ms) => `${timeOf(ms, reader)} ${offsetOf(ms, reader)}`)
+    return `${from} – ${to}${day}`
+  }
+  return day
+    ? `${timeOf(start, reader)}–${timeOf(end, reader)}${day}`
+    : formatterOf(reader, { timeStyle: 'short' }).formatRange(start, end)
+}
+
+/** The zone, and the offset where it is asked for or needed: where the clock shows the beginning or the end twice. */
+export function behindSpan(slot: Slot, reader: Reader, with_offset = false): string {
+  const [start, end] = [Date.parse(slot.start_at), Date.parse(slot.end_at)]
+  const zone = zoneName(reader.zone)
+  if (changesIn(slot, reader)) return zone
+  const needed = with_offset || comesTwice(start, reader) || comesTwice(end, reader)
+  return needed ? `${zone} (${offsetOf(start, reader)})` : zone
+}
+
+const changesIn = ({ start_at, end_at }: Slot, reader: Reader) =>
+  offsetOf(Date.parse(start_at), reader) !== offsetOf(Date.parse(end_at), reader)
+
+/** Times with their labels: one that the clock shows twice, as it goes back, also tells its offset. */
+export const labelled = (slots: readonly Slot[], reader: Reader, labelOf = timeOf) =>
+  slots.map(({ start_at }) => {
+    const ms = Date.parse(start_at)
+    const label = labelOf(ms, reader)
+    return { start_at, label: comesTwice(ms, reader) ? `${label} ${offsetOf(ms, reader)}` : label }
+  })
+
+/** Wednesday 25 November, 09:30. */
+export const dayAndTimeOf = (ms: number, reader: Reader) =>
+  `${shortDateOf(ms, reader)}, ${timeOf(ms, reader)}`
+
+/** A month, YYYY-MM, as it is in a zone. */
+export type Month = { month: string; name: string; from_ms: number; to_ms: number }
+export type Day = { date: string; number: number; name: string; slots: Slot[] }
+
+// A steady clock tells fractions of a millisecond, which Temporal refuses.
+const zoned = (ms: number, zone: string) =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(zone)
+
+/** The day that a time is on, YYYY-MM-DD. */
+export const dayOf = (ms: number, { zone }: Reader): string => zoned(ms, zone).toPlainDate().toString()
+
+const startOf = (date: Temporal.PlainDate, zone: string) => date.toZonedDateTime(zone).epochMilliseconds
+const isoStart = (date: Temporal.PlainDate, zone: string) => new Date(startOf(date, zone)).toISOString()
+
+/** The month that a time is in; `by` months later or earlier. */
+export const monthOf = (ms: number, reader: Reader, by = 0): string =>
+  Temporal.PlainDate.from(dayOf(ms, reader)).toPlainYearMonth().add({ months: by }).toString()
+
+/** When the day ends that is so many days after today in a zone. */
+export const endOfDay = (now_ms: number, zone: string, days: number): number =>
+  startOf(
+    zoned(now_ms, zone)
+      .toPlainDate()
+      .add({ days: days + 1 }),
+    zone,
+  )
+
+/** Its name and its bounds. */
+export function readMonth(month: string, { locale, zone }: Reader): Month {
+  const first = Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 })
+  // Noon, by no zone's clock: the name of the month itself.
+  const name = formatted(
+    Date.parse(`${month}-01T12:00:00Z`),
+    { locale, zone: 'UTC' },
+    { month: 'long', year: 'numeric' },
+  )
+  return { month, name, from_ms: startOf(first, zone), to_ms: startOf(first.add({ months: 1 }), zone) }
+}
+
+/** Every day of a month, with the slots that start on it in the zone. `slots` are those of the month, in order. */
+export function daysOf(month: string, slots: readonly Slot[], reader: Reader): Day[] {
+  const first = Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 })
+  return Array.from({ length: first.daysInMonth }, (_, i) => {
+    const date = first.add({ days: i })
+    // As texts, whose order is that of time.
+    const [from = '', to = ''] = [date, date.add({ days: 1 })].map((day) => isoStart(day, reader.zone))
+    const name = shortDateOf(Date.parse(`${date}T12:00:00Z`), { ...reader, zone: 'UTC' })
+    const within = slots.filter(({ start_at }) => start_at >= from && start_at < to)
+    return { date: date.toString(), number: i + 1, name, slots: within }
+  })
+}
+
+/** How many cells of a week that begins on Monday come before the month's first day. */
+export const daysBefore = (month: string) =>
+  Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 }).dayOfWeek - 1

@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.ts'
+import { createAddressLimit } from '../http/address-limit.ts'
+import { publicError } from '../http/errors.ts'
+import type { App } from '../http/server.ts'
+import type { Screen } from './html.ts'
+import { wordsScreen } from './screens.ts'
+
+/** Whether the answer is for a program: the free times as JSON, and whatever asks for JSON alone. */
+export const wantsJson = ({ url, headers: { accept = '' } }: FastifyRequest) =>
+  /\/slots(\?|$)/.test(url) || (accept.includes('application/json') && !accept.includes('text/html'))
+
+const words: Record<number, [title: string, text: string]> = {
+  404: [
+    'There is nothing here',
+    'No bookings are taken at this address at the moment, or a link is not complete.\n\nCheck the address, or ask whoever gave it to you.',
+  ],
+  405: ['This is not possible here', 'Go back and try it again from there.'],
+  413: ['This is too much text', 'Go back and send a shorter message.'],
+  429: [
+    'One moment, please',
+    'There were many requests from your network. Wait a few seconds, then load the page again.',
+  ],
+  500: ['Something went wrong here', 'It is not your fault. Try it again in a moment.'],
+  503: ['This does not work at the moment', 'Nothing was changed. Try it again in a moment.'],
+}
+
+/** The page of an error. */
+export const errorScreen = (status: number): Screen => {
+  const [title, text] = words[status] ?? ['This request is not valid', 'Go back and try it again from there.']
+  return wordsScreen(status, title, text)
+}
+
+/** Answers errors with a page; with the envelope where a program asks. */
+export function answerErrors(app: App, show: (reply: FastifyReply, screen: Screen) => FastifyReply): void {
+  app.setErrorHandler((error, request, reply) => {
+    // To the server's own handler.
+    if (wantsJson(request)) throw error
+    const { statusCode, headers } = publicError(error) ?? { statusCode: 500, headers: {} }
+    if (statusCode >= 500)
+      request.log[statusCode === 500 ? 'error' : 'warn'](
+        { err: error, request_id: request.id },
+        'request failed',
+      )
+    return show(reply.headers(headers), errorScreen(statusCode))
+  })
+}
+
+/**
+ * Limits the requests of each address, in each process by itself: nobody has a key here. What is kept by browsers for
+ * ever is free.
+ */
+export function limitAddresses(app: App, per_second: number, clock: Clock): void {
+  const limit = createAddressLimit(per_second, clock)
+  if (!limit) return
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.url !== '/book/_/:file') limit(request)
+  })
+}

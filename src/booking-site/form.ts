@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto'
+import { Type } from 'typebox'
+import { badRequest } from '../http/errors.ts'
+import { Email, OptionalText, Text } from '../http/fields.ts'
+import { type App, invalidUtf8 } from '../http/server.ts'
+import type { Typed } from './details.ts'
+
+/** Lets the routes of this plugin take forms, and nothing else. What browsers send as line breaks becomes a line feed. */
+export function parseForms(app: App): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'buffer' },
+    async (_request: unknown, bytes: string | Buffer) => {
+      const fields = [...new URLSearchParams(textOf(bytes as Buffer))]
+      return Object.fromEntries(fields.map(([name, value]) => [name, value.replaceAll('\r\n', '\n')]))
+    },
+  )
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+// What is no UTF-8 would be stored with a sign for what nobody could read.
+function textOf(bytes: Buffer): string {
+  const wrong = () => badRequest('The form is not valid UTF-8.')
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+  } catch {
+    throw wrong()
+  }
+  if (invalidUtf8(text)) throw wrong()
+  return text
+}
+
+const Time = Type.Unsafe<string>({ type: 'string', format: 'date-time', minLength: 1, maxLength: 64 })
+const zone = OptionalText(64)
+// The length, in minutes, that was shown with the form.
+const duration = Type.Optional(OptionalText(16))
+
+// Fields that are not known are let through: what a browser or its add-ons add is no visitor's mistake.
+export const BookingForm = Type.Object({
+  slot: Time,
+  first_name: Text(255),
+  last_name: Text(255),
+  email: Type.Unsafe<string>({ ...Email(), type: 'string', minLength: 1 }),
+  phone: Type.Optional(OptionalText(64)),
+  message: Type.Optional(OptionalText(2000)),
+  // Only programs see this field and fill it in.
+  fax: Type.Optional(OptionalText(0)),
+  token: Type.Optional(OptionalText(100)),
+  zone: Type.Optional(zone),
+  duration,
+})
+
+export const MoveForm = Type.Object({ slot: Time, zone: Type.Optional(zone), duration })
+export const CancelForm = Type.Object({ reason: Type.Optional(OptionalText(255)), zone: Type.Optional(zone) })
+
+const token_pattern = /^[\w-]{43}$/
+export const isToken = (text: unknown): text is string => typeof text === 'string' && token_pattern.test(text)
+
+/** A form's own token, so that what is sent twice is done once; a new one where there is none. */
+export const formToken = (sent?: unknown): string =>
+  isToken(sent) ? sent : randomBytes(32).toString('base64url')
+
+/** The texts of a form as they were typed. */
+export const typedOf = (body: unknown): Typed =>
+  Object.fromEntries(
+    Object.entries((body ?? {}) as Record<string, unknown>).filter(([, value]) => typeof value === 'string'),
+  ) as Typed

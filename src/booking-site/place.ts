@@ -1,0 +1,106 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.ts'
+import type { Db, Reading } from '../db/db.ts'
+import type { Seal } from '../db/seal.ts'
+import { canonicalTimeZone, type Slot } from '../resources/booking-pages/availability.ts'
+import type { BookingPage } from '../resources/booking-pages/schema.ts'
+import { nextSlots, offeredSlots } from '../resources/booking-pages/slots.ts'
+import type { Offers } from './choose.ts'
+import { localeOf } from './days.ts'
+import type { Screen } from './html.ts'
+import type { Place } from './screens.ts'
+
+// What the routes of visitors share: what a request asks for, and what is offered next.
+
+export type PublicDeps = {
+  db: Db
+  reading: Reading
+  clock: Clock
+  seal: Pick<Seal, 'mac'>
+  /** The origin of links that leave the service; null: the address of the request. */
+  public_url: string | null
+}
+/** Sends a page. */
+export type Show = (reply: FastifyReply, screen: Screen) => FastifyReply
+/** A booking page of whichever workspace. */
+export type Found = { workspace_id: number; page: BookingPage }
+
+const most_offered = 6
+
+type Query = Record<string, unknown>
+const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+/** What the address of a page says about days, times and the zone. */
+export const askedOf = (request: FastifyRequest) => {
+  const { month, day, slot, zone } = request.query as Query
+  return { month: text(month), day: text(day), slot: text(slot), zone: text(zone) }
+}
+
+/** Where a visitor is and how the visitor reads times: in the zone that was asked for, else in the page's own. */
+export const placeOf = (request: FastifyRequest, path: string, own_zone: string, zone: unknown): Place => ({
+  path,
+  own_zone,
+  reader: {
+    locale: localeOf(request.headers['accept-language']),
+    zone: canonicalTimeZone(zone) ?? own_zone,
+  },
+})
+
+/** What a chooser offers of a page. For an appointment that is to be moved its own time is free, but there it is already. */
+export function offersOf(
+  handle: Db,
+  { workspace_id, page }: Found,
+  now_ms: number,
+  moving?: { id: number; start_at: string },
+): Offers {
+  const elsewhere = ({ start_at }: Slot) => start_at !== moving?.start_at
+  return {
+    within: async (window) =>
+      (await offeredSlots(handle, workspace_id, page, { ...window, now_ms }, moving?.id)).filter(elsewhere),
+    async first(from_ms) {
+      const window = { from_ms, to_ms: Infinity, now_ms, limit: moving ? 2 : 1 }
+      const found = await nextSlots(handle, workspace_id, page, window, moving?.id)
+      return { ...found, slots: found.slots.filter(elsewhere) }
+    },
+  }
+}
+
+/** A few free times after one, or from now on when there is none; without the one of an appointment that is to be moved. */
+export async function otherSlots(
+  deps: PublicDeps,
+  { workspace_id, page }: Found,
+  after: string | null,
+  moving?: { id: number; start_at: string },
+): Promise<Slot[]> {
+  const now_ms = deps.clock.now()
+  const from = async (from_ms: number) => {
+    const window = { from_ms, to_ms: Infinity, now_ms, limit: most_offered + (moving ? 1 : 0) }
+    const { slots } = await deps.reading((handle) =>
+      nextSlots(handle, workspace_id, page, window, moving?.id),
+    )
+    return slots.filter(({ start_at }) => start_at !== moving?.start_at).slice(0, most_offered)
+  }
+  const later = after === null ? [] : await from(Date.parse(after))
+  return later.length ? later : from(now_ms)
+}
+
+/** The slot at a time, as a page's duration has it. */
+export const slotAt = (start_at: string, { duration_minutes }: BookingPage): Slot => ({
+  start_at,
+  end_at: new Date(Date.parse(start_at) + duration_minutes * 60_000).toISOString(),
+})
+
+/** A time of an address as an ISO text; null when it is none. */
+export function timeOfAddress(value: string | undefined): string | null {
+  const ms = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value ?? '') ? Date.parse(value as string) : Number.NaN
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString()
+}
+
+/** The length that a form was shown with, in minutes; null where it says none. */
+export const lengthSeen = (value: unknown): number | null =>
+  typeof value === 'string' && /^\d{1,4}$/.test(value) ? Number(value) : null
+
+/** The path of a page's visitors, and of one's private link. */
+export const pagePath = (slug: string): string => `/book/${encodeURIComponent(slug)}`
+export const linkPath = (slug: string, token: string): string =>
+  `${pagePath(slug)}/a/${encodeURIComponent(token)}`

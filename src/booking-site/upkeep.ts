@@ -1,0 +1,55 @@
+import { type Clock, isoTime, repeat, type Timing } from '../clock.ts'
+import { type Db, transaction } from '../db/db.ts'
+import { lockRow } from '../db/locks.ts'
+import { contextOf, service } from '../events/context.ts'
+import { declineRequest } from '../resources/appointments/changes.ts'
+import { findAppointment } from '../resources/appointments/queries.ts'
+import { answer_hours, lapsesAt } from '../resources/appointments/requests.ts'
+import { lapsedRequests } from '../resources/booking-pages/queries.ts'
+import { forgetAddresses } from './limits.ts'
+
+/** When it is done: after the start, and from then on. */
+export const upkeep: Timing = { first_ms: 10_000, every_ms: 60_000 }
+const batch = 100
+
+/** Declines requests that nobody has answered in time, and forgets the addresses that booked a day ago. */
+export async function keepUpBookings(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
+  const failures = new Map<string, unknown>()
+  for (let more = true; more; ) {
+    const asked_before = isoTime(clock.now() - answer_hours * 3_600_000)
+    // A request that failed is found again: it takes no place of another.
+    const limit = batch + failures.size
+    const lapsed = await lapsedRequests(db, { asked_before, now: isoTime(clock.now()), limit })
+    for (const { workspace_id, id } of lapsed) {
+      stopping?.throwIfAborted()
+      const key = `${workspace_id}/${id}`
+      if (failures.has(key)) continue
+      await transaction(db, (tx) => lapse(tx, clock, workspace_id, id)).catch((error) =>
+        failures.set(key, error),
+      )
+    }
+    more = lapsed.length === limit
+  }
+  for (let count = batch; count === batch; ) {
+    stopping?.throwIfAborted()
+    count = await transaction(db, (tx) => forgetAddresses(tx, clock.elapsed(), batch))
+  }
+  for (const error of failures.values()) throw error
+}
+
+async function lapse(tx: Db, clock: Clock, workspace_id: number, id: number): Promise<void> {
+  await lockRow(tx, 'appointments', workspace_id, id)
+  const before = await findAppointment(tx, workspace_id, id)
+  const context = contextOf(clock, { workspace_id, actor: service, request_id: null })
+  // Somebody may have answered, moved or deleted it meanwhile.
+  if (before?.status !== 'requested' || lapsesAt(before) > context.now_ms) return
+  await declineRequest(tx, context, before, 'Nobody answered in time.')
+}
+
+/** Does it soon and every minute; returns the function that stops it. */
+export const startUpkeep = (
+  db: Db,
+  clock: Clock,
+  onError: (error: unknown) => void,
+  timing: Timing = upkeep,
+) => repeat((stopping) => keepUpBookings(db, clock, stopping), timing, onError)

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { openScratch } from '../../../../test/engine.ts'
+import { startService } from '../../../../test/faults/service.ts'
+import { scratchFolder } from '../../../../test/process.ts'
+import { startReceiver } from '../../../../test/receiver.ts'
+import { company, register } from '../../../../test/webhooks.ts'
+import { followClock } from './clock.ts'
+
+const hour_ms = 3_600_000
+
+async function serverTime(data_dir: string): Promise<number> {
+  const { db, close } = await openScratch(data_dir)
+  const { rows } = await sql<{
+    ms: number
+  }>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`.execute(db)
+  await close()
+  return Number(rows[0]?.ms)
+}
+
+test('the time is the server’s, however wrong this machine’s clock is, and follows when that is turned', async (t) => {
+  const { db, close } = await openScratch(scratchFolder(t))
+  for (const wrong_ms of [-24 * hour_ms, 0, 24 * hour_ms]) {
+    let turned_ms = 0
+    const clock = await followClock(db, { now: () => Date.now() + wrong_ms + turned_ms })
+    assert.ok(Math.abs(clock.now() - Date.now()) < 500)
+    turned_ms = 1000
+    assert.ok(Math.abs(clock.now() - 1000 - Date.now()) < 500, 'carried on by its own clock between readings')
+    clock.stop()
+  }
+  await close()
+})
+
+test('processes whose clocks are an hour ahead and an hour behind agree about retries, times and signatures', async (t) => {
+  const receiver = await startReceiver()
+  t.after(() => receiver.close())
+  const data_dir = scratchFolder(t)
+  const turned = (ms: number) => ({
+    WEBHOOK_RETRY_DELAYS: '1',
+    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(`const now=Date.now;Date.now=()=>now()+(${ms})`)}`,
+  })
+  const ahead = await startService(data_dir, { env: turned(hour_ms) })
+  t.after(() => ahead.end('SIGKILL'))
+  const behind = await startService(data_dir, { env: turned(-hour_ms), key: ahead.key })
+  t.after(() => behind.end('SIGKILL'))
+  const hook = await register(ahead.call, { url: receiver.url })
+  for (const service of [ahead, behind]) {
+    receiver.received.length = 0
+    receiver.answering = (_request, number) => ({ status: number === 1 ? 500 : 200 })
+    const before = await serverTime(data_dir)
+    const { id } = await company(service.call)
+    const made = (await service.call('GET', `/api/v1/companies/${id}`)).body.data.created_at
+    assert.ok(Math.abs(Date.parse(made) - before) < 2000, `${made} is the server's time`)
+    const [first, second] = await receiver.waitFor(2, 15_000)
+    const waited = Number(second?.at_ms) - Number(first?.at_ms)
+    assert.ok(waited >= 950 && waited < 10_000, `${waited} ms before the retry`)
+    // The libraries refuse a timestamp that is five minutes off.
+    await receiver.verify(hook.secret)
+  }
+})

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { startRapport } from '../../../../test/harness.ts'
+import { beside } from '../../../../test/keys.ts'
+import { runRapport, scratchFolder, serveProcess } from '../../../../test/process.ts'
+import { listWorkspaces } from '../../../access/workspaces.ts'
+import { lockFolder } from './lock.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+test('one process serves a folder: a second start says so, and the first is not disturbed', async () => {
+  const first = await startRapport({ data_dir: folder })
+  await assert.rejects(
+    startRapport({ data_dir: folder }),
+    /Another process serves .* already\. Stop it first, or set DATA_DIR/,
+  )
+  assert.equal((await first.call('POST', '/api/v1/companies', { name: 'Acme' })).status, 201)
+  // Commands work beside it.
+  assert.equal((await beside(folder, listWorkspaces)).length, 1)
+  await first.close()
+  await (await startRapport({ data_dir: folder })).close()
+})
+
+test('the lock goes with its process, even when that is killed', async () => {
+  const script = `
+    import { lockFolder } from ${JSON.stringify(new URL('lock.ts', import.meta.url))}
+    lockFolder(process.argv[1])
+    console.log('locked')
+    setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, folder])
+  await once(child.stdout, 'data')
+  assert.throws(() => lockFolder(folder), /Another process serves/)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  lockFolder(folder)()
+})
+
+test('folders are locked each for itself, and a released one can be locked again', () => {
+  const other = join(folder, 'made/when/needed')
+  const release = [lockFolder(folder), lockFolder(other)]
+  assert.throws(() => lockFolder(other), /Another process/)
+  for (const unlock of release) unlock()
+  lockFolder(other)()
+})
+
+test('a second process on the folder says so and exits with 1; the first goes on', async (t) => {
+  const DATA_DIR = scratchFolder(t)
+  const server = await serveProcess(t, { DATA_DIR })
+  const second = await runRapport(['serve'], { DATA_DIR, PORT: '0' })
+  assert.equal(second.code, 1)
+  assert.match(second.stderr, /^rapport: Another process serves .*DATA_DIR.*\n$/)
+  assert.equal((await fetch(`${server.url}/healthz`)).status, 200)
+})

@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+import { engineOf, prepare } from '../statements/prepare.ts'
+import { prepareRows } from '../statements/recordset.ts'
+
+// Exact totals of lists are kept beside the records, in the same transaction: counting rows would cost more with each
+// record. A name says what is counted: "contacts", "contacts.stage=lead". Several slots for one name keep concurrent
+// writers of one workspace off the same row; SQLite has one writer and needs one.
+
+type Key = { workspace_id: number; name: string }
+type Change = Key & { by: number }
+
+const columns = { workspace_id: 'bigint!', name: 'text!', by: 'bigint!' } as const
+
+// A connection's own slot: two connections meet in one row only if there are more of them than slots.
+const slot = (db: Db) => (engineOf(db) === 'sqlite' ? 0 : sql`pg_backend_pid() % 64`)
+const add = prepareRows(columns, (db, { row, values }) => ({
+  compile: () =>
+    sql`INSERT INTO record_counts (workspace_id, name, slot, n)
+      ${values([row.workspace_id, row.name, slot(db), row.by])}
+      ON CONFLICT (workspace_id, name, slot) DO UPDATE SET n = record_counts.n + excluded.n`.compile(db),
+}))
+
+/** Moves counts by numbers, all in one statement; several changes of one name are added up. */
+export async function addCounts(tx: Db, changes: readonly Change[]): Promise<void> {
+  const sums = new Map<string, Change>()
+  for (const { workspace_id, name, by } of changes) {
+    const key = `${workspace_id} ${name}`
+    sums.set(key, { workspace_id, name, by: by + (sums.get(key)?.by ?? 0) })
+  }
+  // Two writers that take rows in one order never wait for each other in a circle.
+  const all = [...sums.values()]
+    .filter(({ by }) => by !== 0)
+    .sort((a, b) => a.workspace_id - b.workspace_id || (a.name < b.name ? -1 : 1))
+  await add(tx, all, {})
+}
+
+const sum = prepare((db, p: Key) =>
+  db
+    .selectFrom('record_counts')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('n'), eb.lit(0)).as('n'))
+    .where('workspace_id', '=', p.workspace_id)
+    .where('name', '=', p.name),
+)
+
+/** The names that count a record: its kind, and its kind with each of the given fields' values; none for no record. */
+function names(kind: string, fields: readonly string[], record: object | null): string[] {
+  if (!record) return []
+  const values = record as Record<string, unknown>
+  return [
+    kind,
+    ...fields.filter((field) => values[field] !== null).map((field) => `${kind}.${field}=${values[field]}`),
+  ]
+}
+
+/** The changes of counts that come of one record's change; `before` and `after` are null where it is not live. */
+export function countChanges(
+  workspace_id: number,
+  kind: string,
+  fields: readonly string[],
+  before: object | null,
+  after: object | null,
+): Change[] {
+  const change = (by: number) => (name: string) => ({ workspace_id, name, by })
+  return [...names(kind, fields, after).map(change(1)), ...names(kind, fields, before).map(change(-1))]
+}
+
+/** Moves the counts of one record from its state before to its state after; null where it is not live. */
+export async function recount(
+  tx: Db,
+  workspace_id: number,
+  kind: string,
+  fields: readonly string[],
+  before: object | null,
+  after: object | null,
+): Promise<void> {
+  await addCounts(tx, countChanges(workspace_id, kind, fields, before, after))
+}
+
+/** How many live records a name counts. */
+export async function countOf(db: Db, workspace_id: number, name: string): Promise<number> {
+  const [row] = await sum(db, { workspace_id, name })
+  return row?.n ?? 0
+}

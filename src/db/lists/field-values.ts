@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+import { prepareRows } from '../statements/recordset.ts'
+
+// What lists find records by, beside their columns: each tag, and each value of a custom field, as a row of field_values.
+// They are kept while a record is in the trash, which has no part in any list.
+
+/** The kinds of records that have tags or custom fields. */
+export type Valued = 'contacts' | 'companies'
+
+type Values = { tags?: readonly string[]; custom_fields?: Record<string, unknown> }
+type Pair = { field: string; value: string }
+
+// A value may have 4096 characters: more than an index entry has room for. A longer one is compared in full elsewhere.
+const most_characters = 100
+export const indexedValue = (value: string): string => value.slice(0, most_characters).toWellFormed()
+/** Whether the index alone tells that a value is equal. */
+export const indexedWhole = (value: string): boolean => value.length <= most_characters
+
+/** A custom field's value as texts are compared with it: `5`, `true`, or the text itself. */
+export const valueText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value)
+
+function pairsOf({ tags = [], custom_fields = {} }: Values): Map<string, Pair> {
+  const pairs = [
+    ...tags.map((tag) => ({ field: 'tags', value: indexedValue(tag) })),
+    ...Object.entries(custom_fields).map(([key, value]) => ({
+      field: `custom_fields.${key}`,
+      value: indexedValue(valueText(value)),
+    })),
+  ]
+  return new Map(pairs.map((pair) => [JSON.stringify(pair), pair]))
+}
+
+const columns = {
+  ...({ workspace_id: 'bigint!', kind: 'text!', field: 'text!', value: 'text!' } as const),
+  ...({ record_id: 'bigint!' } as const),
+}
+const names = Object.keys(columns) as (keyof typeof columns)[]
+const add = prepareRows(columns, (db, { row, values }) =>
+  db
+    .insertInto('field_values')
+    .columns(names)
+    .expression(values(names.map((name) => row[name])))
+    // A value that is there already is as good as added.
+    .onConflict((conflict) => conflict.doNothing()),
+)
+const remove = prepareRows(columns, (db, { row, rows }) => ({
+  compile: () =>
+    sql`DELETE FROM field_values AS t ${rows('USING')} WHERE ${sql.join(
+      names.map((name) => sql`t.${sql.ref(name)} = ${row[name]}`),
+      sql` AND `,
+    )}`.compile(db),
+}))
+
+/** Adds the values of records that have none in the index. */
+export async function addValues(
+  tx: Db,
+  kind: Valued,
+  records: readonly (Values & { workspace_id: number; id: number })[],
+): Promise<void> {
+  const rows = records.flatMap(({ workspace_id, id, ...values }) =>
+    [...pairsOf(values).values()].map((pair) => ({ workspace_id, kind, record_id: id, ...pair })),
+  )
+  await add(tx, rows, {})
+}
+
+/** Brings the index from a record's values before to its values after; nothing costs nothing. */
+export async function indexValues(
+  tx: Db,
+  kind: Valued,
+  workspace_id: number,
+  record_id: number,
+  before: Values,
+  after: Values,
+): Promise<void> {
+  const [old, current] = [pairsOf(before), pairsOf(after)]
+  const rowsOf = (pairs: Map<string, Pair>, others: Map<string, Pair>) =>
+    [...pairs].flatMap(([key, pair]) => (others.has(key) ? [] : [{ workspace_id, kind, record_id, ...pair }]))
+  await Promise.all([remove(tx, rowsOf(old, current), {}), add(tx, rowsOf(current, old), {})])
+}

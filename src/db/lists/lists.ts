@@ -1,0 +1,155 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Db } from '../db.ts'
+import type { Deletable } from '../records.ts'
+import { countOf } from './counts.ts'
+import type { Filter } from './filters.ts'
+import { newest_first, type Sorting, type SortKey } from './orders.ts'
+import { pageIds } from './pages.ts'
+
+export type Page = { per_page: number } & ({ offset: number } | { after: readonly unknown[] | null })
+
+/** The ids of one page in their order; how many records meet all filters (null by cursor); the place to go on from. */
+export type Found = { ids: number[]; total: number | null; next: unknown[] | null }
+
+type Asked = { table: Deletable; workspace_id: number; filters: Filter[]; sorting: Sorting; page: Page }
+
+// Up to so many, records are found by a filter's index and sorted; what more there are is not counted first.
+const few = 2000
+
+/**
+ * One page of a table's live records that meet all filters. A page number costs what is skipped, and an exact count; a
+ * place (`after`) costs the same at any depth. The way is chosen by numbers: the records of a rare filter are read and
+ * sorted; else the order's index is followed, past what does not meet the filters.
+ */
+export async function findRecords(db: Db, asked: Asked): Promise<Found> {
+  const { table, workspace_id, sorting, page } = asked
+  const all = await countOf(db, workspace_id, table)
+  const filters = await Promise.all(asked.filters.map((filter) => measured(db, asked, filter)))
+  const lead = leadOf(filters, sorting, all)
+  const total = 'offset' in page ? await totalOf(db, asked, filters, all) : null
+  const none = { ids: [], total, next: null }
+  if (filters.some(({ total }) => total === 0)) return { ...none, total: total && 0 }
+  if ('offset' in page) {
+    if (page.offset >= (total ?? 0)) return none
+    if (!filters.length && sorting.name === newest_first.name)
+      return { ids: await pageIds(db, table, workspace_id, page), total, next: null }
+    const rows = await read(db, asked, filters, lead, everything, page.per_page, page.offset)
+    return { ids: rows.map(({ id }) => id), total, next: null }
+  }
+
+  const rows: Row[] = []
+  const wanted = page.per_page + 1
+  for (const range of page.after ? rangesAfter(sorting, page.after) : [everything]) {
+    rows.push(...(await read(db, asked, filters, lead, range, wanted - rows.length, 0)))
+    if (rows.length === wanted) break
+  }
+  const { shown, last } = cutPage(rows, page.per_page)
+  return { ids: shown.map(({ id }) => id), total, next: last ? placeOf(sorting, last) : null }
+}
+
+/** Of one row more than a page has: the page, and its last row when there are more. */
+export function cutPage<R>(rows: readonly R[], per_page: number): { shown: R[]; last: R | undefined } {
+  const shown = rows.slice(0, per_page)
+  return { shown, last: rows.length > per_page ? shown.at(-1) : undefined }
+}
+
+type Row = { id: number } & Record<string, unknown>
+type Measured = Filter & { total: number; more: boolean }
+
+// A filter whose total is not kept is counted by its index, as far as it matters.
+async function measured(db: Db, { table, workspace_id }: Asked, filter: Filter): Promise<Measured> {
+  if (filter.total !== undefined) return { ...filter, total: filter.total, more: false }
+  const limit = sql`LIMIT ${few + 1}`
+  if (filter.probe && (await countOfRows(db, sql`${filter.probe} ${limit}`)) > few)
+    return { ...filter, total: few + 1, more: true }
+  const total = await countOfRows(
+    db,
+    sql`SELECT 1 FROM ${sql.table(table)} WHERE ${live(workspace_id)} AND ${filter.where} ${limit}`,
+  )
+  return { ...filter, total, more: total > few }
+}
+
+async function countOfRows(db: Db, query: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (${query}) AS counted`.execute(db)
+  return Number(rows[0]?.n)
+}
+
+/** The filter whose index leads, if one does. */
+function leadOf(filters: Measured[], sorting: Sorting, all: number): Measured | undefined {
+  const rarest = filters.filter(({ more }) => !more).sort((a, b) => a.total - b.total)
+  // Its index has the order already.
+  const ordered = sorting.keys.length ? undefined : rarest.find(({ by_id }) => by_id)
+  if (ordered) return ordered
+  const [first] = rarest
+  if (!first) return undefined
+  // Of every so many records that the order's index shows, one meets all filters, where they do not depend on each other.
+  const share = filters.reduce((part, { total }) => part * (total / Math.max(1, all)), 1)
+  return first.total <= few || first.total < 100 / share ? first : undefined
+}
+
+const live = (workspace_id: number) => sql<SqlBool>`workspace_id = ${workspace_id} AND deleted_at IS NULL`
+const both = (conditions: RawBuilder<SqlBool>[]) => sql<SqlBool>`${sql.join(conditions, sql` AND `)}`
+
+async function totalOf(db: Db, { table, workspace_id }: Asked, filters: Measured[], all: number) {
+  const [only, ...others] = [...filters].sort((a, b) => a.total - b.total)
+  if (!only) return all
+  if (!others.length && !only.more) return only.total
+  if (!others.length && only.count) return Number((await only.count.execute(db)).rows[0]?.n)
+  const where = both([live(workspace_id), only.where, ...others.map(({ plain }) => plain)])
+  const { rows } = await sql<{
+    n: number
+  }>`SELECT count(*) AS n FROM ${sql.table(table)} WHERE ${where}`.execute(db)
+  return Number(rows[0]?.n)
+}
+
+async function read(
+  db: Db,
+  { table, workspace_id, sorting }: Asked,
+  filters: Measured[],
+  lead: Measured | undefined,
+  range: Range,
+  limit: number,
+  offset: number,
+): Promise<Row[]> {
+  const { keys, descending } = sorting
+  // An index that leads an order also answers a filter of the same field.
+  const [key] = keys
+  const formOf = (filter: Measured) =>
+    filter === lead || (!lead && key && filter.field === key.field) ? filter.where : filter.plain
+  const where = both([live(workspace_id), ...filters.map(formOf), range.where])
+  const columns = sql.join([sql.ref('id'), ...keys.map(({ by }, n) => sql`${by} AS ${sql.ref(`key_${n}`)}`)])
+  const found = sql`SELECT ${columns} FROM ${sql.table(table)} WHERE ${where}`
+  const down = (part: RawBuilder<unknown>, backwards = false) => (backwards ? sql`${part} DESC` : part)
+  const order = (nameOf: (key: SortKey, n: number) => RawBuilder<unknown>) =>
+    sql.join([
+      ...keys.map((key, n) => down(nameOf(key, n), key.descending)).slice(range.same),
+      down(sql.ref('id'), descending),
+    ])
+  const page = sql`LIMIT ${limit} OFFSET ${offset}`
+  const { rows } = await (lead && !(lead.by_id && !keys.length)
+    ? sql<Row>`WITH found AS MATERIALIZED (${found}) SELECT * FROM found ORDER BY ${order((_, n) => sql.ref(`key_${n}`))} ${page}`
+    : sql<Row>`${found} ORDER BY ${order(({ by }) => by)} ${page}`
+  ).execute(db)
+  return rows
+}
+
+/** Where a row stands: its keys and its id. */
+const placeOf = ({ keys }: Sorting, row: Row): unknown[] => [...keys.map((_, n) => row[`key_${n}`]), row.id]
+
+/** A part of an order: records with a place's first keys (so many are the `same`), beyond it in the next one. */
+type Range = { where: RawBuilder<SqlBool>; same: number }
+const everything: Range = { where: sql`true`, same: 0 }
+
+/** What comes after a place, as ranges of the order's index, one after the other: none of them reads what it skips. */
+function rangesAfter({ keys, descending }: Sorting, place: readonly unknown[]): Range[] {
+  const parts = [...keys, { by: sql.ref('id'), descending }]
+  return parts
+    .map((part, n) => {
+      const same = parts.slice(0, n).map(({ by }, m) => sql<SqlBool>`${by} = ${place[m]}`)
+      const beyond = part.descending
+        ? sql<SqlBool>`${part.by} < ${place[n]}`
+        : sql<SqlBool>`${part.by} > ${place[n]}`
+      return { where: both([...same, beyond]), same: n }
+    })
+    .reverse()
+}

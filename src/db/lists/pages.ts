@@ -1,0 +1,103 @@
+import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Db } from '../db.ts'
+import { type Deletable, deletable } from '../records.ts'
+import { prepare } from '../statements/prepare.ts'
+
+/** Makes something once for each number that it is asked for, such as a query with so many parameters. */
+export function perNumber<Made>(make: (count: number) => Made): (count: number) => Made {
+  const known = new Map<number, Made>()
+  return (count) => {
+    const made = known.get(count) ?? make(count)
+    known.set(count, made)
+    return made
+  }
+}
+
+/**
+ * Reads records by their ids, in the order of the ids; one without a row is left out. `build` makes the query from the
+ * condition, once for each number of ids.
+ */
+export function byIds<R extends { id: number }>(
+  table: Deletable,
+  build: (db: Db, those: RawBuilder<SqlBool>) => Compilable<R>,
+) {
+  type Ids = { workspace_id: number } & Record<number, number>
+  const column = (name: string) => sql.ref(`${table}.${name}`)
+  const prepared = perNumber((count) =>
+    prepare((db, p: Ids) => {
+      const ids = sql.join(Array.from({ length: count }, (_, index) => p[index]))
+      return build(db, sql`${column('workspace_id')} = ${p.workspace_id} AND ${column('id')} IN (${ids})`)
+    }),
+  )
+  return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<R[]> => {
+    if (!ids.length) return []
+    const rows = await prepared(ids.length)(db, { workspace_id, ...ids })
+    const by_id = new Map(rows.map((row) => [row.id, row]))
+    return ids.flatMap((id) => by_id.get(id) ?? [])
+  }
+}
+
+// Nearer to the newest, skipping records one by one costs less than asking for the blocks.
+const deep_from = 500
+const block_size = 4096
+
+const blocksOf = prepare((db, p: { workspace_id: number; kind: Deletable }) =>
+  db
+    .selectFrom('record_blocks')
+    .select(['block', (eb) => eb.fn.sum<number>('n').as('n')])
+    .where('workspace_id', '=', p.workspace_id)
+    .where('kind', '=', p.kind)
+    .groupBy('block')
+    .orderBy('block', 'desc'),
+)
+
+// The tables have these columns in common; the type of one stands for all.
+const live = (db: Db, table: Deletable, workspace_id: number) =>
+  db
+    .selectFrom(table as 'contacts')
+    .select('id')
+    .where('workspace_id', '=', workspace_id)
+    .where('deleted_at', 'is', null)
+    .orderBy('id', 'desc')
+
+type Slice = { workspace_id: number; below: number; limit: number; offset: number }
+const idsBelow = (table: Deletable) =>
+  prepare((db, p: Slice) =>
+    live(db, table, p.workspace_id).where('id', '<', p.below).limit(p.limit).offset(p.offset),
+  )
+const below = Object.fromEntries(deletable.map((table) => [table, idsBelow(table)])) as Record<
+  Deletable,
+  ReturnType<typeof idsBelow>
+>
+
+type Page = { per_page: number; offset: number }
+
+/**
+ * The ids of one page of a table's live records, newest first. However deep it lies, at most 4096 records are skipped one
+ * by one: those before are skipped by the kept totals of whole blocks of ids.
+ */
+export async function pageIds(
+  db: Db,
+  table: Deletable,
+  workspace_id: number,
+  { per_page, offset }: Page,
+): Promise<number[]> {
+  const newest = { end: Number.MAX_SAFE_INTEGER, skip: offset }
+  const start = offset < deep_from ? newest : await blockOf(db, table, workspace_id, offset)
+  if (!start) return []
+  const rows = await below[table](db, { workspace_id, below: start.end, limit: per_page, offset: start.skip })
+  return rows.map(({ id }) => id)
+}
+
+/** The first id after the block that holds the record at an offset, and how many of that block come before it. */
+async function blockOf(db: Db, kind: Deletable, workspace_id: number, offset: number) {
+  const blocks = await blocksOf(db, { workspace_id, kind })
+  // A table without the triggers has none: then all are skipped one by one.
+  if (!blocks.length) return { end: Number.MAX_SAFE_INTEGER, skip: offset }
+  let skip = offset
+  for (const { block, n } of blocks) {
+    if (skip < n) return { end: (block + 1) * block_size, skip }
+    skip -= n
+  }
+  return undefined
+}

@@ -1,0 +1,147 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Db, Reading } from '../../db/db.ts'
+import { settledEvents } from '../../db/places.ts'
+import { page_bytes } from '../../http/answers.ts'
+import type { App } from '../../http/server.ts'
+import {
+  type Measured,
+  measureEvents,
+  newestSeq,
+  readMeasured,
+  type StoredEvent,
+  type Wanted,
+  wantedOf,
+} from './queries.ts'
+import { EventList, EventsQuery, StreamQuery, seqOf } from './schema.ts'
+import type { Streams } from './streams.ts'
+
+const path = '/api/v1/events'
+const scope = 'events:read'
+const extension = { 'x-extension': true }
+
+type Deps = { db: Db; reading: Reading; streams: Streams; event_names: readonly string[] }
+
+/** The workspace's events in the order of their commits: to read on from a place, or to follow. */
+export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps): void {
+  app.get(
+    path,
+    {
+      config: { scope },
+      schema: {
+        ...extension,
+        summary: 'List events',
+        description:
+          'Oldest first after `cursor`, each as it is sent to webhooks, without `webhook_id`: those of kinds that the key may read, such as `contact.*` with `contacts:read`. An answer may have fewer events than asked for, or none, and still `has_more`: it ends at 2 MiB, and a filter looks at so many at once.',
+        querystring: EventsQuery(event_names),
+        response: { 200: EventList },
+      },
+    },
+    async (request, reply) => {
+      const { cursor, event = null, sort } = request.query
+      const per_page = Math.min(request.query.per_page, 100)
+      // Asked before the events are read, wherever that is done.
+      const { last, settled } = await settledEvents(db)
+      const place = seqOf(cursor, last)
+      const { workspace_id, scopes } = request.access
+      const admit = ({ bytes }: Measured) => reply.reserve(bytes)
+      const asked = { workspace_id, wanted: wantedOf(scopes, event), settled, place, per_page, admit }
+      const page = await reading((db) => (sort === '-timestamp' ? lookBack(db, asked) : lookOn(db, asked)))
+      reply.type('application/json; charset=utf-8')
+      return reply.send(answer(page, per_page) as never)
+    },
+  )
+
+  app.get(
+    `${path}/stream`,
+    {
+      config: { scope, endless: true },
+      schema: {
+        ...extension,
+        summary: 'Follow events',
+        description:
+          'Server-sent events of kinds that the key may read: each has its place as `id`, its name as `event` and its text as `data`. With the header `Last-Event-ID` it goes on after that place, else from now on. A comment comes every 15 seconds when there is nothing else.',
+        querystring: StreamQuery(event_names),
+        response: {
+          200: {
+            description: 'A stream that does not end by itself.',
+            content: { 'text/event-stream': { schema: { type: 'string' } } },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const { event = null, cursor, changes } = request.query
+      const { access, credential } = request
+      const { last, settled } = await settledEvents(db)
+      const place = seqOf(lastEventId(request) || cursor, last) ?? settled
+      const hints = changes === 'true' ? await streams.hints(access.workspace_id) : null
+      streams.admit(access)
+      reply
+        .header('content-type', 'text/event-stream')
+        .header('cache-control', 'no-store')
+        .header('x-accel-buffering', 'no')
+      if (request.method === 'HEAD') return reply.send('') as never
+      begin(reply)
+      streams.open({ access, credential, scope }, reply.raw, { event, cursor: place, hints })
+      return reply as never
+    },
+  )
+  app.addHook('preClose', () => streams.close())
+}
+
+type Asked = {
+  workspace_id: number
+  wanted: Wanted
+  settled: number
+  place: number | null
+  per_page: number
+  /** Called before the texts of the events are read. */
+  admit: (measured: Measured) => void
+}
+type Page = { events: StoredEvent[]; next_cursor: number | null; has_more: boolean }
+
+/** From a place on, at the end of which one goes on later. */
+async function lookOn(
+  db: Db,
+  { workspace_id, wanted, settled, place, per_page, admit }: Asked,
+): Promise<Page> {
+  const after = place ?? 0
+  const stretch = { ...wanted, workspace_id, after, up_to: settled }
+  const measured = await measureEvents(db, stretch, { limit: per_page, most_bytes: page_bytes })
+  admit(measured)
+  const { events, reached, whole } = await readMeasured(db, measured)
+  if (!whole) return { events, next_cursor: reached, has_more: true }
+  // What a filter has passed is not looked at again.
+  const all = wanted.event === null && wanted.groups === null
+  const end = all ? (events.at(-1)?.seq ?? 0) : await newestSeq(db, workspace_id, settled)
+  return { events, next_cursor: Math.max(after, end), has_more: false }
+}
+
+/** Back from a place, to the oldest event that is kept. */
+async function lookBack(
+  db: Db,
+  { workspace_id, wanted, settled, place, per_page, admit }: Asked,
+): Promise<Page> {
+  const up_to = Math.min(settled, (place ?? Number.POSITIVE_INFINITY) - 1)
+  const stretch = { ...wanted, workspace_id, after: 0, up_to }
+  const limits = { limit: per_page, most_bytes: page_bytes, order: 'desc' } as const
+  const measured = await measureEvents(db, stretch, limits)
+  admit(measured)
+  const { events, reached, whole } = await readMeasured(db, measured)
+  return { events, next_cursor: whole ? null : reached, has_more: !whole }
+}
+
+// The stored texts as they are: parsing them would change bytes, and cost time.
+function answer({ events, next_cursor, has_more }: Page, per_page: number): string {
+  const cursor = next_cursor === null ? null : String(next_cursor)
+  const meta = JSON.stringify({ per_page, next_cursor: cursor, has_more })
+  return `{"success":true,"data":[${events.map(({ payload }) => payload).join()}],"meta":${meta}}`
+}
+
+const lastEventId = ({ headers }: FastifyRequest) => headers['last-event-id'] as string | undefined
+
+// From here on the answer is not Fastify's any more: it would wait for a whole body.
+function begin(reply: FastifyReply): void {
+  reply.hijack()
+  reply.raw.writeHead(200, reply.getHeaders() as Record<string, string>)
+}

@@ -1,0 +1,100 @@
+import { Type } from 'typebox'
+import { invalid } from '../../http/errors.ts'
+import { Timestamp } from '../../http/fields.ts'
+
+/** An event as webhooks get it, without webhook_id: the same text. */
+const FeedEvent = Type.Object(
+  {
+    id: Type.String({ description: 'Of the event; the same wherever it is told.' }),
+    event: Type.String({ description: 'Its name in the catalogue.', examples: ['deal.won'] }),
+    timestamp: Timestamp({ description: 'When it happened.' }),
+    data: Type.Unsafe<object>({
+      type: 'object',
+      additionalProperties: true,
+      description: "The event's fields, as in its webhook.",
+    }),
+    changed_fields: Type.Optional(
+      Type.Array(Type.String(), { description: 'Of updates: the top-level fields that changed.' }),
+    ),
+    previous: Type.Optional(
+      Type.Unsafe<object>({
+        type: 'object',
+        additionalProperties: true,
+        description: 'Of updates: their old values.',
+      }),
+    ),
+  },
+  { title: 'Event' },
+)
+
+export const EventList = Type.Object({
+  success: Type.Literal(true),
+  data: Type.Array(FeedEvent),
+  meta: Type.Object({
+    per_page: Type.Integer(),
+    next_cursor: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'Where to go on, also later when nothing more is there yet. Null at the end of newest first.',
+    }),
+    has_more: Type.Boolean({ description: 'Whether there is more to read now.' }),
+  }),
+})
+
+const cursor = (description: string) => Type.Optional(Type.String({ maxLength: 100, description }))
+const named = (names: readonly string[]) =>
+  Type.Optional(
+    Type.Unsafe<string>({ type: 'string', enum: [...names], description: 'Events of this name alone.' }),
+  )
+
+export const EventsQuery = (names: readonly string[]) =>
+  Type.Object(
+    {
+      cursor: cursor(
+        'The `next_cursor` of an answer before, or the id of a frame of the stream; without one, from the oldest event that is kept.',
+      ),
+      per_page: Type.Integer({ minimum: 1, default: 25, description: 'Above 100 is taken as 100.' }),
+      event: named(names),
+      sort: Type.Optional(
+        Type.Unsafe<'timestamp' | '-timestamp'>({
+          type: 'string',
+          enum: ['timestamp', '-timestamp'],
+          description: 'Default timestamp: oldest first, to follow. -timestamp: newest first, to look back.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  )
+
+export const StreamQuery = (names: readonly string[]) =>
+  Type.Object(
+    {
+      cursor: cursor('As the header `Last-Event-ID`, which counts when both are there.'),
+      event: named(names),
+      changes: Type.Optional(
+        Type.Unsafe<'true' | 'false'>({
+          type: 'string',
+          enum: ['true', 'false'],
+          description:
+            'true: also frames `changed`, without an id, that name the kinds of records in which something was changed, with an event or without.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  )
+
+/**
+ * The seq that a cursor stands for; null for none and for the empty one. Throws 422 for a text that no answer had, or that
+ * was made after the backup from which the database was restored: what it stood for is not there any more.
+ */
+export function seqOf(cursor: string | undefined, last: number): number | null {
+  if (cursor === undefined || cursor === '') return null
+  if (/^\d{1,15}$/.test(cursor) && Number(cursor) <= last) return Number(cursor)
+  throw invalid([
+    {
+      field: 'cursor',
+      code: 'invalid_cursor',
+      message: 'cursor must be a next_cursor of the events, or the id of a frame of their stream.',
+    },
+  ])
+}

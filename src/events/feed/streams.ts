@@ -1,0 +1,282 @@
+import type { ServerResponse } from 'node:http'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import type { Clock } from '../../clock.ts'
+import type { Database } from '../../db/db.ts'
+import { settledEvents } from '../../db/places.ts'
+import type { Access, FindAccess } from '../../http/auth.ts'
+import { ApiError, unavailable } from '../../http/errors.ts'
+import { createChanges, type Hints } from './changes.ts'
+import { createRecheck, type Follower } from './followers.ts'
+import { activeWorkspaces, type Part, readEvents, wantedOf } from './queries.ts'
+
+export type StreamsOptions = {
+  database: Pick<Database, 'db' | 'onCommit'>
+  clock: Clock
+  findAccess: FindAccess
+  /** False from when the service stops: then every stream ends, and whoever follows goes on elsewhere. */
+  serving: () => boolean
+  onError: (error: unknown) => void
+  heartbeat_ms?: number
+  poll_ms?: number
+  /** What may wait in this process for clients that do not read, of all streams together. */
+  most_unsent_bytes?: number
+}
+
+type Wishes = {
+  /** The name of the events that are asked for; null: all. */
+  event: string | null
+  /** Everything up to this seq was written, or was not asked for. */
+  cursor: number
+  /** What it is to hear of changes; null: nothing. */
+  hints: Hints | null
+}
+type Stream = Follower &
+  Wishes & {
+    raw: ServerResponse
+    /** Set while the client does not read: nothing more is written until it does. */
+    blocked: boolean
+    /** While it is blocked: since when, and how many bytes wait for it in this process. */
+    blocked_at: number
+    unsent: number
+    wrote_at: number
+  }
+
+// Of this process. A key, and a workspace, cannot take all streams from the others.
+const most_of_a_key = 100
+const most_of_a_workspace = 2500
+const most_streams = 5000
+const usual_most_unsent_bytes = 32 * 1024 * 1024
+// Above the limit, disconnect streams blocked for 1 s, longest first. Clients resume by Last-Event-ID.
+const patience_ms = 1000
+const retry_ms = 2000
+// Commits wake the streams; looking by the clock is the net below them, for what other processes' commits do not tell.
+const usual_poll_ms = 1000
+const usual_heartbeat_ms = 15_000
+// Many commits a second are looked at together.
+const shortest_ms = 20
+const events_at_once = { limit: 50, most_bytes: 1024 * 1024 }
+const readers_at_once = 4
+
+/** Follows the events for the open streams of this process, all together: what they have in common is read once. */
+export function createStreams(options: StreamsOptions) {
+  const { database, clock, findAccess, serving, onError } = options
+  const { heartbeat_ms = usual_heartbeat_ms, poll_ms = usual_poll_ms } = options
+  const { most_unsent_bytes = usual_most_unsent_bytes } = options
+  const { db } = database
+  const streams = new Set<Stream>()
+  const changes = createChanges(db, clock, wake)
+  const recheck = createRecheck(findAccess, clock)
+  let subscribed = false
+  let closed = false
+  let following: Promise<void> | null = null
+  let woken = false
+  let resume = () => {}
+  // Up to here the last look has read for all streams that were not behind; -1 before the first one.
+  let head = -1
+  // In the order in which they were blocked.
+  const blocked = new Set<Stream>()
+  let unsent = 0
+
+  function wake() {
+    woken = true
+    resume()
+  }
+
+  function end(stream: Stream) {
+    forget(stream)
+    // What a client does not take would keep the connection open.
+    if (stream.raw.writableLength > 0) stream.raw.destroy()
+    else stream.raw.end()
+  }
+
+  function write(stream: Stream, text: string) {
+    stream.wrote_at = performance.now()
+    if (stream.raw.write(text)) return
+    stream.blocked = true
+    stream.blocked_at = performance.now()
+    stream.unsent = stream.raw.writableLength
+    unsent += stream.unsent
+    blocked.add(stream)
+    stream.raw.once('drain', () => {
+      unblock(stream)
+      wake()
+    })
+  }
+
+  function unblock(stream: Stream) {
+    if (!blocked.delete(stream)) return
+    stream.blocked = false
+    unsent -= stream.unsent
+  }
+
+  function forget(stream: Stream) {
+    streams.delete(stream)
+    unblock(stream)
+  }
+
+  /** Whether more may wait for clients; those that have not read for longest are cut off for it. */
+  function hasRoom(): boolean {
+    for (const stream of blocked) {
+      if (unsent < most_unsent_bytes) return true
+      if (performance.now() - stream.blocked_at < patience_ms) return false
+      forget(stream)
+      stream.raw.destroy()
+    }
+    return unsent < most_unsent_bytes
+  }
+
+  function deliver(stream: Stream, { events, reached }: Part) {
+    for (const { seq, event, payload } of events) {
+      if (stream.blocked || !streams.has(stream) || !hasRoom()) return
+      write(stream, `id: ${seq}\nevent: ${event}\ndata: ${payload}\n\n`)
+      stream.cursor = seq
+    }
+    stream.cursor = Math.max(stream.cursor, reached)
+  }
+
+  /** Those that can take more and are behind, by what they have to read; the ones of one list read the same. */
+  function groupsBehind(settled: number): Stream[][] {
+    const groups = new Map<string, Stream[]>()
+    for (const stream of streams) {
+      const { blocked, cursor, event, access } = stream
+      if (blocked || cursor >= settled) continue
+      const shown = wantedOf(access.scopes, event).groups
+      const name = `${access.workspace_id} ${cursor} ${event} ${shown}`
+      const group = groups.get(name)
+      if (group) group.push(stream)
+      else groups.set(name, [stream])
+    }
+    return [...groups.values()]
+  }
+
+  /** Writes what is new; true when there is more to read at once. */
+  async function look(): Promise<boolean> {
+    await recheck(streams, end)
+    const more = await tellEvents()
+    await changes.tell(streams, write)
+    return more
+  }
+
+  async function tellEvents(): Promise<boolean> {
+    const { settled } = await settledEvents(db)
+    const groups = groupsBehind(settled)
+    if (!groups.length) return false
+    const up_to_date = groups.some(([stream]) => stream?.cursor === head)
+    const active = up_to_date ? await activeWorkspaces(db, head, settled) : null
+    let more = false
+    async function read(group: Stream[]) {
+      const [{ access, event, cursor }] = group as [Stream]
+      const idle = cursor === head && !active?.has(access.workspace_id)
+      const wanted = wantedOf(access.scopes, event)
+      const stretch = { ...wanted, workspace_id: access.workspace_id, after: cursor, up_to: settled }
+      const part = idle
+        ? { events: [], reached: settled, whole: true }
+        : await readEvents(db, stretch, events_at_once)
+      for (const stream of group) deliver(stream, part)
+      more ||= !part.whole && hasRoom()
+    }
+    const waiting = groups.values()
+    const readOn = async () => {
+      for (const group of waiting) await read(group)
+    }
+    await Promise.all(Array.from({ length: readers_at_once }, readOn))
+    head = Math.max(head, settled)
+    return more
+  }
+
+  function beat() {
+    const before = performance.now() - heartbeat_ms
+    for (const stream of streams) if (!stream.blocked && stream.wrote_at <= before) write(stream, ':\n\n')
+  }
+
+  async function follow() {
+    let failing = false
+    head = -1
+    while (streams.size) {
+      if (!serving() || closed) for (const stream of streams) end(stream)
+      woken = false
+      const started = performance.now()
+      const more = await look().then(
+        (more) => {
+          failing = false
+          return more
+        },
+        (error) => {
+          // The database is away: told once, and the streams wait for it.
+          if (!failing) onError(error)
+          failing = true
+          return false
+        },
+      )
+      beat()
+      if (more) {
+        // SQLite answers in the same turn of the loop, in which nobody else gets his.
+        await nextTurn()
+        continue
+      }
+      if (!woken || failing) await rest(Math.min(poll_ms, heartbeat_ms))
+      await pause(Math.max(0, shortest_ms - (performance.now() - started)))
+    }
+    following = null
+  }
+
+  const rest = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      resume = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  return {
+    /** Throws when the key, the workspace or the process has as many streams as it may. */
+    admit({ id, workspace_id }: Access): void {
+      if (closed || !serving()) throw unavailable('The service is stopping.', 1)
+      let of_key = 0
+      let of_workspace = 0
+      for (const { access } of streams) {
+        if (access.id === id) of_key++
+        if (access.workspace_id === workspace_id) of_workspace++
+      }
+      if (of_key >= most_of_a_key) throw tooMany(`A key may have ${most_of_a_key} streams open at once.`)
+      if (of_workspace >= most_of_a_workspace)
+        throw tooMany(`A workspace may have ${most_of_a_workspace} streams open at once.`)
+      if (streams.size >= most_streams)
+        throw unavailable(`This process has ${most_streams} streams open. Come back later.`)
+    },
+    /** What a stream that is opened next is to hear of its workspace's changes. */
+    hints: changes.begin,
+    /** Writes what is asked for to an answer whose headers are written, until one of both ends it. */
+    open(follower: Follower, raw: ServerResponse, wishes: Wishes): void {
+      // Whoever has left already tells nothing more.
+      if (raw.destroyed) return
+      const nothing_waits = { blocked: false, blocked_at: 0, unsent: 0 }
+      const stream = { ...follower, ...wishes, raw, ...nothing_waits, wrote_at: 0 }
+      if (!subscribed) {
+        database.onCommit('events', wake)
+        database.onCommit('changes', () => [...streams].some(({ hints }) => hints) && wake())
+      }
+      subscribed = true
+      streams.add(stream)
+      raw.on('error', () => {})
+      raw.on('close', () => forget(stream))
+      // The id comes first, so that whoever is cut off before the first event goes on here and not later.
+      write(stream, `retry: ${retry_ms}\nid: ${stream.cursor}\n\n`)
+      following ??= follow()
+      wake()
+    },
+    count: () => streams.size,
+    /** Ends all streams; resolves when nothing is read for them any more. */
+    async close(): Promise<void> {
+      closed = true
+      for (const stream of streams) end(stream)
+      wake()
+      await following
+    },
+  }
+}
+const tooMany = (message: string) =>
+  new ApiError('rate_limited', message, { headers: { 'retry-after': '5' } })
+
+export type Streams = ReturnType<typeof createStreams>

@@ -1,0 +1,154 @@
+import { hash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { Single, single } from '../envelope.ts'
+import type { App } from '../server.ts'
+
+// The browser itself refuses whatever does not come from this server: the page is whole without a network, and nothing
+// that it shows (or that somebody stores here) can call elsewhere. Scalar writes style attributes, hence unsafe-inline.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <link rel="icon" href="data:,">
+    <title>Rapport API</title>
+  </head>
+  <body>
+    <div id="docs"></div>
+    <noscript>This page needs JavaScript. The same as JSON: <a href="/api/v1/openapi.json">openapi.json</a></noscript>
+    <script src="/docs/scalar.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`
+
+// Everything of Scalar that belongs to its makers' services is off: fonts, telemetry, proxy, agent, their client.
+const start = `Scalar.createApiReference('#docs', ${JSON.stringify({
+  url: '/api/v1/openapi.json',
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  persistAuth: false,
+  documentDownloadType: 'direct',
+  defaultOpenAllTags: true,
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+})})\n`
+
+// Bytes that all answers share: however many clients read them slowly, they are in memory once.
+type File = { type: string; bytes: Buffer; etag: string }
+const file = (type: string, text: string): File => ({
+  type,
+  bytes: Buffer.from(text),
+  etag: `"${hash('sha256', text)}"`,
+})
+
+const Index = Type.Object(
+  {
+    resources: Type.Array(
+      Type.Object({ name: Type.String(), path: Type.String(), description: Type.String() }),
+    ),
+    documentation: Type.String({ description: 'A page for people.' }),
+    openapi: Type.String({ description: 'The same for programs.' }),
+  },
+  { title: 'Index' },
+)
+
+/** The document, as far as the index reads it. */
+type Described = { paths?: Record<string, unknown>; tags?: { name: string; description?: string }[] }
+
+/** GET /api/v1: where everything is. It needs no key, since it says no more than the documentation. */
+export function apiIndex(app: App): void {
+  let index: Static<typeof Index> | undefined
+  const read = async () => {
+    index ??= indexOf(app.swagger() as Described)
+    return single(index)
+  }
+  const described = {
+    ...{ 'x-extension': true, tags: ['index'], operationId: 'get_index' },
+    summary: 'List the resources of this API',
+    response: { 200: Single(Index) },
+  }
+  app.get('/api/v1', { schema: described }, read)
+  app.get('/api/v1/', { schema: { hide: true, response: { 200: Single(Index) } } as never }, read)
+}
+
+function indexOf({ paths = {}, tags = [] }: Described): Static<typeof Index> {
+  const resources = tags.flatMap(({ name, description = '' }) => {
+    const [path] = Object.keys(paths).filter((one) => one.split('/')[3] === name)
+    return path === undefined ? [] : [{ name, path, description }]
+  })
+  return { resources, documentation: '/docs/', openapi: '/api/v1/openapi.json' }
+}
+
+/** The API document, and the page that shows it (offline, nothing but this server is asked). */
+export async function docsPage(app: App): Promise<void> {
+  const hidden = { schema: { hide: true } }
+  let document: Buffer | undefined
+  app.get('/api/v1/openapi.json', hidden, async (_request, reply) => {
+    document ??= Buffer.from(JSON.stringify(app.swagger()))
+    return reply.type('application/json; charset=utf-8').send(document)
+  })
+
+  let scalar: Promise<File> | undefined
+  const files: Record<string, () => File | Promise<File>> = {
+    '/docs': () => file('text/html', page),
+    '/docs/': () => file('text/html', page),
+    '/docs/start.js': () => file('text/javascript', start),
+    '/docs/scalar.js': () => {
+      scalar ??= readScalar().catch((error) => {
+        scalar = undefined
+        throw error
+      })
+      return scalar
+    },
+  }
+  for (const [path, read] of Object.entries(files))
+    app.get(path, hidden, async (request, reply) =>
+      sendFile(reply, await read(), request.headers['if-none-match']),
+    )
+}
+
+function sendFile(reply: FastifyReply, { type, bytes, etag }: File, known: string | undefined) {
+  reply.headers({
+    etag,
+    'cache-control': 'no-cache',
+    'content-security-policy': policy,
+    'x-content-type-options': 'nosniff',
+    'x-dns-prefetch-control': 'off',
+    'referrer-policy': 'no-referrer',
+  })
+  if (known === etag) return reply.code(304).send()
+  return reply.type(`${type}; charset=utf-8`).send(bytes)
+}
+
+// Megabytes of script, read when somebody first looks at the page: a start must not pay for it. The package gives its
+// script only as a route of its plugin, and no plugin can join a server that runs: a small one beside it answers.
+async function readScalar(): Promise<File> {
+  const [{ default: Fastify }, { default: reference }] = await Promise.all([
+    import('fastify'),
+    import('@scalar/fastify-api-reference'),
+  ])
+  const shelf = Fastify()
+  await shelf.register(reference, { routePrefix: '/docs', configuration: { url: '/api/v1/openapi.json' } })
+  const answer = await shelf.inject('/docs/js/scalar.js')
+  await shelf.close()
+  if (answer.statusCode !== 200)
+    throw new Error('The script of the docs page is missing in the installation.')
+  return file('text/javascript', answer.body)
+}

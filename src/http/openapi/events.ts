@@ -1,0 +1,79 @@
+import type { EventDefinition } from '../../events/define.ts'
+
+const header = (name: string, description: string, required = true) => ({
+  name,
+  in: 'header',
+  description,
+  required,
+  schema: { type: 'string' },
+})
+
+// The same for every event (contract: webhooks and delivery).
+const headers = [
+  header('X-Service-Event', 'The event name.'),
+  header('X-Service-Delivery', 'Id of the delivery, the same on its retries and resends.'),
+  header('X-Service-Signature', '`sha256=` and the HMAC-SHA256 of the raw body with the secret, in hex.'),
+  header(
+    'X-Service-Signature-Next',
+    'While a rotation of the secret overlaps: the signature with the new one.',
+    false,
+  ),
+  header('webhook-id', 'Standard Webhooks: id of the delivery.'),
+  header('webhook-timestamp', 'Standard Webhooks: seconds since 1970.'),
+  header('webhook-signature', 'Standard Webhooks: `v1,` signatures, separated by blanks.'),
+]
+
+/** An event of the catalogue as an entry of the document's `webhooks`: the request that a registered address gets. */
+export function describeEvent({ name, summary, data, example }: EventDefinition) {
+  const properties: Record<string, unknown> = {
+    id: { type: 'string', description: 'Of the event.' },
+    event: { type: 'string', const: name },
+    timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
+    webhook_id: { type: 'string' },
+    data,
+  }
+  const body: Record<string, unknown> = {
+    id: 'evt_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b',
+    event: name,
+    timestamp: '2026-11-21T08:30:00.000Z',
+    webhook_id: 'wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b',
+    data: example,
+  }
+  if (name.endsWith('.updated')) {
+    properties.changed_fields = {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Top-level fields that changed.',
+    }
+    properties.previous = {
+      type: 'object',
+      additionalProperties: true,
+      description: 'Their whole old values.',
+    }
+    const [changed = ''] = Object.keys(example).filter((field) => field !== 'id')
+    body.changed_fields = [changed]
+    body.previous = { [changed]: `Old ${example[changed]}` }
+  }
+  return {
+    post: {
+      summary: name,
+      description: summary,
+      operationId: `on_${name.replace('.', '_')}`,
+      tags: ['events'],
+      security: [],
+      parameters: headers,
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: { type: 'object', required: Object.keys(properties), properties },
+            example: body,
+          },
+        },
+      },
+      responses: {
+        '2XX': { description: 'Received. Any other answer, or none in time, is tried again.' },
+      },
+    },
+  }
+}

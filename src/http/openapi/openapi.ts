@@ -1,0 +1,140 @@
+import swagger from '@fastify/swagger'
+import type { EventDefinition } from '../../events/define.ts'
+import { any_session, cookieName } from '../auth.ts'
+import type { App } from '../server.ts'
+import { describeEvent } from './events.ts'
+import { completeOperation, type Operation, operationId } from './operations.ts'
+import { ErrorSchema, parameters, responses, shareSchemas } from './parts.ts'
+
+const about = `Contacts, companies, deals and webhooks.
+
+**Keys.** Every call carries \`Authorization: Bearer <API_KEY>\`. A key belongs to one workspace and has scopes.
+
+**Answers.** Always JSON with \`success\`: \`data\` (lists add \`meta\`), or \`error\` with a code, a message and every failing field.
+Each answer has an \`X-Request-Id\`.
+
+**Writing.** Absent is unchanged, null clears. \`Idempotency-Key\` makes a POST safe to repeat for 24 hours; \`If-Match\` with
+the \`ETag\` that was read refuses to overwrite somebody else's change.
+
+**Limits.** \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` tell what is left; 429 and 503 say when to come
+back in \`Retry-After\`.
+
+Operations marked as an extension (\`x-extension\`) go beyond the base interface.`
+
+const tags = {
+  index: 'Where everything is.',
+  contacts: 'People, and the notes about them.',
+  companies: 'What contacts and deals may belong to.',
+  deals: 'Sales opportunities, from the first stage to won or lost.',
+  activities: 'Calls, e-mails, meetings and tasks: what is to be done, and what came of it.',
+  appointments: 'What is in the calendar, with a contact or not.',
+  'booking-pages': 'When visitors can book an appointment themselves, and what is still free.',
+  'audit-log': 'Who changed what, and when.',
+  setup: 'The first account of an installation.',
+  session: 'Signing in and out, and the workspace that is worked in.',
+  sessions: 'Where one is signed in.',
+  profile: 'The own account.',
+  'password-reset': 'A new password for who has forgotten the old one.',
+  members: 'The people of the workspace, and what they may do.',
+  invitations: 'How people come to a workspace.',
+  workspace: 'The workspace of a key or a session.',
+  workspaces: 'Making another one.',
+  trash: 'What was deleted: it can be restored for some days, or erased at once.',
+  reports: 'What deals and activities add up to.',
+  views: 'Lists with their filters, kept under a name for everybody in the workspace.',
+  keys: 'API keys: made, listed, taken back.',
+  webhooks: 'Addresses that are told of events.',
+  deliveries: 'The log of what was sent to webhooks, with every attempt.',
+  events:
+    'What happened, in order: to read, to follow, and sent to the registered addresses as signed POST requests.',
+}
+
+/** Collects the routes that follow into the OpenAPI 3.1 document, which app.swagger() returns. */
+export async function describeApi(
+  app: App,
+  events: readonly EventDefinition[],
+  version: string,
+): Promise<void> {
+  await app.register(swagger, {
+    convertConstToEnum: false,
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Rapport',
+        version,
+        description: about,
+        license: { name: 'MIT', identifier: 'MIT' } as never,
+      },
+      servers: [{ url: '/' }],
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+      components: {
+        securitySchemes: {
+          key: { type: 'http', scheme: 'bearer', description: 'An API key, crm_…' },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: cookieName('http'),
+            description: `Of a person who has signed in; over https its name is ${cookieName('https')}.`,
+          },
+        },
+        schemas: { Error: ErrorSchema as never },
+        parameters: parameters as never,
+        responses: responses as never,
+      },
+      security: [{ key: [] }, { session: [] }],
+      webhooks: Object.fromEntries(events.map((event) => [event.name, describeEvent(event)])) as never,
+    },
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: describeRoute(schema as never, url, route as never) as never,
+    }),
+    transformObject: (document) =>
+      finishDocument((document as { openapiObject: Document }).openapiObject) as never,
+  })
+}
+
+type RouteSchema = Record<string, unknown> & { hide?: boolean }
+type Route = {
+  method: string | string[]
+  config?: { scope?: string; people_only?: boolean; unrepeatable?: boolean }
+}
+
+// Only the API itself is described: health, metrics and this document's own page are not part of it.
+function describeRoute(schema: RouteSchema | undefined, url: string, route: Route): RouteSchema {
+  if (!schema || schema.hide || !url.startsWith('/api/v1')) return { ...schema, hide: true }
+  const [method = ''] = [route.method].flat()
+  return {
+    tags: [url.split('/')[3]],
+    operationId: operationId(method, url),
+    ...schema,
+    ...securityOf(route),
+    'x-repeatable': method === 'POST' && route.config?.scope !== undefined && !route.config.unrepeatable,
+    'x-custom-fields': 'patternProperties' in ((schema.querystring ?? {}) as object),
+  }
+}
+
+// Most routes are as the document says for all: for keys and sessions with the scope.
+function securityOf({ config: { scope, people_only } = {} }: Route): object {
+  if (scope === undefined) return { security: [] }
+  if (scope === any_session) return { security: [{ session: [] }] }
+  return { ...(people_only && { security: [{ session: [] }] }), 'x-scope': scope }
+}
+
+type Document = {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, unknown> }
+}
+
+const method_order = ['get', 'post', 'put', 'patch', 'delete']
+
+// What every operation shares is added when all routes are known; reading comes first, whatever was registered first.
+function finishDocument(document: Document): Document {
+  for (const [path, operations] of Object.entries(document.paths))
+    document.paths[path] = Object.fromEntries(
+      method_order.flatMap((method) => {
+        const operation = operations[method]
+        return operation ? [[method, completeOperation(method, path, operation)]] : []
+      }),
+    )
+  return shareSchemas(document)
+}

@@ -1,0 +1,176 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type ErrorCode, statuses, too_large } from '../errors.ts'
+
+// What the operations of the document refer to by name, so that it is written once.
+
+const FieldProblem = {
+  type: 'object',
+  required: ['field', 'code', 'message'],
+  properties: {
+    field: { type: 'string', description: 'Its name; a nested one as custom_fields.region.' },
+    code: {
+      type: 'string',
+      examples: ['required', 'invalid_type', 'too_long', 'not_found', 'unknown_field'],
+    },
+    message: { type: 'string' },
+  },
+}
+
+/** The body of every answer that is an error. */
+export const ErrorSchema = {
+  type: 'object',
+  required: ['success', 'error'],
+  properties: {
+    success: { type: 'boolean', const: false },
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'request_id'],
+      properties: {
+        code: { type: 'string', enum: Object.keys(statuses) },
+        message: { type: 'string' },
+        request_id: {
+          type: 'string',
+          description: 'Also in the header X-Request-Id; finds the line in the log.',
+        },
+        fields: {
+          type: 'array',
+          description: 'With validation_failed: every failing field.',
+          items: FieldProblem,
+        },
+      },
+    },
+  },
+}
+
+const retry_after = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
+const answers: Record<Exclude<ErrorCode, 'method_not_allowed'>, [string, string, object?]> = {
+  bad_request: ['Not valid JSON, or an unknown query parameter.', 'The body is not valid JSON.'],
+  unauthorized: [
+    'No key or session, or an unknown, revoked or expired one. At sign-in: the e-mail or the password is wrong.',
+    'Sign in, or send a valid API key as "Authorization: Bearer <API_KEY>".',
+    { 'WWW-Authenticate': { schema: { type: 'string', const: 'Bearer' } } },
+  ],
+  forbidden: [
+    "The key or the role lacks the operation's scope, or a page of another origin sends this.",
+    'This key lacks the scope deals:write.',
+  ],
+  not_found: ['No such record in this workspace.', 'This contact does not exist.'],
+  conflict: [
+    'The Idempotency-Key was used with another body or is still in flight, or the record is not in a state for this.',
+    'This Idempotency-Key was used with another body. Use a new key for a new request.',
+  ],
+  precondition_failed: [
+    'If-Match names another state of the record.',
+    'The record has changed since it was read.',
+  ],
+  payload_too_large: ['The body is larger than 1 MiB, or than 16 KiB where no key is needed.', too_large],
+  unsupported_media_type: [
+    'The body is not JSON.',
+    'Send the body as JSON, with "Content-Type: application/json".',
+  ],
+  validation_failed: ['Fields or parameters are not valid; all of them are listed.', '1 field is not valid.'],
+  rate_limited: [
+    'Too many requests at once, or too many wrong tries.',
+    'At most 100 requests a second.',
+    retry_after,
+  ],
+  internal_error: [
+    'A fault of the service.',
+    'Something went wrong here. The request id finds it in the log.',
+  ],
+  unavailable: ['Starting, stopping, or unable to write now.', 'The service is stopping.', retry_after],
+}
+
+const exampleOf = (code: string, message: string) => ({
+  success: false,
+  error: {
+    code,
+    message,
+    request_id: 'req_mp1x2k00001',
+    ...(code === 'validation_failed' && {
+      fields: [{ field: 'name', code: 'required', message: 'name is required.' }],
+    }),
+  },
+})
+
+/** The answers that are errors, by their code, and 304. */
+export const responses: Record<string, object> = {
+  ...Object.fromEntries(
+    Object.entries(answers).map(([code, [description, message, headers]]) => [
+      code,
+      {
+        description,
+        ...(headers && { headers }),
+        content: {
+          'application/json': {
+            schema: { $ref: '#/components/schemas/Error' },
+            example: exampleOf(code, message),
+          },
+        },
+      },
+    ]),
+  ),
+  not_modified: { description: 'The record is still as If-None-Match says. No body.' },
+}
+
+const header = (name: string, description: string, schema: object = {}) => ({
+  name,
+  in: 'header',
+  description,
+  schema: { type: 'string', ...schema },
+})
+
+/** Headers that several operations understand. */
+export const parameters: Record<string, object> = {
+  idempotency_key: header(
+    'Idempotency-Key',
+    'Makes the request safe to repeat: for 24 hours the same key, path and body get the first answer again, with `Idempotency-Replayed: true`.',
+    { minLength: 1, maxLength: 255 },
+  ),
+  if_match: header('If-Match', 'The `ETag` that was read: 412 when the record has changed since.'),
+  custom_fields: {
+    name: 'custom_fields',
+    in: 'query',
+    description:
+      'Records whose custom field has this value, as `custom_fields[region]=EMEA`. Numbers and booleans are written as in JSON.',
+    style: 'deepObject',
+    explode: true,
+    schema: { type: 'object', additionalProperties: { type: 'string', maxLength: 4096 } },
+  },
+  last_event_id: header('Last-Event-ID', 'Goes on after this event; without it, from now on.'),
+  if_none_match: header('If-None-Match', 'The `ETag` that is known: 304 when the record is still the same.'),
+}
+
+// Names of our own for formats, in the words that other programs know.
+const formats: Record<string, string> = { day: 'date', email_address: 'email' }
+
+type Json = Record<string, unknown>
+
+/**
+ * Moves every object schema that has a title into the components, under that name, and refers to it: generated clients
+ * get one type for each. Throws when two different schemas have one title.
+ */
+export function shareSchemas<D extends { components: { schemas: Json } }>(document: D): D {
+  const shared: Json = {}
+
+  function share(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map(share)
+    if (typeof node !== 'object' || node === null) return node
+    const copy: Json = {}
+    for (const [name, value] of Object.entries(node)) {
+      // Examples are data, whatever they look like.
+      copy[name] = name === 'example' || name === 'examples' || name === 'default' ? value : share(value)
+    }
+    if (typeof copy.format === 'string') copy.format = formats[copy.format] ?? copy.format
+    if (typeof copy.title !== 'string' || copy.type !== 'object') return copy
+    const { title } = copy
+    if (title in shared && !isDeepStrictEqual(shared[title], copy))
+      throw new TypeError(`Two different schemas have the title ${title}.`)
+    shared[title] = copy
+    return { $ref: `#/components/schemas/${title}` }
+  }
+
+  const result = share(document) as D
+  Object.assign(result.components.schemas, shared)
+  return result
+}

@@ -1,0 +1,125 @@
+import { sql } from 'kysely'
+import { type Db, transaction } from '../db/db.ts'
+import { lockInstallation } from '../db/locks.ts'
+import { engineOf } from '../db/statements/prepare.ts'
+import { dropIndexes } from './indexes.ts'
+import { continueAfter, lastNumber } from './numbers.ts'
+import { createSum, readPages, type Sum, writePage } from './pages.ts'
+import { type Columns, columnsOf, countRows, filledTables, type TableName, table_names } from './tables.ts'
+
+/** How far it is: `rows` of `total` of one table were copied, or read back. */
+export type Progress = { step: 'copy' | 'check'; table: TableName; rows: number; total: number }
+
+/** What one table was found to hold: `counted` and `read` on the source, `written` on the target. */
+export type Copied = { table: TableName; counted: number; read: Sum; written: Sum; same: boolean }
+
+type Options = {
+  onStart(totals: Map<TableName, number>): void
+  onProgress(progress: Progress): void
+}
+
+/** The copy is not what the source holds; nothing of it was kept. */
+export class Different extends Error {
+  readonly tables: Copied[]
+  constructor(tables: Copied[]) {
+    super('The copy differs from its source. It was undone: nothing was changed.')
+    this.tables = tables
+  }
+}
+
+/**
+ * Copies every row of one migrated database into another one that has none, reads them back and compares, all in one
+ * transaction of the target: it happens as a whole or not at all. Ids stay, and go on where they would have. Throws
+ * Different when a count or a checksum is not the same, and when the target has rows.
+ */
+export async function copyInstallation(source: Db, target: Db, options: Options): Promise<Copied[]> {
+  // On SQLite the transaction also keeps other writers out. The source's time between two reads is as long as the target
+  // needs, so none of the limits that serving has holds here.
+  return source.transaction().execute(async (from) => {
+    if (engineOf(from) === 'postgres') {
+      await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY`.execute(from)
+      await liftLimits(from)
+    }
+    return transaction(target, async (to) => {
+      // A server that is started on the target meanwhile waits, and then finds an installation.
+      await lockInstallation(to)
+      if (engineOf(to) === 'postgres') {
+        await liftLimits(to)
+        // Indexes are made at the end of each table: a quarter of a gigabyte saves the larger ones most of their time.
+        await sql`SET LOCAL maintenance_work_mem = '256MB'`.execute(to)
+      }
+      await makeEmpty(to)
+      return copyTables(from, to, options)
+    })
+  })
+}
+
+async function liftLimits(tx: Db) {
+  await sql`SET LOCAL statement_timeout = 0`.execute(tx)
+  await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(tx)
+}
+
+// Settings alone are no installation: a process that only delivers leaves one, which tells its key.
+async function makeEmpty(to: Db) {
+  const filled = (await filledTables(to)).filter((table) => table !== 'settings')
+  if (filled.length)
+    throw new Error(
+      `The target has rows already (in ${filled.join(', ')}), and nothing was changed. Give an empty database.`,
+    )
+  await sql`DELETE FROM settings`.execute(to)
+}
+
+async function copyTables(from: Db, to: Db, { onStart, onProgress }: Options): Promise<Copied[]> {
+  const totals = new Map<TableName, number>()
+  for (const table of table_names) totals.set(table, await countRows(from, table))
+  onStart(totals)
+  const totalOf = (table: TableName) => totals.get(table) ?? 0
+
+  const read = new Map<TableName, Sum>()
+  for (const table of table_names) {
+    const columns = await columnsOf(to, table)
+    const report = (rows: number) => onProgress({ step: 'copy', table, rows, total: totalOf(table) })
+    read.set(table, await copyTable(from, to, table, columns, report))
+    const last = await lastNumber(from, table)
+    if (last !== null) await continueAfter(to, table, last)
+  }
+
+  const copied: Copied[] = []
+  for (const table of table_names) {
+    const sum = createSum()
+    for await (const page of readPages(to, table, await columnsOf(to, table))) {
+      sum.add(page)
+      onProgress({ step: 'check', table, rows: sum.result().rows, total: totalOf(table) })
+    }
+    const [before, written] = [read.get(table) as Sum, sum.result()]
+    const counted = totalOf(table)
+    const same =
+      counted === written.rows && before.rows === written.rows && before.checksum === written.checksum
+    copied.push({ table, counted, read: before, written, same })
+  }
+  if (copied.some(({ same }) => !same)) throw new Different(copied)
+  return copied
+}
+
+async function copyTable(
+  from: Db,
+  to: Db,
+  table: TableName,
+  columns: Columns,
+  report: (rows: number) => void,
+): Promise<Sum> {
+  const sum = createSum()
+  const makeIndexes = await dropIndexes(to, table)
+  let writing: Promise<void> = Promise.resolve()
+  for await (const page of readPages(from, table, columns)) {
+    await writing
+    writing = writePage(to, table, columns, page)
+    // The next page is read while this one is written; its failure is met where it is waited for.
+    writing.catch(() => {})
+    sum.add(page)
+    report(sum.result().rows)
+  }
+  await writing
+  await makeIndexes()
+  return sum.result()
+}

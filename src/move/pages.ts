@@ -1,0 +1,76 @@
+import { hash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Db } from '../db/db.ts'
+import { recordset, storable } from '../db/statements/recordset.ts'
+import { type Columns, pageKey, type TableName } from './tables.ts'
+
+// Both bound what is held in memory: as many rows as fit in so many characters, by the size of those just read.
+const most_rows = 1000
+const page_length = 1_000_000
+
+type Value = string | number | null
+type Row = Record<string, Value>
+
+/** Rows as JSON texts, one each, the way they are written and checked. */
+export type Page = string[]
+
+/** Reads a whole table, page by page in the order of its key. The rows must not change meanwhile. */
+export async function* readPages(db: Db, table: TableName, columns: Columns): AsyncGenerator<Page> {
+  const key = pageKey(db, table)
+  const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
+  const order = sql.join(key.map((name) => sql.ref(name)))
+  let last: Row | null = null
+  let limit = 100
+  for (;;) {
+    const after: Row | null = last
+    const rest = after ? sql`WHERE (${order}) > (${sql.join(key.map((name) => sql`${after[name]}`))})` : sql``
+    const { rows } = await sql<Row>`
+      SELECT ${names} FROM ${sql.table(table)} ${rest} ORDER BY ${order} LIMIT ${limit}`.execute(db)
+    if (!rows.length) return
+    const page = rows.map(rowText)
+    yield page
+    if (rows.length < limit) return
+    last = rows.at(-1) as Row
+    const length = page.reduce((sum, text) => sum + text.length, 0)
+    limit = Math.max(1, Math.min(most_rows, Math.floor((page_length * rows.length) / length)))
+  }
+}
+
+// What receivers answered was once kept as it came, and PostgreSQL holds no NUL.
+function rowText(row: Row): string {
+  const text = JSON.stringify(row)
+  if (!text.includes('\\u0000')) return text
+  return JSON.stringify(row, (_, value) => (typeof value === 'string' ? storable(value) : value))
+}
+
+export async function writePage(tx: Db, table: TableName, columns: Columns, page: Page): Promise<void> {
+  const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
+  const rows = recordset(tx, `[${page.join(',')}]`, columns)
+  await sql`INSERT INTO ${sql.table(table)} (${names}) SELECT ${names} FROM ${rows} AS r`.execute(tx)
+}
+
+/** The number of rows, and a sum over them that is the same in whatever order they are read. */
+export type Sum = { rows: number; checksum: string }
+
+/**
+ * Sums up rows: the SHA-256 of each, cut to 128 bits and added up as four numbers. Not a hash of all in one order,
+ * because the engines, and two servers with different collations, order texts differently.
+ */
+export function createSum() {
+  const parts = new Uint32Array(4)
+  let rows = 0
+  return {
+    add(page: Page) {
+      rows += page.length
+      for (const text of page) {
+        const digest = hash('sha256', text, 'buffer')
+        for (let part = 0; part < 4; part++)
+          parts[part] = (parts[part] as number) + digest.readUInt32BE(part * 4)
+      }
+    },
+    result: (): Sum => ({
+      rows,
+      checksum: Array.from(parts, (part) => part.toString(16).padStart(8, '0')).join(''),
+    }),
+  }
+}

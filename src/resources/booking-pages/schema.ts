@@ -1,0 +1,191 @@
+import { type Static, Type } from 'typebox'
+import { Body, Id, Listed, OptionalInteger, OptionalText, Text, Timestamp, time } from '../../http/fields.ts'
+import { type Availability, type DateOverrides, weekdays } from './availability.ts'
+
+const span = (from: string, to: string) => ({ from, to })
+const working_day = [span('09:00', '17:00')]
+
+/** What a booking page has where nothing else is said; null puts a field back to it. */
+export const page_defaults = {
+  description: null as string | null,
+  duration_minutes: 30,
+  buffer_minutes: 0,
+  minimum_notice_minutes: 240,
+  horizon_days: 60,
+  open_bookings_per_email: 3,
+  bookings_per_address_per_day: 10,
+  bookings_per_hour: 30,
+  approval: false,
+  availability: Object.fromEntries(weekdays.slice(0, 5).map((day) => [day, working_day])) as Availability,
+  date_overrides: {} as DateOverrides,
+  active: true,
+}
+
+// More than anybody needs; the slots of a page stay fast to find.
+const most_intervals = 48
+const most_overrides = 1000
+
+const Intervals = {
+  type: 'array',
+  maxItems: most_intervals,
+  items: {
+    type: 'object',
+    properties: {
+      from: { type: 'string', description: 'HH:MM' },
+      to: { type: 'string', description: 'HH:MM, later than from; at most 24:00' },
+    },
+  },
+}
+const Week = (type: unknown) =>
+  Type.Unsafe<Availability>({
+    type,
+    properties: Object.fromEntries(weekdays.map((day) => [day, Intervals])),
+    description:
+      "Open hours of each weekday, on the wall clock of the page's zone. A day left out is closed.",
+    examples: [
+      { monday: [span('09:00', '12:00'), span('13:00', '17:00')], friday: [span('09:00', '12:00')] },
+    ],
+  })
+const Days = (type: unknown) =>
+  Type.Unsafe<DateOverrides>({
+    type,
+    maxProperties: most_overrides,
+    additionalProperties: Intervals,
+    description: "Open hours of single days in place of their weekday's; an empty list closes the day.",
+    examples: [{ '2026-12-24': [span('09:00', '12:00')], '2026-12-25': [] }],
+  })
+
+const numbers = {
+  duration_minutes: { minimum: 5, maximum: 1440, examples: [30] },
+  buffer_minutes: {
+    ...{ minimum: 0, maximum: 1440, examples: [10] },
+    description: 'Kept free before and after each appointment.',
+  },
+  minimum_notice_minutes: {
+    ...{ minimum: 0, maximum: 525_600, examples: [240] },
+    description: 'How long before its start a slot can be booked at the latest.',
+  },
+  horizon_days: {
+    ...{ minimum: 1, maximum: 730, examples: [60] },
+    description: "Slots are offered from the page's today to so many days later.",
+  },
+  open_bookings_per_email: {
+    ...{ minimum: 1, maximum: 1000, examples: [3] },
+    description: 'Bookings of visitors with one e-mail address that are still to come, at most.',
+  },
+  bookings_per_address_per_day: {
+    ...{ minimum: 1, maximum: 10_000, examples: [10] },
+    description: 'Bookings of visitors from one network address within 24 hours, at most.',
+  },
+  bookings_per_hour: {
+    ...{ minimum: 1, maximum: 10_000, examples: [30] },
+    description: 'Bookings of all visitors within an hour, at most.',
+  },
+}
+type Numbers = keyof typeof numbers
+const shown_numbers = Object.fromEntries(
+  Object.entries(numbers).map(([name, options]) => [name, Type.Integer(options)]),
+) as Record<Numbers, ReturnType<typeof Type.Integer>>
+const sent_numbers = Object.fromEntries(
+  Object.entries(numbers).map(([name, { minimum, maximum, ...options }]) => [
+    name,
+    OptionalInteger(minimum, maximum, options),
+  ]),
+) as Record<Numbers, ReturnType<typeof OptionalInteger>>
+
+const slug_pattern = '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'
+const most_in_slug = 64
+const slug_form = new RegExp(slug_pattern)
+/** Whether a text of an address can be a page's slug. */
+export const isSlug = (text: string): boolean => text.length <= most_in_slug && slug_form.test(text)
+
+const slug = Text(most_in_slug, {
+  pattern: slug_pattern,
+  description: 'The public address is /book/{slug}. Lower-case letters, digits and hyphens inside.',
+  examples: ['product-demo'],
+})
+const title = Text(255, { examples: ['Product demo'] })
+const description = OptionalText(65_535)
+const time_zone = Text(64, { description: 'IANA name.', examples: ['Europe/Berlin'] })
+
+/** The detail view. */
+export const BookingPage = Type.Object(
+  {
+    id: Id({ examples: [2] }),
+    slug,
+    title,
+    description,
+    ...shown_numbers,
+    time_zone,
+    availability: Week('object'),
+    date_overrides: Days('object'),
+    active: Type.Boolean({ description: 'Whether visitors can book.' }),
+    approval: Type.Boolean({
+      description: `Whether a booking of a visitor is a request, until it is accepted.`,
+    }),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  },
+  { title: 'BookingPage' },
+)
+export type BookingPage = Static<typeof BookingPage>
+
+const { description: described, availability: open, date_overrides: overrides } = BookingPage.properties
+/** The list view: the same, but for what is long. */
+export const ListedBookingPage = Type.Object(
+  {
+    ...BookingPage.properties,
+    description: Listed(described),
+    availability: Listed(open),
+    date_overrides: Listed(overrides),
+  },
+  { title: 'ListedBookingPage' },
+)
+export type ListedBookingPage = Static<typeof ListedBookingPage>
+
+/** What a person may change; everything else of the detail view is read-only. */
+export const page_fields = [
+  'slug',
+  'title',
+  'description',
+  'duration_minutes',
+  'buffer_minutes',
+  'minimum_notice_minutes',
+  'horizon_days',
+  'open_bookings_per_email',
+  'bookings_per_address_per_day',
+  'bookings_per_hour',
+  'time_zone',
+  'availability',
+  'date_overrides',
+  'active',
+  'approval',
+] as const
+export type PageFields = Pick<BookingPage, (typeof page_fields)[number]>
+
+const nullable = ['object', 'null']
+const sent = {
+  slug,
+  title,
+  description,
+  ...sent_numbers,
+  time_zone,
+  availability: Week(nullable),
+  date_overrides: Days(nullable),
+  active: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }),
+  approval: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }),
+}
+const read_only = Object.keys(BookingPage.properties)
+export const BookingPageCreate = Body(sent, read_only, ['slug', 'title', 'time_zone'])
+export const BookingPageUpdate = Body(sent, read_only)
+
+/** A time that can be booked. */
+export const Slot = Type.Object({ start_at: Timestamp(), end_at: Timestamp() }, { title: 'Slot' })
+
+export const SlotsQuery = Type.Object(
+  {
+    from: time('Slots that start at this time or later; default now.'),
+    to: time('Slots that start before this time, at most 62 days after `from`; default 7 days after it.'),
+  },
+  { additionalProperties: false },
+)

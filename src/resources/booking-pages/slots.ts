@@ -1,0 +1,101 @@
+import { isoTime } from '../../clock.ts'
+import type { Db } from '../../db/db.ts'
+import { freeSlots, isFreeSlot, type Slot, type SlotWindow } from './availability.ts'
+import { busyTimes } from './queries.ts'
+import type { BookingPage } from './schema.ts'
+
+const minute_ms = 60_000
+const day_ms = 86_400_000
+
+type Window = Omit<SlotWindow, 'limit'>
+
+/**
+ * The slots of a page that start in the window and can be booked; times in milliseconds since 1970. `except_id` is an
+ * appointment whose own time counts as free, because it is to be moved.
+ */
+export const offeredSlots = async (
+  db: Db,
+  workspace_id: number,
+  page: BookingPage,
+  window: Window,
+  except_id?: number,
+): Promise<Slot[]> => (await readSlots(db, workspace_id, page, window, except_id)).slots
+
+/** What a search for free times has found, and up to when it has looked; null: up to the last one that there can be. */
+export type Search = { slots: Slot[]; looked_until_ms: number | null }
+
+const steps_in_days = [7, 31]
+const later_steps_in_days = 92
+// A page can have more appointments ahead than one request may read; so many it may, and a step's more.
+const most_read = 10_000
+
+/**
+ * The next `limit` slots from a time on. Most pages have them within days, so the appointments are read step by step; a
+ * search that has read ten thousand of them gives up.
+ */
+export async function nextSlots(
+  db: Db,
+  workspace_id: number,
+  page: BookingPage,
+  { from_ms, to_ms, now_ms, limit }: SlotWindow & { limit: number },
+  except_id?: number,
+): Promise<Search> {
+  const end_ms = Math.min(to_ms, endOf(page, now_ms))
+  const slots: Slot[] = []
+  let start_ms = Math.max(from_ms, now_ms)
+  let read = 0
+  for (let step = 0; start_ms < end_ms && slots.length < limit; step++) {
+    if (read > most_read) return { slots, looked_until_ms: start_ms }
+    const until_ms = Math.min(end_ms, start_ms + (steps_in_days[step] ?? later_steps_in_days) * day_ms)
+    const window = { from_ms: start_ms, to_ms: until_ms, now_ms }
+    const found = await readSlots(db, workspace_id, page, window, except_id)
+    slots.push(...found.slots.slice(0, limit - slots.length))
+    read += found.read
+    start_ms = until_ms
+  }
+  return { slots, looked_until_ms: null }
+}
+
+// Nothing is offered beyond the horizon, whose last day may end so much later elsewhere.
+const endOf = ({ horizon_days }: BookingPage, now_ms: number) => now_ms + (horizon_days + 2) * day_ms
+
+async function readSlots(
+  db: Db,
+  workspace_id: number,
+  page: BookingPage,
+  { from_ms, to_ms, now_ms }: Window,
+  except_id?: number,
+): Promise<{ slots: Slot[]; read: number }> {
+  const window = { from_ms: Math.max(from_ms, now_ms), to_ms: Math.min(to_ms, endOf(page, now_ms)), now_ms }
+  if (window.from_ms >= window.to_ms) return { slots: [], read: 0 }
+  const reach_ms = (page.buffer_minutes + page.duration_minutes) * minute_ms
+  const busy = await busyTimes(
+    db,
+    workspace_id,
+    page.id,
+    isoTime(window.from_ms - reach_ms),
+    isoTime(window.to_ms + reach_ms),
+    except_id,
+  )
+  return { slots: freeSlots(page, busy, window), read: busy.length }
+}
+
+/** Whether exactly this start is offered. To book it, ask in the booking's transaction, with the page's times held. */
+export async function isOffered(
+  db: Db,
+  workspace_id: number,
+  page: BookingPage,
+  start_ms: number,
+  now_ms: number,
+  except_id?: number,
+): Promise<boolean> {
+  const buffer_ms = page.buffer_minutes * minute_ms
+  const from = isoTime(start_ms - buffer_ms)
+  const to = isoTime(start_ms + page.duration_minutes * minute_ms + buffer_ms)
+  const busy = await busyTimes(db, workspace_id, page.id, from, to, except_id)
+  return isFreeSlot(page, busy, start_ms, now_ms)
+}
+
+/** Whether a start is a time of the page at all: open, not too near and not too far, whoever has taken it. */
+export const fitsRules = (page: BookingPage, start_ms: number, now_ms: number): boolean =>
+  isFreeSlot(page, [], start_ms, now_ms)

@@ -1,0 +1,61 @@
+import type { Db } from '../../db/db.ts'
+import { cutPage } from '../../db/lists/lists.ts'
+import { isLive } from '../../db/references.ts'
+import { actorOf, namedActors } from '../../events/actors.ts'
+import { List } from '../../http/envelope.ts'
+import { notFound } from '../../http/errors.ts'
+import { IdParams } from '../../http/fields.ts'
+import { decodeCursor, wholeAnswer } from '../../http/lists.ts'
+import type { App } from '../../http/server.ts'
+import { countStages, listStages } from './history-queries.ts'
+import { StageStay, StagesQuery } from './history-schema.ts'
+import type { Stage } from './stages.ts'
+
+const order = 'stages'
+// Of one answer: the rest comes by cursor.
+const most_stages = 2000
+
+/** The stages that a deal has been in; `now` is the service's time in milliseconds. */
+export function stageHistoryRoutes(app: App, { db, now }: { db: Db; now: () => number }): void {
+  app.get(
+    '/api/v1/deals/:id/stages',
+    {
+      config: { scope: 'deals:read' },
+      schema: {
+        'x-extension': true,
+        summary: 'List the stages that a deal has been in',
+        description: `Oldest first, all on one page, with the time spent in each. Of more than ${most_stages}, the first: then \`meta\` has a \`next_cursor\`, where to go on, and \`total\` counts all.`,
+        params: IdParams,
+        querystring: StagesQuery,
+        response: { 200: List(StageStay) },
+      },
+    },
+    async (request) => {
+      const { workspace_id } = request.access
+      const { id } = request.params
+      if (!(await isLive(db, 'deals', workspace_id, id))) throw notFound('This deal')
+      const { cursor } = request.query
+      const [after = 0] = (cursor && decodeCursor(order, cursor, ['number'])) || []
+      const window = { after: Number(after), limit: most_stages + 1 }
+      const lines = await listStages(db, workspace_id, id, window)
+      const { shown, last } = cutPage(lines, most_stages)
+      const named = await namedActors(
+        db,
+        workspace_id,
+        shown.map(({ changed_by }) => actorOf(changed_by)),
+      )
+      const now_ms = now()
+      const stays = shown.flatMap(({ to_stage, from_stage, changed_at }, index): StageStay[] => {
+        const changed_by = named[index]
+        const left_at = lines[index + 1]?.changed_at ?? null
+        const stayed_ms = (left_at === null ? now_ms : Date.parse(left_at)) - Date.parse(changed_at)
+        // The clock that is asked now may be another process's, a little behind.
+        const duration_seconds = Math.max(0, Math.floor(stayed_ms / 1000))
+        const stage = { stage: to_stage as Stage, from_stage: from_stage as Stage | null }
+        return changed_by ? [{ ...stage, entered_at: changed_at, left_at, duration_seconds, changed_by }] : []
+      })
+      const place = { cursor, order, next: last ? [last.id] : null }
+      return wholeAnswer(stays, place, () => countStages(db, workspace_id, id))
+    },
+  )
+}

@@ -1,0 +1,28 @@
+import { type Static, Type } from 'typebox'
+import { NamedActor } from '../../events/actors.ts'
+import { OptionalTimestamp, rest_cursor, Timestamp } from '../../http/fields.ts'
+import { StageCode } from './schema.ts'
+import { type Stage, stages } from './stages.ts'
+
+/** A stay of a deal in a stage. */
+export const StageStay = Type.Object(
+  {
+    stage: StageCode(),
+    from_stage: Type.Unsafe<Stage | null>({
+      type: ['string', 'null'],
+      enum: [...stages, null],
+      description: 'The stage before; null for the one that the deal began in.',
+    }),
+    entered_at: Timestamp(),
+    left_at: OptionalTimestamp({ description: 'Null for the current stage.' }),
+    duration_seconds: Type.Integer({
+      description: 'Whole seconds between the two; in the current stage, until now.',
+      examples: [86400],
+    }),
+    changed_by: NamedActor,
+  },
+  { title: 'StageStay' },
+)
+export type StageStay = Static<typeof StageStay>
+
+export const StagesQuery = Type.Object({ cursor: rest_cursor }, { additionalProperties: false })

@@ -1,0 +1,83 @@
+import { sql } from 'kysely'
+import { type Moment, shownTime } from '../../clock.ts'
+import type { Db } from '../../db/db.ts'
+import { prepareRows, storable } from '../../db/statements/recordset.ts'
+import type { Attempt } from '../registration/schema.ts'
+
+export type NewAttempt = Omit<Attempt, 'number' | 'request'> & {
+  workspace_id: number
+  delivery_id: string
+  request: { url: string; headers: Record<string, string> }
+}
+
+const columns = {
+  workspace_id: 'bigint!',
+  delivery_id: 'text!',
+  started_at: 'text!',
+  duration_ms: 'bigint!',
+  request_url: 'text!',
+  request_headers: 'text!',
+  response_status: 'bigint',
+  response_headers: 'text',
+  response_body: 'text',
+  error_code: 'text',
+  error_message: 'text',
+} as const
+const names = Object.keys(columns) as (keyof typeof columns)[]
+
+// Whoever adds an attempt holds the delivery's row in the queue or in the log, so no two take one number.
+const add = prepareRows(columns, (db, { row, values }) => {
+  const number = sql`1 + coalesce((SELECT max(a.number) FROM webhook_attempts AS a
+    WHERE a.workspace_id = ${row.workspace_id} AND a.delivery_id = ${row.delivery_id}), 0)`
+  return {
+    compile: () =>
+      sql`INSERT INTO webhook_attempts (number, ${sql.join(names.map((name) => sql.ref(name)))})
+        ${values([number, ...names.map((name) => row[name])])}`.compile(db),
+  }
+})
+
+/** Adds attempts, at most one a delivery, to the log, numbered on, in one statement. */
+export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): Promise<void> {
+  if (!attempts.length) return
+  const rows = attempts.map(
+    ({ request, response, error, workspace_id, delivery_id, started_at, duration_ms }) => ({
+      workspace_id,
+      delivery_id,
+      started_at,
+      duration_ms: Math.round(duration_ms),
+      request_url: request.url,
+      request_headers: JSON.stringify(request.headers),
+      response_status: response?.status ?? null,
+      response_headers: response && headersText(response.headers),
+      response_body: response && storable(response.body),
+      error_code: error?.code ?? null,
+      error_message: error && storable(error.message),
+    }),
+  )
+  await add(tx, rows, {})
+}
+
+/** The log's entry of an attempt that had no outcome. */
+export const interruptedAttempt = (
+  { workspace_id, delivery_id, url }: { workspace_id: number; delivery_id: string; url: string },
+  started_ms: number,
+  moment: Moment,
+): NewAttempt => ({
+  workspace_id,
+  delivery_id,
+  started_at: shownTime(started_ms, moment),
+  duration_ms: Math.max(0, moment.elapsed_ms - started_ms),
+  request: { url, headers: {} },
+  response: null,
+  error: {
+    code: 'interrupted',
+    message: 'The service ended, or could not write down how this attempt ended. It does not count.',
+  },
+})
+
+// In JSON a NUL is a harmless \u0000 here, but whoever reads it gets it back.
+function headersText(headers: Record<string, string>): string {
+  const text = JSON.stringify(headers)
+  if (!text.includes('\\u')) return text
+  return JSON.stringify(headers, (_, value) => (typeof value === 'string' ? storable(value) : value))
+}

@@ -1,0 +1,223 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { Agent, type Dispatcher } from 'undici'
+import { systemClock } from '../../clock.ts'
+import { storable } from '../../db/statements/recordset.ts'
+import type { TargetPolicy } from '../registration/target.ts'
+import { type AttemptError, attemptError, guardedConnector } from './connector.ts'
+import { type Resolve, resolveHost } from './resolve.ts'
+
+export { attempt_error_codes } from './connector.ts'
+
+export type AttemptRequest = { url: string; headers: Record<string, string>; body: string | Uint8Array }
+/** `mayStart` is asked right before the first byte goes out on a connection; after a false nothing is sent. */
+export type SendRequest = AttemptRequest & { mayStart?: () => boolean }
+export type AttemptResponse = { status: number; headers: Record<string, string>; body: string }
+
+export type AttemptOutcome = {
+  started_at_ms: number
+  duration_ms: number
+  /** As sent, except for what the connection itself adds (host, content-length, connection), and without the body. */
+  request: Omit<AttemptRequest, 'body'>
+  response: AttemptResponse | null
+  error: AttemptError | null
+  ok: boolean
+}
+
+export type SenderOptions = {
+  policy: TargetPolicy
+  /** For the whole attempt, from the name look-up to the last byte kept. */
+  timeout_ms: number
+  connect_timeout_ms?: number
+  max_response_bytes?: number
+  /** A request waits for a free connection within its own time: not fewer than the attempts that run at once. */
+  connections_per_origin?: number
+  /** The product's version, for the user agent. */
+  version: string
+  /** A certificate to trust in place of the well-known authorities (PEM). */
+  ca?: string
+  resolve?: Resolve
+  /** The wall clock, in Unix milliseconds; durations never depend on it. */
+  now?: () => number
+}
+
+export type Sender = {
+  send(request: SendRequest): Promise<AttemptOutcome>
+  close(how?: 'at once'): Promise<void>
+}
+
+/** What one exchange on one connection led to; `stale` when a kept-alive connection turned out to be dead. */
+type Exchange = { response: AttemptResponse | null; error: AttemptError | null; stale: boolean }
+
+const idle_ms = 30_000
+const maxHeaderSize = 16_384
+
+/**
+ * Makes the one sender of a process. `send` makes one attempt and never rejects: whatever happens is an outcome.
+ * 2xx is a success as soon as the headers are complete; nothing is followed, inflated or read beyond the limits
+ * (contract: webhooks, time-outs). `close` lets running attempts end, or ends them at once.
+ */
+export function createSender(options: SenderOptions): Sender {
+  const { policy, timeout_ms, version, ca, now = systemClock.now, resolve = resolveHost } = options
+  const { connect_timeout_ms = 5000, max_response_bytes = 16_384, connections_per_origin = 512 } = options
+
+  const connect = guardedConnector({ policy, connect_timeout_ms, resolve, ca })
+  // undici's own time-outs are off: they are imprecise, and start over with every chunk that drips in.
+  const common = { connect, allowH2: false, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0 }
+  const idle = { keepAliveTimeout: idle_ms, keepAliveMaxTimeout: idle_ms }
+  const agent = new Agent({ ...common, ...idle, pipelining: 1, connections: connections_per_origin })
+  // Pipelining 0 means a new connection for every request.
+  const unshared = new Agent({ ...common, pipelining: 0 })
+
+  // Which socket carries a request is told only here, right after the handler's onRequestStart.
+  let starting: { reused: boolean } | null = null
+  const used = new WeakSet<object>()
+  const onHeadersSent = (message: unknown) => {
+    const { socket } = message as { socket: object }
+    if (starting !== null) starting.reused = used.has(socket)
+    starting = null
+    used.add(socket)
+  }
+  subscribe('undici:client:sendHeaders', onHeadersSent)
+  let closing: Promise<void> | null = null
+
+  function exchange(dispatcher: Agent, request: SendRequest, deadline: number): Promise<Exchange> {
+    return new Promise((settle) => {
+      const connection = { reused: false }
+      const chunks: Buffer[] = []
+      let controller: Dispatcher.DispatchController | null = null
+      let head: Omit<AttemptResponse, 'body'> | null = null
+      let kept = 0
+      let answered = false
+      let settled = false
+
+      const finish = (error: AttemptError | null) => {
+        if (settled) return
+        settled = true
+        clearTimeout(timer)
+        const stale = error?.code === 'connection_reset' && connection.reused && !answered
+        const response = head && { ...head, body: text(chunks, max_response_bytes) }
+        settle({ response, error: head === null ? error : null, stale })
+      }
+      const drop = () => controller?.abort(new Error('the attempt is over'))
+      const late = () => {
+        finish({ code: 'timeout', message: `There was no answer within ${timeout_ms} ms.` })
+        drop()
+      }
+      const timer = setTimeout(late, Math.max(0, deadline - performance.now()))
+
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart(started) {
+          controller = started
+          // It waited for a connection until after its time: it must not be sent any more.
+          if (settled || request.mayStart?.() === false) return drop()
+          starting = connection
+        },
+        onResponseStarted() {
+          answered = true
+        },
+        onResponseStart(_controller, status, headers) {
+          if (status >= 200) head = { status, headers: readable(headers) }
+        },
+        onResponseData(_controller, chunk) {
+          const room = max_response_bytes - kept
+          if (room > 0) chunks.push(chunk.subarray(0, room))
+          kept += chunk.length
+          if (kept <= max_response_bytes) return
+          finish(null)
+          drop()
+        },
+        onResponseEnd() {
+          finish(null)
+        },
+        onResponseError(_controller, error) {
+          finish(attemptError(error))
+        },
+      }
+
+      try {
+        const { origin, path } = targetOf(request.url)
+        const { headers, body } = request
+        dispatcher.dispatch({ origin, path, method: 'POST', headers, body }, handler)
+      } catch (error) {
+        finish(attemptError(error))
+      }
+    })
+  }
+
+  return {
+    async send({ url, headers, body, mayStart }) {
+      const defaults = { 'user-agent': `Rapport-Webhooks/${version}`, 'accept-encoding': 'identity' }
+      const sent = { url, headers: { ...headers, ...defaults } }
+      const request = { ...sent, body, mayStart }
+      const started_at_ms = now()
+      const started = performance.now()
+
+      let { response, error, stale } = await exchange(agent, request, started + timeout_ms)
+      // The receiver closed an idle connection just as it was used: that says nothing about the receiver.
+      if (stale && mayStart?.() !== false)
+        ({ response, error } = await exchange(unshared, request, started + timeout_ms))
+
+      // Rounded up, so that a retry counted from the end of the attempt is never early.
+      const duration_ms = Math.ceil(performance.now() - started)
+      if (response !== null) error = statusError(response.status)
+      return { started_at_ms, duration_ms, request: sent, response, error, ok: error === null }
+    },
+    close(how) {
+      const end = (one: Agent) => (how ? one.destroy() : one.close())
+      closing ??= Promise.all([agent, unshared].map(end)).then(() => {
+        unsubscribe('undici:client:sendHeaders', onHeadersSent)
+      })
+      return closing
+    },
+  }
+}
+
+type Target = { origin: string; path: string }
+// The same few addresses over and over.
+const targets = new Map<string, Target>()
+const most_targets = 1000
+
+function targetOf(url: string): Target {
+  let target = targets.get(url)
+  if (!target) {
+    const parsed = URL.parse(url)
+    if (parsed === null || !/^https?:$/.test(parsed.protocol))
+      throw new Error('the URL is not an http or https URL')
+    target = { origin: parsed.origin, path: parsed.pathname + parsed.search }
+    if (targets.size >= most_targets) targets.clear()
+    targets.set(url, target)
+  }
+  return target
+}
+
+function statusError(status: number): AttemptError | null {
+  if (status >= 200 && status <= 299) return null
+  if (status >= 300 && status <= 399) {
+    const message = `The answer was a redirect (${status}), which is not followed.`
+    return { code: 'redirect_not_followed', message }
+  }
+  return { code: 'http_error', message: `The answer had the status ${status}.` }
+}
+
+function readable(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
+  const texts: Record<string, string> = {}
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    texts[name] = storable(typeof value === 'string' ? value : value.join(', '))
+  }
+  return texts
+}
+
+/** The body as text of at most `limit` bytes, a character cut in half at the end left out. */
+function text(chunks: Buffer[], limit: number): string {
+  if (chunks.length === 0) return ''
+  const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+  // A decoder that can stop in the middle of a character costs more than most answers have bytes.
+  const decoded = storable(bytes.length < limit ? bytes.toString('utf8') : cutText(bytes))
+  // Each undecodable byte became three, so the text may have to be cut again.
+  return Buffer.byteLength(decoded) <= limit ? decoded : cutText(Buffer.from(decoded).subarray(0, limit))
+}
+
+function cutText(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })
+}

@@ -1,0 +1,126 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { engineOf, prepare } from '../../db/statements/prepare.ts'
+
+/** A webhook that waits, and when its first delivery is due, in service time. */
+export type QueueHead = { webhook_id: string; workspace_id: number; run_at_ms: number }
+
+// Hops from webhook to webhook in the index: a backlog costs nothing for the others, however long it is.
+const heads = sql<QueueHead>`
+  WITH RECURSIVE hop (webhook_id) AS (
+    SELECT min(webhook_id) FROM webhook_queue
+    UNION ALL
+    SELECT (SELECT min(q.webhook_id) FROM webhook_queue q WHERE q.webhook_id > hop.webhook_id)
+    FROM hop WHERE hop.webhook_id IS NOT NULL
+  )
+  SELECT w.id AS webhook_id, w.workspace_id,
+    (SELECT min(q.run_at_ms) FROM webhook_queue q WHERE q.webhook_id = w.id) AS run_at_ms
+  FROM hop JOIN webhooks w ON w.id = hop.webhook_id WHERE w.status <> 'paused'`
+
+const firstHeads = prepare((db, p: { limit: number }) => ({
+  compile: () => sql<QueueHead>`${heads} ORDER BY 3 LIMIT ${p.limit}`.compile(db),
+}))
+
+/**
+ * The webhooks that wait for an attempt and are not paused, at most `limit`, the one that is due first (or has been for
+ * the longest time) first; `run_at_ms` is when that is.
+ */
+export const queueHeads = (db: Db, limit: number): Promise<QueueHead[]> => firstHeads(db, { limit })
+
+/** Makes every leased delivery due at once: for the start of the only process on a database. */
+export async function reclaimAll(tx: Db, elapsed_ms: number): Promise<void> {
+  await tx
+    .updateTable('webhook_queue')
+    .set({ run_at_ms: elapsed_ms })
+    .where('claim_id', 'is not', null)
+    .execute()
+}
+
+// Counting what is kept goes no further: it would hold the event loop on SQLite.
+const most_counted = 100_000
+// So many entries of the queue's index are counted in about 2 ms.
+const counted_at_once = 20_000
+
+type Webhook = { workspace_id: number; webhook_id: string }
+type Place = { run_at_ms: number; delivery_id: string }
+
+/**
+ * How many deliveries of a webhook are in the queue, of those that are due by `until_ms`. On SQLite they are counted slice
+ * by slice, so that no statement grows with the backlog.
+ */
+export async function countQueued(
+  db: Db,
+  { workspace_id, webhook_id }: Webhook,
+  until_ms = Number.MAX_SAFE_INTEGER,
+): Promise<number> {
+  const queued = sql`FROM webhook_queue
+    WHERE webhook_id = ${webhook_id} AND workspace_id = ${workspace_id} AND run_at_ms <= ${until_ms}`
+  const count = async (which: RawBuilder<unknown>) =>
+    Number((await sql<{ n: number }>`SELECT count(*) AS n ${which}`.execute(db)).rows[0]?.n)
+  if (engineOf(db) === 'postgres') return count(queued)
+  let counted = 0
+  let rest: RawBuilder<unknown> = queued
+  for (;;) {
+    // In the order of the index, to its end.
+    const { rows } = await sql<Place>`SELECT run_at_ms, delivery_id ${rest}
+      ORDER BY run_at_ms LIMIT 1 OFFSET ${counted_at_once - 1}`.execute(db)
+    const [last] = rows
+    if (!last) return counted + (await count(rest))
+    counted += counted_at_once
+    rest = sql`${queued}
+      AND (run_at_ms, workspace_id, delivery_id) > (${last.run_at_ms}, ${workspace_id}, ${last.delivery_id})`
+    // A transaction lets the loop turn by itself.
+    if (!db.isTransaction) await turn()
+  }
+}
+
+type Numbers = {
+  in_flight: number
+  failed: number
+  paused: number
+  oldest_paused_ms: number | null
+}
+
+/**
+ * The queue's numbers for /metrics. What a paused webhook keeps is not due, but counted by itself, up to 100,000. Ages are
+ * in seconds.
+ */
+export async function queueNumbers(db: Db, elapsed_ms: number) {
+  const due_heads = await sql<QueueHead>`
+    SELECT * FROM (${heads}) AS head WHERE run_at_ms <= ${elapsed_ms}`.execute(db)
+  const { rows } = await sql<Numbers>`
+    SELECT
+      (SELECT count(*) FROM webhook_queue WHERE run_at_ms > ${elapsed_ms} AND claim_id IS NOT NULL) AS in_flight,
+      (SELECT coalesce(sum((SELECT sum(c.n) FROM record_counts c
+        WHERE c.workspace_id = w.id AND c.name = 'deliveries.status=failed')), 0) FROM workspaces w) AS failed,
+      (SELECT count(*) FROM (SELECT 1 FROM webhooks w JOIN webhook_queue q ON q.webhook_id = w.id
+        WHERE w.status = 'paused' LIMIT ${most_counted}) AS kept) AS paused,
+      (SELECT min((SELECT min(q.run_at_ms) FROM webhook_queue q WHERE q.webhook_id = w.id))
+        FROM webhooks w WHERE w.status = 'paused') AS oldest_paused_ms`.execute(db)
+  const [found] = rows
+  const age = (since_ms: number | null = null) =>
+    since_ms === null ? 0 : Math.max(0, elapsed_ms - Number(since_ms)) / 1000
+  return {
+    due: await countDue(db, due_heads.rows, elapsed_ms),
+    in_flight: Number(found?.in_flight),
+    failed: Number(found?.failed),
+    oldest_due_seconds: age(Math.min(elapsed_ms, ...due_heads.rows.map((head) => Number(head.run_at_ms)))),
+    paused: Number(found?.paused),
+    oldest_paused_seconds: age(found?.oldest_paused_ms),
+  }
+}
+
+async function countDue(db: Db, due_heads: readonly QueueHead[], elapsed_ms: number): Promise<number> {
+  if (engineOf(db) === 'sqlite') {
+    let due = 0
+    for (const head of due_heads) due += await countQueued(db, head, elapsed_ms)
+    return due
+  }
+  // One journey to the server, however many webhooks wait.
+  const { rows } = await sql<{ due: number }>`
+    SELECT coalesce(sum((SELECT count(*) FROM webhook_queue q
+      WHERE q.webhook_id = head.webhook_id AND q.run_at_ms <= ${elapsed_ms})), 0) AS due
+    FROM (${heads}) AS head WHERE head.run_at_ms <= ${elapsed_ms}`.execute(db)
+  return Number(rows[0]?.due)
+}

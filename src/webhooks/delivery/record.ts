@@ -1,0 +1,229 @@
+import { sql } from 'kysely'
+import { isoTime, type Moment, shownTime } from '../../clock.ts'
+import type { Db } from '../../db/db.ts'
+import { addCounts } from '../../db/lists/counts.ts'
+import { followIndexes } from '../../db/statements/plans.ts'
+import { engineOf, prepare } from '../../db/statements/prepare.ts'
+import { prepareRows, storable } from '../../db/statements/recordset.ts'
+import { insertAttempts } from './attempts.ts'
+import type { Claim } from './claim.ts'
+import type { AttemptOutcome } from './deliver.ts'
+import { nextAttemptAt } from './schedule.ts'
+
+/** An attempt that has ended; `interrupted` when it ended the process too often: it is listed, but is no try. */
+export type Ended = { claim: Claim; outcome: AttemptOutcome; ended: Moment; interrupted?: true }
+
+/** What follows of it: done or failed, or due again at `next_ms`, in service time. */
+type Result = Ended & { tries: number; next_ms: number | null }
+
+/**
+ * Writes down how attempts ended and what follows, in a few statements for all of them: done, due again, or failed.
+ * Only the holder of a lease may: a claim that is gone (a webhook deleted meanwhile, or a lease taken over) leaves an
+ * attempt in the log of a cancelled delivery and nothing else.
+ */
+export async function record(
+  tx: Db,
+  ended: readonly Ended[],
+  retry_delays: readonly number[],
+): Promise<void> {
+  const results = ended.map((one): Result => {
+    const tries = one.claim.tries + (one.interrupted ? 0 : 1)
+    const again = !one.outcome.ok && one.claim.kind === 'event' && !one.interrupted
+    return { ...one, tries, next_ms: again ? nextAttemptAt(retry_delays, tries, one.ended.elapsed_ms) : null }
+  })
+  // The webhooks first, then the queue, then the log: a deletion takes them in the same order.
+  // What is issued together needs no answer of the other, and travels together.
+  const claims = results.map(({ claim }) => claim)
+  const [statuses, found] = await Promise.all([
+    changeable(tx, results),
+    heldOf(tx, claims, {}),
+    followIndexes(tx),
+  ])
+  const held = new Set(found.map(({ claim_id, delivery_id }) => claim_id + delivery_id))
+  const own = results.filter(({ claim }) => held.delete(claim.claim_id + claim.delivery_id))
+  await Promise.all([
+    insertAttempts(tx, own.map(logged)),
+    updateDeliveries(tx, own),
+    updateQueue(tx, own),
+    markWebhooks(tx, statuses, own),
+    addCounts(tx, own.flatMap(statusCounts)),
+  ])
+  for (const lost of results) if (!own.includes(lost) && !lost.interrupted) await logIfCancelled(tx, lost)
+}
+
+const logged = ({ claim, outcome }: Ended) => ({
+  ...outcome,
+  workspace_id: claim.workspace_id,
+  delivery_id: claim.delivery_id,
+  started_at: isoTime(outcome.started_at_ms),
+})
+
+const claim_columns = { workspace_id: 'bigint!', delivery_id: 'text!', claim_id: 'text!' } as const
+
+// The fence: what is found here is this owner's until the transaction ends.
+const heldOf = prepareRows(claim_columns, (db, { row, rows }) => ({
+  compile: () =>
+    sql<{ claim_id: string; delivery_id: string }>`
+      SELECT q.claim_id, q.delivery_id FROM ${rows('first')} webhook_queue AS q
+      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id} AND q.claim_id = ${row.claim_id}
+      ${engineOf(db) === 'postgres' ? sql`ORDER BY q.workspace_id, q.delivery_id FOR UPDATE OF q` : sql``}`.compile(
+      db,
+    ),
+}))
+
+const delivery_columns = {
+  workspace_id: 'bigint!',
+  id: 'text!',
+  status: 'text!',
+  next_attempt_at: 'text',
+  finished_at: 'text',
+  counted: 'bigint!',
+} as const
+const setDeliveries = prepareRows(delivery_columns, (db, { row, rows }) => ({
+  compile: () =>
+    sql`UPDATE webhook_deliveries AS d SET status = ${row.status}, attempt_count = d.attempt_count + ${row.counted},
+        next_attempt_at = ${row.next_attempt_at}, finished_at = ${row.finished_at} ${rows('FROM')}
+      WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}`.compile(db),
+}))
+
+const statusOf = ({ outcome, next_ms }: Result) =>
+  next_ms !== null ? 'pending' : outcome.ok ? 'succeeded' : 'failed'
+
+async function updateDeliveries(tx: Db, own: readonly Result[]): Promise<void> {
+  const rows = own.map((one) => ({
+    workspace_id: one.claim.workspace_id,
+    id: one.claim.delivery_id,
+    status: statusOf(one),
+    next_attempt_at: one.next_ms === null ? null : shownTime(one.next_ms, one.ended),
+    finished_at: one.next_ms === null ? isoTime(one.ended.now_ms) : null,
+    counted: one.interrupted ? 0 : 1,
+  }))
+  await setDeliveries(tx, rows, {})
+}
+
+const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
+const dequeue = prepareRows(row_columns, (db, { row, rows }) => ({
+  compile: () =>
+    sql`DELETE FROM webhook_queue AS q ${rows('USING')}
+      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
+}))
+
+const retry_columns = { ...row_columns, run_at_ms: 'bigint!', tries: 'bigint!' } as const
+const requeue = prepareRows(retry_columns, (db, { row, rows }) => ({
+  compile: () =>
+    sql`UPDATE webhook_queue AS q
+      SET run_at_ms = ${row.run_at_ms}, tries = ${row.tries}, claim_id = NULL, claimed_at_ms = NULL,
+        interruptions = 0 ${rows('FROM')}
+      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
+}))
+
+async function updateQueue(tx: Db, own: readonly Result[]): Promise<void> {
+  const done = own.filter(({ next_ms }) => next_ms === null).map(({ claim }) => claim)
+  const again = own.flatMap(({ claim: { workspace_id, delivery_id }, next_ms, tries }) =>
+    next_ms === null ? [] : [{ workspace_id, delivery_id, run_at_ms: next_ms, tries }],
+  )
+  await Promise.all([dequeue(tx, done, {}), requeue(tx, again, {})])
+}
+
+function statusCounts(one: Result) {
+  const { workspace_id } = one.claim
+  if (one.next_ms !== null) return []
+  return [
+    { workspace_id, name: 'deliveries.status=pending', by: -1 },
+    { workspace_id, name: `deliveries.status=${statusOf(one)}`, by: 1 },
+  ]
+}
+
+type Status = { status: string; reason: string | null }
+
+// A ping never changes the status, not even when it is sent again. What is tried again says nothing yet.
+const recovers = ({ claim, outcome }: Result) => outcome.ok && claim.event !== 'ping'
+const fails = ({ claim, outcome, next_ms }: Result) =>
+  !outcome.ok && next_ms === null && claim.kind === 'event' && claim.event !== 'ping'
+
+const mark_columns = { workspace_id: 'bigint!', id: 'text!', recovers: 'bigint!', fails: 'bigint!' } as const
+const statusesOf = prepareRows(mark_columns, (db, { row, rows }) => ({
+  compile: () =>
+    sql<{ id: string; status: string; status_reason: string | null }>`
+      SELECT w.id, w.status, w.status_reason FROM ${rows('first')} webhooks AS w
+      WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.id}
+        AND ((w.status = 'failed' AND ${row.recovers} = 1) OR (w.status = 'active' AND ${row.fails} = 1))
+      ${engineOf(db) === 'postgres' ? sql`ORDER BY w.id FOR NO KEY UPDATE OF w` : sql``}`.compile(db),
+}))
+
+/** The webhooks whose status these results may change, with what it is; their rows stay so until the end. */
+async function changeable(tx: Db, results: readonly Result[]): Promise<Map<string, Status>> {
+  const webhooks = new Map<string, { workspace_id: number; id: string; recovers: number; fails: number }>()
+  for (const one of results) {
+    const { workspace_id, webhook_id: id } = one.claim
+    const row = webhooks.get(id) ?? { workspace_id, id, recovers: 0, fails: 0 }
+    if (recovers(one)) row.recovers = 1
+    if (fails(one)) row.fails = 1
+    if (row.recovers || row.fails) webhooks.set(id, row)
+  }
+  const rows = await statusesOf(tx, [...webhooks.values()], {})
+  return new Map(rows.map(({ id, status, status_reason }) => [id, { status, reason: status_reason }]))
+}
+
+const mark = prepare((db, p: { workspace_id: number; id: string } & Status) =>
+  db
+    .updateTable('webhooks')
+    .set({ status: p.status as 'active', status_reason: p.reason })
+    .where('workspace_id', '=', p.workspace_id)
+    .where('id', '=', p.id),
+)
+
+// One change for each webhook, the one that its outcomes lead to one after the other. A paused webhook is not among the
+// changeable: it stays paused, whatever comes of attempts that were in flight.
+async function markWebhooks(tx: Db, before: Map<string, Status>, own: readonly Result[]): Promise<void> {
+  for (const [id, old] of before) {
+    const mine = own.filter(({ claim }) => claim.webhook_id === id)
+    let now = old
+    for (const one of mine) {
+      if (recovers(one)) now = now.status === 'failed' ? { status: 'active', reason: null } : now
+      else if (fails(one) && now.status === 'active') {
+        const after = one.interrupted ? '' : ` after ${one.tries} attempts`
+        const reason = `The delivery ${one.claim.delivery_id} failed${after}: ${one.outcome.error?.message ?? 'no answer'}`
+        now = { status: 'failed', reason: storable(reason.slice(0, 1000)) }
+      }
+    }
+    const [first] = mine
+    if (first && now !== old) await mark(tx, { workspace_id: first.claim.workspace_id, id, ...now })
+  }
+}
+
+const countIfCancelled = prepare((db, p: { workspace_id: number; delivery_id: string }) =>
+  db
+    .updateTable('webhook_deliveries')
+    .set((eb) => ({ attempt_count: eb('attempt_count', '+', 1) }))
+    .where('workspace_id', '=', p.workspace_id)
+    .where('id', '=', p.delivery_id)
+    .where('status', '=', 'cancelled')
+    .returning('id'),
+)
+
+const payloadOf = prepare((db, p: { workspace_id: number; delivery_id: string }) =>
+  db
+    .selectFrom('webhook_deliveries as d')
+    .innerJoin('events as e', (join) =>
+      join.onRef('e.workspace_id', '=', 'd.workspace_id').onRef('e.id', '=', 'd.event_id'),
+    )
+    .select('e.payload')
+    .where('d.workspace_id', '=', p.workspace_id)
+    .where('d.id', '=', p.delivery_id),
+)
+
+async function logIfCancelled(tx: Db, lost: Ended): Promise<void> {
+  if (!(await countIfCancelled(tx, lost.claim)).length) return
+  // An erasure writes the payload before it waits for this delivery's row: what it cannot see here, it finds itself.
+  const [event] = await payloadOf(tx, lost.claim)
+  const erased = event && 'erased_at' in JSON.parse(event.payload)
+  await insertAttempts(tx, [logged(erased ? { ...lost, outcome: withoutAnswer(lost.outcome) } : lost)])
+}
+
+// What a receiver answers may hold what it was sent before the record was erased.
+const withoutAnswer = ({ response, error, ...outcome }: AttemptOutcome): AttemptOutcome => ({
+  ...outcome,
+  response: response && { status: response.status, headers: {}, body: '' },
+  error: error && { ...error, message: 'The details were erased.' },
+})

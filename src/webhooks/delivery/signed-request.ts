@@ -1,0 +1,26 @@
+import type { Seal } from '../../db/seal.ts'
+import { bodyFor } from '../../events/emit.ts'
+import { signingSecrets } from '../registration/secrets.ts'
+import type { Loaded } from './claim.ts'
+import type { AttemptRequest } from './deliver.ts'
+import { signatureHeaders } from './signature.ts'
+
+/**
+ * What is sent for a claim, signed at a time. The body is bytes outside of the heap, the only copy that an attempt keeps.
+ */
+export function signedRequest(claim: Loaded, seal: Seal, now_ms: number): AttemptRequest {
+  const { delivery_id, webhook_id, url } = claim
+  const body = Buffer.from(bodyFor(claim.payload, webhook_id))
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Service-Event': claim.event,
+    'X-Service-Delivery': delivery_id,
+    ...signatureHeaders({
+      secrets: signingSecrets(claim, seal, now_ms),
+      delivery_id,
+      timestamp: Math.floor(now_ms / 1000),
+      body,
+    }),
+  }
+  return { url, headers, body }
+}

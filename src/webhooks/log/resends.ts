@@ -1,0 +1,179 @@
+import { sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { addCounts } from '../../db/lists/counts.ts'
+import { allowLong, lockRow } from '../../db/locks.ts'
+import { announce, engineOf } from '../../db/statements/prepare.ts'
+import { prepareRows } from '../../db/statements/recordset.ts'
+import type { Shown } from './log-slices.ts'
+
+/** How many deliveries one transaction puts into the queue again: a few milliseconds of work. */
+const resent_at_once = 200
+// So many entries of the log are looked at in about 3 ms.
+const seen_at_once = 10_000
+// Each row of promises is some kilobytes.
+const promises_at_once = 50
+
+/** When a resend is due: now, as people read it and in service time. */
+type When = { now: string; elapsed_ms: number }
+type Failed = { webhook_id: string; since: string | null; shown: Shown }
+
+/**
+ * Promises to send the failed deliveries of a webhook again, each once; returns how many. The first are put into the queue
+ * here; the ids of the others are kept (webhook_resends), and follow in small transactions. What was promised before and
+ * still waits for that is not promised twice. The caller keeps the webhook's row, so that no two resends, nor a resend
+ * and the deletion of the webhook, come together.
+ */
+export async function resendFailed(
+  tx: Db,
+  workspace_id: number,
+  when: When,
+  failed: Failed,
+): Promise<number> {
+  await allowLong(tx)
+  const { webhook_id } = failed
+  const promised = await promisedIds(tx, workspace_id, webhook_id)
+  const ids = (await failedIds(tx, workspace_id, failed)).filter((id) => !promised.has(id))
+  const parts: { workspace_id: number; webhook_id: string; first_id: string; delivery_ids: string }[] = []
+  for (let from = resent_at_once; from < ids.length; from += resent_at_once) {
+    const some = ids.slice(from, from + resent_at_once)
+    parts.push({ workspace_id, webhook_id, first_id: String(some[0]), delivery_ids: JSON.stringify(some) })
+  }
+  await keepPromises(tx, parts, {})
+  if (parts.length) announce(tx, 'backlog')
+  await resend(tx, workspace_id, when, ids.slice(0, resent_at_once), ['failed'])
+  return ids.length
+}
+
+const part_columns = {
+  workspace_id: 'bigint!',
+  webhook_id: 'text!',
+  first_id: 'text!',
+  delivery_ids: 'text!',
+} as const
+const keepPromises = prepareRows(part_columns, (db, { row, values }) => ({
+  compile: () =>
+    sql`INSERT INTO webhook_resends (workspace_id, webhook_id, first_id, delivery_ids)
+      ${values([row.workspace_id, row.webhook_id, row.first_id, row.delivery_ids])}`.compile(db),
+}))
+
+async function promisedIds(tx: Db, workspace_id: number, webhook_id: string): Promise<Set<string>> {
+  const ids = new Set<string>()
+  for (let last = ''; ; ) {
+    const parts = await tx
+      .selectFrom('webhook_resends')
+      .select(['first_id', 'delivery_ids'])
+      .where('workspace_id', '=', workspace_id)
+      .where('webhook_id', '=', webhook_id)
+      .where('first_id', '>', last)
+      .orderBy('first_id')
+      .limit(promises_at_once)
+      .execute()
+    for (const { delivery_ids } of parts) for (const id of JSON.parse(delivery_ids) as string[]) ids.add(id)
+    const end = parts.at(-1)
+    if (!end || parts.length < promises_at_once) return ids
+    last = end.first_id
+  }
+}
+
+/** The ids of a webhook's failed deliveries, oldest first; its log is read slice by slice, however long it is. */
+async function failedIds(
+  tx: Db,
+  workspace_id: number,
+  { webhook_id, since, shown }: Failed,
+): Promise<string[]> {
+  const ids: string[] = []
+  if (shown && !shown.length) return ids
+  const mine = sql`FROM webhook_deliveries WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id}`
+  // Pings are not resent. The `+` keeps SQLite on the webhook's index.
+  const plain = (column: string) => sql`${sql.raw(engineOf(tx) === 'sqlite' ? '+' : '')}${sql.ref(column)}`
+  const wanted = sql`${plain('status')} = 'failed' AND ${plain('event')} <> 'ping'
+    ${since === null ? sql`` : sql`AND ${plain('created_at')} >= ${since}`}
+    ${shown ? sql`AND ${plain('event')} IN (${sql.join(shown)})` : sql``}`
+  for (let after = ''; ; ) {
+    const found = await sql<{ id: string }>`SELECT id ${mine} AND id > ${after}
+      ORDER BY id LIMIT 1 OFFSET ${seen_at_once - 1}`.execute(tx)
+    const end = found.rows[0]?.id
+    const within = end === undefined ? sql`id > ${after}` : sql`id > ${after} AND id <= ${end}`
+    const { rows } = await sql<{ id: string }>`SELECT id ${mine} AND ${within} AND ${wanted}
+      ORDER BY id`.execute(tx)
+    for (const { id } of rows) ids.push(id)
+    if (end === undefined) return ids
+    after = end
+  }
+}
+
+const id_columns = { workspace_id: 'bigint!', id: 'text!' } as const
+const statusesOf = prepareRows(id_columns, (db, { row, rows }) => ({
+  compile: () =>
+    sql<{ id: string; webhook_id: string; status: string }>`
+      SELECT d.id, d.webhook_id, d.status FROM ${rows('first')} webhook_deliveries AS d
+      WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}
+      ${engineOf(db) === 'postgres' ? sql`ORDER BY d.id FOR UPDATE OF d` : sql``}`.compile(db),
+}))
+const queue_columns = { workspace_id: 'bigint!', delivery_id: 'text!', webhook_id: 'text!' } as const
+const enqueue = prepareRows(queue_columns, (db, { row, values }, p: { elapsed_ms: number }) => ({
+  compile: () =>
+    sql`INSERT INTO webhook_queue (delivery_id, workspace_id, webhook_id, kind, run_at_ms, tries)
+      ${values([row.delivery_id, row.workspace_id, row.webhook_id, sql.lit('resend'), sql`CAST(${p.elapsed_ms} AS bigint)`, 0])}`.compile(
+      db,
+    ),
+}))
+const setPending = prepareRows(id_columns, (db, { row, rows }, p: { now: string }) => ({
+  compile: () =>
+    sql`UPDATE webhook_deliveries AS d SET status = 'pending', next_attempt_at = ${p.now}, finished_at = NULL ${rows('FROM')}
+      WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}`.compile(db),
+}))
+
+/**
+ * Puts those of some deliveries that have one of the statuses into the queue again, each for one attempt at once; returns
+ * how many. The caller keeps the webhook's row.
+ */
+export async function resend(
+  tx: Db,
+  workspace_id: number,
+  { now, elapsed_ms }: When,
+  ids: readonly string[],
+  statuses: readonly string[],
+): Promise<number> {
+  announce(tx, 'deliveries')
+  // Kept on PostgreSQL, because the cleaning of the log might take them meanwhile.
+  const found = await statusesOf(
+    tx,
+    ids.map((id) => ({ workspace_id, id })),
+    {},
+  )
+  const finished = found.filter(({ status }) => statuses.includes(status))
+  const rows = finished.map(({ id, webhook_id }) => ({ workspace_id, id, delivery_id: id, webhook_id }))
+  await enqueue(tx, rows, { elapsed_ms })
+  await setPending(tx, rows, { now })
+  await addCounts(tx, [
+    ...finished.map(({ status }) => ({ workspace_id, name: `deliveries.status=${status}`, by: -1 })),
+    { workspace_id, name: 'deliveries.status=pending', by: finished.length },
+  ])
+  return finished.length
+}
+
+/** Does one step of what resends promised; false when nothing is left. */
+export async function goOnResending(tx: Db, when: When): Promise<boolean> {
+  const part = await tx
+    .selectFrom('webhook_resends')
+    .select(['workspace_id', 'webhook_id', 'first_id'])
+    .orderBy('workspace_id')
+    .orderBy('webhook_id')
+    .orderBy('first_id')
+    .limit(1)
+    .executeTakeFirst()
+  if (!part) return false
+  const { workspace_id, webhook_id, first_id } = part
+  // The webhook first, as everybody does. Another process may have done this part meanwhile, or deleted the webhook.
+  await lockRow(tx, 'webhooks', workspace_id, webhook_id)
+  const taken = await tx
+    .deleteFrom('webhook_resends')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('first_id', '=', first_id)
+    .returning('delivery_ids')
+    .executeTakeFirst()
+  if (taken) await resend(tx, workspace_id, when, JSON.parse(taken.delivery_ids), ['failed'])
+  return true
+}

@@ -1,0 +1,150 @@
+import type { Selectable } from 'kysely'
+import { isoTime } from '../../clock.ts'
+import type { Db } from '../../db/db.ts'
+import { cutPage, type Page } from '../../db/lists/lists.ts'
+import { announce } from '../../db/statements/prepare.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { Webhook } from './schema.ts'
+
+export type WebhookRow = Selectable<Tables['webhooks']>
+
+const webhook = (row: WebhookRow): Webhook => ({
+  id: row.id,
+  name: row.name,
+  url: row.url,
+  events: JSON.parse(row.events),
+  status: row.status,
+  status_reason: row.status_reason,
+  rotation_ends_at: row.next_secret_from_ms === null ? null : isoTime(row.next_secret_from_ms),
+  created_at: row.created_at,
+})
+
+/** The stored row of a webhook, with its encrypted secrets, or null. */
+export async function findWebhookRow(db: Db, workspace_id: number, id: string): Promise<WebhookRow | null> {
+  const row = await db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+export async function findWebhook(db: Db, workspace_id: number, id: string): Promise<Webhook | null> {
+  const row = await findWebhookRow(db, workspace_id, id)
+  return row && webhook(row)
+}
+
+/** How many webhooks a workspace has. */
+export async function countWebhooks(db: Db, workspace_id: number): Promise<number> {
+  const { n } = await db
+    .selectFrom('webhooks')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('workspace_id', '=', workspace_id)
+    .executeTakeFirstOrThrow()
+  return n
+}
+
+/** One page of webhooks, newest first, and the number of all (null by cursor). */
+export async function listWebhooks(db: Db, workspace_id: number, page: Page) {
+  const all = db.selectFrom('webhooks').where('workspace_id', '=', workspace_id)
+  const newest = all.selectAll().orderBy('seq', 'desc')
+  if ('after' in page) {
+    const below = Number(page.after?.[0] ?? Number.MAX_SAFE_INTEGER)
+    const found = await newest
+      .where('seq', '<', below)
+      .limit(page.per_page + 1)
+      .execute()
+    const { shown, last } = cutPage(found, page.per_page)
+    return { total: null, next: last ? [last.seq] : null, webhooks: shown.map(webhook) }
+  }
+  const { n } = await all.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
+  const rows = await newest.limit(page.per_page).offset(page.offset).execute()
+  return { total: n, next: null, webhooks: rows.map(webhook) }
+}
+
+type NewWebhook = { id: string; name: string | null; url: string; events: string[]; secret: string }
+
+/** Adds an active webhook; `secret` comes encrypted. */
+export async function insertWebhook(
+  tx: Db,
+  workspace_id: number,
+  now: string,
+  webhook: NewWebhook,
+): Promise<void> {
+  const events = [...new Set(webhook.events)]
+  await tx
+    .insertInto('webhooks')
+    .values({
+      ...webhook,
+      events: JSON.stringify(events),
+      workspace_id,
+      status: 'active',
+      status_reason: null,
+      next_secret: null,
+      next_secret_from_ms: null,
+      created_at: now,
+    })
+    .execute()
+  await subscribe(tx, workspace_id, webhook.id, events)
+}
+
+/** Makes a webhook's subscriptions those of a list of events. */
+export async function subscribe(
+  tx: Db,
+  workspace_id: number,
+  webhook_id: string,
+  events: string[],
+): Promise<void> {
+  // What is wanted before and after stays untouched: an event that is emitted meanwhile must find it.
+  const old = tx
+    .deleteFrom('webhook_subscriptions')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+  await (events.length ? old.where('event', 'not in', events) : old).execute()
+  const rows = events.map((event) => ({ workspace_id, event, webhook_id }))
+  if (!rows.length) return
+  await tx
+    .insertInto('webhook_subscriptions')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+type Stored = 'name' | 'url' | 'status' | 'status_reason' | 'secret' | 'next_secret' | 'next_secret_from_ms'
+type WebhookChanges = Partial<Pick<WebhookRow, Stored>> & { events?: string[] }
+
+/** Changes the given fields; a list of events replaces the one before. */
+export async function updateWebhook(tx: Db, workspace_id: number, id: string, changes: WebhookChanges) {
+  const { events, ...values } = changes
+  // What a paused webhook kept is due, or what is claimed for it must wait.
+  if (values.status) announce(tx, 'deliveries')
+  const distinct = events && [...new Set(events)]
+  if (distinct) await subscribe(tx, workspace_id, id, distinct)
+  await tx
+    .updateTable('webhooks')
+    .set({ ...values, ...(distinct && { events: JSON.stringify(distinct) }) })
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** The events of up to `limit` pending deliveries of a webhook, one for each delivery. */
+export async function pendingEvents(
+  db: Db,
+  workspace_id: number,
+  webhook_id: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('webhook_queue as q')
+    .innerJoin('webhook_deliveries as d', (join) =>
+      join.onRef('d.workspace_id', '=', 'q.workspace_id').onRef('d.id', '=', 'q.delivery_id'),
+    )
+    .select('d.event')
+    .where('q.workspace_id', '=', workspace_id)
+    .where('q.webhook_id', '=', webhook_id)
+    .limit(limit)
+    .execute()
+  return rows.map(({ event }) => event)
+}

@@ -1,0 +1,145 @@
+import { type Static, Type } from 'typebox'
+import { Body, OptionalText, OptionalTimestamp, Timestamp } from '../../http/fields.ts'
+
+const statuses = ['active', 'failed', 'paused'] as const
+export const delivery_statuses = ['pending', 'succeeded', 'failed', 'cancelled'] as const
+
+/** A webhook as GET shows it; never with its secret. */
+export const Webhook = Type.Object(
+  {
+    id: Type.String({ examples: ['wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+    name: OptionalText(255, { examples: ['Billing'] }),
+    url: Type.String({ examples: ['https://billing.example/hooks/crm'] }),
+    events: Type.Array(Type.String(), { examples: [['deal.won']] }),
+    status: Type.Unsafe<(typeof statuses)[number]>({ type: 'string', enum: statuses }),
+    status_reason: OptionalText(1000, { description: 'Why the status is failed.' }),
+    rotation_ends_at: OptionalTimestamp({ description: 'Until then the old secret still signs.' }),
+    created_at: Timestamp(),
+  },
+  { title: 'Webhook' },
+)
+export type Webhook = Static<typeof Webhook>
+
+const secret = { secret: Type.String({ description: 'Shown here and never again.' }) }
+
+/** The answer of registration: the only one with the secret, besides rotation's. */
+export const WebhookCreated = Type.Object(
+  {
+    ...Type.Pick(Webhook, ['id', 'name', 'url', 'events', 'status', 'created_at']).properties,
+    ...secret,
+  },
+  { title: 'WebhookCreated' },
+)
+export const WebhookRotated = Type.Object({ ...Webhook.properties, ...secret }, { title: 'WebhookRotated' })
+
+const read_only = Object.keys(Webhook.properties)
+const url = Type.String({ minLength: 1, verbatim: true, examples: ['https://billing.example/hooks/crm'] })
+const SecretInput = Type.Unsafe<string | null>({ type: ['string', 'null'], verbatim: true })
+
+/** Bodies of registration and change; the event names come from the catalogue. */
+export function webhookBodies(event_names: readonly string[]) {
+  const events = Type.Unsafe<string[]>({
+    type: 'array',
+    minItems: 1,
+    maxItems: event_names.length,
+    items: { type: 'string', enum: event_names },
+    examples: [['contact.created', 'deal.won']],
+  })
+  const fields = { name: OptionalText(255), url, events }
+  return {
+    WebhookCreate: Body({ ...fields, secret: SecretInput }, read_only, ['url', 'events']),
+    WebhookUpdate: Body(fields, read_only),
+  }
+}
+
+export const RotateSecret = Body(
+  {
+    secret: SecretInput,
+    overlap_hours: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      minimum: 0,
+      maximum: 168,
+      default: 24,
+    }),
+  },
+  [],
+)
+export const ResendFailed = Body({ since: OptionalTimestamp() }, [])
+export const ResendCount = Type.Object({ count: Type.Integer() })
+
+const logged = {
+  id: Type.String({
+    description: 'Sent as X-Service-Delivery.',
+    examples: ['dlv_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'],
+  }),
+  webhook_id: Type.String(),
+  event_id: Type.String(),
+  event: Type.String({ examples: ['deal.won'] }),
+  status: Type.Unsafe<(typeof delivery_statuses)[number]>({ type: 'string', enum: delivery_statuses }),
+  attempt_count: Type.Integer({ description: 'Without interrupted ones.' }),
+  next_attempt_at: OptionalTimestamp(),
+  created_at: Timestamp(),
+  finished_at: OptionalTimestamp(),
+}
+
+/** A line of the delivery log. */
+export const Delivery = Type.Object(
+  {
+    ...logged,
+    last_duration_ms: Type.Optional(
+      Type.Unsafe<number | null>({
+        type: ['integer', 'null'],
+        description: 'With `details=true`: how long its newest attempt took; null before the first.',
+      }),
+    ),
+  },
+  { title: 'Delivery' },
+)
+export type Delivery = Static<typeof Delivery>
+
+const Headers = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  additionalProperties: { type: 'string' },
+})
+const nullable = <T>(properties: Record<string, unknown>) =>
+  Type.Unsafe<T | null>({ type: ['object', 'null'], properties, required: Object.keys(properties) })
+
+export const Attempt = Type.Object(
+  {
+    number: Type.Integer(),
+    started_at: Timestamp(),
+    duration_ms: Type.Integer(),
+    request: Type.Object({
+      url: Type.String(),
+      headers: Headers,
+      body: Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        description:
+          'Every attempt sends the same bytes. Where they would be more than 1 MiB in all, the newest attempt alone shows them, and the others null.',
+      }),
+    }),
+    response: nullable<{ status: number; headers: Record<string, string>; body: string }>({
+      status: { type: 'integer' },
+      headers: Headers,
+      body: { type: 'string' },
+    }),
+    error: nullable<{ code: string; message: string }>({
+      code: { type: 'string' },
+      message: { type: 'string' },
+    }),
+  },
+  { title: 'Attempt' },
+)
+export type Attempt = Static<typeof Attempt>
+
+export const DeliveryDetail = Type.Object(
+  {
+    ...logged,
+    attempts: Type.Array(Attempt, { description: 'The newest hundred, or 512 KiB of them; oldest first.' }),
+  },
+  { title: 'DeliveryDetail' },
+)
+export type DeliveryDetail = Static<typeof DeliveryDetail>
+
+export const WebhookParams = Type.Object({ webhook_id: Type.String() })
+export const DeliveryParams = Type.Object({ delivery_id: Type.String() })

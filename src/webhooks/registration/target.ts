@@ -1,0 +1,139 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { type Resolve, resolveHost, resolveInTime } from '../delivery/resolve.ts'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+export type Network = [Address, number]
+
+export type TargetPolicy = {
+  /** What WEBHOOK_ALLOWED_NETWORKS adds to the public internet. */
+  allowed_networks: readonly Network[]
+  /** True while only callers on this machine reach the server, and no setting names the networks. */
+  allow_private: boolean
+}
+
+const setting = 'WEBHOOK_ALLOWED_NETWORKS'
+const url_limit = 2048
+
+const metadata = parseNetworks('169.254.0.0/16, fd00:ec2::254')
+const global_ipv6 = parseNetworks('2000::/3, 64:ff9b::/96')
+const local_nat64 = parseNetworks('64:ff9b:1::/48')
+// Looks public, but is Azure's own host agent, reachable from the virtual machine only.
+const not_public = parseNetworks('168.63.129.16')
+
+/** Reads a comma-separated list of networks (CIDR form, or single addresses); throws an Error that quotes a bad one. */
+export function parseNetworks(list: string): Network[] {
+  const entries = list.split(',').map((entry) => entry.trim())
+  return entries.filter((entry) => entry !== '').map(parseNetwork)
+}
+
+function parseNetwork(entry: string): Network {
+  const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? []
+  const version = isIP(address)
+  const bits = version === 4 ? 32 : 128
+  const length = prefix === undefined ? bits : Number(prefix)
+  if (version === 0 || address.includes('%') || length > bits) {
+    throw new Error(`${setting}: "${entry}" is not a network in CIDR form such as 10.0.0.0/8 or fd00::/8.`)
+  }
+  const parsed = ipaddr.parse(address)
+  // Addresses are compared in their IPv4 form, so a mapped network has to be kept in it too.
+  if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress() && length >= 96) {
+    return [parsed.toIPv4Address(), length - 96]
+  }
+  return [parsed, length]
+}
+
+/**
+ * Whether deliveries may go to this address, which is an IPv4 or IPv6 address in text form (contract: webhooks, `url`).
+ * Cloud metadata is refused whatever the policy says, also inside an IPv6 address that carries an IPv4 one.
+ */
+export function addressAllowed(address: string, policy: TargetPolicy): boolean {
+  if (isIP(address) === 0) return false
+  const parsed = ipaddr.process(address)
+  const carried = parsed instanceof ipaddr.IPv6 ? carriedIPv4(parsed) : []
+  if ([parsed, ...carried].some((one) => inside(one, metadata))) return false
+  if ([parsed, ...carried].every(isPublic)) return true
+  if (policy.allow_private && ['loopback', 'private', 'uniqueLocal'].includes(parsed.range())) return true
+  return inside(parsed, policy.allowed_networks)
+}
+
+function isPublic(address: Address): boolean {
+  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast' && !inside(address, not_public)
+  // ipaddr.js calls everything that it has no name for unicast, also far outside the global range. NAT64 is the one
+  // way out for hosts that have only IPv6; the IPv4 address it carries is judged beside it.
+  return ['unicast', 'rfc6052'].includes(address.range()) && inside(address, global_ipv6)
+}
+
+/** The IPv4 addresses to which the network may translate or tunnel an IPv6 address. */
+function carriedIPv4(address: ipaddr.IPv6): ipaddr.IPv4[] {
+  const bytes = address.toByteArray()
+  const at = (...places: number[]) => new ipaddr.IPv4(places.map((place) => bytes[place]!))
+  const last = at(12, 13, 14, 15)
+  if (inside(address, local_nat64)) {
+    // RFC 8215 leaves the prefix length to the operator, and with it the place of the IPv4 address (RFC 6052).
+    return [last, at(6, 7, 9, 10), at(7, 9, 10, 11), at(9, 10, 11, 12)]
+  }
+  switch (address.range()) {
+    case 'rfc6052':
+    case 'rfc6145':
+      return [last]
+    case '6to4':
+      return [at(2, 3, 4, 5)]
+    case 'teredo':
+      return [at(4, 5, 6, 7), new ipaddr.IPv4(bytes.slice(12).map((byte) => byte ^ 255))]
+  }
+  const compatible = bytes.slice(0, 12).every((byte) => byte === 0)
+  const isatap = (bytes[8]! & ~2) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe
+  return compatible || isatap ? [last] : []
+}
+
+function inside(address: Address, networks: readonly Network[]): boolean {
+  return networks.some(([base, length]) => base.kind() === address.kind() && address.match(base, length))
+}
+
+/**
+ * Judges a URL at registration; answers with the same URL, or with the code and the message for the field. A name is
+ * refused if any of its addresses is, and accepted while it has none, since every connection checks again.
+ */
+export async function checkUrl(
+  raw: string,
+  policy: TargetPolicy,
+  resolve: Resolve = resolveHost,
+): Promise<{ url: string } | { code: 'invalid_url' | 'url_not_allowed'; message: string }> {
+  const problem = urlProblem(raw)
+  if (problem !== null) return { code: 'invalid_url', message: `url ${problem}` }
+  const host = hostOf(new URL(raw))
+  const literal = isIP(host) !== 0
+  const addresses = literal ? [host] : await resolveInTime(resolve, host).catch(() => [])
+  if (addresses.every((address) => addressAllowed(address, policy))) return { url: raw }
+  return { code: 'url_not_allowed', message: `url is not allowed: ${refusal(host, addresses)}` }
+}
+
+/** Why a host may not be contacted. Says nothing of the addresses behind a name: that would map an inner network. */
+export function refusal(host: string, addresses: readonly string[]): string {
+  const always = addresses.some((address) => addressAllowed(address, everything) === false)
+  const subject = isIP(host) === 0 ? `${host} leads to` : `${host} is`
+  if (always) return `${subject} a cloud metadata address, which is always refused, whatever ${setting} says.`
+  return `${subject} an address in a private or otherwise not public network. The setting ${setting} can allow it.`
+}
+
+const everything: TargetPolicy = { allowed_networks: parseNetworks('0.0.0.0/0, ::/0'), allow_private: true }
+
+/** The host of a URL as net and dns take it: an IPv6 address without its brackets. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '')
+}
+
+// Looks at the text itself: the URL parser silently drops, moves or rewrites much of what is refused here.
+function urlProblem(raw: string): string | null {
+  if (raw.length > url_limit) return `must have at most ${url_limit} characters.`
+  const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\\]/u
+  if (hidden.test(raw)) return 'must not contain spaces, control characters or backslashes.'
+  const [, authority] = /^https?:\/\/([^/?#]+)/i.exec(raw) ?? []
+  if (authority === undefined) return 'must begin with http:// or https:// and a host.'
+  if (authority.includes('@')) return 'must not contain a user name or password.'
+  if (raw.includes('#')) return 'must not contain a fragment (#).'
+  const url = URL.parse(raw)
+  if (url === null || url.hostname === '') return 'is not a valid URL.'
+  return url.port === '0' ? 'must not have port 0.' : null
+}
