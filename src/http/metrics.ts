@@ -1,13 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from './server.ts'
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The answer goes on for as long as the client likes: its length says nothing. */
-    endless?: boolean
-  }
-}
-
 /** Numbers of the delivery queue, read when /metrics is asked for; ages in seconds. */
 export type QueueNumbers = {
   due: number
@@ -135,7 +128,7 @@ export function createMetrics(
     watch(app: App) {
       app.addHook('onResponse', (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
         const { duration, statuses } = numbersOf(request.method, request.routeOptions.url ?? 'unknown')
-        if (!request.routeOptions.config.endless) duration.observe(reply.elapsedTime / 1000)
+        if (!request.routeOptions.config.operation?.endless) duration.observe(reply.elapsedTime / 1000)
         statuses.set(reply.statusCode, (statuses.get(reply.statusCode) ?? 0) + 1)
         done()
       })

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db, Reading } from '../../db/db.ts'
 import { settledEvents } from '../../db/places.ts'
 import { page_bytes } from '../../http/answers.ts'
+import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import {
   type Measured,
@@ -17,24 +18,23 @@ import type { Streams } from './streams.ts'
 
 const path = '/api/v1/events'
 const scope = 'events:read'
-const extension = { 'x-extension': true }
 
 type Deps = { db: Db; reading: Reading; streams: Streams; event_names: readonly string[] }
 
 /** The workspace's events in the order of their commits: to read on from a place, or to follow. */
 export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps): void {
-  app.get(
-    path,
+  operation(
+    app,
     {
-      config: { scope },
-      schema: {
-        ...extension,
-        summary: 'List events',
-        description:
-          'Oldest first after `cursor`, each as it is sent to webhooks, without `webhook_id`: those of kinds that the key may read, such as `contact.*` with `contacts:read`. An answer may have fewer events than asked for, or none, and still `has_more`: it ends at 2 MiB, and a filter looks at so many at once.',
-        querystring: EventsQuery(event_names),
-        response: { 200: EventList },
-      },
+      method: 'GET',
+      path,
+      scope,
+      summary: 'List events',
+      description:
+        'Oldest first after `cursor`, each as it is sent to webhooks, without `webhook_id`: those of kinds that the key may read, such as `contact.*` with `contacts:read`. An answer may have fewer events than asked for, or none, and still `has_more`: it ends at 2 MiB, and a filter looks at so many at once.',
+      query: EventsQuery(event_names),
+      answers: { 200: EventList },
+      extension: true,
     },
     async (request, reply) => {
       const { cursor, event = null, sort } = request.query
@@ -51,23 +51,25 @@ export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps
     },
   )
 
-  app.get(
-    `${path}/stream`,
+  operation(
+    app,
     {
-      config: { scope, endless: true },
-      schema: {
-        ...extension,
-        summary: 'Follow events',
-        description:
-          'Server-sent events of kinds that the key may read: each has its place as `id`, its name as `event` and its text as `data`. With the header `Last-Event-ID` it goes on after that place, else from now on. A comment comes every 15 seconds when there is nothing else.',
-        querystring: StreamQuery(event_names),
-        response: {
-          200: {
-            description: 'A stream that does not end by itself.',
-            content: { 'text/event-stream': { schema: { type: 'string' } } },
-          },
+      method: 'GET',
+      path: `${path}/stream`,
+      scope,
+      summary: 'Follow events',
+      description:
+        'Server-sent events of kinds that the key may read: each has its place as `id`, its name as `event` and its text as `data`. With the header `Last-Event-ID` it goes on after that place, else from now on. A comment comes every 15 seconds when there is nothing else.',
+      query: StreamQuery(event_names),
+      answers: {
+        200: {
+          description: 'A stream that does not end by itself.',
+          content: { 'text/event-stream': { schema: { type: 'string' } } },
         },
       },
+      extension: true,
+      resumable: true,
+      endless: true,
     },
     async (request, reply) => {
       const { event = null, cursor, changes } = request.query

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { Single, single } from '../envelope.ts'
+import { type Operation, operation } from '../operation.ts'
 import type { App } from '../server.ts'
 
 // The browser itself refuses whatever does not come from this server: the page is whole without a network, and nothing
@@ -79,12 +80,15 @@ export function apiIndex(app: App): void {
     index ??= indexOf(app.swagger() as Described)
     return single(index)
   }
-  const described = {
-    ...{ 'x-extension': true, tags: ['index'], operationId: 'get_index' },
+  const declared: Operation = {
+    method: 'GET',
+    path: '/api/v1',
+    scope: 'open',
     summary: 'List the resources of this API',
-    response: { 200: Single(Index) },
+    answers: { 200: Single(Index) },
+    extension: true,
   }
-  app.get('/api/v1', { schema: described }, read)
+  operation(app, declared, read)
   app.get('/api/v1/', { schema: { hide: true, response: { 200: Single(Index) } } as never }, read)
 }
 

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { validate } from '@scalar/openapi-parser'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { Type } from 'typebox'
 import { type Rapport, startRapport } from '../../../test/harness.ts'
 import { catalogue } from '../../app.ts'
 import { completeOperation } from './operations.ts'
@@ -196,11 +197,14 @@ test('schemas with a title become one component, and two different ones with one
 })
 
 test("a route's own words about an answer are kept", () => {
-  const operation = {
+  const described = {
     operationId: 'x',
     responses: { 201: { description: 'Done.' }, 409: { description: 'Busy.' } },
   }
-  const { responses } = completeOperation('post', '/api/v1/things', operation)
+  const { responses } = completeOperation('post', described, {
+    ...{ method: 'POST', path: '/api/v1/things', scope: 'things:write', summary: 'Make a thing' },
+    answers: { 201: Type.Object({}) },
+  })
   assert.equal(responses[201]?.description, 'Done.')
   assert.equal(responses[409]?.description, 'Busy.')
 })

@@ -1,10 +1,12 @@
 import swagger from '@fastify/swagger'
 import type { EventDefinition } from '../../events/define.ts'
-import { any_session, cookieName } from '../auth.ts'
+import { cookieName } from '../auth.ts'
+import type { Operation } from '../operation.ts'
 import type { App } from '../server.ts'
 import { describeEvent } from './events.ts'
-import { completeOperation, type Operation, operationId } from './operations.ts'
+import { completeOperation, type Described, marksOf } from './operations.ts'
 import { ErrorSchema, parameters, responses, shareSchemas } from './parts.ts'
+import { guessedOperation, type UndeclaredRoute } from './undeclared.ts'
 
 const about = `Contacts, companies, deals and webhooks.
 
@@ -55,6 +57,7 @@ export async function describeApi(
   events: readonly EventDefinition[],
   version: string,
 ): Promise<void> {
+  const declared = new Map<string, Operation>()
   await app.register(swagger, {
     convertConstToEnum: false,
     openapi: {
@@ -86,54 +89,48 @@ export async function describeApi(
     },
     transform: ({ schema, url, route }) => ({
       url,
-      schema: describeRoute(schema as never, url, route as never) as never,
+      schema: describeRoute(schema as never, route as never, declared) as never,
     }),
     transformObject: (document) =>
-      finishDocument((document as { openapiObject: Document }).openapiObject) as never,
+      finishDocument((document as { openapiObject: Document }).openapiObject, declared) as never,
   })
 }
 
-type RouteSchema = Record<string, unknown> & { hide?: boolean }
-type Route = {
-  method: string | string[]
-  config?: { scope?: string; people_only?: boolean; unrepeatable?: boolean }
-}
+type Schema = Record<string, unknown> & { hide?: boolean }
 
 // Only the API itself is described: health, metrics and this document's own page are not part of it.
-function describeRoute(schema: RouteSchema | undefined, url: string, route: Route): RouteSchema {
+function describeRoute(
+  schema: Schema | undefined,
+  route: UndeclaredRoute,
+  declared: Map<string, Operation>,
+): Schema {
+  const { url } = route
   if (!schema || schema.hide || !url.startsWith('/api/v1')) return { ...schema, hide: true }
-  const [method = ''] = [route.method].flat()
-  return {
-    tags: [url.split('/')[3]],
-    operationId: operationId(method, url),
-    ...schema,
-    ...securityOf(route),
-    'x-repeatable': method === 'POST' && route.config?.scope !== undefined && !route.config.unrepeatable,
-    'x-custom-fields': 'patternProperties' in ((schema.querystring ?? {}) as object),
-  }
+  const operation = route.config?.operation ?? guessedOperation(route)
+  for (const method of [route.method].flat()) declared.set(nameOf(method, url), operation)
+  const { 'x-conflict': _, 'x-signs-in': __, 'x-extension': ___, ...described } = schema
+  return { ...described, ...marksOf(operation) }
 }
 
-// Most routes are as the document says for all: for keys and sessions with the scope.
-function securityOf({ config: { scope, people_only } = {} }: Route): object {
-  if (scope === undefined) return { security: [] }
-  if (scope === any_session) return { security: [{ session: [] }] }
-  return { ...(people_only && { security: [{ session: [] }] }), 'x-scope': scope }
-}
+// As the document writes it: get /api/v1/contacts/{id}.
+const nameOf = (method: string, path: string) =>
+  `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`
 
 type Document = {
-  paths: Record<string, Record<string, Operation>>
+  paths: Record<string, Record<string, Described>>
   components: { schemas: Record<string, unknown> }
 }
 
 const method_order = ['get', 'post', 'put', 'patch', 'delete']
 
 // What every operation shares is added when all routes are known; reading comes first, whatever was registered first.
-function finishDocument(document: Document): Document {
+function finishDocument(document: Document, declared: Map<string, Operation>): Document {
   for (const [path, operations] of Object.entries(document.paths))
     document.paths[path] = Object.fromEntries(
       method_order.flatMap((method) => {
-        const operation = operations[method]
-        return operation ? [[method, completeOperation(method, path, operation)]] : []
+        const described = operations[method]
+        const operation = declared.get(`${method} ${path}`)
+        return described && operation ? [[method, completeOperation(method, described, operation)]] : []
       }),
     )
   return shareSchemas(document)

@@ -1,123 +1,114 @@
+import { any_session } from '../auth.ts'
 import { type ErrorCode, statuses } from '../errors.ts'
+import type { Operation } from '../operation.ts'
 
 type Parameter =
   | { name: string; in: string; required?: boolean; schema?: { default?: unknown } }
   | { $ref: string }
 
-/** An operation of the document, as far as it is looked at here. */
-export type Operation = {
+/** An operation of the document, as far as this file reads it. */
+export type Described = {
   operationId: string
   summary?: string
   description?: string
   parameters?: Parameter[]
-  requestBody?: object
   responses: Record<string, { description?: string }>
   'x-extension'?: boolean
-  'x-scope'?: string
-  /** Whether another record may be in its way. */
-  'x-conflict'?: boolean
-  /** Whether its list can be filtered by custom fields. */
-  'x-custom-fields'?: boolean
-  /** Whether it takes an Idempotency-Key. */
-  'x-repeatable'?: boolean
-  /** Open to all, and lets in whoever shows a right password. */
-  'x-signs-in'?: boolean
-  security?: { session?: unknown }[]
   'x-badges'?: { name: string }[]
 }
 
 /** `get /api/v1/contacts/:id/notes` becomes get_contacts_id_notes: stable names for generated clients. */
-export const operationId = (method: string, url: string): string =>
-  [method.toLowerCase(), ...url.split('/').slice(3)]
+const operationId = (method: string, path: string): string =>
+  [method.toLowerCase(), ...(path === '/api/v1' ? ['index'] : path.split('/').slice(3))]
     .join('_')
-    .replaceAll(/[:{}-]/g, (sign) => (sign === '-' ? '_' : ''))
+    .replaceAll(/[:-]/g, (sign) => (sign === '-' ? '_' : ''))
+
+/** The name, the tag and the marks of an operation; its summary and its schemas are those of the route. */
+export function marksOf({ method, path, extension, ...access }: Operation): object {
+  return {
+    tags: [path.split('/')[3] ?? 'index'],
+    operationId: operationId([method].flat()[0] ?? '', path),
+    ...(extension && { 'x-extension': true }),
+    ...securityOf(access),
+  }
+}
+
+// Most operations are as the document says for all: for keys and sessions with the scope.
+function securityOf({ scope, people_only }: Pick<Operation, 'scope' | 'people_only'>): object {
+  if (scope === 'open') return { security: [] }
+  if (scope === any_session) return { security: [{ session: [] }] }
+  return { ...(people_only && { security: [{ session: [] }] }), 'x-scope': scope }
+}
+
+// Who may call it, in words; nothing of what is true of most operations.
+function callersOf({ scope, people_only }: Operation): string[] {
+  if (scope === 'open') return ['Open to all.']
+  if (scope === any_session) return ['For people who are signed in, whatever their role.']
+  return [`Scope: \`${scope}\`.`, ...(people_only ? ['For people who are signed in.'] : [])]
+}
 
 const successes: Record<string, string> = { 200: 'Success.', 201: 'Created. `Location` is its address.' }
 
-/** Adds what the rules of the service give to every operation: its errors, the headers it understands, its marks. */
-export function completeOperation(method: string, path: string, given: Operation): Operation {
-  const {
-    'x-custom-fields': by_custom_fields,
-    'x-conflict': meets_others,
-    'x-repeatable': repeatable,
-    'x-signs-in': signs_in,
-    ...described
-  } = given
-  const operation = method === 'patch' ? asPatch(path, described) : described
-  const record = path.includes('{')
-  const scope = operation['x-scope']
-  const open = operation.security?.length === 0
-  const people = `For people who are signed in${scope ? '.' : ', whatever their role.'}`
-  const marks = [
-    operation.description,
-    operation['x-extension'] && 'An extension of the base interface.',
-    scope && `Scope: \`${scope}\`.`,
-    operation.security && (open ? 'Open to all.' : people),
-  ]
+/** Adds what the declaration says of an operation: its callers, the headers that it obeys, its errors. */
+export function completeOperation(method: string, given: Described, declared: Operation): Described {
+  const described = method === 'patch' ? asPatch(given, declared) : given
+  const { scope, query, body, conflict, guarded, repeatable } = declared
+  const extension = described['x-extension']
   const completed = {
-    ...operation,
-    description: marks.filter(Boolean).join(' '),
-    parameters: [
-      ...(operation.parameters ?? []).map(optionalWithDefault),
-      ...(by_custom_fields ? [{ $ref: '#/components/parameters/custom_fields' }] : []),
-      ...headers(method, path, operation, repeatable),
-    ],
+    ...described,
+    description: [
+      ...(described.description ? [described.description] : []),
+      ...(extension ? ['An extension of the base interface.'] : []),
+      ...callersOf(declared),
+    ].join(' '),
+    parameters: [...(described.parameters ?? []).map(optionalWithDefault), ...sharedParameters(declared)],
     responses: {} as Record<string, object>,
   }
-  if (operation['x-extension']) completed['x-badges'] = [{ name: 'Extension' }]
+  if (extension) completed['x-badges'] = [{ name: 'Extension' }]
 
-  const named = operation.parameters?.some((parameter) => 'in' in parameter && parameter.in === 'query')
-  const takes = operation.requestBody !== undefined
-  const replaces = guarded(method, path, operation)
   const errors: [ErrorCode, boolean | undefined][] = [
     ['bad_request', true],
-    ['unauthorized', !open || signs_in],
+    ['unauthorized', scope !== 'open' || declared.signs_in],
     ['forbidden', true],
-    ['not_found', record],
-    ['conflict', repeatable || meets_others],
-    ['precondition_failed', replaces],
-    ['payload_too_large', takes],
-    ['unsupported_media_type', takes],
-    ['validation_failed', named || takes],
+    ['not_found', declared.params !== undefined],
+    ['conflict', repeatable || conflict],
+    ['precondition_failed', guarded],
+    ['payload_too_large', body !== undefined],
+    ['unsupported_media_type', body !== undefined],
+    ['validation_failed', (query ?? body) !== undefined],
     ['rate_limited', true],
     ['internal_error', true],
     ['unavailable', true],
   ]
   for (const [code, met] of errors)
     if (met) completed.responses[statuses[code]] = { $ref: `#/components/responses/${code}` }
-  if (readsOne(method, path)) completed.responses[304] = { $ref: '#/components/responses/not_modified' }
-  // What a route says about its answers itself counts.
-  for (const [status, response] of Object.entries(operation.responses))
+  if (declared.conditional) completed.responses[304] = { $ref: '#/components/responses/not_modified' }
+  // The route's own words about an answer win.
+  for (const [status, response] of Object.entries(described.responses))
     completed.responses[status] =
       response.description === 'Default Response' ? { ...response, description: successes[status] } : response
-  return completed as Operation
+  return completed as Described
 }
 
-// One route serves both, and so both got the same description; the base interface knows PUT only.
-const asPatch = (path: string, operation: Operation): Operation => ({
-  ...operation,
+// One route serves PUT and PATCH, so both got the description of PUT; the base interface has PUT only.
+const asPatch = (described: Described, { path, summary }: Operation): Described => ({
+  ...described,
   operationId: operationId('patch', path),
-  summary: `${operation.summary} (the same as PUT)`,
+  summary: `${summary} (the same as PUT)`,
   'x-extension': true,
 })
 
-// What there is one of, for whoever asks.
-const own = ['/session', '/profile', '/workspace']
-const readsOne = (method: string, path: string) =>
-  method === 'get' && (path.endsWith('}') || own.some((name) => path.endsWith(name)))
-
-// Whether the operation changes an existing record, and so obeys If-Match.
-const guarded = (method: string, path: string, operation: Operation) =>
-  (path.includes('{') ? method !== 'get' : ['put', 'patch', 'delete'].includes(method)) &&
-  !('201' in operation.responses)
-
-function headers(method: string, path: string, operation: Operation, repeatable = false): Parameter[] {
-  const names = []
-  if (repeatable) names.push('idempotency_key')
-  if (guarded(method, path, operation)) names.push('if_match')
-  if (readsOne(method, path)) names.push('if_none_match')
-  if (path.endsWith('/stream')) names.push('last_event_id')
-  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
+function sharedParameters({ query, repeatable, guarded, conditional, resumable }: Operation): Parameter[] {
+  const names = {
+    custom_fields: query !== undefined && 'patternProperties' in query,
+    idempotency_key: repeatable,
+    if_match: guarded,
+    if_none_match: conditional,
+    last_event_id: resumable,
+  }
+  return Object.entries(names).flatMap(([name, taken]) =>
+    taken ? [{ $ref: `#/components/parameters/${name}` }] : [],
+  )
 }
 
 // The schemas of queries list what has a default as always there: true for the handler, not for who asks.

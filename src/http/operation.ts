@@ -1,0 +1,79 @@
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { Static, TSchema } from 'typebox'
+import type { App } from './server.ts'
+
+/** An endpoint as it is declared: the service registers and checks it, and the OpenAPI document describes it, from this. */
+export type Operation = {
+  /** A PUT is a PATCH too: the fields that are absent stay as they are. */
+  method: 'GET' | 'POST' | 'DELETE' | readonly ['PUT', 'PATCH']
+  /** Such as /api/v1/contacts/:id. */
+  path: string
+  /** What a key or a role needs, such as contacts:read; `session`: any signed-in person and no key; `open`: everybody. */
+  scope: string
+  /** Whether keys are refused, beside the scope. */
+  people_only?: boolean
+  summary: string
+  description?: string
+  params?: TSchema
+  query?: TSchema
+  body?: TSchema
+  /** The schema of each answer that is a success, by its status. */
+  answers: Record<number, TSchema>
+  /** Goes beyond the base interface. */
+  extension?: boolean
+  /** A POST that takes an Idempotency-Key. Not one whose body holds a password: nothing of that may be stored. */
+  repeatable?: boolean
+  /** Obeys If-Match: 412 if the record has changed. */
+  guarded?: boolean
+  /** Obeys If-None-Match: 304 if the record is the same. */
+  conditional?: boolean
+  /** Obeys Last-Event-ID. */
+  resumable?: boolean
+  /** Answers 409 because of another record, or of the state of this one. */
+  conflict?: boolean
+  /** Is open, and answers 401 to a wrong password. */
+  signs_in?: boolean
+  /** Answers until the client goes away: metrics leave out how long it takes. */
+  endless?: boolean
+  /** Runs before the body is read. */
+  onRequest?: onRequestHookHandler
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: Operation
+  }
+}
+
+type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : unknown
+type Sent<O extends Operation> = {
+  Params: StaticOf<O['params']>
+  Querystring: StaticOf<O['query']>
+  Body: StaticOf<O['body']>
+}
+type Answer<O extends Operation> = StaticOf<O['answers'][keyof O['answers']]> | FastifyReply
+
+/** Adds an endpoint to the service. In the handler, params, query and body have the types of their schemas. */
+export function operation<O extends Operation>(
+  app: App,
+  declared: O,
+  handler: (request: FastifyRequest<Sent<O>>, reply: FastifyReply) => Answer<O> | Promise<Answer<O>>,
+): void {
+  const { method, path, scope, people_only, onRequest } = declared
+  const { summary, description, params, query, body, answers } = declared
+  app.route({
+    method: [method].flat(),
+    url: path,
+    config: { operation: declared, ...(scope !== 'open' && { scope }), people_only },
+    schema: {
+      summary,
+      ...(description && { description }),
+      ...(params && { params }),
+      ...(query && { querystring: query }),
+      ...(body && { body }),
+      response: answers,
+    },
+    ...(onRequest && { onRequest }),
+    handler: handler as never,
+  })
+}
