@@ -94,10 +94,10 @@ const rows = [...by_licence]
   .map(([licence, names]) => `| ${licence} | ${names.size} | ${[...names].sort().join(', ')} |`)
 const page = `# Licences
 
-What is installed to run the service, and what is built into its web app. \`npm run licences\` writes this page from what the
-packages say of themselves; the checks fail when it is not true, or when a licence is new to \`scripts/licences.ts\`.
+These packages are installed to run the service, or built into its web app. \`npm run licences\` writes this page from their
+metadata. \`npm run check\` fails if the page is stale, or if a licence is not listed in \`scripts/licences.ts\`.
 
-| Licence | Packages | |
+| Licence | Packages | Names |
 |---|---|---|
 ${rows.join('\n')}
 `
