@@ -38,10 +38,10 @@ import {
 import { appointmentsByIds } from './resources/appointments/list.ts'
 import { appointmentRoutes } from './resources/appointments/routes.ts'
 import { bookingPageRoutes } from './resources/booking-pages/routes.ts'
-import { companyCreated, companyDeleted, companyUpdated } from './resources/companies/events.ts'
+import { companyCreated, companyDeleted, companyUpdated } from './resources/companies/resource.ts'
 import { companyRoutes } from './resources/companies/routes.ts'
 import { contactCreated, contactDeleted, contactUpdated } from './resources/contacts/events.ts'
-import { notesByIds } from './resources/contacts/notes-queries.ts'
+import { notesByIds } from './resources/contacts/notes/queries.ts'
 import { contactRoutes } from './resources/contacts/routes.ts'
 import {
   dealCreated,

@@ -8,7 +8,7 @@ import { startRapport } from './harness.ts'
 
 // Which file of src may import which. The first row that fits a file is its rule: from `files`, `may` be imported, and
 // of what is installed, `packages`. A file that fits no row is a new room: give it one.
-const resource = 'resources/(contacts|companies|deals|activities|appointments|booking-pages)'
+const resource = 'resources/(contacts|contacts/notes|companies|deals|activities|appointments|booking-pages)'
 const lists = 'db/lists/(lists|orders|filters|search|field-values|letter-case)'
 // What all rooms above the floor stand on.
 const floor = 'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|clock'
@@ -32,16 +32,30 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'events/[a-z]+', may: 'events/[a-z]+|db/.*|clock', packages: 'typebox|node:util' },
   { files: 'http/.*', may: floor, packages: '(?!node:sqlite|undici|pg).*' },
 
-  // A resource: what it looks like, its rules, its queries, its routes; nothing of another resource but its schema.
-  // notes- is part of contacts; list is the queries of a list; changes (deals) is what the routes that change share.
+  // What a resource is, for everybody who looks at resources; and the list of them, which arrives as an argument.
   {
-    files: `${resource}/((notes|history)-)?schema`,
-    may: `http/fields|events/actors|OWN/.*|${resource}/schema`,
+    files: 'resources/resource',
+    may: 'http/fields|events/define|db/lists/orders',
+    packages: 'kysely|typebox',
+  },
+  { files: 'resources/index', may: `resources/resource|${resource}/resource`, packages: '' },
+  // A resource as data, with its table's type.
+  {
+    files: `${resource}/resource`,
+    may: 'resources/resource|OWN/(schema|events|stages)|events/define|http/fields',
+    packages: 'kysely|typebox',
+  },
+
+  // A resource: what it looks like, its rules, its queries, its routes; nothing of another resource but its schema.
+  // notes are part of contacts; list is the queries of a list; changes (deals) is what the routes that change share.
+  {
+    files: `${resource}/(history-)?schema`,
+    may: `resources/resource|http/fields|events/actors|OWN/.*|${resource}/(schema|resource)`,
     packages: 'typebox',
   },
   {
     files: `${resource}/events`,
-    may: `events/define|http/fields|OWN/schema|${resource}/schema`,
+    may: `events/define|http/fields|OWN/schema|${resource}/(schema|resource)`,
     packages: 'typebox',
   },
   { files: 'resources/deals/(stages|value)', may: 'OWN/(stages|value)', packages: '' },
@@ -54,13 +68,13 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: '',
   },
   {
-    files: `${resource}/((notes|history)-)?(queries|list)`,
-    may: 'db/[a-z-]+|db/(lists|statements)/.*|OWN/(notes-)?(schema|queries|list|stages|value)',
+    files: `${resource}/(history-)?(queries|list)`,
+    may: 'resources/[a-z-]+|db/[a-z-]+|db/(lists|statements)/.*|OWN/(resource|schema|queries|list|stages|value)',
     packages: 'kysely',
   },
   {
-    files: `${resource}/(((notes|history)-)?routes|changes)`,
-    may: `OWN/.*|http/.*|events/[a-z]+|db/(db|references|locks)|${lists}`,
+    files: `${resource}/((history-)?routes|changes)`,
+    may: `resources/[a-z-]+|OWN/.*|resources/contacts/queries|http/.*|events/[a-z]+|db/(db|references|locks)|${lists}`,
     packages: 'typebox',
   },
 
@@ -84,7 +98,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The trash and the log of audits erase what is due.
   {
     files: '(across/(audit|timeline|trash|erasure)|events/feed)/.*',
-    may: `OWN/.*|across/(trash|erasure)/.*|${floor}|${resource}/schema`,
+    may: `OWN/.*|across/(trash|erasure)/.*|${floor}|resources/resource|${resource}/(schema|resource)`,
     packages: 'kysely|typebox|fastify|node:.*',
   },
 
@@ -116,7 +130,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'booking-site/assets', may: 'http/server', packages: 'node:(crypto|fs)' },
   {
     files: 'booking-site/.*',
-    may: `OWN/.*|resources/booking-pages/.*|resources/(contacts|appointments)/(queries|changes|schema|events|requests)|${floor}`,
+    may: `OWN/.*|resources/booking-pages/.*|resources/(contacts|appointments)/(queries|changes|resource|schema|events|requests)|${floor}`,
     packages: 'typebox|fastify|kysely|node:crypto',
   },
 

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 
-// The database as types, one interface a table, beside the migrations that make it.
+// The database as types, beside the migrations that make it. Each resource adds its own table (resources/*/resource.ts).
 // Timestamps are ISO 8601 texts; *_ms columns are milliseconds since 1970.
 
 /** A value that is set when the row is made and never changes. */
@@ -11,69 +11,6 @@ interface Owned {
   workspace_id: Fixed<number>
 }
 
-interface Recorded extends Owned {
-  created_at: Fixed<string>
-  updated_at: string
-  deleted_at: ColumnType<string | null, undefined, string | null>
-}
-
-export interface CompaniesTable extends Recorded {
-  name: string
-  /** The name as it is sorted (db/lists/sort-names.ts). */
-  sort_name: Generated<string>
-  website: string | null
-  industry: string | null
-  phone: string | null
-  address: string | null
-  /** JSON object */
-  custom_fields: string
-}
-
-export interface ContactsTable extends Recorded {
-  first_name: string
-  last_name: string
-  email: string | null
-  phone: string | null
-  mobile: string | null
-  company_id: number | null
-  title: string | null
-  stage: string | null
-  source: string | null
-  /** JSON object */
-  custom_fields: string
-  /** JSON array of strings */
-  tags: string
-  /** Last and first name as they are sorted (db/lists/sort-names.ts). */
-  sort_name: Generated<string>
-  /** Names and e-mail, lower case and without accents, for the search. */
-  search_text: string
-}
-
-export interface NotesTable extends Recorded {
-  contact_id: Fixed<number>
-  body: string
-}
-
-export interface DealsTable extends Recorded {
-  name: string
-  /** The name as it is sorted (db/lists/sort-names.ts). */
-  sort_name: Generated<string>
-  /** Ten-thousandths, so that sums are exact. */
-  value_units: number | null
-  stage: string
-  /** Follows stage by a generated column. */
-  status: Generated<'open' | 'won' | 'lost'>
-  own_probability: number | null
-  closed_probability: number | null
-  lost_reason: string | null
-  closed_at: string | null
-  contact_id: number | null
-  company_id: number | null
-  expected_close_date: string | null
-  priority: string | null
-  source: string | null
-}
-
 export interface DealStagesTable extends Owned {
   deal_id: Fixed<number>
   from_stage: Fixed<string | null>
@@ -81,54 +18,6 @@ export interface DealStagesTable extends Owned {
   changed_at: Fixed<string>
   /** Id of the API key or person, or what kind of actor it was. */
   changed_by: Fixed<string>
-}
-
-export interface ActivitiesTable extends Recorded {
-  type: string
-  subject: string
-  body: string | null
-  due_at: string | null
-  completed_at: string | null
-  outcome: string | null
-  contact_id: number | null
-  company_id: number | null
-  deal_id: number | null
-}
-
-export interface BookingPagesTable extends Recorded {
-  slug: string
-  title: string
-  description: string | null
-  duration_minutes: number
-  buffer_minutes: number
-  minimum_notice_minutes: number
-  horizon_days: number
-  time_zone: string
-  /** JSON object: wall-clock intervals of each weekday. */
-  availability: string
-  /** JSON object: wall-clock intervals of single days, in place of their weekday's. */
-  date_overrides: string
-  active: 0 | 1
-  open_bookings_per_email: number
-  bookings_per_address_per_day: number
-  bookings_per_hour: number
-  /** Whether a visitor's booking is a request until somebody accepts it. */
-  approval: 0 | 1
-}
-
-export interface AppointmentsTable extends Recorded {
-  title: string
-  type: string | null
-  start_at: string
-  end_at: string
-  contact_id: number | null
-  booking_page_id: number | null
-  location: string | null
-  notes: string | null
-  status: 'requested' | 'scheduled' | 'cancelled' | 'declined'
-  cancel_reason: string | null
-  /** SHA-256 of the token in the private link, for those that a visitor booked. */
-  link_hash: string | null
 }
 
 export interface AuditLogTable extends Owned {
@@ -238,14 +127,7 @@ export interface Tables {
     answer: string | null
     created_at_ms: number
   }
-  companies: CompaniesTable
-  contacts: ContactsTable
-  notes: NotesTable
-  deals: DealsTable
   deal_stages: DealStagesTable
-  activities: ActivitiesTable
-  booking_pages: BookingPagesTable
-  appointments: AppointmentsTable
   /** Who booked in the last day, for limits by address: rows go with the day. */
   booking_visits: {
     workspace_id: number

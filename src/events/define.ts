@@ -15,5 +15,29 @@ export const defineEvent = (
   example: Record<string, unknown>,
 ): EventDefinition => ({ name, summary, data, example })
 
+const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'An' : 'A'} ${noun}`
+
+/** An example of a schema's value, from the examples of its parts. */
+export function exampleOf(schema: TSchema): unknown {
+  const { examples, properties } = schema as { examples?: unknown[]; properties?: Record<string, TSchema> }
+  if (examples?.length) return examples[0]
+  if (!properties) return null
+  return Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, exampleOf(part)]))
+}
+
+/** The three events of most resources: created, updated, deleted. All carry the detail view. */
+export function standardEvents(
+  noun: string,
+  data: TSchema,
+  example = exampleOf(data) as Record<string, unknown>,
+): [EventDefinition, EventDefinition, EventDefinition] {
+  const subject = withArticle(noun)
+  return [
+    defineEvent(`${noun}.created`, `${subject} was created.`, data, example),
+    defineEvent(`${noun}.updated`, `${subject} was changed or restored.`, data, example),
+    defineEvent(`${noun}.deleted`, `${subject} was moved to the trash.`, data, example),
+  ]
+}
+
 /** What an update changed: names of top-level fields and their whole old values (contract: events). */
 export type Changes = { changed_fields: string[]; previous: Record<string, unknown> }

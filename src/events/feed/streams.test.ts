@@ -8,7 +8,7 @@ import { follow } from '../../../test/follower.ts'
 import { openOutbox } from '../../../test/outbox.ts'
 import { until } from '../../../test/webhooks.ts'
 import { transaction } from '../../db/db.ts'
-import { companyCreated } from '../../resources/companies/events.ts'
+import { companyCreated } from '../../resources/companies/resource.ts'
 import { emit } from '../emit.ts'
 import { createStreams, type StreamsOptions } from './streams.ts'
 

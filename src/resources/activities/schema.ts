@@ -7,9 +7,17 @@ import {
   OptionalText,
   OptionalTimestamp,
   Text,
-  Timestamp,
   time,
 } from '../../http/fields.ts'
+import {
+  bodyOf,
+  dates,
+  defineColumns,
+  detailView,
+  listView,
+  type Values,
+  writableFields,
+} from '../resource.ts'
 
 const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
 export type ActivityType = (typeof activity_types)[number]
@@ -19,36 +27,38 @@ export type ActivityStatus = (typeof activity_statuses)[number]
 const TypeCode = (options: object = {}) =>
   Type.Unsafe<ActivityType>({ type: 'string', enum: activity_types, examples: ['call'], ...options })
 
-const references = {
-  contact_id: OptionalId({ examples: [42] }),
-  company_id: OptionalId({ examples: [7] }),
-  deal_id: OptionalId({ examples: [3] }),
+// The least length makes a null or a blank the problem "required".
+const type = {
+  create: Type.Unsafe<ActivityType | null>({
+    type: ['string', 'null'],
+    enum: [...activity_types, null],
+    description: 'Null is the default, task.',
+    examples: ['call'],
+  }),
+  update: TypeCode({ minLength: 1 }),
 }
-const plain = {
-  subject: Text(255, { examples: ['Talk about the offer'] }),
-  body: OptionalText(65_535),
-  due_at: OptionalTimestamp({ examples: ['2026-11-24T09:00:00.000Z'] }),
-  completed_at: OptionalTimestamp({ description: 'Null while the activity is open.' }),
-  outcome: OptionalText(255, { examples: ['Sends the order on Friday'] }),
-  ...references,
-}
+
+export const columns = defineColumns({
+  type: { shown: TypeCode(), taken: type, default: 'task', counted: true, personal: false },
+  subject: { shown: Text(255, { examples: ['Talk about the offer'] }), required: true, personal: true },
+  // May be long.
+  body: { shown: OptionalText(65_535), listed: false, personal: true },
+  due_at: { shown: OptionalTimestamp({ examples: ['2026-11-24T09:00:00.000Z'] }), personal: false },
+  completed_at: {
+    shown: OptionalTimestamp({ description: 'Null while the activity is open.' }),
+    personal: false,
+  },
+  outcome: { shown: OptionalText(255, { examples: ['Sends the order on Friday'] }), personal: true },
+  contact_id: { shown: OptionalId({ examples: [42] }), refers_to: 'contacts', counted: true },
+  company_id: { shown: OptionalId({ examples: [7] }), refers_to: 'companies', counted: true },
+  deal_id: { shown: OptionalId({ examples: [3] }), refers_to: 'deals', counted: true },
+  ...dates,
+})
 
 /** The detail view of an activity, which its events carry. */
-export const Activity = Type.Object(
-  {
-    id: Id({ examples: [12] }),
-    type: TypeCode(),
-    ...plain,
-    created_at: Timestamp(),
-    updated_at: Timestamp(),
-  },
-  { title: 'Activity' },
-)
+export const Activity = detailView('Activity', columns, 12)
 export type Activity = Static<typeof Activity>
-
-const { body: _, ...listed } = Activity.properties
-/** The list view: the detail view without the body, which may be long. */
-export const ListedActivity = Type.Object(listed, { title: 'ListedActivity' })
+export const ListedActivity = listView('ListedActivity', columns, 12)
 export type ListedActivity = Static<typeof ListedActivity>
 
 const Named = (title: string) => nullableObject(Type.Object({ id: Id(), name: Type.String() }, { title }))
@@ -64,7 +74,7 @@ const names = {
 }
 /** An activity of a list: the list view, with the names of what it refers to where they were asked for. */
 export const ActivityOfList = Type.Object(
-  { ...listed, ...Type.Partial(Type.Object(names)).properties },
+  { ...ListedActivity.properties, ...Type.Partial(Type.Object(names)).properties },
   {
     title: 'ActivityOfList',
     description: 'The contact, the company and the deal by name are there with `details=true`.',
@@ -73,29 +83,15 @@ export const ActivityOfList = Type.Object(
 export type ActivityOfList = Static<typeof ActivityOfList>
 
 /** What a person may change. */
-export const activity_fields = ['type', ...(Object.keys(plain) as (keyof typeof plain)[])] as const
-export type ActivityFields = Pick<Activity, (typeof activity_fields)[number]>
+export const activity_fields = writableFields(columns)
+export type ActivityFields = Values<typeof columns>
 
-const read_only = Object.keys(Activity.properties)
-export const ActivityCreate = Body(
-  {
-    type: Type.Unsafe<ActivityType | null>({
-      type: ['string', 'null'],
-      enum: [...activity_types, null],
-      description: 'Null is the default, task.',
-      examples: ['call'],
-    }),
-    ...plain,
-  },
-  read_only,
-  ['subject'],
-)
-// The least length makes a null or a blank the problem "required".
-export const ActivityUpdate = Body({ type: TypeCode({ minLength: 1 }), ...plain }, read_only)
+export const ActivityCreate = bodyOf(columns, 'create')
+export const ActivityUpdate = bodyOf(columns, 'update')
 // What a person may change is unknown here, not ignored: a name that is sent to complete must not vanish.
 export const Completion = Body(
-  { outcome: plain.outcome },
-  read_only.filter((name) => !(activity_fields as readonly string[]).includes(name)),
+  { outcome: columns.outcome.shown },
+  Object.keys(Activity.properties).filter((name) => !(activity_fields as readonly string[]).includes(name)),
 )
 
 export const activity_filters = {

@@ -2,7 +2,7 @@ import type { Insertable, Updateable } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { recount } from '../../db/lists/counts.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import type { AppointmentsTable } from '../../db/tables.ts'
+import type { Tables } from '../../db/tables.ts'
 import type { Appointment, AppointmentFields } from './schema.ts'
 
 type Key = { workspace_id: number; id: number }
@@ -95,7 +95,7 @@ const countedAppointment = prepare((db, p: Key) =>
     .where('id', '=', p.id),
 )
 
-const insert = prepare((db, p: Insertable<AppointmentsTable>) =>
+const insert = prepare((db, p: Insertable<Tables['appointments']>) =>
   db
     .insertInto('appointments')
     .values({
@@ -135,7 +135,8 @@ export async function insertAppointment(
   return row.id
 }
 
-type Changes = Partial<AppointmentFields> & Pick<Updateable<AppointmentsTable>, 'status' | 'cancel_reason'>
+type Changes = Partial<AppointmentFields> &
+  Pick<Updateable<Tables['appointments']>, 'status' | 'cancel_reason'>
 
 /** Changes the given fields of a live appointment. The database refuses a time that is taken (appointments_overlap). */
 export async function updateAppointment(

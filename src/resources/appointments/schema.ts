@@ -1,84 +1,83 @@
 import { type Static, Type } from 'typebox'
-import { Body, Id, Listed, OptionalId, OptionalText, Text, Timestamp } from '../../http/fields.ts'
+import { Body, OptionalId, OptionalText, Text, Timestamp } from '../../http/fields.ts'
+import {
+  bodyOf,
+  dates,
+  defineColumns,
+  detailView,
+  listView,
+  type Values,
+  writableFields,
+} from '../resource.ts'
 
 const appointment_statuses = ['requested', 'scheduled', 'cancelled', 'declined'] as const
 export type AppointmentStatus = (typeof appointment_statuses)[number]
 export const Status = (options: object = {}) =>
   Type.Unsafe<AppointmentStatus>({ type: 'string', enum: appointment_statuses, ...options })
 
-const start_at = '2026-11-25T10:00:00.000Z'
-const end_at = '2026-11-25T10:30:00.000Z'
-const texts = {
-  type: OptionalText(64, { examples: ['demo'] }),
-  location: OptionalText(255, { examples: ['Video call'] }),
-  notes: OptionalText(65_535),
-}
-const references = {
-  contact_id: OptionalId({ examples: [3] }),
-  booking_page_id: OptionalId({
-    description: 'Two scheduled or requested appointments of one booking page never overlap.',
-    examples: [2],
-  }),
-}
+const start_at = ['2026-11-25T10:00:00.000Z']
+const end_at = ['2026-11-25T10:30:00.000Z']
 
-/** The detail view of an appointment, which its events carry. */
-export const Appointment = Type.Object(
-  {
-    id: Id({ examples: [5] }),
-    title: Text(255, { examples: ['Product demo'] }),
-    type: texts.type,
-    start_at: Timestamp({ examples: [start_at] }),
-    end_at: Timestamp({ examples: [end_at] }),
-    ...references,
-    location: texts.location,
-    notes: texts.notes,
-    status: Status({
+export const columns = defineColumns({
+  title: { shown: Text(255, { examples: ['Product demo'] }), required: true, personal: true },
+  type: { shown: OptionalText(64, { examples: ['demo'] }), counted: true, personal: true },
+  // The least length makes a null the problem "required".
+  start_at: {
+    shown: Timestamp({ examples: start_at }),
+    taken: Timestamp({ minLength: 1, examples: start_at }),
+    required: true,
+    personal: false,
+  },
+  end_at: {
+    shown: Timestamp({ examples: end_at }),
+    taken: Timestamp({ minLength: 1, description: 'After start_at.', examples: end_at }),
+    required: true,
+    personal: false,
+  },
+  contact_id: { shown: OptionalId({ examples: [3] }), refers_to: 'contacts', counted: true },
+  booking_page_id: {
+    shown: OptionalId({
+      description: 'Two scheduled or requested appointments of one booking page never overlap.',
+      examples: [2],
+    }),
+    refers_to: 'booking_pages',
+    counted: true,
+  },
+  location: { shown: OptionalText(255, { examples: ['Video call'] }), personal: true },
+  notes: { shown: OptionalText(65_535), listed: { up_to_bytes: 8 * 1024 }, personal: 'visitor' },
+  status: {
+    shown: Status({
       description:
         'requested: a visitor asked for it, and it waits for an answer. declined: it was a request that nobody accepted.',
     }),
-    cancel_reason: OptionalText(255, {
+    taken: false,
+    default: 'scheduled',
+    counted: true,
+    personal: false,
+  },
+  cancel_reason: {
+    shown: OptionalText(255, {
       description: 'Null unless a reason was given on cancelling or declining.',
     }),
-    created_at: Timestamp(),
-    updated_at: Timestamp(),
+    taken: false,
+    personal: 'visitor',
   },
-  { title: 'Appointment' },
-)
-export type Appointment = Static<typeof Appointment>
+  ...dates,
+})
 
+/** The detail view of an appointment, which its events carry. */
+export const Appointment = detailView('Appointment', columns, 5)
+export type Appointment = Static<typeof Appointment>
 /** The list view: the same, but for long notes. */
-export const ListedAppointment = Type.Object(
-  { ...Appointment.properties, notes: Listed(Appointment.properties.notes) },
-  { title: 'ListedAppointment' },
-)
+export const ListedAppointment = listView('ListedAppointment', columns, 5)
 export type ListedAppointment = Static<typeof ListedAppointment>
 
 /** What a person may change; everything else of the detail view is read-only. */
-export const appointment_fields = [
-  'title',
-  'type',
-  'start_at',
-  'end_at',
-  'contact_id',
-  'booking_page_id',
-  'location',
-  'notes',
-] as const
-export type AppointmentFields = Pick<Appointment, (typeof appointment_fields)[number]>
+export const appointment_fields = writableFields(columns)
+export type AppointmentFields = Values<typeof columns>
 
-const read_only = Object.keys(Appointment.properties)
-// The least length makes a null the problem "required".
-const fields = {
-  title: Text(255, { examples: ['Product demo'] }),
-  type: texts.type,
-  start_at: Timestamp({ minLength: 1, examples: [start_at] }),
-  end_at: Timestamp({ minLength: 1, description: 'After start_at.', examples: [end_at] }),
-  ...references,
-  location: texts.location,
-  notes: texts.notes,
-}
-export const AppointmentCreate = Body(fields, read_only, ['title', 'start_at', 'end_at'])
-export const AppointmentUpdate = Body(fields, read_only)
+export const AppointmentCreate = bodyOf(columns, 'create')
+export const AppointmentUpdate = bodyOf(columns, 'update')
 // What could be meant for the appointment itself is unknown here, not ignored: it must not vanish.
 const ignored = ['id', 'status', 'created_at', 'updated_at']
 export const Cancellation = Body({ reason: OptionalText(255, { examples: ['Customer is ill'] }) }, ignored)

@@ -2,10 +2,10 @@ import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { countOf, recount } from '../../db/lists/counts.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import type { BookingPagesTable } from '../../db/tables.ts'
+import type { Tables } from '../../db/tables.ts'
 import type { BookingPage, PageFields } from './schema.ts'
 
-type Row = Omit<Selectable<BookingPagesTable>, 'workspace_id' | 'deleted_at'>
+type Row = Omit<Selectable<Tables['booking_pages']>, 'workspace_id' | 'deleted_at'>
 /** The columns that are never long. */
 export const short_columns = [
   'id',

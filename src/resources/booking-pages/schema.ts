@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { Body, Id, Listed, OptionalInteger, OptionalText, Text, Timestamp, time } from '../../http/fields.ts'
+import { OptionalInteger, OptionalText, Text, Timestamp, time } from '../../http/fields.ts'
+import {
+  bodyOf,
+  dates,
+  defineColumns,
+  detailView,
+  listView,
+  type Values,
+  writableFields,
+} from '../resource.ts'
 import { type Availability, type DateOverrides, weekdays } from './availability.ts'
 
 const span = (from: string, to: string) => ({ from, to })
@@ -82,16 +91,18 @@ const numbers = {
     description: 'Bookings of all visitors within an hour, at most.',
   },
 }
-type Numbers = keyof typeof numbers
-const shown_numbers = Object.fromEntries(
-  Object.entries(numbers).map(([name, options]) => [name, Type.Integer(options)]),
-) as Record<Numbers, ReturnType<typeof Type.Integer>>
-const sent_numbers = Object.fromEntries(
-  Object.entries(numbers).map(([name, { minimum, maximum, ...options }]) => [
-    name,
-    OptionalInteger(minimum, maximum, options),
-  ]),
-) as Record<Numbers, ReturnType<typeof OptionalInteger>>
+
+/** A number that has a default: null puts the field back to it. */
+const withDefault = <N extends keyof typeof numbers>(name: N) => {
+  const { minimum, maximum, ...options } = numbers[name]
+  return {
+    shown: Type.Integer(numbers[name]),
+    taken: OptionalInteger(minimum, maximum, options),
+    default: page_defaults[name],
+  } as const
+}
+const Switch = Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })
+const nullable = ['object', 'null']
 
 const slug_pattern = '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'
 const most_in_slug = 64
@@ -99,85 +110,74 @@ const slug_form = new RegExp(slug_pattern)
 /** Whether a text of an address can be a page's slug. */
 export const isSlug = (text: string): boolean => text.length <= most_in_slug && slug_form.test(text)
 
-const slug = Text(most_in_slug, {
-  pattern: slug_pattern,
-  description: 'The public address is /book/{slug}. Lower-case letters, digits and hyphens inside.',
-  examples: ['product-demo'],
-})
-const title = Text(255, { examples: ['Product demo'] })
-const description = OptionalText(65_535)
-const time_zone = Text(64, { description: 'IANA name.', examples: ['Europe/Berlin'] })
-
-/** The detail view. */
-export const BookingPage = Type.Object(
-  {
-    id: Id({ examples: [2] }),
-    slug,
-    title,
-    description,
-    ...shown_numbers,
-    time_zone,
-    availability: Week('object'),
-    date_overrides: Days('object'),
-    active: Type.Boolean({ description: 'Whether visitors can book.' }),
-    approval: Type.Boolean({
+export const columns = defineColumns({
+  slug: {
+    shown: Text(most_in_slug, {
+      pattern: slug_pattern,
+      description: 'The public address is /book/{slug}. Lower-case letters, digits and hyphens inside.',
+      examples: ['product-demo'],
+    }),
+    required: true,
+    personal: false,
+  },
+  title: { shown: Text(255, { examples: ['Product demo'] }), required: true, personal: true },
+  description: { shown: OptionalText(65_535), listed: { up_to_bytes: 8 * 1024 }, personal: true },
+  duration_minutes: withDefault('duration_minutes'),
+  buffer_minutes: withDefault('buffer_minutes'),
+  minimum_notice_minutes: withDefault('minimum_notice_minutes'),
+  horizon_days: withDefault('horizon_days'),
+  open_bookings_per_email: withDefault('open_bookings_per_email'),
+  bookings_per_address_per_day: withDefault('bookings_per_address_per_day'),
+  bookings_per_hour: withDefault('bookings_per_hour'),
+  time_zone: {
+    shown: Text(64, { description: 'IANA name.', examples: ['Europe/Berlin'] }),
+    required: true,
+    personal: false,
+  },
+  availability: {
+    shown: Week('object'),
+    taken: Week(nullable),
+    default: page_defaults.availability,
+    listed: { up_to_bytes: 8 * 1024 },
+    encoding: 'json',
+    personal: false,
+  },
+  date_overrides: {
+    shown: Days('object'),
+    taken: Days(nullable),
+    default: page_defaults.date_overrides,
+    listed: { up_to_bytes: 8 * 1024 },
+    encoding: 'json',
+    personal: false,
+  },
+  active: {
+    shown: Type.Boolean({ description: 'Whether visitors can book.' }),
+    taken: Switch,
+    default: page_defaults.active,
+    encoding: 'flag',
+  },
+  approval: {
+    shown: Type.Boolean({
       description: `Whether a booking of a visitor is a request, until it is accepted.`,
     }),
-    created_at: Timestamp(),
-    updated_at: Timestamp(),
+    taken: Switch,
+    default: page_defaults.approval,
+    encoding: 'flag',
   },
-  { title: 'BookingPage' },
-)
-export type BookingPage = Static<typeof BookingPage>
+  ...dates,
+})
 
-const { description: described, availability: open, date_overrides: overrides } = BookingPage.properties
-/** The list view: the same, but for what is long. */
-export const ListedBookingPage = Type.Object(
-  {
-    ...BookingPage.properties,
-    description: Listed(described),
-    availability: Listed(open),
-    date_overrides: Listed(overrides),
-  },
-  { title: 'ListedBookingPage' },
-)
+export const BookingPage = detailView('BookingPage', columns, 2)
+export type BookingPage = Static<typeof BookingPage>
+export const ListedBookingPage = listView('ListedBookingPage', columns, 2)
 export type ListedBookingPage = Static<typeof ListedBookingPage>
 
 /** What a person may change; everything else of the detail view is read-only. */
-export const page_fields = [
-  'slug',
-  'title',
-  'description',
-  'duration_minutes',
-  'buffer_minutes',
-  'minimum_notice_minutes',
-  'horizon_days',
-  'open_bookings_per_email',
-  'bookings_per_address_per_day',
-  'bookings_per_hour',
-  'time_zone',
-  'availability',
-  'date_overrides',
-  'active',
-  'approval',
-] as const
-export type PageFields = Pick<BookingPage, (typeof page_fields)[number]>
+export const page_fields = writableFields(columns)
+export type PageFields = Values<typeof columns>
 
-const nullable = ['object', 'null']
-const sent = {
-  slug,
-  title,
-  description,
-  ...sent_numbers,
-  time_zone,
-  availability: Week(nullable),
-  date_overrides: Days(nullable),
-  active: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }),
-  approval: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }),
-}
-const read_only = Object.keys(BookingPage.properties)
-export const BookingPageCreate = Body(sent, read_only, ['slug', 'title', 'time_zone'])
-export const BookingPageUpdate = Body(sent, read_only)
+export const BookingPageCreate = bodyOf(columns, 'create')
+export const BookingPageUpdate = bodyOf(columns, 'update')
 
 /** A time that can be booked. */
 export const Slot = Type.Object({ start_at: Timestamp(), end_at: Timestamp() }, { title: 'Slot' })

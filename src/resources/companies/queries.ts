@@ -9,10 +9,10 @@ import { byIds } from '../../db/lists/pages.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
 import { textUpTo } from '../../db/sizes.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import type { CompaniesTable } from '../../db/tables.ts'
-import type { Company, ListedCompany } from './schema.ts'
+import type { Tables } from '../../db/tables.ts'
+import type { Company, ListedCompany } from './resource.ts'
 
-type Row = Omit<Selectable<CompaniesTable>, 'workspace_id' | 'deleted_at' | 'sort_name'>
+type Row = Omit<Selectable<Tables['companies']>, 'workspace_id' | 'deleted_at' | 'sort_name'>
 const listed_columns = [
   'id',
   'name',
@@ -110,7 +110,7 @@ export async function updateCompany(
   changes: Partial<NewCompany>,
 ): Promise<void> {
   const { custom_fields, ...rest } = changes
-  const set: Updateable<CompaniesTable> = { ...rest, updated_at: now }
+  const set: Updateable<Tables['companies']> = { ...rest, updated_at: now }
   if (rest.name !== undefined) set.sort_name = sortName(rest.name)
   if (custom_fields) {
     set.custom_fields = JSON.stringify(custom_fields)

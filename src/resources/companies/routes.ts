@@ -16,9 +16,18 @@ import { mergeCustomFields, newCustomFieldsProblems } from '../../http/patch.ts'
 import { changeRoute, orNotFound, recordRoutes } from '../../http/records.ts'
 import type { App } from '../../http/server.ts'
 import type { Writer } from '../../http/write.ts'
-import { companyCreated, companyDeleted, companyUpdated } from './events.ts'
+import { writableFields } from '../resource.ts'
 import { findCompany, insertCompany, listCompanies, orders, updateCompany } from './queries.ts'
-import { Company, CompanyCreate, CompanyUpdate, company_fields, ListedCompany } from './schema.ts'
+import {
+  Company,
+  CompanyCreate,
+  CompanyUpdate,
+  companies,
+  companyCreated,
+  companyDeleted,
+  companyUpdated,
+  ListedCompany,
+} from './resource.ts'
 
 const path = '/api/v1/companies'
 const extension = { 'x-extension': true }
@@ -110,7 +119,7 @@ export function companyRoutes(app: App, { db, reading, write }: Deps): void {
     {
       ...resource,
       body: CompanyUpdate,
-      fields: company_fields,
+      fields: writableFields(companies.columns),
 
       update: updateCompany,
       updated: companyUpdated,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { defineEvent } from '../../events/define.ts'
+import { defineEvent, standardEvents } from '../../events/define.ts'
 import { Contact } from './schema.ts'
 
 const { id, first_name, last_name, email, phone, company_id, stage, created_at } = Contact.properties
@@ -43,15 +43,4 @@ export const contactCreated = defineEvent(
   ContactCreated,
   created,
 )
-export const contactUpdated = defineEvent(
-  'contact.updated',
-  'A contact was changed or restored.',
-  Contact,
-  detail,
-)
-export const contactDeleted = defineEvent(
-  'contact.deleted',
-  'A contact was moved to the trash.',
-  Contact,
-  detail,
-)
+export const [, contactUpdated, contactDeleted] = standardEvents('contact', Contact, detail)

@@ -6,7 +6,7 @@ import { lowerCase, lowerCased } from '../../db/lists/letter-case.ts'
 import { searchText } from '../../db/lists/search.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import type { ContactsTable } from '../../db/tables.ts'
+import type { Tables } from '../../db/tables.ts'
 import type { Contact } from './schema.ts'
 
 /** What a contact is made of; the rest of its detail view is given by the service. */
@@ -181,7 +181,7 @@ export async function updateContact(
   changes: Partial<ContactValues>,
 ): Promise<void> {
   const { custom_fields, tags, ...rest } = changes
-  const set: Updateable<ContactsTable> = { ...rest, updated_at: now }
+  const set: Updateable<Tables['contacts']> = { ...rest, updated_at: now }
   // An index is written anew also for a value that stays.
   if (searched.some((field) => field in changes)) {
     const names = { ...before, ...rest }

@@ -9,18 +9,13 @@ import { mergeCustomFields, newCustomFieldsProblems } from '../../http/patch.ts'
 import { changeRoute, recordRoutes } from '../../http/records.ts'
 import type { App } from '../../http/server.ts'
 import type { Writer } from '../../http/write.ts'
+import { writableFields } from '../resource.ts'
 import { contactCreated, contactDeleted, contactUpdated } from './events.ts'
 import { listContacts, orders } from './list.ts'
-import { noteRoutes } from './notes-routes.ts'
+import { noteRoutes } from './notes/routes.ts'
 import { counted, findContact, insertContact, updateContact } from './queries.ts'
-import {
-  Contact,
-  ContactCreate,
-  ContactUpdate,
-  contact_fields,
-  contact_filters,
-  ListedContact,
-} from './schema.ts'
+import { contacts } from './resource.ts'
+import { Contact, ContactCreate, ContactUpdate, contact_filters, ListedContact } from './schema.ts'
 
 const path = '/api/v1/contacts'
 const references = links.contacts
@@ -123,7 +118,7 @@ export function contactRoutes(app: App, { db, reading, write }: Deps): void {
     {
       ...resource,
       body: ContactUpdate,
-      fields: contact_fields,
+      fields: writableFields(contacts.columns),
       references,
       update: updateContact,
       updated: contactUpdated,

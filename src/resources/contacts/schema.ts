@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox'
 import {
-  Body,
   CustomFields,
   CustomFieldsInput,
   Email,
@@ -11,81 +10,67 @@ import {
   Tags,
   TagsInput,
   Text,
-  Timestamp,
 } from '../../http/fields.ts'
-
-const id = Id({ examples: [42] })
-const name = {
-  first_name: Text(255, { examples: ['Ana'] }),
-  last_name: Text(255, { examples: ['Ruiz'] }),
-}
-const email = Email({ examples: ['ana.ruiz@acme.example'] })
-const phone = OptionalText(64, { examples: ['+34 910 55 01 42'] })
-const mobile = OptionalText(64, { examples: ['+34 600 55 01 42'] })
-const company_id = OptionalId({ examples: [7] })
-const title = OptionalText(255, { examples: ['Head of Purchasing'] })
-const stage = OptionalText(64, { examples: ['lead'] })
-const source = OptionalText(255, { examples: ['trade fair'] })
+import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
 
 const company = { id: Id({ examples: [7] }), name: Text(255, { examples: ['Acme Inc.'] }) }
 const website = OptionalText(255, { examples: ['https://acme.example'] })
 
+export const columns = defineColumns({
+  first_name: { shown: Text(255, { examples: ['Ana'] }), required: true, personal: true },
+  last_name: { shown: Text(255, { examples: ['Ruiz'] }), required: true, personal: true },
+  email: { shown: Email({ examples: ['ana.ruiz@acme.example'] }), personal: true },
+  phone: { shown: OptionalText(64, { examples: ['+34 910 55 01 42'] }), personal: true },
+  mobile: {
+    shown: OptionalText(64, { examples: ['+34 600 55 01 42'] }),
+    listed: false,
+    personal: true,
+  },
+  company_id: { shown: OptionalId({ examples: [7] }), refers_to: 'companies', counted: true },
+  company: {
+    shown: nullableObject(Type.Object({ ...company, website })),
+    embeds: {
+      by: 'company_id',
+      fields: ['name', 'website'],
+      listed: { fields: ['name'], shown: nullableObject(Type.Object(company)) },
+    },
+  },
+  title: {
+    shown: OptionalText(255, { examples: ['Head of Purchasing'] }),
+    listed: false,
+    personal: true,
+  },
+  stage: { shown: OptionalText(64, { examples: ['lead'] }), counted: true, personal: true },
+  source: { shown: OptionalText(255, { examples: ['trade fair'] }), listed: false, personal: true },
+  custom_fields: {
+    shown: CustomFields({ examples: [{ region: 'EMEA' }] }),
+    taken: CustomFieldsInput(),
+    listed: false,
+    encoding: 'json',
+    default: {},
+    personal: true,
+  },
+  tags: {
+    shown: Tags({ examples: [['partner']] }),
+    taken: TagsInput(),
+    listed: false,
+    encoding: 'json',
+    default: [],
+    personal: true,
+  },
+  created_at: dates.created_at,
+  updated_at: { ...dates.updated_at, listed: false },
+})
+
 /** The list view. `company_id` and `company` are null while the company is in the trash, too. */
-export const ListedContact = Type.Object(
-  {
-    id,
-    ...name,
-    email,
-    phone,
-    company_id,
-    company: nullableObject(Type.Object(company)),
-    stage,
-    created_at: Timestamp(),
-  },
-  { title: 'ListedContact' },
-)
+export const ListedContact = listView('ListedContact', columns, 42)
 export type ListedContact = Static<typeof ListedContact>
-
-/** The detail view. */
-export const Contact = Type.Object(
-  {
-    id,
-    ...name,
-    email,
-    phone,
-    mobile,
-    company_id,
-    company: nullableObject(Type.Object({ ...company, website })),
-    title,
-    stage,
-    source,
-    custom_fields: CustomFields({ examples: [{ region: 'EMEA' }] }),
-    tags: Tags({ examples: [['partner']] }),
-    created_at: Timestamp(),
-    updated_at: Timestamp(),
-  },
-  { title: 'Contact' },
-)
+export const Contact = detailView('Contact', columns, 42)
 export type Contact = Static<typeof Contact>
+export type ContactValues = Values<typeof columns>
 
-const fields = {
-  ...name,
-  email,
-  phone,
-  mobile,
-  company_id,
-  title,
-  stage,
-  source,
-  custom_fields: CustomFieldsInput(),
-  tags: TagsInput(),
-}
-/** What a person may change; everything else of the detail view is read-only. */
-export const contact_fields = Object.keys(fields) as (keyof typeof fields)[]
-
-const read_only = Object.keys(Contact.properties)
-export const ContactCreate = Body(fields, read_only, ['first_name', 'last_name'])
-export const ContactUpdate = Body(fields, read_only)
+export const ContactCreate = bodyOf(columns, 'create')
+export const ContactUpdate = bodyOf(columns, 'update')
 
 /** The filters of the list that are its own; blank texts do not filter. */
 export const contact_filters = {

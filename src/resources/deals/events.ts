@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { defineEvent } from '../../events/define.ts'
+import { defineEvent, standardEvents } from '../../events/define.ts'
 import { Deal, StageCode } from './schema.ts'
 
 const example = {
@@ -37,8 +37,7 @@ const WonDeal = Type.Object({
 })
 const ChangedStage = Type.Object({ id, name, previous_stage: StageCode(), new_stage: StageCode(), value })
 
-export const dealCreated = defineEvent('deal.created', 'A deal was created.', Deal, example)
-export const dealUpdated = defineEvent('deal.updated', 'A deal was changed or restored.', Deal, example)
+export const [dealCreated, dealUpdated, dealDeleted] = standardEvents('deal', Deal, example)
 export const dealStageChanged = defineEvent(
   'deal.stage_changed',
   'A deal moved to another stage.',
@@ -61,4 +60,3 @@ export const dealWon = defineEvent('deal.won', 'A deal came into stage won.', Wo
   closed_at,
 })
 export const dealLost = defineEvent('deal.lost', 'A deal came into stage lost.', Deal, lost)
-export const dealDeleted = defineEvent('deal.deleted', 'A deal was moved to the trash.', Deal, example)

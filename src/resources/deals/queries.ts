@@ -3,7 +3,7 @@ import type { Db } from '../../db/db.ts'
 import { recount } from '../../db/lists/counts.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import type { DealsTable } from '../../db/tables.ts'
+import type { Tables } from '../../db/tables.ts'
 import type { Deal, PlainFields } from './schema.ts'
 import { type DealState, type Stage, shownProbability } from './stages.ts'
 import { fromUnits, toUnits } from './value.ts'
@@ -103,7 +103,7 @@ const countedDeal = prepare((db, p: Key) =>
   db.selectFrom('deals').select(counted).where('workspace_id', '=', p.workspace_id).where('id', '=', p.id),
 )
 
-const insert = prepare((db, p: Insertable<DealsTable>) =>
+const insert = prepare((db, p: Insertable<Tables['deals']>) =>
   db
     .insertInto('deals')
     .values({
@@ -154,7 +154,7 @@ export async function updateDeal(
   { value, ...values }: Partial<PlainFields & DealState>,
   touch: boolean,
 ): Promise<void> {
-  const changes: Updateable<DealsTable> = { ...values }
+  const changes: Updateable<Tables['deals']> = { ...values }
   if (value !== undefined) changes.value_units = toUnits(value)
   if (values.name !== undefined) changes.sort_name = sortName(values.name)
   if (touch) changes.updated_at = now

@@ -9,8 +9,8 @@ import {
   OptionalText,
   OptionalTimestamp,
   Text,
-  Timestamp,
 } from '../../http/fields.ts'
+import { dates, defineColumns, detailView, listView, type Values, writableFields } from '../resource.ts'
 import { type Stage, type Status, stages } from './stages.ts'
 import { highest_value } from './value.ts'
 
@@ -34,63 +34,74 @@ const Probability = OptionalInteger(0, 100, {
 const RequiredStage = StageCode({ minLength: 1 })
 const LostReason = (description: string) => OptionalText(255, { description, examples: ['Price'] })
 
-const texts = {
-  priority: OptionalText(64, { examples: ['high'] }),
-  source: OptionalText(255, { examples: ['website'] }),
-}
-const references = { contact_id: OptionalId({ examples: [3] }), company_id: OptionalId({ examples: [7] }) }
-const expected_close_date = Day({ examples: ['2026-12-31'] })
+const contact = Type.Object(
+  { id: Id(), first_name: Type.String(), last_name: Type.String() },
+  { title: 'DealContact' },
+)
+const company = Type.Object({ id: Id(), name: Type.String() }, { title: 'DealCompany' })
 
-const listed = {
-  id: Id({ examples: [12] }),
-  name: Text(255, { examples: ['Website relaunch'] }),
-  value: Value,
-  probability: Type.Integer({ minimum: 0, maximum: 100, examples: [60] }),
-  stage: StageCode(),
-  ...references,
-  expected_close_date,
-  status: StatusCode({ description: 'Follows the stage.', examples: ['open'] }),
-}
+export const columns = defineColumns({
+  name: { shown: Text(255, { examples: ['Website relaunch'] }), personal: true },
+  value: { shown: Value, encoding: 'ten_thousandths', stored: 'value_units' },
+  probability: {
+    shown: Type.Integer({ minimum: 0, maximum: 100, examples: [60] }),
+    taken: false,
+    stored: false,
+  },
+  stage: { shown: StageCode(), taken: false, counted: true, personal: false },
+  contact_id: { shown: OptionalId({ examples: [3] }), refers_to: 'contacts', counted: true },
+  company_id: { shown: OptionalId({ examples: [7] }), refers_to: 'companies', counted: true },
+  expected_close_date: { shown: Day({ examples: ['2026-12-31'] }), personal: false },
+  status: {
+    shown: StatusCode({ description: 'Follows the stage.', examples: ['open'] }),
+    taken: false,
+    generated: true,
+    counted: true,
+    personal: false,
+  },
+  priority: { shown: OptionalText(64, { examples: ['high'] }), listed: false, personal: true },
+  source: { shown: OptionalText(255, { examples: ['website'] }), listed: false, personal: true },
+  lost_reason: {
+    shown: LostReason('Null unless the deal is lost.'),
+    taken: false,
+    listed: false,
+    personal: true,
+  },
+  closed_at: {
+    shown: OptionalTimestamp({
+      description: 'When the deal came into won or lost; null while it is open.',
+    }),
+    taken: false,
+    listed: false,
+    personal: false,
+  },
+  created_at: { ...dates.created_at, listed: false },
+  updated_at: { ...dates.updated_at, listed: false },
+  contact: {
+    shown: nullableObject(contact),
+    listed: false,
+    embeds: { by: 'contact_id', fields: ['first_name', 'last_name'] },
+  },
+  company: { shown: nullableObject(company), listed: false, embeds: { by: 'company_id', fields: ['name'] } },
+})
 
-/** The list view (contract: deals). */
-export const ListedDeal = Type.Object(listed, { title: 'ListedDeal' })
+export const ListedDeal = listView('ListedDeal', columns, 12)
 export type ListedDeal = Static<typeof ListedDeal>
-
-const details = {
-  ...texts,
-  lost_reason: LostReason('Null unless the deal is lost.'),
-  closed_at: OptionalTimestamp({
-    description: 'When the deal came into won or lost; null while it is open.',
-  }),
-  created_at: Timestamp(),
-  updated_at: Timestamp(),
-  contact: nullableObject(
-    Type.Object({ id: Id(), first_name: Type.String(), last_name: Type.String() }, { title: 'DealContact' }),
-  ),
-  company: nullableObject(Type.Object({ id: Id(), name: Type.String() }, { title: 'DealCompany' })),
-}
-
-/** The detail view. */
-export const Deal = Type.Object({ ...listed, ...details }, { title: 'Deal' })
+export const Deal = detailView('Deal', columns, 12)
 export type Deal = Static<typeof Deal>
 
 /** A deal of a list: the list view, or the detail view where details were asked for. */
 export const DealOfList = Type.Object(
-  { ...listed, ...Type.Partial(Type.Object(details)).properties },
+  {
+    ...ListedDeal.properties,
+    ...Type.Partial(Type.Omit(Deal, Object.keys(ListedDeal.properties))).properties,
+  },
   { title: 'DealOfList', description: 'The fields of the detail view are there with `details=true`.' },
 )
 
 /** What a person may change beside what the rules of the stages own. */
-export const plain_fields = [
-  'name',
-  'value',
-  'contact_id',
-  'company_id',
-  'expected_close_date',
-  'priority',
-  'source',
-] as const
-export type PlainFields = Pick<Deal, (typeof plain_fields)[number]>
+export const plain_fields = writableFields(columns)
+export type PlainFields = Values<typeof columns>
 
 /** The fields that an update may name as changed (contract: events). */
 export const change_fields = Object.keys(Deal.properties).filter(
@@ -98,7 +109,9 @@ export const change_fields = Object.keys(Deal.properties).filter(
 )
 
 const read_only = Object.keys(Deal.properties)
-const plain = { name: Text(255), value: Value, ...references, expected_close_date, ...texts }
+const { value, contact_id, company_id, expected_close_date, priority, source } = Deal.properties
+// A name in a body has no example: the operations have their own.
+const plain = { name: Text(255), value, contact_id, company_id, expected_close_date, priority, source }
 
 export const DealCreate = Body(
   {

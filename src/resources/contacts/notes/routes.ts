@@ -1,17 +1,18 @@
-import type { Db } from '../../db/db.ts'
-import { lockRow } from '../../db/locks.ts'
-import { isLive } from '../../db/references.ts'
-import { factsOf, recordChange } from '../../events/audit.ts'
-import { all_at_once_bytes, countFitting } from '../../http/answers.ts'
-import { Deleted, deleted, List, Single } from '../../http/envelope.ts'
-import { invalid, notFound } from '../../http/errors.ts'
-import { checkMatch, sendRecord } from '../../http/etag.ts'
-import { IdParams, NoFields } from '../../http/fields.ts'
-import { refuseMore } from '../../http/limits.ts'
-import { decodeCursor, wholeAnswer } from '../../http/lists.ts'
-import { changesOf } from '../../http/patch.ts'
-import type { App } from '../../http/server.ts'
-import type { Writer } from '../../http/write.ts'
+import type { Db } from '../../../db/db.ts'
+import { lockRow } from '../../../db/locks.ts'
+import { isLive } from '../../../db/references.ts'
+import { factsOf, recordChange } from '../../../events/audit.ts'
+import { all_at_once_bytes, countFitting } from '../../../http/answers.ts'
+import { Deleted, deleted, List, Single } from '../../../http/envelope.ts'
+import { invalid, notFound } from '../../../http/errors.ts'
+import { checkMatch, sendRecord } from '../../../http/etag.ts'
+import { IdParams, NoFields } from '../../../http/fields.ts'
+import { refuseMore } from '../../../http/limits.ts'
+import { decodeCursor, wholeAnswer } from '../../../http/lists.ts'
+import { changesOf } from '../../../http/patch.ts'
+import type { App } from '../../../http/server.ts'
+import type { Writer } from '../../../http/write.ts'
+import { findContact } from '../queries.ts'
 import {
   countNotes,
   findNote,
@@ -21,9 +22,8 @@ import {
   measureNotes,
   moveNote,
   updateNote,
-} from './notes-queries.ts'
-import { Note, NoteCreate, NoteParams, NotesQuery, NoteUpdate, note_fields } from './notes-schema.ts'
-import { findContact } from './queries.ts'
+} from './queries.ts'
+import { Note, NoteCreate, NoteParams, NotesQuery, NoteUpdate, note_fields } from './resource.ts'
 
 const path = '/api/v1/contacts/:id/notes'
 const reading = { config: { scope: 'contacts:read' } }

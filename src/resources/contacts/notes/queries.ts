@@ -1,8 +1,8 @@
-import type { Db } from '../../db/db.ts'
-import { going } from '../../db/records.ts'
-import { bytesOf, fitting } from '../../db/sizes.ts'
-import { prepare } from '../../db/statements/prepare.ts'
-import type { Note } from './notes-schema.ts'
+import type { Db } from '../../../db/db.ts'
+import { going } from '../../../db/records.ts'
+import { bytesOf, fitting } from '../../../db/sizes.ts'
+import { prepare } from '../../../db/statements/prepare.ts'
+import type { Note } from './resource.ts'
 
 const columns = ['notes.id', 'contact_id', 'body', 'notes.created_at', 'notes.updated_at'] as const
 

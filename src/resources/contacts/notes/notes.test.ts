@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readStored } from '../../../test/database.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { readStored } from '../../../../test/database.ts'
+import { type Rapport, startRapport, turnableClock } from '../../../../test/harness.ts'
 
 const clock = turnableClock()
 let rapport: Rapport

@@ -1,0 +1,26 @@
+import { sql } from 'kysely'
+import { defineResource, type TableOf } from '../resource.ts'
+import { activityCompleted, activityCreated } from './events.ts'
+import { columns } from './schema.ts'
+
+/** An activity without a due date comes after every date. A letter: some collations of PostgreSQL put signs before digits. */
+export const by_due_date = sql`coalesce(due_at, 'z')`
+
+/** Activities: an extension of the interface. */
+export const activities = defineResource({
+  table: 'activities',
+  noun: 'activity',
+  about: 'Calls, e-mails, meetings and tasks: what is to be done, and what came of it.',
+  columns,
+  title: { fields: ['subject'] },
+  orders: [[{ field: 'due_at', by: by_due_date }]],
+  events: [activityCreated, activityCompleted],
+  timeline: { type: 'activity', rank: 2 },
+  saved_views: true,
+})
+
+declare module '../../db/tables.ts' {
+  interface Tables {
+    activities: TableOf<typeof columns>
+  }
+}

@@ -1,0 +1,24 @@
+import { sql } from 'kysely'
+import { defineResource, type TableOf } from '../resource.ts'
+import { appointmentCancelled, appointmentCreated, appointmentUpdated } from './events.ts'
+import { columns } from './schema.ts'
+
+/** Appointments: an extension of the interface. */
+export const appointments = defineResource({
+  table: 'appointments',
+  noun: 'appointment',
+  about: 'What is in the calendar, with a contact or not.',
+  columns,
+  title: { fields: ['title'] },
+  // SHA-256 of the token in the private link, for those that a visitor booked.
+  hidden: { link_hash: 'text' },
+  orders: [[{ field: 'start_at', by: sql.ref('start_at') }]],
+  events: [appointmentCreated, appointmentUpdated, appointmentCancelled],
+  timeline: { type: 'appointment', rank: 3 },
+})
+
+declare module '../../db/tables.ts' {
+  interface Tables {
+    appointments: TableOf<typeof columns> & { link_hash: string | null }
+  }
+}

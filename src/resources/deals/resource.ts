@@ -1,0 +1,41 @@
+import { type Generated, sql } from 'kysely'
+import { defineResource, type TableOf } from '../resource.ts'
+import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './events.ts'
+import { columns } from './schema.ts'
+
+/** A deal without an expected date comes after every date. */
+export const by_close_date = sql`coalesce(expected_close_date, 'z')`
+const by_name = { field: 'name', by: sql.ref('sort_name') }
+
+/** Deals, which move through the stages of stages.ts. */
+export const deals = defineResource({
+  table: 'deals',
+  noun: 'deal',
+  about: 'Sales opportunities, from the first stage to won or lost.',
+  extension: false,
+  columns,
+  title: { fields: ['name'] },
+  sort_name: ['name'],
+  hidden: { own_probability: 'integer', closed_probability: 'integer' },
+  orders: [
+    [by_name],
+    // As a sales team wants it. A deal without a value counts as less than any.
+    [{ field: 'value', by: sql`coalesce(value_units, -1)`, numeric: true, descending: true }, by_name],
+    [{ field: 'expected_close_date', by: by_close_date }],
+  ],
+  events: [dealCreated, dealUpdated, dealStageChanged, dealWon, dealLost, dealDeleted],
+  timeline: { type: 'deal', rank: 4 },
+  has_timeline: true,
+  saved_views: true,
+  owns: { deal_stages: 'deal_id' },
+})
+
+declare module '../../db/tables.ts' {
+  interface Tables {
+    deals: TableOf<typeof columns> & {
+      sort_name: Generated<string>
+      own_probability: number | null
+      closed_probability: number | null
+    }
+  }
+}

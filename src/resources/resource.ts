@@ -1,0 +1,236 @@
+import type { ColumnType, Generated } from 'kysely'
+import { type Static, type TInteger, type TOptional, type TSchema, Type } from 'typebox'
+import type { Order } from '../db/lists/orders.ts'
+import type { EventDefinition } from '../events/define.ts'
+import { Body, Id, Listed, Timestamp } from '../http/fields.ts'
+
+/** How a value is stored that SQL has no type for: JSON text, 0 or 1, an integer of ten-thousandths. */
+export type Encoding = 'json' | 'flag' | 'ten_thousandths'
+
+/** One field of a resource: how answers show it, how bodies take it, and how the table stores it. */
+export type Column = {
+  /** In the detail view. */
+  shown: TSchema
+  /** In bodies, where it differs; false: read-only. */
+  taken?: TSchema | false | { create: TSchema; update: TSchema }
+  /** A body that creates a record must have it. */
+  required?: true
+  /** What a new record has when the body has null or nothing; otherwise null. */
+  default?: unknown
+  /** Whether the list view has it: false, or only up to so many bytes. */
+  listed?: false | { up_to_bytes: number }
+  encoding?: Encoding
+  /** The column's name in the table, where it differs; false: no column, the resource computes the value. */
+  stored?: string | false
+  /** The database sets it: nothing writes it. */
+  generated?: true
+  /** Lists can be filtered by it, and the totals of its values are kept (db/lists/counts.ts). */
+  counted?: true
+  /** The table of the record whose id it holds. A reference to a record in the trash reads null. */
+  refers_to?: string
+  /** Fields of the record that a reference names, shown as an object. */
+  embeds?: Embedding
+  /**
+   * Every text says it: true for free text, which may name a person and is erased with them; `visitor` for what a visitor
+   * wrote, which is personal as a whole; false for codes.
+   */
+  personal?: boolean | 'visitor'
+}
+
+export type Embedding = {
+  /** The reference. */
+  by: string
+  fields: readonly string[]
+  /** The fields and the schema of the list view, where they differ. */
+  listed?: { fields: readonly string[]; shown: TSchema }
+}
+
+export type Columns = Record<string, Column>
+
+/** What a resource is, as data. Everything that looks at all resources is made from this. */
+export type Resource<C extends Columns = Columns> = {
+  /** The table; also the kind's name in the audit log, the trash and the change hints. */
+  table: string
+  /** In messages: "This company does not exist." */
+  noun: string
+  path: string
+  /** The first part of its scopes: companies:read, companies:write. */
+  scope: string
+  /** What the API's documentation says of it; none for a part of another resource. */
+  about?: string
+  /** Goes beyond the base interface. */
+  extension: boolean
+  columns: C
+  /** What a record is called in the trash: these fields, joined by a space, or so many characters of one. */
+  title: { fields: readonly string[]; characters?: number }
+  /** Fields by which it is sorted by name, in the column sort_name (db/lists/sort-names.ts). */
+  sort_name: readonly string[]
+  /** Columns of the table that no answer shows. */
+  hidden: Record<string, 'text' | 'integer'>
+  /** What lists can be sorted by, beside the dates. Each has an index. */
+  orders: readonly Order[]
+  events: readonly EventDefinition[]
+  /** How timelines show it: the type of the entry, and its place among entries of one time. */
+  timeline?: { type: string; rank: number }
+  /** Has a timeline of its own. */
+  has_timeline: boolean
+  /** People can save views of its list. */
+  saved_views: boolean
+  /** The record that it belongs to, and goes with: its table, and the field that holds its id. */
+  part_of?: { table: string; by: string }
+  /** Tables of rows that belong to its records and go with them, by the column that names the record. */
+  owns: Record<string, string>
+}
+
+type Description<C extends Columns> = Pick<Resource<C>, 'table' | 'noun' | 'columns' | 'title'> &
+  Partial<Resource<C>>
+
+/** Describes a resource: what is not said has the usual value. */
+export const defineResource = <C extends Columns>(description: Description<C>): Resource<C> => ({
+  path: `/api/v1/${description.table.replaceAll('_', '-')}`,
+  scope: description.table,
+  extension: true,
+  sort_name: [],
+  hidden: {},
+  orders: [],
+  events: [],
+  has_timeline: false,
+  saved_views: false,
+  owns: {},
+  ...description,
+})
+
+/** Columns as data, with their exact types. */
+export const defineColumns = <const C extends Columns>(columns: C): C => columns
+
+/** The dates that every record has. */
+export const dates = {
+  created_at: { shown: Timestamp(), taken: false, personal: false },
+  updated_at: { shown: Timestamp(), taken: false, personal: false },
+} as const
+
+type Shown<C extends Columns> = { id: TInteger } & { [K in keyof C]: C[K]['shown'] }
+
+/** The schema of the detail view. */
+export const detailView = <C extends Columns>(title: string, columns: C, example_id: number) =>
+  Type.Object(
+    {
+      id: Id({ examples: [example_id] }),
+      ...mapColumns(columns, ({ shown }) => shown),
+    } as Shown<C>,
+    { title },
+  )
+
+type ListedKey<C extends Columns, K extends keyof C> = C[K] extends { listed: false } ? never : K
+type ListedShown<C extends Column> = C extends { listed: { up_to_bytes: number } }
+  ? TOptional<C['shown']>
+  : C extends { embeds: { listed: { shown: infer S extends TSchema } } }
+    ? S
+    : C['shown']
+type ListShown<C extends Columns> = { id: TInteger } & {
+  [K in keyof C as ListedKey<C, K>]: ListedShown<C[K]>
+}
+
+/** The schema of the list view: without what lists leave out. */
+export const listView = <C extends Columns>(title: string, columns: C, example_id: number) =>
+  Type.Object(
+    {
+      id: Id({ examples: [example_id] }),
+      ...mapColumns(columns, ({ shown, listed, embeds }) => {
+        if (listed === false) return undefined
+        return listed ? Listed(shown, `${listed.up_to_bytes / 1024} KiB`) : (embeds?.listed?.shown ?? shown)
+      }),
+    } as ListShown<C>,
+    { title },
+  )
+
+function mapColumns(columns: Columns, map: (column: Column) => TSchema | undefined): Record<string, TSchema> {
+  const mapped: Record<string, TSchema> = {}
+  for (const [name, column] of Object.entries(columns)) {
+    const schema = map(column)
+    if (schema) mapped[name] = schema
+  }
+  return mapped
+}
+
+type Operation = 'create' | 'update'
+type Taken<C extends Column, O extends Operation> = C extends { taken: Record<Operation, TSchema> }
+  ? C['taken'][O]
+  : C extends { taken: TSchema }
+    ? C['taken']
+    : C['shown']
+type WritableKey<C extends Columns, K extends keyof C> = C[K] extends { taken: false } | { embeds: Embedding }
+  ? never
+  : K
+
+/** The fields of a body, by the operation. */
+export type Input<C extends Columns, O extends Operation = 'update'> = {
+  [K in keyof C as WritableKey<C, K>]?: Static<Taken<C[K], O>>
+}
+
+/** The fields that a person may change, as the record stores them. */
+export type Values<C extends Columns> = { [K in keyof C as WritableKey<C, K>]: Static<C[K]['shown']> }
+
+export const isWritable = ({ taken, embeds }: Column): boolean => taken !== false && !embeds
+
+/** The names of the fields that a person may change. */
+export const writableFields = <C extends Columns>(columns: C): (keyof Values<C> & string)[] =>
+  Object.keys(columns).filter((name) => isWritable(columns[name] as Column)) as (keyof Values<C> & string)[]
+
+function takenBy(column: Column, operation: Operation): TSchema | undefined {
+  const { taken, shown } = column
+  if (!isWritable(column) || taken === false) return undefined
+  if (!taken) return shown
+  return 'create' in taken && 'update' in taken ? (taken[operation] as TSchema) : (taken as TSchema)
+}
+
+/** The schema of the body that creates a record, or changes one; read-only fields are accepted and ignored. */
+export function bodyOf<C extends Columns, O extends Operation>(columns: C, operation: O) {
+  const fields = mapColumns(columns, (column) => takenBy(column, operation))
+  const names = Object.keys(columns)
+  const required = operation === 'create' ? names.filter((name) => columns[name]?.required) : []
+  return Body(fields, ['id', ...names], required) as unknown as ReturnType<typeof Type.Unsafe<Input<C, O>>>
+}
+
+/** The fields by which totals of lists are kept. */
+export const countedFields = ({ columns }: Pick<Resource, 'columns'>): string[] =>
+  Object.keys(columns).filter((name) => columns[name]?.counted)
+
+/** The references of a resource: the field and the table of the record that it names. */
+export const referencesOf = ({ columns }: Pick<Resource, 'columns'>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(columns).flatMap(([name, { refers_to }]) => (refers_to ? [[name, refers_to]] : [])),
+  )
+
+/** The first part of the names of its events, such as `company`; undefined when it has none. */
+export const eventPrefix = ({ events }: Pick<Resource, 'events'>): string | undefined =>
+  events[0]?.name.split('.')[0]
+
+// The table's type, for Kysely.
+
+type Stored<C extends Column> = C extends { encoding: 'json' }
+  ? string
+  : C extends { encoding: 'flag' }
+    ? 0 | 1
+    : C extends { generated: true }
+      ? Generated<Static<C['shown']>>
+      : Static<C['shown']>
+type StoredName<C extends Columns, K extends keyof C> = C[K] extends { stored: false } | { embeds: Embedding }
+  ? never
+  : K extends keyof typeof dates
+    ? never
+    : C[K] extends { stored: infer N extends string }
+      ? N
+      : K
+
+/** A value that is set when the row is made and never changes. */
+type Fixed<T> = ColumnType<T, T, never>
+
+/** The table of a resource with these columns. */
+export type TableOf<C extends Columns> = {
+  id: Generated<number>
+  workspace_id: Fixed<number>
+  created_at: Fixed<string>
+  updated_at: string
+  deleted_at: ColumnType<string | null, undefined, string | null>
+} & { [K in keyof C as StoredName<C, K>]: Stored<C[K]> }
