@@ -199,6 +199,46 @@ test('the web app imports nothing of the service, and no room of it the pages of
   assert.ok(files.length > 40)
 })
 
+test('the parts of the web app import nothing in a circle, its shared parts no room, and its list of contacts no other room', () => {
+  const files = globSync('web/src/**/*.{ts,tsx}', { cwd: root }).map((file) => file.replaceAll('\\', '/'))
+  // What is needed from the start: a late import is a page or a dialog of its own.
+  const fixed = new Map(
+    files.map((file) => {
+      const found = [...read(file).matchAll(form)].flatMap(([text, from]) =>
+        from?.startsWith('.') && !/^(import|export) type /.test(text) ? [from] : [],
+      )
+      return [file, found.map((from) => posix.join(posix.dirname(file), from))]
+    }),
+  )
+  const circles: string[] = []
+  const done = new Set<string>()
+  function follow(file: string, way: string[]) {
+    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(' → '))
+    if (way.includes(file) || done.has(file)) return
+    for (const next of fixed.get(file) ?? []) follow(next, [...way, file])
+    done.add(file)
+  }
+  for (const file of files) follow(file, [])
+  assert.deepEqual(circles, [])
+
+  const shared = files.filter((file) => /^web\/src\/(api|record|ui)\//.test(file))
+  const rooms = shared.flatMap((file) => (fixed.get(file) ?? []).map((target) => target.split('/')[2]))
+  assert.deepEqual([...new Set(rooms)].sort(), ['api', 'app', 'record', 'texts', 'ui'])
+
+  const reached = new Set<string>()
+  function reach(file: string) {
+    if (reached.has(file)) return
+    reached.add(file)
+    for (const next of fixed.get(file) ?? []) reach(next)
+  }
+  reach('web/src/contacts/contacts-page.tsx')
+  assert.ok(reached.size > 40)
+  const others = [...reached].filter((file) =>
+    /^web\/src\/(deals|activities|calendar|companies)\//.test(file),
+  )
+  assert.deepEqual(others, [])
+})
+
 test('every row of the table has files', () => {
   for (const { files } of rows)
     assert.ok(

@@ -214,7 +214,7 @@ test('selected activities are completed and deleted at once, and Undo takes each
 
   for (const name of ['Bulk one', 'Bulk two']) await page.getByLabel(`Select ${name}`).check()
   await bar.getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('2 records deleted').waitFor()
+  await page.getByText('2 activities deleted').waitFor()
   await row(page, 'Bulk one').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Undo' }).click()
   await row(page, 'Bulk one').waitFor()

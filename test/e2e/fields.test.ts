@@ -20,7 +20,7 @@ const stored = async (path: string) => (await web.rapport.call('GET', `/api/v1/$
 function changes(page: Page): string[] {
   const sent: string[] = []
   page.on('request', (request) => {
-    if (request.method() === 'PATCH') sent.push(request.postData() ?? '')
+    if (request.method() === 'PUT') sent.push(request.postData() ?? '')
   })
   return sent
 }
@@ -200,7 +200,7 @@ test('an amount that cannot be read clears nothing, and what is typed while one 
     answer = resolve
   })
   await page.route(`**/api/v1/deals/${id}`, async (route) => {
-    if (route.request().method() === 'PATCH') await asked
+    if (route.request().method() === 'PUT') await asked
     await route.continue()
   })
   await typeOver(page, '12,500')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { placesOf } from '../../web/src/trash/record-place.ts'
+import { linksOf } from '../../web/src/trash/record-links.ts'
 import { checkScreen, startWeb, type Web } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -93,7 +93,7 @@ test('an entry of the audit log leads to where its record is now', () => {
     ...[of('1', 'restored'), of('2', 'erased'), of('3', 'deleted')],
     ...[of('1', 'deleted'), of('2', 'updated'), of('3', 'updated'), of('4', 'updated')],
   ]
-  assert.deepEqual(entries.map(placesOf(entries)), [
+  assert.deepEqual(entries.map(linksOf(entries, { contacts: { path: '/contacts' } })), [
     ...['/contacts/1', null, '/trash?kind=contacts'],
     ...['/contacts/1', null, '/trash?kind=contacts', '/contacts/4'],
   ])

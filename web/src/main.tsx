@@ -11,6 +11,8 @@ import { LanguageProvider } from './app/language.tsx'
 import { createAppRouter } from './app/router.tsx'
 import { watchSession } from './app/session-watch.ts'
 import { theme } from './app/theme.ts'
+import { kinds } from './kinds.ts'
+import { KindsContext } from './record/kinds.ts'
 import { UndoCommand } from './ui/undo.tsx'
 
 const client = new QueryClient({
@@ -34,9 +36,11 @@ createRoot(document.getElementById('app') as HTMLElement, {
   <QueryClientProvider client={client}>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <LanguageProvider>
-        <Notifications position="bottom-right" limit={4} />
-        <UndoCommand />
-        <RouterProvider router={router} />
+        <KindsContext value={kinds}>
+          <Notifications position="bottom-right" limit={4} />
+          <UndoCommand />
+          <RouterProvider router={router} />
+        </KindsContext>
       </LanguageProvider>
     </MantineProvider>
   </QueryClientProvider>,

@@ -4,22 +4,24 @@ import { useCallback, useMemo } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
-import { fullName } from '../record/choices.ts'
+import { useLabels, useNames } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { ListFilters } from '../ui/filters.tsx'
 import { keepFocus } from '../ui/focus.ts'
+import { fullName } from '../ui/full-name.ts'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { dated, isId, useAddress, useCreating, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import type { Column } from '../ui/table.tsx'
 import { ActivityRecord } from './activity-record.tsx'
+import { CompleteCircle } from './complete-circle.tsx'
 import { CreateActivity } from './create-activity.tsx'
+import { Due, TypeLabel } from './labels.tsx'
 import { activitiesQuery, orders, overdueQuery, shows } from './lists.ts'
-import { CompleteCircle, Due, TypeLabel } from './parts.tsx'
 import { activity_types, type ListedActivity, links, useActivityActions } from './queries.ts'
 
 const filter_names = ['type', 'contact_id', 'company_id', 'deal_id'] as const
@@ -29,6 +31,7 @@ const sorts = [...dated, 'due_at']
 export function ActivitiesPage() {
   const t = useTexts()
   const formats = useFormats()
+  const names = useNames('activities')
   const may = useMay()('activities:write')
   const view = useListView(filter_names, '', sorts)
   const [creating, setCreating] = useCreating()
@@ -64,7 +67,7 @@ export function ActivitiesPage() {
   useCommands(
     may
       ? [
-          { id: 'create-activity', label: t.activities.create, group: 'create', keys: 'c', run: create },
+          { id: 'create-activity', label: names.create, group: 'create', keys: 'c', run: create },
           {
             ...{
               id: 'complete-row',
@@ -88,7 +91,7 @@ export function ActivitiesPage() {
 
   return (
     <Page
-      title={t.app.activities}
+      title={names.many}
       count={page.meta?.total}
       middle={
         <>
@@ -114,7 +117,7 @@ export function ActivitiesPage() {
           <Filters view={view} />
         </>
       }
-      actions={may && <Button onClick={create}>{t.activities.create}</Button>}
+      actions={may && <Button onClick={create}>{names.create}</Button>}
     >
       <div className="activity-list">
         <ListTable
@@ -138,7 +141,7 @@ export function ActivitiesPage() {
             ) : (
               <Empty
                 text={t.activities.empty[show]}
-                {...(may && { action: t.activities.create, onAction: create })}
+                {...(may && { action: names.create, onAction: create })}
               />
             )
           }
@@ -166,6 +169,7 @@ export function ActivitiesPage() {
 
 function Filters({ view }: { view: ReturnType<typeof useListView> }) {
   const t = useTexts()
+  const labelOf = useLabels('activities')
   const types = activity_types.map((value) => ({ value, label: t.activities.types[value] }))
   return (
     <ListFilters
@@ -174,11 +178,12 @@ function Filters({ view }: { view: ReturnType<typeof useListView> }) {
       filters={[
         { name: 'type', label: t.activities.type, options: types },
         // Those come with links from other pages.
-        ...links.flatMap(([name, kind, label]) =>
+        ...links.flatMap(([name, kind]) =>
           view.filters[name]
             ? [
                 {
-                  ...{ name, label: t.activities[label] },
+                  name,
+                  label: labelOf(name),
                   show: (id: string) => <RecordLink kind={kind} id={Number(id)} />,
                 },
               ]

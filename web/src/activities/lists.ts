@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
-import { answerOf, api } from '../api/client.ts'
+import type { QueryOf } from '../api/record-api.ts'
 import { addDays, endOfDay, startOfDay } from '../app/zones.ts'
+import { activitiesApi } from './kind.tsx'
 
 export const shows = ['today', 'overdue', 'upcoming', 'done', 'all'] as const
 export type Show = (typeof shows)[number]
@@ -37,13 +38,12 @@ export const activitiesQuery = (asked: Asked) => ({
   queryFn: () => {
     const { show, today, zone, filters, sort, page } = asked
     const query = { ...asks[show](today, zone), ...filters, sort, page, per_page: 50, details: 'true' }
-    return answerOf(api.GET('/api/v1/activities', { params: { query: query as never } }))
+    return activitiesApi.list(query as QueryOf<'activities'>)
   },
 })
 
 /** How many are overdue, for the switch. */
 export const overdueQuery = queryOptions({
   queryKey: ['activities', 'overdue'],
-  queryFn: () =>
-    answerOf(api.GET('/api/v1/activities', { params: { query: { status: 'overdue', per_page: 1 } } })),
+  queryFn: () => activitiesApi.list({ status: 'overdue', per_page: 1 }),
 })

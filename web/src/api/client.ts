@@ -4,6 +4,10 @@ import type { components, paths } from './schema'
 /** The records as the API answers them. */
 export type Schemas = components['schemas']
 
+type WebhookBody = paths['/api/v1/webhooks']['post']['requestBody']['content']['application/json']
+/** The events that a webhook may ask for. */
+export type EventName = WebhookBody['events'][number]
+
 export type FieldProblem = { field: string; code: string; message: string }
 
 /** An answer that is an error, as the API tells it; status 0 when there was no answer at all. */

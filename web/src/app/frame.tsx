@@ -1,21 +1,17 @@
 import { useLocalStorage } from '@mantine/hooks'
 import {
-  BriefcaseIcon,
-  CalendarIcon,
   GearIcon,
   HomeIcon,
   type Icon,
-  OrganizationIcon,
-  PeopleIcon,
   SearchIcon,
   SidebarCollapseIcon,
   SidebarExpandIcon,
-  TasklistIcon,
   TrashIcon,
 } from '@primer/octicons-react'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { useTexts } from '../texts/texts.ts'
+import { all_kinds } from '../kinds.ts'
+import { useLanguage, useTexts } from '../texts/texts.ts'
 import { holdKeys, useCommandKeys, useCommands } from './commands.ts'
 import { later } from './contained.tsx'
 import { Keys } from './keys.tsx'
@@ -28,25 +24,26 @@ import { WorkspaceMenu } from './workspace-menu.tsx'
 const Palette = later(async () => (await import('./palette.tsx')).Palette)
 const ShortcutSheet = later(async () => (await import('./shortcut-sheet.tsx')).ShortcutSheet)
 
-type Place = {
-  to: string
-  name: 'home' | 'contacts' | 'companies' | 'deals' | 'activities' | 'calendar'
-  icon: Icon
-  keys: string
+// The bottom bar has five places, and the last one is the menu with the rest.
+const on_phone = 4
+
+/** The pages of the rail, in its order. */
+function useRailPages(): { to: string; label: string; icon: Icon; keys: string }[] {
+  const t = useTexts()
+  const language = useLanguage()
+  return [
+    { to: '/', label: t.app.home, icon: HomeIcon, keys: 'g h' },
+    ...all_kinds.flatMap(({ path, names, icon, keys }) =>
+      keys ? [{ to: path, label: names[language].page ?? names[language].many, icon, keys }] : [],
+    ),
+  ]
 }
-const places: Place[] = [
-  { to: '/', name: 'home', icon: HomeIcon, keys: 'g h' },
-  { to: '/contacts', name: 'contacts', icon: PeopleIcon, keys: 'g c' },
-  { to: '/companies', name: 'companies', icon: OrganizationIcon, keys: 'g o' },
-  { to: '/deals', name: 'deals', icon: BriefcaseIcon, keys: 'g d' },
-  { to: '/activities', name: 'activities', icon: TasklistIcon, keys: 'g a' },
-  { to: '/calendar', name: 'calendar', icon: CalendarIcon, keys: 'g k' },
-]
 
 /** What stands around every page: the rail, the palette, the keys, and the updates from elsewhere. */
 export function Frame() {
   const t = useTexts()
   const navigate = useNavigate()
+  const pages = useRailPages()
   const [collapsed, setCollapsed] = useLocalStorage({ key: 'rapport-rail-collapsed', defaultValue: false })
   const [palette, setPalette] = useState(false)
   const [sheet, setSheet] = useState(false)
@@ -58,8 +55,11 @@ export function Frame() {
   useRecentRecords(useSession().workspace.id)
   useFocusOnNewPages()
   useCommands([
-    ...places.map(({ to, name, keys }) => ({
-      ...{ id: `go-${name}`, label: t.app.go_to(t.app[name]), group: 'go' as const, keys },
+    ...pages.map(({ to, label, keys }) => ({
+      id: `go-${to}`,
+      label: t.app.go_to(label),
+      group: 'go' as const,
+      keys,
       run: () => navigate({ to }),
     })),
     ...(
@@ -106,8 +106,8 @@ export function Frame() {
             </>
           )}
         </button>
-        {places.map(({ to, name, icon }) => (
-          <RailLink key={to} to={to} icon={icon} label={t.app[name]} collapsed={collapsed} />
+        {pages.map(({ to, label, icon }) => (
+          <RailLink key={to} to={to} icon={icon} label={label} collapsed={collapsed} />
         ))}
         <div className="rail-space" />
         <RailLink to="/trash" icon={TrashIcon} label={t.app.trash} collapsed={collapsed} />
@@ -123,10 +123,10 @@ export function Frame() {
         </button>
       </nav>
       <nav className="bottom" aria-label={t.app.main_navigation}>
-        {places.slice(0, 4).map(({ to, name, icon }) => (
-          <RailLink key={to} to={to} icon={icon} label={t.app[name]} />
+        {pages.slice(0, on_phone).map(({ to, label, icon }) => (
+          <RailLink key={to} to={to} icon={icon} label={label} />
         ))}
-        <MoreMenu onSearch={search} />
+        <MoreMenu pages={pages.slice(on_phone)} onSearch={search} />
       </nav>
       <main className="main" id="content" tabIndex={-1}>
         <Outlet />

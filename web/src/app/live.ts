@@ -1,18 +1,15 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import { Problem } from '../api/client.ts'
 import { isAhead, readAgain, readTwice } from '../api/read-again.ts'
+import { all_kinds } from '../kinds.ts'
+import { staleAfter } from '../record/kinds.ts'
 import { openStream, type Told } from './event-stream.ts'
 import { leaveToSignIn, type Session, sessionQuery } from './session.ts'
 
-// What a change of a kind of records makes old: by the first part of the queries' keys.
+// The first parts of the queries' keys that a change makes stale, by what changed.
 const stale: Record<string, string[]> = {
-  contacts: ['contacts', 'companies', 'deals', 'activities', 'appointments', 'notes', 'timeline', 'trash'],
+  ...Object.fromEntries(all_kinds.map((kind) => [kind.kind, staleAfter(kind)])),
   notes: ['notes', 'timeline', 'trash'],
-  companies: ['companies', 'contacts', 'deals', 'activities', 'timeline', 'trash'],
-  deals: ['deals', 'activities', 'timeline', 'reports', 'trash'],
-  activities: ['activities', 'timeline', 'reports', 'trash'],
-  appointments: ['appointments', 'booking_pages', 'timeline', 'trash'],
-  booking_pages: ['booking_pages', 'trash'],
   views: ['views'],
   webhooks: ['webhooks'],
   api_keys: ['keys'],

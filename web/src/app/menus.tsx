@@ -55,8 +55,10 @@ function Appearance() {
   )
 }
 
+type MoreProps = { pages: { to: string; label: string }[]; onSearch: () => void }
+
 /** On a phone: everything that the bottom bar has no room for. */
-export function MoreMenu({ onSearch }: { onSearch: () => void }) {
+export function MoreMenu({ pages, onSearch }: MoreProps) {
   const t = useTexts()
   const signOut = useSignOut()
   return (
@@ -71,8 +73,7 @@ export function MoreMenu({ onSearch }: { onSearch: () => void }) {
         <Menu.Item onClick={onSearch}>{t.app.search}</Menu.Item>
         {(
           [
-            ['/activities', t.app.activities],
-            ['/calendar', t.app.calendar],
+            ...pages.map(({ to, label }) => [to, label] as const),
             ['/trash', t.app.trash],
             ['/audit-log', t.app.audit_log],
             ['/settings', t.app.settings],

@@ -1,48 +1,21 @@
 import { keepPreviousData, useQueries } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { api, dataOf } from '../api/client.ts'
+import { all_kinds } from '../kinds.ts'
+import { useTexts } from '../texts/texts.ts'
+import type { Choice } from '../ui/reference.tsx'
 import { matching } from './matching.ts'
 import { useMay } from './session.ts'
 
-type FoundRecord = { path: string; name: string; detail?: string | null }
-
 const typing_ms = 120
 const per_page = 5
+const searched = all_kinds.filter(({ palette }) => palette)
 
-const searches = [
-  {
-    kind: 'contacts',
-    search: async (search: string): Promise<FoundRecord[]> =>
-      (await dataOf(api.GET('/api/v1/contacts', { params: { query: { search, per_page } } }))).map(
-        ({ id, first_name, last_name, company, email }) => ({
-          path: `/contacts/${id}`,
-          name: `${first_name} ${last_name}`,
-          detail: company?.name ?? email,
-        }),
-      ),
-  },
-  {
-    kind: 'companies',
-    search: async (search: string): Promise<FoundRecord[]> =>
-      (await dataOf(api.GET('/api/v1/companies', { params: { query: { search, per_page } } }))).map(
-        ({ id, name, industry }) => ({ path: `/companies/${id}`, name, detail: industry }),
-      ),
-  },
-  {
-    kind: 'deals',
-    search: async (search: string): Promise<FoundRecord[]> =>
-      (await dataOf(api.GET('/api/v1/deals', { params: { query: { search, per_page } } }))).map(
-        ({ id, name, stage }) => ({ path: `/deals/${id}`, name, detail: stage }),
-      ),
-  },
-] as const
-export type RecordKind = (typeof searches)[number]['kind']
-
-const fits = (text: string, { name, detail }: FoundRecord) =>
+const fits = (text: string, { name, detail }: Choice) =>
   matching(text, [{ name: `${name} ${detail ?? ''}` }]).length > 0
 
 /** The records that a text finds, by kind, a moment after it was typed. `searching` until the answers are those of the text. */
 export function useRecordSearch(text: string) {
+  const t = useTexts()
   const may = useMay()
   const [asked, setAsked] = useState('')
   const wanted = text.trim()
@@ -51,15 +24,15 @@ export function useRecordSearch(text: string) {
     return () => clearTimeout(timer)
   }, [wanted])
   const answers = useQueries({
-    queries: searches.map(({ kind, search }) => ({
+    queries: searched.map(({ kind, search }) => ({
       queryKey: [kind, 'palette', asked],
-      queryFn: () => search(asked),
+      queryFn: async () => (await search?.(asked, per_page, t)) ?? [],
       enabled: asked !== '' && may(`${kind}:read`),
       placeholderData: keepPreviousData,
     })),
   })
-  const shown = wanted === '' ? [] : searches
-  const groups = shown.map(({ kind }, index) => {
+  const shown = wanted === '' ? [] : searched
+  const groups = shown.map((kind, index) => {
     const { data = [], isPlaceholderData } = answers[index] ?? {}
     // What an earlier text found counts only as far as it fits this one.
     const earlier = wanted !== asked || isPlaceholderData

@@ -2,7 +2,8 @@ import { Loader, Modal } from '@mantine/core'
 import { ArrowRightIcon, HistoryIcon, type Icon, PlusIcon, SearchIcon, ZapIcon } from '@primer/octicons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useId, useRef, useState } from 'react'
-import { useTexts } from '../texts/texts.ts'
+import { all_kinds } from '../kinds.ts'
+import { useLanguage, useTexts } from '../texts/texts.ts'
 import { Initials } from '../ui/values.tsx'
 import { useOffered } from './commands.ts'
 import { Keys } from './keys.tsx'
@@ -161,7 +162,7 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
   const { workspace } = useSession()
   const offered = useOffered().filter(({ keys_only, id }) => !keys_only && id !== 'palette')
   const creates = useCreates()
-  const stages: Record<string, string> = t.deals.stages
+  const language = useLanguage()
   const [recent] = useState(() => recentRecords(workspace.id))
   const { groups: found, searching, failed } = useRecordSearch(text)
 
@@ -169,9 +170,9 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
     rememberRecord(workspace.id, path, name)
     navigate({ to: path })
   }
-  const record = (path: string, name: string, icon?: React.ReactNode, detail?: string | null): Entry => ({
+  const record = (path: string, name: string, icon: React.ReactNode, detail?: string | null): Entry => ({
     ...{ id: path, name, detail: detail ?? null, run: open(path, name) },
-    icon: icon ?? <Initials name={name} square={!path.startsWith('/contacts/')} />,
+    icon,
   })
   const commands = (group: string, icon: Icon, more: Entry[] = []): Entry[] => {
     const those = offered.filter((command) => command.group === group)
@@ -185,9 +186,9 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
     ])
   }
   const records = found.map(({ kind, records }) => ({
-    label: t.app[kind],
-    entries: records.map(({ path, name, detail }) =>
-      record(path, name, undefined, kind === 'deals' ? stages[detail ?? ''] : detail),
+    label: kind.names[language].many,
+    entries: records.map(({ id, name, detail }) =>
+      record(`${kind.path}/${id}`, name, <Initials name={name} square={!kind.person} />, detail),
     ),
   }))
   const empty = text.trim() === ''
@@ -210,19 +211,15 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
 
 /** What can be created from anywhere: each list opens its dialog when its address says so. */
 function useCreates(): Entry[] {
-  const { app } = useTexts()
+  const language = useLanguage()
   const navigate = useNavigate()
   const may = useMay()
-  const all = [
-    ['contacts', app.create_contact],
-    ['companies', app.create_company],
-    ['deals', app.create_deal],
-    ['activities', app.create_activity],
-  ] as const
-  return all
-    .filter(([kind]) => may(`${kind}:write`))
-    .map(([kind, name]) => ({
-      ...{ id: `create-${kind}`, name, icon: iconOf(PlusIcon) },
-      run: () => navigate({ to: `/${kind}`, search: { create: '1' } as never }),
+  return all_kinds
+    .filter(({ kind, creates }) => creates && may(`${kind}:write`))
+    .map(({ kind, path, names }) => ({
+      id: `create-${kind}`,
+      name: names[language].create,
+      icon: iconOf(PlusIcon),
+      run: () => navigate({ to: path, search: { create: '1' } as never }),
     }))
 }

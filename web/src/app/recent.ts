@@ -7,7 +7,8 @@ type Recent = { path: string; name: string }
 const at_most = 8
 const prefix = 'rapport-recent-'
 const keyOf = (workspace_id: number) => `${prefix}${workspace_id}`
-const record_path = /^\/(contacts|companies|deals|activities|calendar|booking-pages)\/\d+$/
+// Only the page of a record ends in a number right below its list.
+const record_path = /^\/[a-z-]+\/\d+$/
 
 /** The records that were opened last in a workspace by this browser, latest first. */
 export function recentRecords(workspace_id: number): Recent[] {

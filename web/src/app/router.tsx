@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import {
   type AnyRoute,
+  type AsyncRouteComponent,
   createRootRouteWithContext,
   createRoute,
   createRouter,
@@ -9,6 +10,9 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { Problem } from '../api/client.ts'
+import { all_kinds } from '../kinds.ts'
+import type { Kind } from '../record/kinds.ts'
+import { RecordPage } from '../record/record-page.tsx'
 import { Frame } from './frame.tsx'
 import { keepUpToDate } from './live.ts'
 import { loaded } from './loading.ts'
@@ -36,7 +40,7 @@ const frame = createRoute({
   component: Frame,
   beforeLoad: async ({ context, location, matches }) => {
     // The page's part of the program comes while the session is asked for; where it does not, the page itself says so.
-    for (const { fullPath } of matches) pages[fullPath as keyof typeof pages]?.preload?.()
+    for (const { fullPath } of matches) pages[fullPath]?.preload?.()
     try {
       keepUpToDate(context.client, await context.client.ensureQueryData(sessionQuery))
     } catch (error) {
@@ -47,36 +51,19 @@ const frame = createRoute({
   },
 })
 
+/** The pages of a kind of record: the list, and one record by the id in its address. */
+const recordPages = ({ path, list, record }: Kind) => ({
+  [path]: lazyRouteComponent(async () => ({ default: await loaded(list()) })),
+  [`${path}/$id`]: lazyRouteComponent(async () => {
+    const Record = await loaded(record())
+    return { default: () => <RecordPage list={path} Record={Record} /> }
+  }),
+})
+
 /** Every page of the frame with its part of the program, which is loaded when it is first shown. */
-const pages = {
+const pages: Record<string, AsyncRouteComponent<object>> = {
   '/': lazyRouteComponent(() => loaded(import('../home/home-page.tsx')), 'HomePage'),
-  '/contacts': lazyRouteComponent(() => loaded(import('../contacts/contacts-page.tsx')), 'ContactsPage'),
-  '/contacts/$id': lazyRouteComponent(() => loaded(import('../contacts/contact-page.tsx')), 'ContactPage'),
-  '/companies': lazyRouteComponent(() => loaded(import('../companies/companies-page.tsx')), 'CompaniesPage'),
-  '/companies/$id': lazyRouteComponent(() => loaded(import('../companies/company-page.tsx')), 'CompanyPage'),
-  '/deals': lazyRouteComponent(() => loaded(import('../deals/deals-page.tsx')), 'DealsPage'),
-  '/deals/$id': lazyRouteComponent(() => loaded(import('../deals/deal-page.tsx')), 'DealPage'),
-  '/activities': lazyRouteComponent(
-    () => loaded(import('../activities/activities-page.tsx')),
-    'ActivitiesPage',
-  ),
-  '/activities/$id': lazyRouteComponent(
-    () => loaded(import('../activities/activity-page.tsx')),
-    'ActivityPage',
-  ),
-  '/calendar': lazyRouteComponent(() => loaded(import('../calendar/calendar-page.tsx')), 'CalendarPage'),
-  '/calendar/$id': lazyRouteComponent(
-    () => loaded(import('../calendar/appointment-page.tsx')),
-    'AppointmentPage',
-  ),
-  '/booking-pages': lazyRouteComponent(
-    () => loaded(import('../calendar/booking-pages.tsx')),
-    'BookingPagesPage',
-  ),
-  '/booking-pages/$id': lazyRouteComponent(
-    () => loaded(import('../calendar/booking-page.tsx')),
-    'BookingPagePage',
-  ),
+  ...Object.assign({}, ...all_kinds.map(recordPages)),
   '/trash': lazyRouteComponent(() => loaded(import('../trash/trash-page.tsx')), 'TrashPage'),
   '/audit-log': lazyRouteComponent(() => loaded(import('../trash/audit-page.tsx')), 'AuditPage'),
   '/settings': lazyRouteComponent(() => loaded(import('../settings/settings-page.tsx')), 'SettingsPage'),

@@ -1,88 +1,89 @@
 import { Badge, Button, TextInput } from '@mantine/core'
 import { CalendarIcon } from '@primer/octicons-react'
 import { useState } from 'react'
+import type { ChangesOf, RecordOf } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
-import { tellProblem } from '../app/problems.tsx'
-import { useMay } from '../app/session.ts'
+import { inWords, tellProblem } from '../app/problems.tsx'
 import { instantOf, wallOf } from '../app/zones.ts'
-import { RecordLayout } from '../record/record-layout.tsx'
-import { ReadRecord } from '../record/record-page.tsx'
-import { ReferenceField, referenceTo } from '../record/reference-field.tsx'
+import { type Fact, Facts, type Save } from '../record/facts.tsx'
+import type { RecordProps } from '../record/kinds.ts'
+import { RecordView } from '../record/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
-import { DeleteButton } from '../ui/delete-button.tsx'
 import { Field } from '../ui/fields.tsx'
 import { FormDialog } from '../ui/form.tsx'
-import { Ago } from '../ui/values.tsx'
-import { type Appointment, appointmentQuery, useAppointmentActions } from './appointments.ts'
+import { type Appointment, useAppointmentActions } from './appointments.ts'
+import { appointmentsApi } from './kind.ts'
 import './calendar.css'
 
-type Props = { id: number; panel?: boolean; onLeave: () => unknown }
-
 /** An appointment with all its fields, each changed in place. */
-export function AppointmentRecord({ id, panel = false, onLeave }: Props) {
+export function AppointmentRecord(props: RecordProps) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { store } = useAppointmentActions()
   return (
-    <ReadRecord query={appointmentQuery(id)}>
-      {(appointment) => <KnownAppointment appointment={appointment} panel={panel} onLeave={onLeave} />}
-    </ReadRecord>
+    <RecordView
+      kind="appointments"
+      {...props}
+      restore={({ id, title }) => inWords(appointmentsApi.restore(id), t.calendar.taken_meanwhile(title))}
+    >
+      {(appointment, writes) => {
+        const { start_at, end_at, status } = appointment
+        // A conflict has words of its own, so that each change is stored by the appointment's own action.
+        const save = writes && ((changes: ChangesOf<'appointments'>) => store(appointment, changes))
+        const open = status === 'scheduled' || status === 'requested'
+        return {
+          icon: <CalendarIcon size={20} />,
+          subtitle: (
+            <span className="appointment-when">
+              {formats.moment(start_at)}–{endOf(formats, start_at, end_at)}
+              <Badge color={open ? 'blue' : 'gray'}>{t.calendar.statuses[status]}</Badge>
+            </span>
+          ),
+          actions: save && open && <Answers appointment={appointment} />,
+          facts: <AppointmentFacts appointment={appointment} save={save} />,
+          tabs: [
+            {
+              id: 'notes',
+              label: t.calendar.notes,
+              content: (
+                <div className="fields record-prose appointment-notes">
+                  <Facts kind="appointments" record={appointment} fields={[['notes', 'long']]} save={save} />
+                </div>
+              ),
+            },
+          ],
+        }
+      }}
+    </RecordView>
   )
 }
 
-type KnownProps = { appointment: Appointment } & Required<Pick<Props, 'panel' | 'onLeave'>>
+const fields: readonly Fact<'appointments'>[] = [
+  ['contact_id', 'contacts'],
+  ['booking_page_id', 'booking_pages'],
+  ['type', 'text'],
+  ['location', 'text'],
+]
 
-function KnownAppointment({ appointment, panel, onLeave }: KnownProps) {
+type FactsProps = { appointment: RecordOf<'appointments'>; save: Save<'appointments'> }
+
+function AppointmentFacts({ appointment, save }: FactsProps) {
   const t = useTexts()
   const formats = useFormats()
-  const may = useMay()('appointments:write')
-  const actions = useAppointmentActions()
-  const [cancelling, setCancelling] = useState(false)
-  const { title, start_at, end_at, status, cancel_reason } = appointment
-  const scheduled = status === 'scheduled'
-  const requested = status === 'requested'
-
-  const saving = (field: keyof Appointment) =>
-    may
-      ? (value: unknown) => actions.store(appointment, { [field]: value } as Partial<Appointment>)
-      : undefined
-  /** Another start takes the end along; another end makes it longer or shorter. */
+  const { start_at, end_at, status, cancel_reason } = appointment
+  /** Another start moves the end along; another end makes it longer or shorter. */
   const savingTime = (field: 'start_at' | 'end_at') =>
-    may
-      ? (wall: unknown) => {
-          const at = (wall ? instantOf(String(wall), formats.zone) : null) as string
-          if (field === 'end_at' || !wall) return actions.store(appointment, { [field]: at })
-          const end_ms = Date.parse(at) + Date.parse(end_at) - Date.parse(start_at)
-          return actions.store(appointment, { start_at: at, end_at: new Date(end_ms).toISOString() })
-        }
-      : undefined
-  const remove = () => actions.remove(appointment, onLeave)
-  const accept = () => actions.accept(appointment).catch((error) => tellProblem(error, t))
-  const endingLabel = requested ? t.calendar.decline : t.calendar.cancel
-  useCommands(
-    may
-      ? [
-          ...(requested
-            ? [
-                {
-                  ...{ id: 'accept-request', label: t.calendar.accept, group: 'actions' as const },
-                  run: accept,
-                },
-              ]
-            : []),
-          ...(scheduled || requested
-            ? [
-                {
-                  ...{ id: 'cancel-appointment', label: endingLabel, group: 'actions' as const },
-                  run: () => setCancelling(true),
-                },
-              ]
-            : []),
-          { id: 'delete-appointment', label: t.app.delete, group: 'actions', run: remove },
-        ]
-      : [],
-  )
-  const facts = (
+    save &&
+    ((wall: unknown) => {
+      const at = (wall ? instantOf(String(wall), formats.zone) : null) as string
+      if (field === 'end_at' || !wall) return save({ [field]: at })
+      const end_ms = Date.parse(at) + Date.parse(end_at) - Date.parse(start_at)
+      return save({ start_at: at, end_at: new Date(end_ms).toISOString() })
+    })
+  return (
     <div className="fields">
-      <Field label={t.calendar.title} value={title} onSave={saving('title')} />
+      <Facts kind="appointments" record={appointment} fields={[['title', 'text']]} save={save} />
       {(['start_at', 'end_at'] as const).map((field) => (
         <Field
           key={field}
@@ -97,78 +98,35 @@ function KnownAppointment({ appointment, panel, onLeave }: KnownProps) {
           onSave={savingTime(field)}
         />
       ))}
-      {!scheduled && !requested && <Field label={t.calendar.reason} value={cancel_reason} />}
-      <ReferenceField
-        label={t.calendar.contact}
-        kind="contacts"
-        value={referenceTo(appointment.contact_id)}
-        onSave={saving('contact_id')}
-      />
-      <ReferenceField
-        label={t.calendar.booking_page}
-        kind="booking_pages"
-        value={referenceTo(appointment.booking_page_id)}
-        onSave={saving('booking_page_id')}
-      />
-      <Field label={t.calendar.type} value={appointment.type} onSave={saving('type')} />
-      <Field label={t.calendar.location} value={appointment.location} onSave={saving('location')} />
-      <Field
-        label={t.app.created_at}
-        value={appointment.created_at}
-        shown={<Ago at={appointment.created_at} />}
-      />
-      <Field
-        label={t.app.updated_at}
-        value={appointment.updated_at}
-        shown={<Ago at={appointment.updated_at} />}
-      />
+      {(status === 'cancelled' || status === 'declined') && (
+        <Field label={t.calendar.reason} value={cancel_reason} />
+      )}
+      <Facts kind="appointments" record={appointment} fields={fields} save={save} />
     </div>
   )
+}
+
+/** The buttons that accept, decline or cancel an appointment, which are commands, too. */
+function Answers({ appointment }: { appointment: Appointment }) {
+  const t = useTexts()
+  const actions = useAppointmentActions()
+  const [cancelling, setCancelling] = useState(false)
+  const requested = appointment.status === 'requested'
+  const accept = () => actions.accept(appointment).catch((error) => tellProblem(error, t))
+  const cancel = () => setCancelling(true)
+  const cancel_label = requested ? t.calendar.decline : t.calendar.cancel
+  useCommands([
+    ...(requested
+      ? [{ id: 'accept-request', label: t.calendar.accept, group: 'actions' as const, run: accept }]
+      : []),
+    { id: 'cancel-appointment', label: cancel_label, group: 'actions', run: cancel },
+  ])
   return (
     <>
-      <RecordLayout
-        icon={<CalendarIcon size={20} />}
-        title={title}
-        subtitle={
-          <span className="appointment-when">
-            {formats.moment(start_at)}–{endOf(formats, start_at, end_at)}
-            <Badge color={scheduled || requested ? 'blue' : 'gray'}>{t.calendar.statuses[status]}</Badge>
-          </span>
-        }
-        panel={panel}
-        editable={may}
-        back={{ to: '/calendar', label: t.calendar.back }}
-        facts={facts}
-        tabs={[
-          {
-            id: 'notes',
-            label: t.calendar.notes,
-            content: (
-              <div className="fields record-prose appointment-notes">
-                <Field
-                  label={t.calendar.notes}
-                  kind="long"
-                  value={appointment.notes ?? null}
-                  onSave={saving('notes')}
-                />
-              </div>
-            ),
-          },
-        ]}
-        actions={
-          may && (
-            <>
-              {requested && <Button onClick={accept}>{t.calendar.accept}</Button>}
-              {(scheduled || requested) && (
-                <Button variant="default" onClick={() => setCancelling(true)}>
-                  {endingLabel}
-                </Button>
-              )}
-              <DeleteButton label={t.app.delete} onDelete={remove} />
-            </>
-          )
-        }
-      />
+      {requested && <Button onClick={accept}>{t.calendar.accept}</Button>}
+      <Button variant="default" onClick={cancel}>
+        {cancel_label}
+      </Button>
       {cancelling && <CancelDialog appointment={appointment} onClose={() => setCancelling(false)} />}
     </>
   )

@@ -1,12 +1,14 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
-import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { api, dataOf, type Schemas } from '../api/client.ts'
 import { shownAhead } from '../api/read-again.ts'
+import type { ChangesOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { inWords, tellProblem } from '../app/problems.tsx'
-import { useRefresh } from '../record/refresh.ts'
-import { useToTrash } from '../record/to-trash.ts'
+import { staleAfter } from '../record/kinds.ts'
+import { useRefreshAfter } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo, tell } from '../ui/undo.tsx'
+import { appointments, appointmentsApi } from './kind.ts'
 
 /** As the list shows it: long notes come with the record itself alone. */
 export type Appointment = Schemas['ListedAppointment']
@@ -28,27 +30,16 @@ export const rangeQuery = (range: Range | null, filters: Record<string, string>)
       const end_from = new Date(Date.parse(from) + 1).toISOString()
       const start_to = new Date(Date.parse(to) - 1).toISOString()
       const query = { ...filters, end_from, start_to, sort: 'start_at' as const, per_page }
-      const appointments: Appointment[] = []
+      const found: Appointment[] = []
       for (let cursor = ''; ; ) {
-        const { data, meta } = await answerOf(
-          api.GET('/api/v1/appointments', { params: { query: { ...query, cursor } } }),
-        )
-        appointments.push(...data)
-        if (!meta.next_cursor) return { appointments, more: false }
-        if (appointments.length >= most_shown) return { appointments, more: true }
+        const { data, meta } = await appointmentsApi.list({ ...query, cursor })
+        found.push(...data)
+        if (!meta.next_cursor) return { appointments: found, more: false }
+        if (found.length >= most_shown) return { appointments: found, more: true }
         cursor = meta.next_cursor
       }
     },
   })
-
-export const appointmentQuery = (id: number) =>
-  queryOptions({
-    queryKey: ['appointments', 'record', id],
-    queryFn: () => dataOf(api.GET('/api/v1/appointments/{id}', { params: { path: { id } } })),
-  })
-
-/** What a change of an appointment makes old. */
-const touched = ['appointments', 'booking_pages', 'timeline', 'trash']
 
 const byId = (id: number) => ({ params: { path: { id } } })
 
@@ -57,9 +48,7 @@ export function useAppointmentActions() {
   const t = useTexts()
   const formats = useFormats()
   const client = useQueryClient()
-  const toTrash = useToTrash()
-  const refreshAll = useRefresh()
-  const refresh = () => refreshAll(...touched)
+  const refresh = useRefreshAfter('appointments')
   /** Shows an appointment as it will be, or as it was, everywhere. */
   function show(appointment: Appointment) {
     const changed = (one: Appointment) => (one.id === appointment.id ? appointment : one)
@@ -67,18 +56,20 @@ export function useAppointmentActions() {
       { queryKey: ['appointments', 'range'] },
       (shown) => shown && { ...shown, appointments: shown.appointments.map(changed) },
     )
-    client.setQueryData(appointmentQuery(appointment.id).queryKey, (one) => one && { ...one, ...appointment })
+    client.setQueryData<Appointment>(
+      appointmentsApi.query(appointment.id).queryKey,
+      (one) => one && { ...one, ...appointment },
+    )
   }
-  async function store({ id, title }: Appointment, body: Partial<Appointment>) {
-    const saving = dataOf(api.PUT('/api/v1/appointments/{id}', { ...byId(id), body }))
-    show(await inWords(saving, t.calendar.taken(title)))
+  async function store({ id, title }: Appointment, body: ChangesOf<'appointments'>) {
+    show(await inWords(appointmentsApi.change(id, body), t.calendar.taken(title)))
   }
   /** Moves it where it was dropped; back when the service refuses, with the reason in words. */
   async function move(appointment: Appointment, times: Times): Promise<boolean> {
     await client.cancelQueries({ queryKey: ['appointments'] })
     show({ ...appointment, ...times })
     try {
-      await shownAhead(touched, () => store(appointment, times))
+      await shownAhead(staleAfter(appointments), () => store(appointment, times))
       return true
     } catch (error) {
       show(appointment)
@@ -91,7 +82,7 @@ export function useAppointmentActions() {
 
   return {
     refresh,
-    async store(appointment: Appointment, changes: Partial<Appointment>) {
+    async store(appointment: Appointment, changes: ChangesOf<'appointments'>) {
       await store(appointment, changes)
       await refresh()
     },
@@ -118,15 +109,5 @@ export function useAppointmentActions() {
       tell(t.calendar.declined(title))
       await refresh()
     },
-    remove: ({ id, title }: Appointment, leave: () => unknown) =>
-      toTrash({
-        ...{ name: title, leave, refresh: touched },
-        remove: () => answerOf(api.DELETE('/api/v1/appointments/{id}', byId(id))),
-        restore: () =>
-          inWords(
-            answerOf(api.POST('/api/v1/appointments/{id}/restore', { ...byId(id), body: {} })),
-            t.calendar.taken_meanwhile(title),
-          ),
-      }),
   }
 }

@@ -3,13 +3,15 @@ import { LinkExternalIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { api, dataOf, Problem } from '../api/client.ts'
+import { Problem } from '../api/client.ts'
+import type { ChangesOf } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { draftKey, keepDraft, readDraft } from '../app/drafts.ts'
 import { fieldMessage, ProblemNote } from '../app/problems.tsx'
 import { useMay, useSession } from '../app/session.ts'
-import { ReadRecord, RecordPage } from '../record/record-page.tsx'
-import { useRefresh } from '../record/refresh.ts'
+import { type RecordProps, useNames } from '../record/kinds.ts'
+import { ReadRecord } from '../record/record-page.tsx'
+import { useRefreshAfter } from '../record/refresh.ts'
 import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
@@ -17,34 +19,19 @@ import { DeleteButton } from '../ui/delete-button.tsx'
 import { Page } from '../ui/page.tsx'
 import { tell } from '../ui/undo.tsx'
 import { written } from '../ui/written.ts'
-import {
-  type BookingPage,
-  bodyOf,
-  bookingPageQuery,
-  type Draft,
-  deleteBookingPage,
-  draftOf,
-  publicAddress,
-  restoreBookingPage,
-  touched,
-} from './booking.ts'
+import { type BookingPage, bodyOf, type Draft, draftOf, publicAddress } from './booking.ts'
 import { BookingFields } from './booking-fields.tsx'
 import { BookingPreview } from './booking-preview.tsx'
 import type { Problems } from './hours-editor.tsx'
+import { bookingPagesApi } from './kind.ts'
 import './booking.css'
 
 /** A booking page: what it offers at the left, what visitors see at the right. */
-export function BookingPagePage() {
-  return (
-    <RecordPage list="/booking-pages">
-      {(id, leave) => (
-        <ReadRecord query={bookingPageQuery(id)}>
-          {(page) => <Editor key={id} page={page} onLeave={leave} />}
-        </ReadRecord>
-      )}
-    </RecordPage>
-  )
-}
+export const BookingPageRecord = ({ id, onLeave }: RecordProps) => (
+  <ReadRecord query={bookingPagesApi.query(id)}>
+    {(page) => <Editor key={id} page={page} onLeave={onLeave} />}
+  </ReadRecord>
+)
 
 /** What is written on a page and not saved, kept in the browser's tab: it survives other pages and a reload. */
 function useWritten(page_id: number) {
@@ -57,9 +44,10 @@ function useWritten(page_id: number) {
 
 function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }) {
   const t = useTexts()
+  const names = useNames('booking_pages')
   const may = useMay()('booking_pages:write')
   const client = useQueryClient()
-  const refresh = useRefresh()
+  const refresh = useRefreshAfter('booking_pages')
   const toTrash = useToTrash()
   const [fields, setFields] = useWritten(page.id)
   const [problems, setProblems] = useState<Problems>({})
@@ -77,14 +65,12 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
     setProblem(null)
     setProblems({})
     try {
-      const params = { path: { id: page.id } }
-      const body = bodyOf(changes) as never
-      const now = await dataOf(api.PUT('/api/v1/booking-pages/{id}', { params, body }))
+      const now = await bookingPagesApi.change(page.id, bodyOf(changes) as ChangesOf<'booking_pages'>)
       // What was written meanwhile stays.
       setFields((fields) => written(fields, changes))
-      client.setQueryData(bookingPageQuery(page.id).queryKey, now)
+      client.setQueryData(bookingPagesApi.query(page.id).queryKey, now)
       tell(t.calendar.saved_page)
-      await refresh(...touched)
+      await refresh()
     } catch (error) {
       const fields = error instanceof Problem ? error.fields : []
       setProblems(Object.fromEntries(fields.map((one) => [one.field, fieldMessage(one, t)])))
@@ -98,12 +84,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
     setProblems({})
     setProblem(null)
   }
-  const remove = () =>
-    toTrash({
-      ...{ name: page.title, leave: onLeave, refresh: touched },
-      remove: () => deleteBookingPage(page.id),
-      restore: () => restoreBookingPage(page.id),
-    })
+  const remove = () => toTrash({ kind: 'booking_pages', id: page.id, name: page.title, leave: onLeave })
   useCommands(
     may
       ? [
@@ -114,7 +95,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
             keys: 'mod+s',
             run: save,
           },
-          { id: 'delete-booking-page', label: t.app.delete, group: 'actions', run: remove },
+          { id: 'delete-booking-page', label: names.delete, group: 'actions', run: remove },
         ]
       : [],
   )
@@ -124,7 +105,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
       middle={
         <>
           <Button variant="subtle" color="gray" component={Link} to="/booking-pages">
-            {t.calendar.pages}
+            {names.many}
           </Button>
           <CopyButton value={publicAddress(page.slug)} label={t.calendar.copy_address} />
           {page.active && (
@@ -155,7 +136,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
             <Button onClick={save} loading={sending} disabled={!changed}>
               {t.calendar.save_page}
             </Button>
-            <DeleteButton label={t.app.delete} onDelete={remove} />
+            <DeleteButton label={names.delete} onDelete={remove} />
           </>
         )
       }

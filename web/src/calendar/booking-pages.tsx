@@ -2,12 +2,12 @@ import { Button, TextInput } from '@mantine/core'
 import { CheckCircleFillIcon, CircleSlashIcon } from '@primer/octicons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { api, dataOf } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { ZoneInput } from '../people/inputs.tsx'
-import { useRefresh } from '../record/refresh.ts'
+import { useNames } from '../record/kinds.ts'
+import { useRefreshAfter } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -17,12 +17,14 @@ import { dated, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
-import { bookingPagesQuery, type ListedBookingPage, publicAddress, touched } from './booking.ts'
+import { bookingPagesQuery, type ListedBookingPage, publicAddress } from './booking.ts'
+import { bookingPagesApi } from './kind.ts'
 import './booking.css'
 
 /** The pages on which visitors book appointments. */
 export function BookingPagesPage() {
-  const t = useTexts()
+  const names = useNames('booking_pages')
+  const calendar = useNames('appointments')
   const may = useMay()('booking_pages:write')
   const view = useListView(undefined, '-updated_at', dated)
   const [creating, setCreating] = useState(false)
@@ -30,37 +32,30 @@ export function BookingPagesPage() {
   const columns = useColumns()
   const create = () => setCreating(true)
   useCommands(
-    may
-      ? [{ id: 'create-booking-page', label: t.calendar.new_page, group: 'create', keys: 'c', run: create }]
-      : [],
+    may ? [{ id: 'create-booking-page', label: names.create, group: 'create', keys: 'c', run: create }] : [],
   )
   return (
     <Page
-      title={t.calendar.pages}
+      title={names.many}
       count={page.meta?.total}
       actions={
         <>
           <Button variant="default" component={Link} to="/calendar">
-            {t.calendar.back}
+            {calendar.page}
           </Button>
-          {may && <Button onClick={create}>{t.calendar.new_page}</Button>}
+          {may && <Button onClick={create}>{names.create}</Button>}
         </>
       }
     >
       <ListTable
-        label={t.calendar.pages}
+        label={names.many}
         columns={columns}
         page={page}
         nameOf={({ title }) => title}
         hrefOf={({ id }) => `/booking-pages/${id}`}
         sort={view.sort}
         onSort={view.setSort}
-        empty={
-          <Empty
-            text={t.calendar.pages_empty}
-            {...(may && { action: t.calendar.new_page, onAction: create })}
-          />
-        }
+        empty={<Empty text={names.none} {...(may && { action: names.create, onAction: create })} />}
       />
       {may && <CreateBookingPage opened={creating} onClose={() => setCreating(false)} />}
     </Page>
@@ -124,17 +119,18 @@ function CreateBookingPage({ opened, onClose }: { opened: boolean; onClose: () =
   const t = useTexts()
   const { zone } = useFormats()
   const navigate = useNavigate()
-  const refresh = useRefresh()
+  const refresh = useRefreshAfter('booking_pages')
+  const names = useNames('booking_pages')
   return (
     <FormDialog
-      title={t.calendar.new_page}
-      action={t.calendar.new_page}
+      title={names.create}
+      action={names.create}
       opened={opened}
       onClose={onClose}
       start={{ title: '', slug: '', time_zone: zone }}
-      send={(body) => dataOf(api.POST('/api/v1/booking-pages', { body }))}
+      send={bookingPagesApi.create}
       onSent={({ id }, over) => {
-        refresh(...touched)
+        refresh()
         if (!over) navigate({ to: `/booking-pages/${id}` })
       }}
     >

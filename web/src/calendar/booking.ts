@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { api, dataOf, type Schemas } from '../api/client.ts'
+import { bookingPagesApi } from './kind.ts'
 
 export type BookingPage = Schemas['BookingPage']
 export type ListedBookingPage = Schemas['ListedBookingPage']
@@ -52,15 +53,8 @@ export const publicAddress = (slug: string): string => `${window.location.origin
 
 export const bookingPagesQuery = (page: number, sort: string) => ({
   queryKey: ['booking_pages', 'list', page, sort],
-  queryFn: () =>
-    answerOf(api.GET('/api/v1/booking-pages', { params: { query: { page, sort: sort as '-created_at' } } })),
+  queryFn: () => bookingPagesApi.list({ page, sort: sort as '-created_at' }),
 })
-
-export const bookingPageQuery = (id: number) =>
-  queryOptions({
-    queryKey: ['booking_pages', 'record', id],
-    queryFn: () => dataOf(api.GET('/api/v1/booking-pages/{id}', { params: { path: { id } } })),
-  })
 
 const day_ms = 86_400_000
 const longest_days = 62
@@ -80,11 +74,3 @@ export const slotsQuery = (id: number) =>
       return (await slots({ from, to } as { from: string; to: string })).slice(0, most_slots)
     },
   })
-
-/** What a change of a booking page makes old. */
-export const touched = ['booking_pages', 'appointments', 'trash']
-
-const byId = (id: number) => ({ params: { path: { id } } })
-export const deleteBookingPage = (id: number) => answerOf(api.DELETE('/api/v1/booking-pages/{id}', byId(id)))
-export const restoreBookingPage = (id: number) =>
-  answerOf(api.POST('/api/v1/booking-pages/{id}/restore', { ...byId(id), body: {} }))

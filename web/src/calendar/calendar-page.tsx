@@ -10,6 +10,7 @@ import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { instantOf, isDay, laterOnWall, wallOf } from '../app/zones.ts'
+import { useLabels, useNames } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { ListFilters } from '../ui/filters.tsx'
@@ -31,6 +32,8 @@ const morning = 'T09:00'
 /** The calendar of appointments. The address says which days, and how many of them. */
 export function CalendarPage() {
   const t = useTexts()
+  const names = useNames('appointments')
+  const pages = useNames('booking_pages')
   const formats = useFormats()
   const may = useMay()('appointments:write')
   const phone = useMediaQuery('(max-width: 640px)', false, { getInitialValueInEffect: false })
@@ -91,7 +94,7 @@ export function CalendarPage() {
       ? [
           {
             id: 'create-appointment',
-            label: t.calendar.create,
+            label: names.create,
             group: 'create' as const,
             keys: 'c',
             run: create,
@@ -104,7 +107,7 @@ export function CalendarPage() {
   ])
   return (
     <Page
-      title={t.app.calendar}
+      title={names.page ?? names.many}
       middle={
         <>
           <Button variant="default" onClick={goToday}>
@@ -144,9 +147,9 @@ export function CalendarPage() {
       actions={
         <>
           <Button variant="default" component={Link} to="/booking-pages">
-            {t.calendar.pages}
+            {pages.many}
           </Button>
-          {may && <Button onClick={create}>{t.calendar.create}</Button>}
+          {may && <Button onClick={create}>{names.create}</Button>}
         </>
       }
     >
@@ -200,13 +203,14 @@ const dateOf = (text = ''): string | undefined => (isDay(text) && /^[12]/.test(t
 /** The status is chosen here; the others come with links from other pages. */
 function Filters({ view }: { view: ReturnType<typeof useListView> }) {
   const t = useTexts()
+  const labelOf = useLabels('appointments')
   const links = [
-    ['contact_id', t.calendar.contact, 'contacts'],
-    ['booking_page_id', t.calendar.booking_page, 'booking_pages'],
+    ['contact_id', 'contacts'],
+    ['booking_page_id', 'booking_pages'],
   ] as const
-  const filters = links.flatMap(([name, label, kind]) =>
+  const filters = links.flatMap(([name, kind]) =>
     view.filters[name]
-      ? [{ name, label, show: (id: string) => <RecordLink kind={kind} id={Number(id)} /> }]
+      ? [{ name, label: labelOf(name), show: (id: string) => <RecordLink kind={kind} id={Number(id)} /> }]
       : [],
   )
   const { statuses } = t.calendar

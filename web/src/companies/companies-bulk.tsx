@@ -1,21 +1,26 @@
 import { TextInput } from '@mantine/core'
 import { PencilIcon } from '@primer/octicons-react'
+import type { RowOf } from '../api/record-api.ts'
 import { useBulk } from '../record/bulk.tsx'
 import { BulkText } from '../record/bulk-text.tsx'
+import { useLabels } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 import type { ListPage } from '../ui/list-page.tsx'
-import { changeCompany, type ListedCompany, touched } from './companies.ts'
+import { companiesApi } from './kind.ts'
 
 /** What can be done with the selected companies beside deleting; it has one Undo for all. */
-export function CompaniesBulk({ act }: Pick<ListPage<ListedCompany>, 'act'>) {
+export function CompaniesBulk({ act }: Pick<ListPage<RowOf<'companies'>>, 'act'>) {
   const t = useTexts()
   const bulk = useBulk()
+  const labelOf = useLabels('companies')
   const setIndustry = (text: string) =>
     act((items) =>
       bulk({
-        ...{ items, nameOf: ({ name }) => name, refresh: touched },
-        work: ({ id }) => changeCompany(id, { industry: text || null }),
-        undo: ({ id, industry }) => changeCompany(id, { industry }),
+        kind: 'companies',
+        items,
+        nameOf: ({ name }) => name,
+        work: ({ id }) => companiesApi.change(id, { industry: text || null }),
+        undo: ({ id, industry }) => companiesApi.change(id, { industry }),
         message: (n) => (text ? t.companies.industry_set(n, text) : t.companies.industry_cleared(n)),
       }),
     )
@@ -29,7 +34,7 @@ export function CompaniesBulk({ act }: Pick<ListPage<ListedCompany>, 'act'>) {
       {(given) => (
         <TextInput
           {...given}
-          label={t.companies.industry}
+          label={labelOf('industry')}
           maxLength={255}
           onChange={(event) => given.onChange(event.currentTarget.value)}
         />

@@ -1,35 +1,40 @@
 import { TextInput } from '@mantine/core'
 import { MilestoneIcon, TagIcon } from '@primer/octicons-react'
+import type { RowOf } from '../api/record-api.ts'
 import { useBulk } from '../record/bulk.tsx'
 import { BulkText } from '../record/bulk-text.tsx'
-import { fullName } from '../record/choices.ts'
+import { useLabels } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
+import { fullName } from '../ui/full-name.ts'
 import type { ListPage } from '../ui/list-page.tsx'
-import { changeContact, changeTag, type ListedContact, touched } from './contacts.ts'
+import { contactsApi } from './kind.ts'
 import { StageInput } from './stage-input.tsx'
 
 /** What can be done with the selected contacts beside deleting; each has one Undo for all. */
-export function ContactsBulk({ act }: Pick<ListPage<ListedContact>, 'act'>) {
+export function ContactsBulk({ act }: Pick<ListPage<RowOf<'contacts'>>, 'act'>) {
   const t = useTexts()
   const bulk = useBulk()
-  const shared = { nameOf: fullName, refresh: touched }
+  const labelOf = useLabels('contacts')
+  const shared = { kind: 'contacts', nameOf: fullName } as const
   const setStage = (text: string) =>
     act((items) =>
       bulk({
-        ...{ ...shared, items },
-        work: ({ id }) => changeContact(id, { stage: text || null }),
-        undo: ({ id, stage }) => changeContact(id, { stage }),
+        ...shared,
+        items,
+        work: ({ id }) => contactsApi.change(id, { stage: text || null }),
+        undo: ({ id, stage }) => contactsApi.change(id, { stage }),
         message: (n) => (text ? t.contacts.stage_set(n, text) : t.contacts.stage_cleared(n)),
       }),
     )
   const setTag = (tag: string, wanted: boolean) =>
     act((items) => {
-      // Who had the tag already, or had it not, keeps it so when it is taken back.
+      // Undo leaves contacts as they are that had the tag already, or did not have it.
       const changed = new Set<number>()
       return bulk({
-        ...{ ...shared, items },
-        work: async ({ id }) => void ((await changeTag(id, tag, wanted)) && changed.add(id)),
-        undo: async ({ id }) => void (changed.has(id) && (await changeTag(id, tag, !wanted))),
+        ...shared,
+        items,
+        work: async ({ id }) => void ((await contactsApi.changeTag(id, tag, wanted)) && changed.add(id)),
+        undo: async ({ id }) => void (changed.has(id) && (await contactsApi.changeTag(id, tag, !wanted))),
         message: (n) => (wanted ? t.contacts.tag_added(n, tag) : t.contacts.tag_removed(n, tag)),
       })
     })
@@ -42,7 +47,7 @@ export function ContactsBulk({ act }: Pick<ListPage<ListedContact>, 'act'>) {
   }) => (
     <TextInput
       {...given}
-      label={t.contacts.tag}
+      label={labelOf('tag')}
       maxLength={64}
       onChange={(event) => given.onChange(event.currentTarget.value)}
     />
@@ -56,7 +61,7 @@ export function ContactsBulk({ act }: Pick<ListPage<ListedContact>, 'act'>) {
         onApply={setStage}
       >
         {(given) => (
-          <StageInput {...given} label={t.contacts.stage} comboboxProps={{ withinPortal: false }} />
+          <StageInput {...given} label={labelOf('stage')} comboboxProps={{ withinPortal: false }} />
         )}
       </BulkText>
       <BulkText label={t.contacts.add_tag} icon={<TagIcon size={14} />} onApply={(tag) => setTag(tag, true)}>

@@ -1,11 +1,11 @@
 import { Autocomplete, type AutocompleteProps } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import type { ListedContact } from './contacts.ts'
+import type { RowOf } from '../api/record-api.ts'
 
-/** The stages of the contacts that were listed last: what the workspace calls them is its own affair. */
+/** The stages of the contacts that were listed last: each workspace has its own. */
 function useKnownStages(): string[] {
   const client = useQueryClient()
-  const lists = client.getQueriesData<{ data: ListedContact[] }>({ queryKey: ['contacts', 'list'] })
+  const lists = client.getQueriesData<{ data: RowOf<'contacts'>[] }>({ queryKey: ['contacts', 'list'] })
   const stages = lists.flatMap(([, list]) => list?.data.map(({ stage }) => stage) ?? [])
   return [...new Set(stages)].filter((stage) => stage !== null).sort()
 }

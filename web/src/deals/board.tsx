@@ -8,7 +8,7 @@ import { useTexts } from '../texts/texts.ts'
 import { BoardColumn } from './board-column.tsx'
 import type { CardActions } from './card.tsx'
 import type { BoardFilter, BoardOrder, usePipeline } from './columns.ts'
-import { type Deal, deleteDeal, restoreDeal, touched } from './deals.ts'
+import type { Deal } from './deals.ts'
 import { dealIn, type Moves } from './moves.ts'
 import { type Stage, stages } from './stages.ts'
 import './stages.css'
@@ -77,11 +77,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
       async remove({ id, name }) {
         setMenu(null)
         const next = neighbourOf(board.current, id)
-        await toTrash({
-          ...{ name, leave: () => current.current.leave(id), refresh: touched },
-          remove: () => deleteDeal(id),
-          restore: () => restoreDeal(id),
-        })
+        await toTrash({ kind: 'deals', id, name, leave: () => current.current.leave(id) })
         if (next) goTo(next)
       },
       menu(id) {

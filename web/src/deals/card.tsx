@@ -3,6 +3,7 @@ import { Menu } from '@mantine/core'
 import { CheckIcon, KebabHorizontalIcon, TrashIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
+import { useNames } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
 import { CloseDate } from './close-date.tsx'
@@ -76,6 +77,7 @@ type MenuProps = { deal: Deal; opened: boolean; actions: CardActions }
 // Closed, it is a plain button: a board has hundreds of them.
 function CardMenu({ deal, opened, actions }: MenuProps) {
   const t = useTexts()
+  const names = useNames('deals')
   const button = (
     <button
       type="button"
@@ -116,7 +118,7 @@ function CardMenu({ deal, opened, actions }: MenuProps) {
         ))}
         <Menu.Divider />
         <Menu.Item leftSection={<TrashIcon size={14} />} onClick={() => actions.remove(deal)}>
-          {t.deals.delete_deal}
+          {names.delete}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -1,49 +1,31 @@
 import { Select, TextInput } from '@mantine/core'
-import { api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
-import { searches } from '../record/choices.ts'
-import { useRefresh } from '../record/refresh.ts'
+import { RecordChooser } from '../record/choices.tsx'
+import { CreateRecord } from '../record/create-record.tsx'
+import { type CreateProps, type Linked, useLabels } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
-import { FormDialog } from '../ui/form.tsx'
 import { DayInput, NumberInput } from '../ui/inputs.tsx'
-import { type Choice, ReferenceInput } from '../ui/reference.tsx'
-import { tell } from '../ui/undo.tsx'
-import { type Deal, touched } from './deals.ts'
 import { StageMark } from './stage-badge.tsx'
 import { default_probabilities, type Stage, stages } from './stages.ts'
 
 // A deal is lost for a reason, which is asked when it is moved there.
 const first_stages = stages.filter((stage) => stage !== 'lost')
 
-/** What a new deal begins with, such as the contact whose page it is created on. */
-export type DealBeginning = {
-  name?: string
-  stage?: Stage
-  contact?: Choice | null
-  company?: Choice | null
-}
-type Props = {
-  opened: boolean
-  onClose: () => void
-  initial?: DealBeginning
-  onCreated?: (deal: Deal) => void
-}
+type Props = CreateProps & { initial?: Linked & { stage?: Stage } }
 
 /** The dialog that creates a deal. */
-export function CreateDeal({ opened, onClose, initial, onCreated }: Props) {
+export function CreateDeal({ initial, ...dialog }: Props) {
   const t = useTexts()
   const formats = useFormats()
-  const refresh = useRefresh()
+  const labelOf = useLabels('deals')
   const { currency, locale } = formats
   const parts = new Intl.NumberFormat(locale, { style: 'currency', currency }).formatToParts(0)
   return (
-    <FormDialog
-      title={t.deals.create}
-      action={t.deals.create}
-      opened={opened}
-      onClose={onClose}
+    <CreateRecord
+      kind="deals"
+      {...dialog}
       start={{
-        name: initial?.name ?? '',
+        name: '',
         stage: initial?.stage ?? 'new_lead',
         value: null as number | null,
         probability: null as number | null,
@@ -51,20 +33,11 @@ export function CreateDeal({ opened, onClose, initial, onCreated }: Props) {
         contact_id: initial?.contact ?? null,
         company_id: initial?.company ?? null,
       }}
-      send={({ contact_id, company_id, ...values }) => {
-        const ids = { contact_id: contact_id?.id ?? null, company_id: company_id?.id ?? null }
-        return dataOf(api.POST('/api/v1/deals', { body: { ...values, ...ids } }))
-      }}
-      onSent={(deal) => {
-        tell(t.deals.created(deal.name))
-        refresh(...touched)
-        onCreated?.(deal)
-      }}
     >
       {({ values: { stage }, getInputProps }) => (
         <>
           <TextInput
-            label={t.deals.name}
+            label={labelOf('name')}
             required
             data-autofocus
             maxLength={255}
@@ -94,20 +67,10 @@ export function CreateDeal({ opened, onClose, initial, onCreated }: Props) {
               {...getInputProps('probability')}
             />
           </div>
-          <ReferenceInput
-            label={t.deals.company}
-            kind="companies"
-            search={searches.companies}
-            {...getInputProps('company_id')}
-          />
-          <ReferenceInput
-            label={t.deals.contact}
-            kind="contacts"
-            search={searches.contacts}
-            {...getInputProps('contact_id')}
-          />
+          <RecordChooser kind="companies" {...getInputProps('company_id')} />
+          <RecordChooser kind="contacts" {...getInputProps('contact_id')} />
         </>
       )}
-    </FormDialog>
+    </CreateRecord>
   )
 }

@@ -4,6 +4,8 @@ import { useCallback, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
+import { useNames } from '../record/kinds.ts'
+import { useReferenceFilters } from '../record/list-parts.tsx'
 import { ViewsMenu } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -15,8 +17,8 @@ import { Board } from './board.tsx'
 import { type BoardFilter, type BoardOrder, board_orders, usePipeline } from './columns.ts'
 import { CreateDeal } from './create-deal.tsx'
 import { DealRecord } from './deal-record.tsx'
+import { references } from './deals.ts'
 import { DealsTable } from './deals-table.tsx'
-import { useReferenceFilters } from './filters.tsx'
 import { useMoves } from './moves.ts'
 import type { Stage } from './stages.ts'
 
@@ -53,6 +55,7 @@ const board_filters = ['company_id', 'contact_id'] as const
 
 function BoardPage() {
   const t = useTexts()
+  const names = useNames('deals')
   const [creates, setCreates] = useCreating()
   const [stage, setStage] = useState<Stage>('new_lead')
   function create(stage: Stage = 'new_lead') {
@@ -62,7 +65,7 @@ function BoardPage() {
   const writes = useMay()('deals:write')
   useCommands(
     writes
-      ? [{ id: 'create-deals', label: t.deals.create, group: 'create', keys: 'c', run: () => create() }]
+      ? [{ id: 'create-deals', label: names.create, group: 'create', keys: 'c', run: () => create() }]
       : [],
   )
   const formats = useFormats()
@@ -78,13 +81,13 @@ function BoardPage() {
   const count = report?.stages.reduce((sum, one) => sum + one.count, 0)
   return (
     <Page
-      title={t.app.deals}
+      title={names.many}
       count={count}
       middle={
         <>
           <ViewSwitch />
           <ViewsMenu list="deals" />
-          <ListFilters view={view} filters={useReferenceFilters()} search={false} />
+          <ListFilters view={view} filters={useReferenceFilters('deals', references)} search={false} />
           <OrderMenu sort={sort} view={view} />
           {total && (
             <Text size="sm" c="dimmed" className="numbers board-sums">
@@ -97,10 +100,13 @@ function BoardPage() {
           )}
         </>
       }
-      actions={writes && <Button onClick={() => create()}>{t.deals.create}</Button>}
+      actions={writes && <Button onClick={() => create()}>{names.create}</Button>}
     >
       {count === 0 && !view.filtered && !moving.held ? (
-        <Empty text={t.deals.empty} {...(writes && { action: t.deals.create, onAction: () => create() })} />
+        <Empty
+          text={names.empty ?? names.none}
+          {...(writes && { action: names.create, onAction: () => create() })}
+        />
       ) : (
         <Board
           filter={filter}
@@ -114,7 +120,7 @@ function BoardPage() {
         />
       )}
       {isId(view.open) && (
-        <SidePanel label={t.deals.deal} href={`/deals/${view.open}`} onClose={close}>
+        <SidePanel label={names.one} href={`/deals/${view.open}`} onClose={close}>
           <DealRecord key={view.open} id={Number(view.open)} panel onLeave={close} />
         </SidePanel>
       )}

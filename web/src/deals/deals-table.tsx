@@ -2,35 +2,37 @@ import { Button, Menu } from '@mantine/core'
 import { ArrowSwitchIcon } from '@primer/octicons-react'
 import { useMemo, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
-import { useMay } from '../app/session.ts'
 import { useBulk } from '../record/bulk.tsx'
-import { fullName } from '../record/choices.ts'
+import { useLabels } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
+import { createdFilters, dateColumn, useReferenceFilters } from '../record/list-parts.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
+import { fullName } from '../ui/full-name.ts'
 import type { ListPage } from '../ui/list-page.tsx'
 import type { Column } from '../ui/table.tsx'
-import { Ago, Money } from '../ui/values.tsx'
+import { Money } from '../ui/values.tsx'
 import { CloseDate } from './close-date.tsx'
 import { CreateDeal } from './create-deal.tsx'
 import { DealRecord } from './deal-record.tsx'
-import { type Deal, dealsQuery, deleteDeal, moveDeal, restoreDeal, touched } from './deals.ts'
-import { useReferenceFilters } from './filters.tsx'
+import { type Deal, dealsQuery, moveDeal, references } from './deals.ts'
 import { LostReasonDialog } from './lost-reason.tsx'
 import { StageBadge, StageMark } from './stage-badge.tsx'
 import { type Stage, stages } from './stages.ts'
 import './deals-table.css'
 
-const filter_names = ['stage', 'status', 'company_id', 'contact_id', 'created_from', 'created_to'] as const
-
-function useDealColumns(): Column<Deal>[] {
+function useDealColumns() {
   const t = useTexts()
+  const labelOf = useLabels('deals')
   const formats = useFormats()
   return useMemo(
-    () => [
+    (): Column<Deal>[] => [
       {
-        ...{ id: 'name', label: t.deals.name, sort: 'name', width: 260 },
+        id: 'name',
+        label: labelOf('name'),
+        sort: 'name',
+        width: 260,
         cell: ({ name, stage }) => (
           <>
             <span className="deal-stage">
@@ -42,84 +44,75 @@ function useDealColumns(): Column<Deal>[] {
         ),
       },
       {
-        ...{ id: 'company', label: t.deals.company },
+        id: 'company',
+        label: labelOf('company_id'),
         cell: ({ company }) => company && <RecordLink kind="companies" {...company} />,
       },
       {
-        ...{ id: 'contact', label: t.deals.contact },
+        id: 'contact',
+        label: labelOf('contact_id'),
         cell: ({ contact }) =>
           contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />,
       },
       { id: 'stage', label: t.deals.stage, cell: ({ stage }) => <StageBadge stage={stage} /> },
       {
-        ...{ id: 'value', label: t.deals.value, sort: 'value', down: true, number: true, phone: true },
+        id: 'value',
+        label: t.deals.value,
+        sort: 'value',
+        down: true,
+        number: true,
+        phone: true,
         cell: ({ value }) => <Money value={value} />,
       },
       {
-        ...{ id: 'probability', label: t.deals.probability, number: true },
+        id: 'probability',
+        label: t.deals.probability,
+        number: true,
         cell: ({ probability }) => formats.percent(probability / 100),
       },
       {
-        ...{ id: 'expected_close_date', label: t.deals.expected_close_date, sort: 'expected_close_date' },
+        id: 'expected_close_date',
+        label: t.deals.expected_close_date,
+        sort: 'expected_close_date',
         cell: (deal) => <CloseDate deal={deal} />,
       },
-      {
-        ...{ id: 'created_at', label: t.app.created_at, sort: 'created_at', down: true, extra: true },
-        cell: ({ created_at }) => <Ago at={created_at} />,
-      },
-      {
-        ...{ id: 'updated_at', label: t.app.updated_at, sort: 'updated_at', down: true, extra: true },
-        cell: ({ updated_at }) => <Ago at={updated_at} />,
-      },
+      dateColumn(t, 'created_at'),
+      dateColumn(t, 'updated_at'),
     ],
-    [t, formats],
+    [t, labelOf, formats],
   )
 }
 
-/** The deals as rows: searched, filtered, sorted, and changed many at once. */
-export function DealsTable({ before_views }: { before_views: React.ReactNode }) {
+function useDealFilters(): Filter[] {
   const t = useTexts()
-  const writes = useMay()('deals:write')
-  const references = useReferenceFilters()
-  const filters: Filter[] = [
-    {
-      ...{ name: 'stage', label: t.deals.stage },
-      options: stages.map((stage) => ({ value: stage, label: t.deals.stages[stage] })),
-    },
-    {
-      ...{ name: 'status', label: t.deals.status },
-      options: Object.entries(t.deals.statuses).map(([value, label]) => ({ value, label })),
-    },
-    ...references,
-    { name: 'created_from', label: t.deals.created_from, kind: 'date' },
-    { name: 'created_to', label: t.deals.created_to, kind: 'date' },
-  ]
-  return (
-    <RecordListPage
-      list="deals"
-      title={t.app.deals}
-      columns={useDealColumns()}
-      filter_names={filter_names}
-      filters={filters}
-      default_sort="-id"
-      before_views={before_views}
-      listQuery={dealsQuery}
-      nameOf={({ name }) => name}
-      empty={t.deals.empty}
-      create={writes ? t.deals.create : undefined}
-      createDialog={(opened, onClose) => <CreateDeal opened={opened} onClose={onClose} />}
-      record={(id, onClose) => <DealRecord key={id} id={id} panel onLeave={onClose} />}
-      bulk={
-        writes
-          ? {
-              actions: (page) => <DealsBulk {...page} />,
-              ...{ remove: deleteDeal, restore: restoreDeal, deleted: t.app.deleted_many, touched },
-            }
-          : undefined
-      }
-    />
-  )
+  const by_reference = useReferenceFilters('deals', references)
+  return useMemo(() => {
+    const choices = (names: Record<string, string>) =>
+      Object.entries(names).map(([value, label]) => ({ value, label }))
+    return [
+      { name: 'stage', label: t.deals.stage, options: choices(t.deals.stages) },
+      { name: 'status', label: t.deals.status, options: choices(t.deals.statuses) },
+      ...by_reference,
+      ...createdFilters(t),
+    ]
+  }, [t, by_reference])
 }
+
+/** The deals as rows: searched, filtered, sorted, and changed many at once. */
+export const DealsTable = ({ before_views }: { before_views: React.ReactNode }) => (
+  <RecordListPage
+    kind="deals"
+    columns={useDealColumns()}
+    filters={useDealFilters()}
+    default_sort="-id"
+    before_views={before_views}
+    listQuery={dealsQuery}
+    Create={CreateDeal}
+    opens_created={false}
+    Record={DealRecord}
+    bulkActions={(page) => <DealsBulk {...page} />}
+  />
+)
 
 /** What can be done with the chosen deals beside deleting; it can be undone. */
 function DealsBulk({ act, chosen }: Pick<ListPage<Deal>, 'act' | 'chosen'>) {
@@ -130,7 +123,9 @@ function DealsBulk({ act, chosen }: Pick<ListPage<Deal>, 'act' | 'chosen'>) {
     act((deals) => {
       const backs = new Map<number, () => Promise<Deal>>()
       return bulk({
-        ...{ items: deals.filter(({ stage }) => stage !== to), nameOf: ({ name }) => name, refresh: touched },
+        kind: 'deals',
+        items: deals.filter(({ stage }) => stage !== to),
+        nameOf: ({ name }) => name,
         work: async (deal) => backs.set(deal.id, (await moveDeal(deal, to, lost_reason)).back),
         undo: async ({ id }) => backs.get(id)?.(),
         message: (n) => t.deals.moved_many(n, t.deals.stages[to]),

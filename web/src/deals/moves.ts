@@ -1,10 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useMemo, useRef, useState } from 'react'
 import { explain, tellProblem } from '../app/problems.tsx'
+import { staleAfter } from '../record/kinds.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
-import { type Deal, moveDeal, touched } from './deals.ts'
+import { type Deal, moveDeal } from './deals.ts'
+import { deals } from './kind.tsx'
 import { default_probabilities, isOpen, type Stage } from './stages.ts'
+
+const stale = staleAfter(deals)
 
 /** A card that is somewhere else than the service said when the board was last read. */
 export type Move = {
@@ -68,7 +72,7 @@ export function useMoves() {
         old.clear()
         await client.invalidateQueries({
           predicate: ({ queryKey: [resource, shown, stage] }) =>
-            touched.includes(resource as 'deals') && (shown !== 'board' || columns.has(stage as Stage)),
+            stale.includes(String(resource)) && (shown !== 'board' || columns.has(stage as Stage)),
         })
         // Another move may have begun meanwhile: then its end settles all.
         if (busy()) return

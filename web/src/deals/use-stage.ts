@@ -1,15 +1,15 @@
 import { useRef, useState } from 'react'
 import { tellProblem } from '../app/problems.tsx'
-import { useRefresh } from '../record/refresh.ts'
+import { useRefreshAfter } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
-import { type Deal, moveDeal, touched } from './deals.ts'
+import { type Deal, moveDeal } from './deals.ts'
 import { tellMoved } from './moves.ts'
 import type { Stage } from './stages.ts'
 
 /** Moves one deal from its page: `shown` is where it is or is going; a loss asks for its reason first. */
 export function useStage(deal: Deal) {
   const t = useTexts()
-  const refresh = useRefresh()
+  const refresh = useRefreshAfter('deals')
   const [going, setGoing] = useState<Stage | null>(null)
   const [asks, setAsks] = useState(false)
   // Where the moves that are on their way take the deal: each begins where the one before ended, and goes back there.
@@ -29,12 +29,12 @@ export function useStage(deal: Deal) {
       const moved = await moving
       tellMoved(t, moved.deal, async () => {
         await moved.back()
-        await refresh(...touched)
+        await refresh()
       })
     } catch (error) {
       tellProblem(error, t)
     }
-    if (latest.current === mine) await refresh(...touched)
+    if (latest.current === mine) await refresh()
     if (latest.current !== mine) return
     latest.current = null
     setGoing(null)

@@ -2,21 +2,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { type Formats, useFormats } from '../app/formats.ts'
+import { useAllKinds, useLabels } from '../record/kinds.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 import { Card } from './card.tsx'
 
-type Told = Schemas['Event']
+type Event = Schemas['Event']
 type Data = Record<string, unknown> & { id: number }
-
-const places: Record<string, string> = {
-  contact: '/contacts',
-  company: '/companies',
-  deal: '/deals',
-  activity: '/activities',
-  appointment: '/calendar',
-}
-const kinds: Record<string, string> = { contact: 'contacts', company: 'companies', deal: 'deals' }
 
 /** What happened last in the workspace, as sentences. */
 export function LatestEvents() {
@@ -32,7 +24,7 @@ export function LatestEvents() {
       <ul className="home-list">
         {data?.map((event) => (
           <li key={event.id} className="home-row">
-            <Sentence told={event} />
+            <Sentence event={event} />
             <span className="home-row-side">
               <Ago at={event.timestamp} />
             </span>
@@ -43,16 +35,17 @@ export function LatestEvents() {
   )
 }
 
-function Sentence({ told }: { told: Told }) {
+function Sentence({ event }: { event: Event }) {
   const t = useTexts()
   const formats = useFormats()
-  const [noun = '', verb] = told.event.split('.')
-  const data = told.data as Data
-  const [before, after] = (t.home.told[told.event] ?? `{name}: ${told.event}`).split('{name}')
-  // What was deleted is found in the trash alone.
-  const to = verb === 'deleted' ? `/trash?kind=${kinds[noun]}` : `${places[noun]}/${data.id}`
+  const [noun = '', verb] = event.event.split('.')
+  const data = event.data as Data
+  const [before, after] = (t.home.sentences[event.event] ?? `{name}: ${event.event}`).split('{name}')
+  // A deleted record is in the trash only.
+  const kind = useAllKinds().find((one) => one.noun === noun)
+  const to = verb === 'deleted' ? `/trash?kind=${kind?.kind}` : `${kind?.path}/${data.id}`
   const name = nameOf(data)
-  const more = detailOf(told, data, t, formats)
+  const more = detailOf(event, data, useLabels(kind?.kind ?? ''), t, formats)
   const title = `${before}${name ?? t.home.erased}${after}${more ? `: ${more}` : ''}`
   return (
     <span className="home-row-text" title={title}>
@@ -70,7 +63,13 @@ function nameOf({ first_name, last_name, name, subject, title }: Data): string |
   return ((name ?? subject ?? title) as string | null | undefined) ?? null
 }
 
-function detailOf({ event, changed_fields }: Told, data: Data, t: Texts, formats: Formats): string | null {
+function detailOf(
+  { event, changed_fields }: Event,
+  data: Data,
+  labelOf: (field: string) => string,
+  t: Texts,
+  formats: Formats,
+): string | null {
   const stages: Record<string, string> = t.deals.stages
   if (event === 'deal.stage_changed' && data.new_stage)
     return t.record.from_to(
@@ -81,5 +80,5 @@ function detailOf({ event, changed_fields }: Told, data: Data, t: Texts, formats
   if (event === 'deal.lost' && data.lost_reason) return String(data.lost_reason)
   if (event === 'appointment.created' && data.start_at) return formats.moment(String(data.start_at))
   const fields = changed_fields?.filter((name) => name !== 'deleted_at' && !name.startsWith('_'))
-  return fields?.map((name) => t.record.fields[name] ?? t.trash.fields[name] ?? name).join(', ') || null
+  return fields?.map((name) => labelOf(name)).join(', ') || null
 }

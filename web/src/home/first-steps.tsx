@@ -5,6 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useId } from 'react'
 import { answerOf, api } from '../api/client.ts'
 import { useMay } from '../app/session.ts'
+import { useNames } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 
 /** How many contacts, deals and webhooks there are; undefined until it is known, or where the role may not know. */
@@ -34,14 +35,16 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
   const { home } = useTexts()
   const navigate = useNavigate()
   const may = useMay()
+  const contact = useNames('contacts')
+  const deal = useNames('deals')
   const id = useId()
   const steps = [
     {
-      ...{ name: home.step_contact, text: home.step_contact_text, action: home.create_contact },
+      ...{ name: home.step_contact, text: home.step_contact_text, action: contact.create },
       ...{ scope: 'contacts:write', to: '/contacts', done: Boolean(contacts) },
     },
     {
-      ...{ name: home.step_deal, text: home.step_deal_text, action: home.create_deal },
+      ...{ name: home.step_deal, text: home.step_deal_text, action: deal.create },
       ...{ scope: 'deals:write', to: '/deals', done: Boolean(deals) },
     },
     {

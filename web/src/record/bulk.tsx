@@ -3,10 +3,12 @@ import { notifications } from '@mantine/notifications'
 import { useCallback } from 'react'
 import { forEach } from '../api/client.ts'
 import { shownAhead } from '../api/read-again.ts'
+import type { RecordKind } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { explain, tellProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
+import { staleAfter, useKinds } from './kinds.ts'
 import { useRefresh } from './refresh.ts'
 
 // What is done sooner needs no counting.
@@ -68,6 +70,8 @@ export function useTellFailed() {
 }
 
 type Work<Item> = {
+  /** The kind of record that it changes. */
+  kind: RecordKind
   items: readonly Item[]
   nameOf: (item: Item) => string
   /** Resolves to what undoing the item's change needs to know. */
@@ -78,8 +82,6 @@ type Work<Item> = {
   show?: (items: readonly Item[], changed: boolean) => Promise<void>
   /** What was done with so many, as the toast says it. */
   message: (n: number) => string
-  /** The first parts of the queries' keys that are old then. */
-  refresh: readonly string[]
 }
 
 /**
@@ -91,8 +93,10 @@ export function useBulk(): <Item>(work: Work<Item>) => Promise<Item[]> {
   const counted = useCounted()
   const tellFailed = useTellFailed()
   const refresh = useRefresh()
+  const kinds = useKinds()
   return useCallback(
-    async ({ items, nameOf, work, undo, show, message, refresh: resources }) => {
+    async ({ kind, items, nameOf, work, undo, show, message }) => {
+      const resources = staleAfter(kinds[kind])
       async function go(those: typeof items, does: typeof work, changed: boolean) {
         await show?.(those, changed)
         const doing = () => counted(those, does)
@@ -111,6 +115,6 @@ export function useBulk(): <Item>(work: Work<Item>) => Promise<Item[]> {
       await refresh(...resources)
       return left
     },
-    [t, counted, tellFailed, refresh],
+    [t, counted, tellFailed, refresh, kinds],
   )
 }

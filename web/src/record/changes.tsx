@@ -1,6 +1,8 @@
 import type { Schemas } from '../api/client.ts'
+import type { RecordKind } from '../api/record-api.ts'
 import { type Formats, useFormats } from '../app/formats.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
+import { useLabels } from './kinds.ts'
 
 type Side = Record<string, unknown> | null
 
@@ -55,13 +57,15 @@ function tellTags(from: string[], to: string[], t: Texts): string {
   return [added && t.record.added(added), removed && t.record.removed(removed)].filter(Boolean).join(', ')
 }
 
+type LabelOf = (field: string) => string
+
 /** What differs between the two sides of an update: a line for each field and each custom field. */
-export function linesOf(before: Side, after: Side, t: Texts, formats: Formats): Line[] {
+function linesOf(before: Side, after: Side, labelOf: LabelOf, t: Texts, formats: Formats): Line[] {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
   return names.flatMap((name): Line[] => {
     const from = before?.[name]
     const to = after?.[name]
-    const label = t.record.fields[name] ?? name
+    const label = labelOf(name)
     if (name.endsWith('_id')) return [{ label, told: t.record.exchanged }]
     if (Array.isArray(from) || Array.isArray(to))
       return [{ label, told: tellTags((from ?? []) as string[], (to ?? []) as string[], t) }]
@@ -75,12 +79,13 @@ export function linesOf(before: Side, after: Side, t: Texts, formats: Formats): 
 }
 
 /** The fields of a change: what each was and is. */
-export function ChangedFields({ before, after }: { before: Side; after: Side }) {
+export function ChangedFields({ kind, before, after }: { kind: RecordKind; before: Side; after: Side }) {
+  const labelOf = useLabels(kind)
   const t = useTexts()
   const formats = useFormats()
   return (
     <ul className="timeline-facts">
-      {linesOf(before, after, t, formats).map(({ label, told }) => (
+      {linesOf(before, after, labelOf, t, formats).map(({ label, told }) => (
         <li key={label}>
           <b>{label}</b> {told}
         </li>

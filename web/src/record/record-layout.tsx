@@ -9,7 +9,7 @@ import { useTexts } from '../texts/texts.ts'
 import { useAddress } from '../ui/list-view.ts'
 import './record-layout.css'
 
-type RecordTab = {
+export type RecordTab = {
   id: string
   label: string
   count?: number | undefined

@@ -1,8 +1,11 @@
 import { Button } from '@mantine/core'
 import { TrashIcon } from '@primer/octicons-react'
-import { useCallback, useMemo } from 'react'
+import { type ComponentType, type ReactNode, useCallback, useMemo } from 'react'
+import type { Schemas } from '../api/client.ts'
+import { type QueryOf, type RecordKind, type RowOf, recordApi } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
+import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -15,100 +18,102 @@ import { SidePanel } from '../ui/panel.tsx'
 import type { Column } from '../ui/table.tsx'
 import { useBulk } from './bulk.tsx'
 import { ColumnsMenu, useColumns } from './columns.tsx'
+import { type CreateProps, type Kind, type RecordProps, useKind, useNames } from './kinds.ts'
 import { queryOf } from './list-query.ts'
 import { ViewsMenu } from './views.tsx'
 
-/** What can be done with the selected rows. */
-type Bulk<Row extends { id: number }> = {
-  actions: (page: ListPage<Row>) => React.ReactNode
-  remove: (id: number) => Promise<unknown>
-  restore: (id: number) => Promise<unknown>
-  /** How many were deleted, as the toast says it. */
-  deleted: (n: number) => string
-  /** The first parts of the queries' keys that are old then. */
-  touched: readonly string[]
-}
+/** The kinds whose lists have saved views. */
+type ListedKind = RecordKind & Schemas['View']['list']
 
-type Props<Row extends { id: number }> = {
-  list: 'contacts' | 'companies' | 'deals'
-  title: string
+type Props<K extends ListedKind, Row extends { id: number }> = {
+  kind: K
   columns: Column<Row>[]
-  /** Constant, beside the component. */
-  filter_names: readonly string[]
+  filters: Filter[]
   /** The order where the address names none; left out: that of the API. */
   default_sort?: string
   /** Before the saved views, such as the switch to another way of showing the same. */
-  before_views?: React.ReactNode
-  filters: Filter[]
-  listQuery: (query: Record<string, unknown>) => ListQuery<Row>
-  nameOf: (row: Row) => string
-  empty: string
-  /** What the button for a new record says; left out for those who may only read. */
-  create?: string | undefined
-  createDialog: (opened: boolean, onClose: () => void, onCreated: (id: number) => void) => React.ReactNode
-  record: (id: number, onClose: () => unknown) => React.ReactNode
-  /** Left out for those who may only read. */
-  bulk?: Bulk<Row> | undefined
+  before_views?: ReactNode
+  /** Left out: as the API lists them. */
+  listQuery?: (query: QueryOf<K>) => ListQuery<Row>
+  /** The dialog for a new record. */
+  Create: ComponentType<CreateProps & { onCreated?: (record: { id: number }) => void }>
+  /** Whether a new record opens beside the list. */
+  opens_created?: boolean
+  Record: ComponentType<RecordProps>
+  /** What can be done with the selected rows beside deleting. */
+  bulkActions: (page: ListPage<Row>) => ReactNode
 }
 
 /** A list of records as the address describes it, with the record that is open beside it, and what can be done with many. */
-export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
-  const { list, title, filter_names, filters, listQuery, nameOf, empty, create, bulk } = props
+export function RecordListPage<K extends ListedKind, Row extends { id: number } = RowOf<K> & { id: number }>(
+  props: Props<K, Row>,
+) {
+  const { kind, filters, Create, Record, opens_created = true } = props
   const t = useTexts()
   const { zone } = useFormats()
+  const names = useNames(kind)
+  const { path, nameOf }: Kind = useKind(kind)
+  const nameOfRow = nameOf as unknown as (row: Row) => string
+  const writes = useMay()(`${kind}:write`)
+  const api = recordApi(kind)
   const sorts = useMemo(() => [...dated, ...props.columns.flatMap(({ sort }) => sort ?? [])], [props.columns])
+  const filter_names = useMemo(() => filters.map(({ name }) => name), [filters])
   const view = useListView(filter_names, props.default_sort, sorts)
-  const columns = useColumns(list, props.columns)
+  const columns = useColumns(kind, props.columns)
   const [creating, setCreating] = useCreating()
   const opening = useOpening(creating)
-  const query = useMemo(() => queryOf(view, zone), [view, zone])
+  const query = useMemo(() => queryOf(view, zone) as QueryOf<K>, [view, zone])
+  const listQuery = (props.listQuery ?? api.listQuery) as (query: QueryOf<K>) => ListQuery<Row>
   const page = useListPage(listQuery(query), view)
   const { setOpen } = view
   const close = useCallback(() => setOpen(null), [setOpen])
   const open_row = page.rows?.find(({ id }) => String(id) === view.open)
-  const start = useBulk()
-  const remove = ({ remove, restore, deleted, touched }: Bulk<Row>) =>
+  const bulk = useBulk()
+  const remove = () =>
     page.act(async (rows) => {
-      // Of what has gone nothing can be read any more.
+      // A deleted record cannot be read.
       if (rows.some(({ id }) => String(id) === view.open)) await close()
-      return start({
-        ...{ items: rows, nameOf, message: deleted, refresh: touched },
-        work: ({ id }) => remove(id),
-        undo: ({ id }) => restore(id),
+      return bulk({
+        kind,
+        items: rows,
+        nameOf: nameOfRow,
+        message: (n) => t.app.deleted_many(n, names),
+        work: ({ id }) => api.remove(id),
+        undo: ({ id }) => api.restore(id),
       })
     })
+  const create = () => setCreating(true)
+  const create_action = writes && { action: names.create, onAction: create }
 
   useCommands(
-    create
-      ? [{ id: `create-${list}`, label: create, group: 'create', keys: 'c', run: () => setCreating(true) }]
-      : [],
+    writes ? [{ id: `create-${kind}`, label: names.create, group: 'create', keys: 'c', run: create }] : [],
   )
 
   return (
     <Page
-      title={title}
+      title={names.many}
       count={page.meta?.total}
       middle={
         <>
           {props.before_views}
-          <ViewsMenu list={list} />
+          <ViewsMenu list={kind} />
           <ListFilters view={view} filters={filters} />
         </>
       }
       actions={
         <>
           <ColumnsMenu columns={columns} />
-          {create && <Button onClick={() => setCreating(true)}>{create}</Button>}
+          {writes && <Button onClick={create}>{names.create}</Button>}
         </>
       }
     >
       <ListTable
-        label={title}
+        label={names.many}
         columns={columns.shown}
         page={page}
-        selectable={bulk !== undefined}
-        nameOf={nameOf}
-        hrefOf={({ id }) => `/${list}/${id}`}
+        selectable={writes}
+        nameOf={nameOfRow}
+        hrefOf={({ id }) => `${path}/${id}`}
         onOpen={({ id }) => setOpen(id)}
         open_id={view.open}
         sort={view.sort}
@@ -117,29 +122,34 @@ export function RecordListPage<Row extends { id: number }>(props: Props<Row>) {
           view.filtered ? (
             <Empty text={t.app.nothing_found} action={t.app.clear_filters} onAction={view.clearFilters} />
           ) : (
-            <Empty text={empty} {...(create && { action: create, onAction: () => setCreating(true) })} />
+            <Empty text={(writes && names.empty) || names.none} {...create_action} />
           )
         }
       />
-      {bulk && (
+      {writes && (
         <BulkBar count={page.chosen.length} onClear={page.clear}>
-          {bulk.actions(page)}
-          <Button variant="default" leftSection={<TrashIcon size={14} />} onClick={() => remove(bulk)}>
+          {props.bulkActions(page)}
+          <Button variant="default" leftSection={<TrashIcon size={14} />} onClick={remove}>
             {t.app.delete}
           </Button>
         </BulkBar>
       )}
       {isId(view.open) && (
-        <SidePanel label={open_row ? nameOf(open_row) : title} href={`/${list}/${view.open}`} onClose={close}>
-          {props.record(Number(view.open), close)}
+        <SidePanel
+          label={open_row ? nameOfRow(open_row) : names.many}
+          href={`${path}/${view.open}`}
+          onClose={close}
+        >
+          <Record key={view.open} id={Number(view.open)} panel onLeave={close} />
         </SidePanel>
       )}
-      {create &&
-        props.createDialog(
-          creating,
-          () => setCreating(false),
-          (id) => opening.over || setOpen(id),
-        )}
+      {writes && (
+        <Create
+          opened={creating}
+          onClose={() => setCreating(false)}
+          {...(opens_created && { onCreated: ({ id }) => opening.over || setOpen(id) })}
+        />
+      )}
     </Page>
   )
 }

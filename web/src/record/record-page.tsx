@@ -1,23 +1,19 @@
 import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
 import { Problem } from '../api/client.ts'
 import { NotFound } from '../app/places.tsx'
 import { ProblemNote } from '../app/problems.tsx'
 import { isId, shown } from '../ui/list-view.ts'
+import type { RecordProps } from './kinds.ts'
 import { AwaitedRecord } from './record-layout.tsx'
 
-type PageProps = {
-  /** The list that is shown when the record is deleted. */
-  list: string
-  children: (id: number, leave: () => Promise<unknown>) => React.ReactNode
-}
-
-/** The page of the record whose id the address has. */
-export function RecordPage({ list, children }: PageProps) {
+/** The page of the record whose id the address has. `list` is shown when the record is deleted. */
+export function RecordPage({ list, Record }: { list: string; Record: ComponentType<RecordProps> }) {
   const { id } = useParams({ strict: false }) as { id?: string }
   const navigate = useNavigate()
   if (!isId(id)) return <NotFound />
-  return children(Number(id), () => shown(navigate({ to: list })))
+  return <Record key={id} id={Number(id)} onLeave={() => shown(navigate({ to: list }))} />
 }
 
 type ReadProps<Found, Key extends QueryKey> = {

@@ -1,18 +1,19 @@
 import { PencilIcon } from '@primer/octicons-react'
 import { useId, useRef, useState } from 'react'
+import type { RecordKind } from '../api/record-api.ts'
 import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import '../ui/fields.css'
 import { useFocusBack } from '../ui/focus.ts'
-import { type Choice, ReferenceInput } from '../ui/reference.tsx'
-import { type ReferenceKind, searches } from './choices.ts'
+import type { Choice } from '../ui/reference.tsx'
+import { RecordChooser } from './choices.tsx'
 import { RecordLink, useRecordName } from './linked.tsx'
 import './reference-field.css'
 
 type Props = {
   label: string
-  kind: ReferenceKind
-  /** The record that it refers to; its name is read where it is not known. */
+  kind: RecordKind
+  /** The record that it refers to; an unknown name is read. */
   value: { id: number; name?: string } | null
   /** Stores the id of the chosen record, null for none. Without it the field is read only. */
   onSave?: ((id: number | null) => Promise<unknown>) | undefined
@@ -60,13 +61,12 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
             end()
           }}
         >
-          <ReferenceInput
+          <RecordChooser
             label={label}
             hideLabel
             autoFocus
             value={chosen}
             kind={kind}
-            search={searches[kind]}
             error={problem}
             onChange={save}
             // What is being stored stays until it is: else nobody would see that it could not be.
@@ -101,6 +101,3 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
     </div>
   )
 }
-
-/** What a record has as the id of another one, as a value of the field. */
-export const referenceTo = (id: number | null) => (id === null ? null : { id })

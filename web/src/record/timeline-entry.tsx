@@ -1,18 +1,11 @@
-import {
-  ArrowRightIcon,
-  BriefcaseIcon,
-  CalendarIcon,
-  type Icon,
-  NoteIcon,
-  PencilIcon,
-  TasklistIcon,
-} from '@primer/octicons-react'
-import type { ListedActivity } from '../activities/queries.ts'
+import { ArrowRightIcon, type Icon, NoteIcon, PencilIcon } from '@primer/octicons-react'
 import type { Schemas } from '../api/client.ts'
+import type { RecordKind, RowOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
-import { Ago, Money } from '../ui/values.tsx'
+import { Ago } from '../ui/values.tsx'
 import { ChangedFields, stageName, whoOf } from './changes.tsx'
+import { type Kind, useAllKinds, useNames } from './kinds.ts'
 import { RecordLink } from './linked.tsx'
 
 export type Entry = Schemas['TimelineEntry']
@@ -26,35 +19,41 @@ type Change = {
 }
 type Stage = { deal_id: number; deal_name: string; from: string | null; to: string; by: Actor }
 
-const icons: Record<Entry['type'], Icon> = {
+// An entry of another type is a record that was created: it has the icon of its kind.
+const icons: Partial<Record<string, Icon>> = {
   change: PencilIcon,
   note: NoteIcon,
-  activity: TasklistIcon,
-  appointment: CalendarIcon,
-  deal: BriefcaseIcon,
   stage_change: ArrowRightIcon,
 }
 
-/** What the change of a deal's stage tells already, in an entry of its own. */
+/** The fields that the entry of a stage change shows. */
 const of_stage = ['stage', 'status', 'probability', 'closed_at']
 
-/** A change whose fields another entry tells has nothing left to say. */
-export function isToldElsewhere({ type, data }: Entry): boolean {
+/** Whether other entries show everything of this one. */
+export function isShownElsewhere({ type, data }: Entry): boolean {
   if (type === 'stage_change') return (data as Stage).from === null
   if (type !== 'change' || (data as Change).action !== 'stage_changed') return false
   return Object.keys((data as Change).after ?? {}).every((name) => of_stage.includes(name))
 }
 
+/** An entry, in the timeline of a record of the kind. */
+type Props = { kind: RecordKind; entry: Entry }
+
 /** One thing that happened: what, by whom, when. */
-export function TimelineItem({ entry }: { entry: Entry }) {
-  const EntryIcon = icons[entry.type]
+export function TimelineItem({ kind, entry }: Props) {
+  const created = useAllKinds().find(({ noun }) => noun === entry.type)
+  const EntryIcon = created?.icon ?? icons[entry.type] ?? PencilIcon
   return (
     <li className="timeline-entry">
       <span className="timeline-icon" aria-hidden>
         <EntryIcon />
       </span>
       <div className="timeline-text">
-        <Told entry={entry} />
+        {created ? (
+          <CreatedRecord kind={created} data={entry.data as never} />
+        ) : (
+          <Sentence kind={kind} entry={entry} />
+        )}
       </div>
       <span className="timeline-at">
         <Ago at={entry.at} />
@@ -63,16 +62,36 @@ export function TimelineItem({ entry }: { entry: Entry }) {
   )
 }
 
-function Told({ entry: { type, data } }: { entry: Entry }) {
-  if (type === 'change') return <ToldChange {...(data as Change)} />
-  if (type === 'note') return <ToldNote {...(data as Schemas['Note'])} />
-  if (type === 'activity') return <ToldActivity {...(data as ListedActivity)} />
-  if (type === 'appointment') return <ToldAppointment {...(data as Schemas['Appointment'])} />
-  if (type === 'deal') return <ToldDeal {...(data as Schemas['DealOfList'])} />
-  return <ToldStage {...(data as Stage)} />
+function Sentence({ kind, entry: { type, data } }: Props) {
+  if (type === 'change') return <RecordChange kind={kind} {...(data as Change)} />
+  if (type === 'note') return <WrittenNote {...(data as Schemas['Note'])} />
+  return <StageChange {...(data as Stage)} />
 }
 
-function ToldChange({ action, actor, before, after }: Change) {
+/** A record that was created and refers to the timeline's: by its kind's own words, else by what one is called. */
+function CreatedRecord({ kind, data }: { kind: Kind; data: RowOf<RecordKind> }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { one } = useNames(kind.kind)
+  const entry = kind.timelineEntry?.(data, t, formats) ?? { label: one, facts: [] }
+  const facts = entry.facts.filter(Boolean)
+  return (
+    <>
+      {entry.label}: <RecordLink kind={kind.kind} id={data.id} name={kind.nameOf(data)} />
+      {entry.state && ` (${entry.state})`}
+      {facts.length > 0 && (
+        <ul className="timeline-facts">
+          {facts.map((fact, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: facts have nothing but their position
+            <li key={index}>{fact}</li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+function RecordChange({ kind, action, actor, before, after }: Change & { kind: RecordKind }) {
   const t = useTexts()
   const { record } = t
   const who = whoOf(actor, t)
@@ -87,12 +106,12 @@ function ToldChange({ action, actor, before, after }: Change) {
   return (
     <>
       {known ? record.changed(who) : record.acted(who, action)}
-      <ChangedFields before={kept(before) ?? null} after={kept(after) ?? null} />
+      <ChangedFields kind={kind} before={kept(before) ?? null} after={kept(after) ?? null} />
     </>
   )
 }
 
-function ToldNote({ body }: Schemas['Note']) {
+function WrittenNote({ body }: Schemas['Note']) {
   const { record } = useTexts()
   return (
     <>
@@ -102,60 +121,7 @@ function ToldNote({ body }: Schemas['Note']) {
   )
 }
 
-function ToldActivity({ id, type, subject, due_at, completed_at, outcome }: ListedActivity) {
-  const { record, activities } = useTexts()
-  const formats = useFormats()
-  const state = completed_at
-    ? `${record.completed} ${formats.moment(completed_at)}`
-    : due_at && `${record.due} ${formats.moment(due_at)}`
-  return (
-    <>
-      {record.activity_planned(activities.types[type])}:{' '}
-      <RecordLink kind="activities" id={id} name={subject} />
-      {(state || outcome) && (
-        <ul className="timeline-facts">
-          {state && <li>{state}</li>}
-          {outcome && <li>{outcome}</li>}
-        </ul>
-      )}
-    </>
-  )
-}
-
-function ToldAppointment({ id, title, start_at, status, location }: Schemas['Appointment']) {
-  const { record } = useTexts()
-  const formats = useFormats()
-  return (
-    <>
-      {record.appointment_made}: <RecordLink kind="appointments" id={id} name={title} />
-      {status !== 'scheduled' && ` (${record[status]})`}
-      <ul className="timeline-facts">
-        <li>
-          {formats.moment(start_at)}
-          {location && `, ${location}`}
-        </li>
-      </ul>
-    </>
-  )
-}
-
-function ToldDeal({ id, name, value, stage }: Schemas['DealOfList']) {
-  const t = useTexts()
-  return (
-    <>
-      {t.record.deal_opened}: <RecordLink kind="deals" id={id} name={name} />
-      <ul className="timeline-facts">
-        <li>
-          {stageName(stage, t)}
-          {value !== null && ', '}
-          <Money value={value} />
-        </li>
-      </ul>
-    </>
-  )
-}
-
-function ToldStage({ deal_id, deal_name, from, to, by }: Stage) {
+function StageChange({ deal_id, deal_name, from, to, by }: Stage) {
   const t = useTexts()
   const { record } = t
   const [before, after] = record.stage_moved(whoOf(by, t), '\n').split('\n')

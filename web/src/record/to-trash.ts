@@ -1,42 +1,44 @@
 import { useCallback } from 'react'
+import { type RecordKind, recordApi } from '../api/record-api.ts'
 import { tellProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { keepFocus } from '../ui/focus.ts'
 import { offerUndo } from '../ui/undo.tsx'
+import { staleAfter, useKinds } from './kinds.ts'
 import { useRefresh } from './refresh.ts'
 
 type Deletion = {
+  kind: RecordKind
+  id: number
   name: string
   /** Shows something else where the record is shown now. */
   leave?: (() => unknown) | undefined
-  remove: () => Promise<unknown>
-  restore: () => Promise<unknown>
-  /** The first parts of the queries' keys that are old then. */
-  refresh: readonly string[]
+  /** Left out: as every record is restored. */
+  restore?: (() => Promise<unknown>) | undefined
 }
 
-/**
- * Deletes a record, with the way back in a toast. What shows it is left first: of a record that has gone nothing can be read
- * any more, and any update from elsewhere would ask for it.
- */
+/** Deletes a record and offers Undo. Leaves its page first: a deleted record cannot be read, but an update would try. */
 export function useToTrash(): (deletion: Deletion) => Promise<void> {
   const t = useTexts()
   const refresh = useRefresh()
+  const kinds = useKinds()
   return useCallback(
-    async ({ name, leave, remove, restore, refresh: resources }) => {
+    async ({ kind, id, name, leave, restore }) => {
+      const api = recordApi(kind)
+      const stale = staleAfter(kinds[kind])
       await leave?.()
       try {
-        await remove()
+        await api.remove(id)
         offerUndo(t, t.app.deleted(name), async () => {
-          await restore()
-          await refresh(...resources)
+          await (restore ?? (() => api.restore(id)))()
+          await refresh(...stale)
         })
       } catch (error) {
         tellProblem(error, t)
       }
-      await refresh(...resources)
+      await refresh(...stale)
       keepFocus()
     },
-    [t, refresh],
+    [t, refresh, kinds],
   )
 }

@@ -1,12 +1,16 @@
 import { Checkbox, Input, Text } from '@mantine/core'
-import { useTexts } from '../texts/texts.ts'
-import { all_events, type EventGroup, type EventName, event_groups } from './catalogue.ts'
+import type { EventName } from '../api/client.ts'
+import { all_events, all_kinds } from '../kinds.ts'
+import { useLanguage, useTexts } from '../texts/texts.ts'
+
+const of_kinds = all_kinds.filter(({ events }) => events.length)
 
 type Props = { value: EventName[]; onChange: (events: EventName[]) => void; error?: React.ReactNode }
 
 /** The events of a webhook, in their groups; each group and all of them can be chosen at once. */
 export function EventChoice({ value, onChange, error }: Props) {
   const t = useTexts()
+  const language = useLanguage()
   const put = (names: readonly EventName[], on: boolean) =>
     onChange(all_events.filter((name) => (names.includes(name) ? on : value.includes(name))))
   const all = (label: string, names: readonly EventName[]) => {
@@ -27,10 +31,10 @@ export function EventChoice({ value, onChange, error }: Props) {
       <legend>{t.settings.events}</legend>
       {all(t.settings.all_events, all_events)}
       <div className="events-choice">
-        {Object.entries(event_groups).map(([noun, names]) => (
-          <div key={noun} className="events-group">
-            {all(t.settings.all_of[noun as EventGroup], names)}
-            {names.map((name) => (
+        {of_kinds.map(({ kind, names, events }) => (
+          <div key={kind} className="events-group">
+            {all(t.settings.all_of(names[language].many), events)}
+            {events.map((name) => (
               <Checkbox
                 key={name}
                 size="xs"

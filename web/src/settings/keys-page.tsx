@@ -6,7 +6,7 @@ import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { whoOf } from '../record/changes.tsx'
-import { useTexts } from '../texts/texts.ts'
+import { useLanguage, useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { useListView } from '../ui/list-view.ts'
@@ -92,13 +92,14 @@ export function KeysPage() {
 
 function useColumns(onRevoke: ((key: Key) => void) | null): Column<Key>[] {
   const t = useTexts()
+  const language = useLanguage()
   const formats = useFormats()
   return [
     { id: 'name', label: t.settings.name, cell: ({ name }) => name },
     {
       ...{ id: 'scopes', label: t.settings.scopes },
       cell: ({ scopes }) => {
-        const names = scopes ? scopeNames(scopes, t) : [t.settings.everything]
+        const names = scopes ? scopeNames(scopes, t, language) : [t.settings.everything]
         return <span title={names.join(', ')}>{names.join(', ')}</span>
       },
     },

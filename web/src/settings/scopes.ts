@@ -1,4 +1,6 @@
-import type { Texts } from '../texts/texts.ts'
+import type { RecordKind } from '../api/record-api.ts'
+import { kinds } from '../kinds.ts'
+import type { Language, Texts } from '../texts/texts.ts'
 
 /** Scopes by resource: contacts → read, write. */
 export function byResource(scopes: readonly string[]): Map<string, string[]> {
@@ -10,13 +12,16 @@ export function byResource(scopes: readonly string[]): Map<string, string[]> {
   return found
 }
 
-export const resourceName = (resource: string, t: Texts): string =>
-  t.settings.resources[resource as keyof Texts['settings']['resources']] ?? resource
+/** What a resource is called: a kind of record as everywhere, others as the settings call them. */
+export const resourceName = (resource: string, t: Texts, language: Language): string =>
+  kinds[resource as RecordKind]?.names[language].many ??
+  t.settings.resources[resource as keyof Texts['settings']['resources']] ??
+  resource
 
 /** What a key may do, in words: each resource once, and whether it is only read. */
-export function scopeNames(scopes: readonly string[], t: Texts): string[] {
+export function scopeNames(scopes: readonly string[], t: Texts, language: Language): string[] {
   return [...byResource(scopes)].map(([resource, verbs]) => {
-    const name = resourceName(resource, t)
+    const name = resourceName(resource, t, language)
     if (verbs.length === 2) return name
     return verbs[0] === 'read' ? t.settings.only_read(name) : t.settings.only_write(name)
   })

@@ -6,6 +6,7 @@ import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { endOfDay, isDay, startOfDay } from '../app/zones.ts'
+import { useKinds } from '../record/kinds.ts'
 import { growing, usePages } from '../record/pages.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -13,7 +14,8 @@ import { type Filter, ListFilters } from '../ui/filters.tsx'
 import { useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { type AuditEntry, AuditRow } from './audit-row.tsx'
-import { namesOf, placesOf } from './record-place.ts'
+import { useKindNames } from './kind-names.ts'
+import { linksOf, namesOf } from './record-links.ts'
 import './audit.css'
 
 const filter_names = ['kind', 'record_id', 'action', 'actor_id', 'from', 'to']
@@ -34,10 +36,11 @@ function Filters() {
   const t = useTexts()
   const view = useListView(filter_names)
   const actors = useActors()
+  const kind_names = useKindNames()
   const choices = (texts: Record<string, string>) =>
     Object.entries(texts).map(([value, label]) => ({ value, label }))
   const filters: Filter[] = [
-    { name: 'kind', label: t.trash.kind, options: choices(t.trash.kinds) },
+    { name: 'kind', label: t.trash.kind, options: choices(kind_names) },
     // An id says nothing without its kind.
     ...(view.filters.kind ? [{ name: 'record_id', label: t.trash.record_id }] : []),
     { name: 'action', label: t.trash.action, options: choices(t.trash.actions) },
@@ -67,6 +70,7 @@ function useActors() {
 function Log() {
   const t = useTexts()
   const { zone } = useFormats()
+  const kinds = useKinds()
   const view = useListView(filter_names)
   const { kind, record_id, action, actor_id, from, to } = view.filters
   const query = {
@@ -89,7 +93,7 @@ function Log() {
   if (!data) return <Awaited />
   const entries = data.pages.flatMap((page) => page.data) as AuditEntry[]
   const nameOf = namesOf(entries)
-  const toOf = placesOf(entries)
+  const toOf = linksOf(entries, kinds)
   if (!entries.length)
     return <Empty text={t.trash.log_empty} action={t.app.clear_filters} onAction={view.clearFilters} />
   return (

@@ -7,14 +7,18 @@ import { api, dataOf, type Schemas } from '../api/client.ts'
 import { type Formats, useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { readable, whoOf } from '../record/changes.tsx'
+import { useLabels } from '../record/kinds.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
+
+import { useKindNames } from './kind-names.ts'
 
 export type AuditEntry = Schemas['ListedAuditEntry']
 
 /** A change as a sentence: who did what to which record, and when; the fields unfold below it. */
 export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string; to: string | null }) {
   const t = useTexts()
+  const names = useKindNames()
   const id = useId()
   const [open, setOpen] = useState(false)
   const { actor, action, kind, occurred_at } = entry
@@ -23,7 +27,7 @@ export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string;
     .sentence(who, t.trash.actions[action] ?? action)
     .split('{record}')
     .map((part) => part.trim())
-  const named = t.trash.record_named(t.trash.kinds[kind] ?? kind, name)
+  const named = t.trash.record_named(names[kind] ?? kind, name)
   // Of a session nobody knows the name, and there is nothing to open.
   const told = kind !== 'sessions'
   return (
@@ -59,6 +63,7 @@ function Sides({ entry }: { entry: AuditEntry }) {
   const formats = useFormats()
   const { id, request_id, kind, record_id, occurred_at } = entry
   // A list has no long sides.
+  const labelOf = useLabels(kind)
   const incomplete = entry.before === undefined || entry.after === undefined
   const whole = useQuery({
     queryKey: ['audit', 'entry', id],
@@ -90,7 +95,7 @@ function Sides({ entry }: { entry: AuditEntry }) {
             <tbody>
               {names.map((name) => (
                 <tr key={name}>
-                  <th scope="row">{t.record.fields[name] ?? t.trash.fields[name] ?? name}</th>
+                  <th scope="row">{labelOf(name)}</th>
                   {before && <td className="audit-before">{shown(name, before[name], t, formats)}</td>}
                   {after && <td className="audit-after">{shown(name, after[name], t, formats)}</td>}
                 </tr>

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { answerOf, api } from '../api/client.ts'
 import { useMay } from '../app/session.ts'
 import { useCounted, useTellFailed } from '../record/bulk.tsx'
+import { useAllKinds } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -18,16 +19,17 @@ import type { Column } from '../ui/table.tsx'
 import { tell } from '../ui/undo.tsx'
 import { Ago } from '../ui/values.tsx'
 import { EraseDialog } from './erase-dialog.tsx'
+import { useKindNames } from './kind-names.ts'
 import { type Row, restoreRecord, rowOf, type Trashed } from './trashed.ts'
 import './trash.css'
 
 const filter_names = ['kind']
 const day_ms = 24 * 3600 * 1000
-const kinds = ['contacts', 'companies', 'notes', 'deals', 'activities', 'appointments', 'booking_pages']
 
 /** What was deleted: to restore, or to delete for good. */
 export function TrashPage() {
   const t = useTexts()
+  const names = useKindNames()
   const client = useQueryClient()
   const may = useMay()
   const view = useListView(filter_names)
@@ -72,7 +74,7 @@ export function TrashPage() {
       label: t.trash.name,
       cell: ({ name }) => <span className="trash-name">{name}</span>,
     },
-    { id: 'kind', label: t.trash.kind, cell: ({ kind }) => t.trash.kinds[kind], width: 130, phone: false },
+    { id: 'kind', label: t.trash.kind, cell: ({ kind }) => names[kind], width: 130, phone: false },
     {
       ...{ id: 'deleted', label: t.trash.deleted, width: 130 },
       cell: ({ deleted_at }) => <Ago at={deleted_at} />,
@@ -99,7 +101,10 @@ export function TrashPage() {
   ]
   const filter = {
     ...{ name: 'kind', label: t.trash.kind },
-    options: kinds.map((kind) => ({ value: kind, label: t.trash.kinds[kind] ?? kind })),
+    options: [...useAllKinds().map(({ kind }) => kind), 'notes'].map((value) => ({
+      value,
+      label: names[value] ?? value,
+    })),
   }
   return (
     <Page

@@ -1,4 +1,5 @@
 import { api, dataOf, type Schemas } from '../api/client.ts'
+import { recordApi } from '../api/record-api.ts'
 
 export type Trashed = Schemas['TrashedRecord']
 /** A record of the trash as a row: ids of different kinds may be the same. */
@@ -10,25 +11,9 @@ export const rowOf = ({ id, ...record }: Trashed): Row => ({
   record_id: id,
 })
 
-/** Brings a record back; each kind has its own path. */
+/** Brings a record back; a note by the path of its contact. */
 export function restoreRecord({ kind, record_id: id, contact_id }: Row): Promise<unknown> {
-  const path = { params: { path: { id } }, body: {} }
-  switch (kind) {
-    case 'contacts':
-      return dataOf(api.POST('/api/v1/contacts/{id}/restore', path))
-    case 'companies':
-      return dataOf(api.POST('/api/v1/companies/{id}/restore', path))
-    case 'deals':
-      return dataOf(api.POST('/api/v1/deals/{id}/restore', path))
-    case 'activities':
-      return dataOf(api.POST('/api/v1/activities/{id}/restore', path))
-    case 'appointments':
-      return dataOf(api.POST('/api/v1/appointments/{id}/restore', path))
-    case 'booking_pages':
-      return dataOf(api.POST('/api/v1/booking-pages/{id}/restore', path))
-    case 'notes': {
-      const note = { params: { path: { id: contact_id ?? 0, note_id: id } }, body: {} }
-      return dataOf(api.POST('/api/v1/contacts/{id}/notes/{note_id}/restore', note))
-    }
-  }
+  if (kind !== 'notes') return recordApi(kind).restore(id)
+  const path = { id: contact_id ?? 0, note_id: id }
+  return dataOf(api.POST('/api/v1/contacts/{id}/notes/{note_id}/restore', { params: { path }, body: {} }))
 }

@@ -13,8 +13,6 @@ export const calendar: typeof english = {
   appointments: 'Termine',
   nothing: 'Keine Termine in dieser Zeit.',
   too_many: (n) => `Nur die ersten ${n} sind zu sehen. Wählen Sie eine kürzere Zeit, um alle zu sehen.`,
-  create: 'Termin anlegen',
-  created: (title) => `${title} angelegt`,
   moved: (title, when) => `${title} ist jetzt ${when}`,
   move_back: (title) => `${title} steht wieder am alten Platz`,
   taken: (title) =>
@@ -23,7 +21,6 @@ export const calendar: typeof english = {
   taken_meanwhile: (title) =>
     `Die Zeit von ${title} ist inzwischen vergeben, deshalb bleibt der Termin im Papierkorb.`,
   title: 'Titel',
-  type: 'Art',
   start: 'Beginn',
   end: 'Ende',
   statuses: {
@@ -40,9 +37,6 @@ export const calendar: typeof english = {
   decline_text: 'Die Zeit wird frei, und der Besucher sieht die Antwort auf seiner Seite, ohne den Grund.',
   declined: (title) => `${title} ist abgelehnt`,
   reason: 'Grund',
-  contact: 'Kontakt',
-  booking_page: 'Buchungsseite',
-  location: 'Ort',
   notes: 'Notizen',
   facts: 'Angaben',
   cancel: 'Termin absagen',
@@ -50,11 +44,6 @@ export const calendar: typeof english = {
   cancel_text:
     'Die Zeit wird frei, und wer auf Ereignisse hört, erfährt es. Ein abgesagter Termin lässt sich nicht wieder ansetzen.',
   cancelled: (title) => `${title} ist abgesagt`,
-  back: 'Kalender',
-  pages: 'Buchungsseiten',
-  new_page: 'Buchungsseite anlegen',
-  pages_empty:
-    'Lassen Sie andere einen Termin buchen: Legen Sie eine Seite an, die Ihre freien Zeiten anbietet.',
   page_title: 'Titel',
   slug: 'Adresse',
   slug_hint: 'Kleinbuchstaben, Ziffern und Bindestriche',

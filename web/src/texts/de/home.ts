@@ -41,7 +41,7 @@ export const home: typeof english = {
   events: 'Letzte Ereignisse',
   no_events: 'In den letzten Wochen ist nichts passiert.',
   erased: 'ein endgültig gelöschter Eintrag',
-  told: {
+  sentences: {
     'contact.created': 'Kontakt {name} angelegt',
     'contact.updated': 'Kontakt {name} geändert',
     'contact.deleted': 'Kontakt {name} gelöscht',
@@ -64,10 +64,8 @@ export const home: typeof english = {
   welcome_text: 'Drei Schritte, dann zeigt diese Seite, wie Ihr Vertrieb läuft.',
   step_contact: 'Den ersten Kontakt anlegen',
   step_contact_text: 'Jemand, dem Sie etwas verkaufen, mit der Firma dazu.',
-  create_contact: 'Kontakt anlegen',
   step_deal: 'Den ersten Deal anlegen',
   step_deal_text: 'Was Sie verkaufen können, mit Wert und Phase. Die Pipeline ist die Summe aller Deals.',
-  create_deal: 'Deal anlegen',
   step_webhook: 'Einen Webhook verbinden',
   step_webhook_text: 'Andere Systeme erfahren jede Änderung, signiert und mit Wiederholungen.',
   create_webhook: 'Webhook anlegen',

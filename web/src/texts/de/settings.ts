@@ -98,12 +98,6 @@ export const settings: typeof english = {
   revoke_invitation_text: 'Der Link gilt sofort nicht mehr. Zurück geht es nur mit einer neuen Einladung.',
 
   resources: {
-    contacts: 'Kontakte',
-    companies: 'Firmen',
-    deals: 'Deals',
-    activities: 'Aktivitäten',
-    appointments: 'Termine',
-    booking_pages: 'Buchungsseiten',
     webhooks: 'Webhooks',
     trash: 'Papierkorb',
     views: 'Gespeicherte Ansichten',
@@ -160,13 +154,7 @@ export const settings: typeof english = {
   webhook_name_text: 'Freiwillig. Ohne Namen wird der Host der URL gezeigt.',
   events: 'Ereignisse',
   all_events: 'Alle Ereignisse',
-  all_of: {
-    contact: 'Alle zu Kontakten',
-    company: 'Alle zu Firmen',
-    deal: 'Alle zu Deals',
-    activity: 'Alle zu Aktivitäten',
-    appointment: 'Alle zu Terminen',
-  },
+  all_of: (many) => `Alle: ${many}`,
   own_secret: 'Eigenes Geheimnis verwenden',
   secret: 'Geheimnis',
   own_secret_text: '16 bis 255 Zeichen; signiert jede Anfrage. Bleibt es leer, wird eines erzeugt.',

@@ -1,42 +1,7 @@
 import type { trash as english } from '../en/trash.ts'
 
-const fields: Record<string, string> = {
-  subject: 'Betreff',
-  body: 'Text',
-  type: 'Art',
-  due_at: 'Fällig',
-  completed_at: 'Erledigt',
-  outcome: 'Ergebnis',
-  start_at: 'Beginn',
-  end_at: 'Ende',
-  location: 'Ort',
-  notes: 'Notizen',
-  cancel_reason: 'Grund der Absage',
-  booking_page_id: 'Buchungsseite',
-  deleted_at: 'Gelöscht',
-  role: 'Rolle',
-  scopes: 'Berechtigungen',
-  expires_at: 'Läuft ab',
-  revoked_at: 'Widerrufen',
-  url: 'Adresse',
-  events: 'Ereignisse',
-  slug: 'Link',
-  time_zone: 'Zeitzone',
-  language: 'Sprache',
-  currency: 'Währung',
-  resource: 'Liste',
-  query: 'Ansicht',
-  active: 'Aktiv',
-  duration_minutes: 'Minuten',
-}
 const kinds: Record<string, string> = {
-  contacts: 'Kontakt',
-  companies: 'Firma',
   notes: 'Notiz',
-  deals: 'Deal',
-  activities: 'Aktivität',
-  booking_pages: 'Buchungsseite',
-  appointments: 'Termin',
   webhooks: 'Webhook',
   deliveries: 'Zustellung',
   api_keys: 'API-Schlüssel',
@@ -75,7 +40,6 @@ const actions: Record<string, string> = {
 }
 
 export const trash: typeof english = {
-  fields,
   kinds,
   kind: 'Art',
   name: 'Name',

@@ -12,8 +12,6 @@ export const calendar = {
   appointments: 'Appointments',
   nothing: 'No appointments in this time.',
   too_many: (n: string) => `Only the first ${n} are shown. Choose a shorter time to see all.`,
-  create: 'Create appointment',
-  created: (title: string) => `${title} created`,
   moved: (title: string, when: string) => `${title} is now ${when}`,
   move_back: (title: string) => `${title} is back where it was`,
   taken: (title: string) =>
@@ -22,7 +20,6 @@ export const calendar = {
   taken_meanwhile: (title: string) =>
     `The time of ${title} has been taken meanwhile, so it stays in the trash.`,
   title: 'Title',
-  type: 'Type',
   start: 'Start',
   end: 'End',
   statuses: {
@@ -39,9 +36,6 @@ export const calendar = {
   decline_text: 'Its time becomes free, and the visitor sees the answer on their page, without the reason.',
   declined: (title: string) => `${title} is declined`,
   reason: 'Reason',
-  contact: 'Contact',
-  booking_page: 'Booking page',
-  location: 'Place',
   notes: 'Notes',
   facts: 'Details',
   cancel: 'Cancel appointment',
@@ -49,10 +43,6 @@ export const calendar = {
   cancel_text:
     'Its time becomes free, and whoever listens to events is told. A cancelled appointment cannot be scheduled again.',
   cancelled: (title: string) => `${title} is cancelled`,
-  back: 'Calendar',
-  pages: 'Booking pages',
-  new_page: 'Create booking page',
-  pages_empty: 'Let people book a time with you: create a page that offers your free times.',
   page_title: 'Title',
   slug: 'Address',
   slug_hint: 'Lower-case letters, digits and hyphens',

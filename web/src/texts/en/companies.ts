@@ -1,25 +1,8 @@
 export const companies = {
-  create: 'Create company',
-  delete: 'Delete company',
-  created: (name: string) => `${name} created`,
-  empty: 'Companies are where your contacts work. Create the first one, then add its people and deals.',
-  empty_read_only: 'There are no companies yet.',
-  name: 'Name',
-  website: 'Website',
-  industry: 'Industry',
-  phone: 'Phone',
-  address: 'Address',
-  number: 'Number',
-  created_at: 'Created',
-  updated_at: 'Changed',
-  created_from: 'Created from',
-  created_to: 'Created until',
-  back: 'Back to the companies',
   open_website: (name: string) => `Open the website of ${name}`,
   set_industry: 'Set industry',
   industry_set: (n: number, industry: string) =>
     n === 1 ? `Industry ${industry} set for 1 company` : `Industry ${industry} set for ${n} companies`,
   industry_cleared: (n: number) =>
     n === 1 ? 'Industry cleared for 1 company' : `Industry cleared for ${n} companies`,
-  deleted: (n: number) => (n === 1 ? '1 company deleted' : `${n} companies deleted`),
 }

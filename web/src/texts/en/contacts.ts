@@ -1,26 +1,4 @@
 export const contacts = {
-  create: 'Create contact',
-  delete: 'Delete contact',
-  created: (name: string) => `${name} created`,
-  empty:
-    'Contacts are the people you sell to. Create the first one, then write notes and plan what comes next.',
-  empty_read_only: 'There are no contacts yet.',
-  name: 'Name',
-  first_name: 'First name',
-  last_name: 'Last name',
-  email: 'E-mail',
-  phone: 'Phone',
-  mobile: 'Mobile',
-  company: 'Company',
-  title: 'Title',
-  stage: 'Stage',
-  source: 'Source',
-  tag: 'Tag',
-  number: 'Number',
-  created_at: 'Created',
-  created_from: 'Created from',
-  created_to: 'Created until',
-  back: 'Back to the contacts',
   write_email: (name: string) => `Write an e-mail to ${name}`,
   set_stage: 'Set stage',
   add_tag: 'Add tag',
@@ -32,5 +10,4 @@ export const contacts = {
     n === 1 ? `Tag ${tag} added to 1 contact` : `Tag ${tag} added to ${n} contacts`,
   tag_removed: (n: number, tag: string) =>
     n === 1 ? `Tag ${tag} removed from 1 contact` : `Tag ${tag} removed from ${n} contacts`,
-  deleted: (n: number) => (n === 1 ? '1 contact deleted' : `${n} contacts deleted`),
 }

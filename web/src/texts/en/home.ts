@@ -44,7 +44,7 @@ export const home = {
   events: 'Latest events',
   no_events: 'Nothing has happened in the last weeks.',
   erased: 'an erased record',
-  told: {
+  sentences: {
     'contact.created': '{name} was added to contacts',
     'contact.updated': '{name} was changed',
     'contact.deleted': 'Contact {name} was deleted',
@@ -68,10 +68,8 @@ export const home = {
   welcome_text: 'Three steps, and this page shows how your sales are going.',
   step_contact: 'Create your first contact',
   step_contact_text: 'A person you sell to, with the company they work for.',
-  create_contact: 'Create contact',
   step_deal: 'Create your first deal',
   step_deal_text: 'What you may sell, its value and its stage. The pipeline is the sum of all deals.',
-  create_deal: 'Create deal',
   step_webhook: 'Connect a webhook',
   step_webhook_text: 'Other systems are told of every change, signed and with retries.',
   create_webhook: 'Create webhook',

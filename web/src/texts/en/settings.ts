@@ -93,12 +93,6 @@ export const settings = {
   revoke_invitation_text: 'The link stops working at once. To undo this, invite again.',
 
   resources: {
-    contacts: 'Contacts',
-    companies: 'Companies',
-    deals: 'Deals',
-    activities: 'Activities',
-    appointments: 'Appointments',
-    booking_pages: 'Booking pages',
     webhooks: 'Webhooks',
     trash: 'Trash',
     views: 'Saved views',
@@ -152,13 +146,7 @@ export const settings = {
   webhook_name_text: 'Optional. Without one, the host of the URL is shown.',
   events: 'Events',
   all_events: 'All events',
-  all_of: {
-    contact: 'All of contact',
-    company: 'All of company',
-    deal: 'All of deal',
-    activity: 'All of activity',
-    appointment: 'All of appointment',
-  },
+  all_of: (many: string) => `All about ${many.toLowerCase()}`,
   own_secret: 'Use my own secret',
   secret: 'Secret',
   own_secret_text: '16 to 255 characters; signs every request. Left empty, one is made.',

@@ -1,40 +1,5 @@
-const fields: Record<string, string> = {
-  subject: 'Subject',
-  body: 'Text',
-  type: 'Type',
-  due_at: 'Due',
-  completed_at: 'Completed',
-  outcome: 'Outcome',
-  start_at: 'Start',
-  end_at: 'End',
-  location: 'Location',
-  notes: 'Notes',
-  cancel_reason: 'Reason for cancelling',
-  booking_page_id: 'Booking page',
-  deleted_at: 'Deleted',
-  role: 'Role',
-  scopes: 'Scopes',
-  expires_at: 'Expires',
-  revoked_at: 'Revoked',
-  url: 'Address',
-  events: 'Events',
-  slug: 'Link',
-  time_zone: 'Time zone',
-  language: 'Language',
-  currency: 'Currency',
-  resource: 'List',
-  query: 'View',
-  active: 'Active',
-  duration_minutes: 'Minutes',
-}
 const kinds: Record<string, string> = {
-  contacts: 'Contact',
-  companies: 'Company',
   notes: 'Note',
-  deals: 'Deal',
-  activities: 'Activity',
-  booking_pages: 'Booking page',
-  appointments: 'Appointment',
   webhooks: 'Webhook',
   deliveries: 'Delivery',
   api_keys: 'API key',
@@ -74,7 +39,6 @@ const actions: Record<string, string> = {
 
 /** What the trash and the audit log say. */
 export const trash = {
-  fields,
   kinds,
   // The trash.
   kind: 'Kind',

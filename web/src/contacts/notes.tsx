@@ -7,11 +7,11 @@ import { draftKey, keepDraft, readDraft } from '../app/drafts.ts'
 import { Keys } from '../app/keys.tsx'
 import { explain, ProblemNote, tellProblem } from '../app/problems.tsx'
 import { useMay, useSession } from '../app/session.ts'
+import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { focusBeside, useFocusBack } from '../ui/focus.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { Ago, Soft } from '../ui/values.tsx'
-import { useRefresh } from './refresh.ts'
 import './notes.css'
 
 type Note = Schemas['Note']

@@ -1,0 +1,56 @@
+import { TasklistIcon } from '@primer/octicons-react'
+import { recordApi } from '../api/record-api.ts'
+import type { Kind } from '../record/kinds.ts'
+import { Due, TypeLabel } from './labels.tsx'
+
+export const activitiesApi = recordApi('activities')
+
+export const activities = {
+  kind: 'activities',
+  noun: 'activity',
+  path: '/activities',
+  icon: TasklistIcon,
+  keys: 'g a',
+  creates: true,
+  names: {
+    en: {
+      one: 'Activity',
+      many: 'Activities',
+      create: 'Create activity',
+      delete: 'Delete',
+      back: 'Activities',
+      none: 'No activities yet.',
+    },
+    de: {
+      one: 'Aktivität',
+      many: 'Aktivitäten',
+      create: 'Aktivität anlegen',
+      delete: 'Löschen',
+      back: 'Aktivitäten',
+      none: 'Noch keine Aktivitäten.',
+    },
+  },
+  events: ['activity.created', 'activity.completed'],
+  stale: ['reports'],
+  nameOf: ({ subject }) => subject,
+  lines: (activity) => [
+    <TypeLabel key="type" type={activity.type} />,
+    activity.due_at && <Due key="due" activity={activity} />,
+    activity.outcome,
+  ],
+  timelineEntry: ({ type, due_at, completed_at, outcome }, t, formats) => ({
+    label: t.record.activity_planned(t.activities.types[type]),
+    facts: [
+      completed_at
+        ? `${t.record.completed} ${formats.moment(completed_at)}`
+        : due_at && `${t.record.due} ${formats.moment(due_at)}`,
+      outcome,
+    ],
+  }),
+  list: async () => (await import('./activities-page.tsx')).ActivitiesPage,
+  record: async () => (await import('./activity-record.tsx')).ActivityRecord,
+  related: {
+    to: ['contacts', 'companies', 'deals'],
+    load: async () => (await import('./related.tsx')).related,
+  },
+} as const satisfies Kind<'activities'>

@@ -1,0 +1,19 @@
+import type { Related } from '../record/kinds.ts'
+import { RecordLink } from '../record/linked.tsx'
+import { RelatedRow } from '../record/related.tsx'
+import { CompleteCircle } from './complete-circle.tsx'
+import { CreateActivity } from './create-activity.tsx'
+import { Due, TypeLabel } from './labels.tsx'
+
+export const related: Related<'activities'> = {
+  row: (activity) => (
+    <RelatedRow
+      lead={<CompleteCircle activity={activity} />}
+      link={<RecordLink kind="activities" id={activity.id} name={activity.subject} />}
+      detail={<TypeLabel type={activity.type} />}
+      side={<Due activity={activity} />}
+      done={Boolean(activity.completed_at)}
+    />
+  ),
+  Create: CreateActivity,
+}

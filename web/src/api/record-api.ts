@@ -1,0 +1,90 @@
+import { queryOptions } from '@tanstack/react-query'
+import { answerOf, api, dataOf, Problem, type Schemas } from './client.ts'
+import type { paths } from './schema'
+
+/** The kinds of records that have a page: whatever can be in the trash, except a note, which is part of its contact. */
+export type RecordKind = Exclude<Schemas['TrashedRecord']['kind'], 'notes'>
+
+// booking_pages → /api/v1/booking-pages
+type Segment<K extends string> = K extends `${infer A}_${infer B}` ? `${A}-${Segment<B>}` : K
+type ListPath<K extends RecordKind> = `/api/v1/${Segment<K>}`
+type Operation<Path, Method> = Path extends keyof paths
+  ? Method extends keyof paths[Path]
+    ? paths[Path][Method]
+    : never
+  : never
+type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : never
+type Answer<O> = O extends { responses: infer R } ? Json<R[keyof R & (200 | 201)]> : never
+type Data<O> = Answer<O> extends { data: infer D } ? D : never
+type Body<O> = O extends { requestBody?: infer B } ? Json<B> : never
+type Query<O> = O extends { parameters: { query?: infer Q } } ? NonNullable<Q> : never
+
+type List<K extends RecordKind> = Operation<ListPath<K>, 'get'>
+export type RowOf<K extends RecordKind> = Data<List<K>> extends (infer Row)[] ? Row : never
+export type RecordOf<K extends RecordKind> = Data<Operation<`${ListPath<K>}/{id}`, 'get'>>
+export type QueryOf<K extends RecordKind> = Query<List<K>>
+export type NewOf<K extends RecordKind> = Body<Operation<ListPath<K>, 'post'>>
+export type ChangesOf<K extends RecordKind> = Partial<Body<Operation<`${ListPath<K>}/{id}`, 'put'>>>
+
+// The types above say what each path takes and answers; the client cannot follow a path that is put together.
+const untyped = api as unknown as Record<
+  'GET' | 'POST' | 'PUT' | 'DELETE',
+  (path: string, init: object) => Promise<{ data?: never; error?: unknown; response: Response }>
+>
+
+/** Where the API has the records of a kind. */
+export const apiPath = (kind: RecordKind): string => `/api/v1/${kind.replaceAll('_', '-')}`
+
+/** The operations that every kind of record has, with the types of the API. */
+export function recordApi<K extends RecordKind>(kind: K) {
+  const path = apiPath(kind)
+  const one = `${path}/{id}`
+  const at = (id: number, header?: object) => ({ params: { path: { id }, header } })
+  const read = (id: number): Promise<RecordOf<K>> => dataOf(untyped.GET(one, at(id)))
+  const list = (query: QueryOf<K>, signal?: AbortSignal) =>
+    answerOf<Answer<List<K>>>(untyped.GET(path, { params: { query }, signal }))
+
+  /** Adds or removes a tag of a record. Reads the tags again, once, when somebody changes the record meanwhile. */
+  async function changeTag(
+    id: number,
+    tag: string,
+    wanted: boolean,
+    again = true,
+  ): Promise<RecordOf<K> | undefined> {
+    let etag = ''
+    const { tags } = (await dataOf(
+      untyped.GET(one, at(id)).then((answer) => {
+        etag = answer.response.headers.get('etag') ?? ''
+        return answer
+      }),
+    )) as { tags: string[] }
+    if (tags.includes(tag) === wanted) return
+    const body = { tags: wanted ? [...tags, tag] : tags.filter((other) => other !== tag) }
+    try {
+      return await dataOf(untyped.PUT(one, { ...at(id, { 'If-Match': etag }), body }))
+    } catch (error) {
+      if (again && error instanceof Problem && error.status === 412) return changeTag(id, tag, wanted, false)
+      throw error
+    }
+  }
+
+  return {
+    kind,
+    list,
+    read,
+    changeTag,
+    create: (body: NewOf<K>): Promise<RecordOf<K>> => dataOf(untyped.POST(path, { body })),
+    change: (id: number, body: ChangesOf<K>): Promise<RecordOf<K>> =>
+      dataOf(untyped.PUT(one, { ...at(id), body })),
+    remove: (id: number): Promise<unknown> => answerOf(untyped.DELETE(one, at(id))),
+    restore: (id: number): Promise<RecordOf<K>> =>
+      dataOf(untyped.POST(`${one}/restore`, { ...at(id), body: {} })),
+    /** Only a kind with a timeline has it. */
+    timeline: (id: number, query: { cursor: string; per_page: number }) =>
+      answerOf<Answer<Operation<'/api/v1/contacts/{id}/timeline', 'get'>>>(
+        untyped.GET(`${one}/timeline`, { params: { path: { id }, query } }),
+      ),
+    listQuery: (query: QueryOf<K>) => ({ queryKey: [kind, 'list', query], queryFn: () => list(query) }),
+    query: (id: number) => queryOptions({ queryKey: [kind, 'record', id], queryFn: () => read(id) }),
+  }
+}

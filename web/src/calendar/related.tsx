@@ -1,0 +1,31 @@
+import { useFormats } from '../app/formats.ts'
+import type { Related } from '../record/kinds.ts'
+import { RecordLink } from '../record/linked.tsx'
+import { RelatedRow } from '../record/related.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { Ago } from '../ui/values.tsx'
+import type { Appointment } from './appointments.ts'
+
+/** When and where an appointment is, and its status unless it takes place. */
+function Detail({ start_at, location, status }: Appointment) {
+  const t = useTexts()
+  const formats = useFormats()
+  return [formats.moment(start_at), location, status !== 'scheduled' && t.record[status]]
+    .filter(Boolean)
+    .join(' · ')
+}
+
+export const related: Related<'appointments'> = {
+  row: (appointment) => (
+    <RelatedRow
+      link={<RecordLink kind="appointments" id={appointment.id} name={appointment.title} />}
+      detail={<Detail {...appointment} />}
+      side={
+        <span className="related-detail">
+          <Ago at={appointment.start_at} />
+        </span>
+      }
+      done={/^(cancelled|declined)$/.test(appointment.status)}
+    />
+  ),
+}

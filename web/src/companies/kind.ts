@@ -1,0 +1,47 @@
+import { OrganizationIcon } from '@primer/octicons-react'
+import { recordApi } from '../api/record-api.ts'
+import type { Kind } from '../record/kinds.ts'
+
+export const companiesApi = recordApi('companies')
+
+export const companies = {
+  kind: 'companies',
+  noun: 'company',
+  path: '/companies',
+  icon: OrganizationIcon,
+  keys: 'g o',
+  creates: true,
+  timeline: true,
+  names: {
+    en: {
+      one: 'Company',
+      many: 'Companies',
+      create: 'Create company',
+      delete: 'Delete company',
+      back: 'Back to the companies',
+      none: 'No companies yet.',
+      empty: 'Companies are where your contacts work. Create the first one, then add its people and deals.',
+    },
+    de: {
+      one: 'Firma',
+      many: 'Firmen',
+      create: 'Firma anlegen',
+      delete: 'Firma löschen',
+      back: 'Zurück zu den Firmen',
+      none: 'Noch keine Firmen.',
+      empty:
+        'In Firmen arbeiten Ihre Kontakte. Legen Sie die erste an, dann fügen Sie die Leute dort und Deals hinzu.',
+    },
+  },
+  events: ['company.created', 'company.updated', 'company.deleted'],
+  stale: ['contacts', 'deals', 'activities'],
+  nameOf: ({ name }) => name,
+  lines: ({ industry, website, phone, address }) => [industry, website, phone, address],
+  palette: true,
+  async search(words, per_page) {
+    const { data } = await companiesApi.list({ ...(words && { search: words }), sort: 'name', per_page })
+    return data.map(({ id, name, industry }) => ({ id, name, detail: industry }))
+  },
+  list: async () => (await import('./companies-page.tsx')).CompaniesPage,
+  record: async () => (await import('./company-record.tsx')).CompanyRecord,
+} as const satisfies Kind<'companies'>

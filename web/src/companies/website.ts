@@ -1,0 +1,7 @@
+/** The address of a website, https where no scheme is given; null for a text that is not a web address. */
+export function websiteOf(text: string | null): string | null {
+  if (!text) return null
+  const address = /^[a-z][a-z+.-]*:/i.test(text) ? text : `https://${text}`
+  const url = URL.canParse(address) ? new URL(address) : null
+  return url && ['http:', 'https:'].includes(url.protocol) ? url.href : null
+}

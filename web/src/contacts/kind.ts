@@ -1,0 +1,68 @@
+import { PeopleIcon } from '@primer/octicons-react'
+import { recordApi } from '../api/record-api.ts'
+import type { Kind } from '../record/kinds.ts'
+import { fullName } from '../ui/full-name.ts'
+
+export const contactsApi = recordApi('contacts')
+
+export const contacts = {
+  kind: 'contacts',
+  noun: 'contact',
+  path: '/contacts',
+  icon: PeopleIcon,
+  keys: 'g c',
+  person: true,
+  creates: true,
+  timeline: true,
+  names: {
+    en: {
+      one: 'Contact',
+      many: 'Contacts',
+      create: 'Create contact',
+      delete: 'Delete contact',
+      back: 'Back to the contacts',
+      none: 'No contacts yet.',
+      fields: { tag: 'Tag' },
+      empty:
+        'Contacts are the people you sell to. Create the first one, then write notes and plan what comes next.',
+    },
+    de: {
+      one: 'Kontakt',
+      many: 'Kontakte',
+      create: 'Kontakt anlegen',
+      delete: 'Kontakt löschen',
+      back: 'Zurück zu den Kontakten',
+      none: 'Noch keine Kontakte.',
+      empty:
+        'Kontakte sind die Menschen, denen Sie etwas verkaufen. Legen Sie den ersten an, schreiben Sie Notizen und planen Sie, was als Nächstes kommt.',
+      fields: { title: 'Position', tag: 'Schlagwort' },
+    },
+  },
+  events: ['contact.created', 'contact.updated', 'contact.deleted'],
+  stale: ['companies', 'deals', 'activities', 'appointments', 'notes'],
+  nameOf: fullName,
+  lines: ({ title, company, email, phone, mobile, stage }) => [
+    [title, company?.name].filter(Boolean).join(' · '),
+    email,
+    phone ?? mobile,
+    stage,
+  ],
+  palette: true,
+  async search(words, per_page) {
+    const { data } = await contactsApi.list(
+      words ? { search: words, per_page } : { sort: 'last_name', per_page },
+    )
+    return data.map((contact) => ({
+      id: contact.id,
+      name: fullName(contact),
+      detail: contact.company?.name ?? contact.email,
+    }))
+  },
+  list: async () => (await import('./contacts-page.tsx')).ContactsPage,
+  record: async () => (await import('./contact-record.tsx')).ContactRecord,
+  related: {
+    to: ['companies'],
+    sort: 'last_name',
+    load: async () => (await import('./related.tsx')).related,
+  },
+} as const satisfies Kind<'contacts'>

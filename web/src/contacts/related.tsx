@@ -1,0 +1,17 @@
+import type { Related } from '../record/kinds.ts'
+import { RecordLink } from '../record/linked.tsx'
+import { RelatedRow } from '../record/related.tsx'
+import { fullName } from '../ui/full-name.ts'
+import { Initials } from '../ui/values.tsx'
+import { CreateContact } from './create-contact.tsx'
+
+export const related: Related<'contacts'> = {
+  row: (contact) => (
+    <RelatedRow
+      lead={<Initials name={fullName(contact)} />}
+      link={<RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />}
+      detail={[contact.stage, contact.email].filter(Boolean).join(' · ')}
+    />
+  ),
+  Create: CreateContact,
+}

@@ -1,0 +1,72 @@
+import { BriefcaseIcon } from '@primer/octicons-react'
+import { recordApi } from '../api/record-api.ts'
+import type { Kind } from '../record/kinds.ts'
+import { fullName } from '../ui/full-name.ts'
+import { Money } from '../ui/values.tsx'
+import { CloseDate } from './close-date.tsx'
+import { StageBadge } from './stage-badge.tsx'
+
+export const dealsApi = recordApi('deals')
+
+export const deals = {
+  kind: 'deals',
+  noun: 'deal',
+  path: '/deals',
+  icon: BriefcaseIcon,
+  keys: 'g d',
+  creates: true,
+  timeline: true,
+  names: {
+    en: {
+      one: 'Deal',
+      many: 'Deals',
+      create: 'Create deal',
+      delete: 'Delete deal',
+      back: 'All deals',
+      none: 'No deals yet.',
+      empty:
+        'A deal is a sale that may come. Create the first one, and move it through the stages as it grows.',
+    },
+    de: {
+      one: 'Deal',
+      many: 'Deals',
+      create: 'Deal anlegen',
+      delete: 'Deal löschen',
+      back: 'Alle Deals',
+      none: 'Noch keine Deals.',
+      empty:
+        'Ein Deal ist ein möglicher Verkauf. Legen Sie den ersten an und schieben Sie ihn durch die Phasen, wenn er wächst.',
+    },
+  },
+  events: ['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
+  stale: ['activities', 'reports'],
+  nameOf: ({ name }) => name,
+  lines: (deal) => [
+    <StageBadge key="stage" stage={deal.stage} />,
+    deal.value !== null && <Money key="value" value={deal.value} />,
+    deal.expected_close_date && <CloseDate key="close" deal={deal} />,
+    [deal.company?.name, deal.contact && fullName(deal.contact)].filter(Boolean).join(' · '),
+  ],
+  timelineEntry: ({ stage, value }, t) => ({
+    label: t.record.deal_opened,
+    facts: [
+      <>
+        {t.deals.stages[stage]}
+        {value !== null && ', '}
+        <Money value={value} />
+      </>,
+    ],
+  }),
+  palette: true,
+  async search(words, per_page, t) {
+    const { data } = await dealsApi.list(words ? { search: words, sort: 'name', per_page } : { per_page })
+    return data.map(({ id, name, stage }) => ({ id, name, detail: t.deals.stages[stage] }))
+  },
+  list: async () => (await import('./deals-page.tsx')).DealsPage,
+  record: async () => (await import('./deal-record.tsx')).DealRecord,
+  related: {
+    to: ['contacts', 'companies'],
+    address: { view: 'table' },
+    load: async () => (await import('./related.tsx')).related,
+  },
+} as const satisfies Kind<'deals'>

@@ -1,0 +1,58 @@
+import type { UseFormReturnType } from '@mantine/form'
+import type { ReactNode } from 'react'
+import { type NewOf, type RecordKind, type RecordOf, recordApi } from '../api/record-api.ts'
+import { inWords } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { FormDialog } from '../ui/form.tsx'
+import type { Choice } from '../ui/reference.tsx'
+import { tell } from '../ui/undo.tsx'
+import { type Kind, useKind, useNames } from './kinds.ts'
+import { useRefreshAfter } from './refresh.ts'
+
+type Values = Record<string, unknown>
+
+type Props<K extends RecordKind, Start extends Values> = {
+  kind: K
+  opened: boolean
+  onClose: () => void
+  onCreated?: ((record: RecordOf<K>) => void) | undefined
+  start: Start
+  /** The values as the API takes them, where they are not written so; of a chosen record, its id is sent anyway. */
+  bodyOf?: (values: Start) => object
+  /** What a conflict (409) means, where there may be one. */
+  conflict?: string
+  children: (form: UseFormReturnType<Start>) => ReactNode
+}
+
+/** The dialog that creates a record. A field that chooses another record is called as the API calls its id. */
+export function CreateRecord<K extends RecordKind, Start extends Values>(props: Props<K, Start>) {
+  const { kind, opened, onClose, onCreated, start, bodyOf, conflict = '', children } = props
+  const t = useTexts()
+  const names = useNames(kind)
+  const { nameOf }: Kind = useKind(kind)
+  const refresh = useRefreshAfter(kind)
+  function send(values: Start): Promise<RecordOf<K>> {
+    const body: Values = { ...values, ...bodyOf?.(values) }
+    for (const name of Object.keys(body))
+      if (name.endsWith('_id')) body[name] = (body[name] as Choice | null)?.id ?? null
+    const sent = recordApi(kind).create(body as NewOf<K>)
+    return conflict ? inWords(sent, conflict) : sent
+  }
+  return (
+    <FormDialog
+      title={names.create}
+      action={names.create}
+      opened={opened}
+      onClose={onClose}
+      start={start}
+      send={send}
+      onSent={(record) => {
+        tell(t.app.created(nameOf(record as never)))
+        refresh()
+        onCreated?.(record)
+      }}
+    >
+      {children}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,38 @@
+import type { ChangesOf, RecordKind, RecordOf } from '../api/record-api.ts'
+import { Field, type FieldKind } from '../ui/fields.tsx'
+import { type Kind, type Kinds, useKinds, useLabels } from './kinds.ts'
+import { ReferenceField } from './reference-field.tsx'
+
+/** Stores changes of a record; undefined for those who may only read. */
+export type Save<K extends RecordKind> = ((changes: ChangesOf<K>) => Promise<unknown>) | undefined
+
+/** A field by its name, and how it is written; the kind of the record where it refers to one. */
+export type Fact<K extends RecordKind> = readonly [keyof RecordOf<K> & string, FieldKind | RecordKind]
+
+type Props<K extends RecordKind> = {
+  kind: K
+  record: RecordOf<K>
+  fields: readonly Fact<K>[]
+  save: Save<K>
+}
+
+/** Facts of a record, each edited in place. */
+export function Facts<K extends RecordKind>({ kind, record, fields, save }: Props<K>) {
+  const kinds = useKinds()
+  const labelOf = useLabels(kind)
+  const values = record as Record<string, unknown>
+  return fields.map(([name, type]) => {
+    const onSave = save && ((value: unknown) => save({ [name]: value } as ChangesOf<K>))
+    const shared = { label: labelOf(name), onSave }
+    if (!isKind(kinds, type))
+      return <Field key={name} {...shared} kind={type} value={values[name] as string | number | null} />
+    const { noun, nameOf }: Kind = kinds[type]
+    // Some records embed what they refer to; of others only the id is known.
+    const embedded = values[noun] as (Parameters<typeof nameOf>[0] & { id: number }) | null | undefined
+    const id = values[name] as number | null
+    const value = embedded ? { id: embedded.id, name: nameOf(embedded) } : id ? { id } : null
+    return <ReferenceField key={name} {...shared} kind={type} value={value} />
+  })
+}
+
+const isKind = (kinds: Kinds, type: string): type is RecordKind => type in kinds

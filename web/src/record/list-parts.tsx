@@ -1,0 +1,63 @@
+import { useMemo } from 'react'
+import type { RecordKind } from '../api/record-api.ts'
+import type { Texts } from '../texts/texts.ts'
+import type { Filter } from '../ui/filters.tsx'
+import type { Column } from '../ui/table.tsx'
+import { Ago } from '../ui/values.tsx'
+import { useSearch } from './choices.tsx'
+import { useLabels } from './kinds.ts'
+import { RecordName } from './linked.tsx'
+
+/** When the rows were created or changed. */
+export const dateColumn = <Id extends 'created_at' | 'updated_at'>(
+  t: Texts,
+  id: Id,
+  extra = true,
+): Column<Record<Id, string>> => ({
+  id,
+  label: t.app[id],
+  sort: id,
+  down: true,
+  extra,
+  cell: (row) => <Ago at={row[id]} />,
+})
+
+/** The ids of the rows. */
+export const numberColumn = (t: Texts): Column<{ id: number }> => ({
+  id: 'id',
+  label: t.app.number,
+  sort: 'id',
+  down: true,
+  number: true,
+  extra: true,
+  cell: ({ id }) => id,
+})
+
+/** Filters by the records that the rows refer to: fields with their kinds, constant, beside the component. */
+export function useReferenceFilters(list: RecordKind, fields: readonly [string, RecordKind][]): Filter[] {
+  const labelOf = useLabels(list)
+  const search = useSearch()
+  return useMemo(
+    () =>
+      fields.map(([name, kind]) => ({
+        name,
+        label: labelOf(name),
+        reference: { kind, search: search(kind) },
+        show: (id) => <RecordName kind={kind} id={Number(id)} />,
+      })),
+    [fields, labelOf, search],
+  )
+}
+
+/** Filters by the day of creation, which every list has. */
+export const createdFilters = (t: Texts): Filter[] => [
+  { name: 'created_from', label: t.app.created_from, kind: 'date' },
+  { name: 'created_to', label: t.app.created_to, kind: 'date' },
+]
+
+/** A filter by one custom field, written as field=value. */
+export const customFieldFilter = (t: Texts): Filter => ({
+  name: 'custom_field',
+  label: t.record.custom_field,
+  placeholder: t.record.custom_field_hint,
+})

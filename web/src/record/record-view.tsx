@@ -1,0 +1,101 @@
+import type { ReactNode } from 'react'
+import { type RecordKind, type RecordOf, recordApi } from '../api/record-api.ts'
+import { useCommands } from '../app/commands.ts'
+import { useMay } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { DeleteButton } from '../ui/delete-button.tsx'
+import { Field } from '../ui/fields.tsx'
+import { Ago, Initials } from '../ui/values.tsx'
+import { CustomFields } from './custom-fields.tsx'
+import type { Save } from './facts.tsx'
+import { type Kind, type Linked, type RecordProps, useKind, useNames } from './kinds.ts'
+import { RecordLayout, type RecordTab } from './record-layout.tsx'
+import { ReadRecord } from './record-page.tsx'
+import { useStored } from './refresh.ts'
+import { useRelatedTabs } from './related.tsx'
+import { Timeline } from './timeline.tsx'
+import { useToTrash } from './to-trash.ts'
+
+type Parts = {
+  icon?: ReactNode
+  subtitle?: ReactNode
+  actions?: ReactNode
+  facts: ReactNode
+  /** What new records in its tabs begin with, beside the record itself. */
+  linked?: Linked
+  /** Between the timeline and the tabs of other records. */
+  tabs?: RecordTab[]
+  last_tabs?: RecordTab[]
+}
+
+type Props<K extends RecordKind> = RecordProps & {
+  kind: K
+  /** Left out: as every record is restored. */
+  restore?: (record: RecordOf<K>) => Promise<unknown>
+  children: (record: RecordOf<K>, save: Save<K>) => Parts
+}
+
+/** A record with all that belongs to it, on its page and in the side panel: the kind adds what only it has. */
+export function RecordView<K extends RecordKind>(props: Props<K>) {
+  return (
+    <ReadRecord query={recordApi(props.kind).query(props.id)}>
+      {(record) => <KnownRecord key={props.id} {...props} record={record} />}
+    </ReadRecord>
+  )
+}
+
+type Common = { created_at: string; updated_at: string; custom_fields?: Record<string, unknown> }
+
+function KnownRecord<K extends RecordKind>(props: Props<K> & { record: RecordOf<K> }) {
+  const { kind, id, record, panel = false, onLeave, restore, children } = props
+  const t = useTexts()
+  const { path, noun, nameOf, person = false, timeline }: Kind = useKind(kind)
+  const names = useNames(kind)
+  const writes = useMay()(`${kind}:write`)
+  const toTrash = useToTrash()
+  const store = useStored(kind, id)
+  const save: Save<K> = writes ? store : undefined
+  const name = nameOf(record as never)
+  const parts = children(record, save)
+  const related = useRelatedTabs(kind, id, { ...parts.linked, [noun]: { id, name } })
+  const { created_at, updated_at, custom_fields } = record as unknown as Common
+
+  const remove = () =>
+    toTrash({ kind, id, name, leave: onLeave, restore: restore && (() => restore(record)) })
+  useCommands(writes ? [{ id: `delete-${kind}`, label: names.delete, group: 'actions', run: remove }] : [])
+  const first: RecordTab[] = timeline
+    ? [{ id: 'timeline', label: t.app.timeline, content: <Timeline kind={kind} id={id} /> }]
+    : []
+  return (
+    <RecordLayout
+      panel={panel}
+      editable={writes}
+      back={{ to: path, label: names.back }}
+      icon={parts.icon ?? <Initials name={name} square={!person} />}
+      title={name}
+      subtitle={parts.subtitle}
+      actions={
+        <>
+          {parts.actions}
+          {writes && <DeleteButton label={names.delete} onDelete={remove} />}
+        </>
+      }
+      facts={
+        <>
+          {parts.facts}
+          {custom_fields && (
+            <CustomFields
+              value={custom_fields}
+              onSave={save && ((changes) => save({ custom_fields: changes } as never))}
+            />
+          )}
+          <div className="fields record-dates">
+            <Field label={t.app.created_at} value={null} shown={<Ago at={created_at} />} />
+            <Field label={t.app.updated_at} value={null} shown={<Ago at={updated_at} />} />
+          </div>
+        </>
+      }
+      tabs={[...first, ...(parts.tabs ?? []), ...related, ...(parts.last_tabs ?? [])]}
+    />
+  )
+}

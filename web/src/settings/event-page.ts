@@ -1,0 +1,14 @@
+import { all_kinds } from '../kinds.ts'
+
+/** The page of the record that an event is about, by the bytes that were sent; null where there is none. */
+export function pageOfEvent(event: string, body: string | undefined): string | null {
+  const [noun = '', verb] = event.split('.')
+  const page = all_kinds.find((kind) => kind.noun === noun)?.path
+  if (!page || !body || verb === 'deleted') return null
+  try {
+    const id = (JSON.parse(body) as { data?: { id?: unknown } }).data?.id
+    return typeof id === 'number' ? `${page}/${id}` : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,66 @@
+type Side = Record<string, unknown> | null | undefined
+/** What an entry of the audit log says of its record. */
+type Entry = { kind: string; record_id: number | string; action: string; before?: Side; after?: Side }
+type NamedEntry = Entry & { actor: { id: string | null; name: string | null } }
+
+type Paths = Partial<Record<string, { path: string }>>
+
+// Records that have a page but do not go to the trash.
+const others: Paths = {
+  webhooks: { path: '/settings/webhooks' },
+  deliveries: { path: '/settings/deliveries' },
+}
+// The page that lists records without a page of their own.
+const pages: Record<string, string> = {
+  api_keys: '/settings/keys',
+  members: '/settings/members',
+  users: '/settings/members',
+  invitations: '/settings/members',
+  workspaces: '/settings/workspace',
+}
+
+/** The page of the record after this entry; null where there is none. */
+function linkOf(entry: Entry, kinds: Paths): string | null {
+  const { kind, record_id, action, before, after } = entry
+  if (action === 'removed' || action === 'erased') return null
+  if (kind === 'notes') {
+    const contact_id = after?.contact_id ?? before?.contact_id
+    return contact_id ? `/contacts/${contact_id}?tab=notes` : null
+  }
+  if (action === 'deleted') return kinds[kind] ? `/trash?kind=${kind}` : (pages[kind] ?? null)
+  const path = (kinds[kind] ?? others[kind])?.path
+  return path ? `${path}/${record_id}` : (pages[kind] ?? null)
+}
+
+const keyOf = ({ kind, record_id }: Entry) => `${kind} ${record_id}`
+
+/** The pages of the records of entries, the newest first: the latest of the entries about a record counts. */
+export function linksOf(entries: readonly Entry[], kinds: Paths): (entry: Entry) => string | null {
+  const last = new Map(entries.toReversed().map((entry) => [keyOf(entry), entry.action]))
+  return (entry) => linkOf({ ...entry, action: last.get(keyOf(entry)) ?? entry.action }, kinds)
+}
+
+/** What a person calls the record, if the entry has it. */
+function nameIn({ before, after }: Entry): string | null {
+  const sides = { ...before, ...after }
+  const { first_name, last_name, name, subject, title, email } = sides
+  if (first_name && last_name) return `${first_name} ${last_name}`
+  for (const text of [name, subject, title, email]) if (typeof text === 'string' && text) return text
+  return null
+}
+
+/** The names of the records that entries are about: the latest name, else the id, shortened where it is long. */
+export function namesOf(entries: readonly NamedEntry[]): (entry: Entry) => string {
+  const names = new Map<string, string>()
+  for (const { actor } of entries)
+    if (actor.id && actor.name)
+      for (const kind of ['users', 'members', 'api_keys']) names.set(`${kind} ${actor.id}`, actor.name)
+  for (const entry of entries) {
+    const name = names.has(keyOf(entry)) ? null : nameIn(entry)
+    if (name) names.set(keyOf(entry), name)
+  }
+  return (entry) => {
+    const id = String(entry.record_id)
+    return nameIn(entry) ?? names.get(keyOf(entry)) ?? (id.length > 16 ? `${id.slice(0, 12)}…` : id)
+  }
+}
