@@ -3,42 +3,8 @@ import type { Db } from '../../db/db.ts'
 import type { AuditLogTable } from '../../db/tables.ts'
 import { type NamedActor, namedActors } from '../../events/actors.ts'
 import { type ListedSides, listed_sides, listedSides, sideOf } from '../../events/audit.ts'
+import { type AuditFilters, newestIds, type Window } from './matching.ts'
 import type { AuditEntry, ListedAuditEntry } from './schema.ts'
-
-export type AuditFilters = {
-  /** Entries of these kinds alone; null: of all. */
-  kinds: readonly string[] | null
-  record_id?: string | undefined
-  action?: string | undefined
-  actor_id?: string | undefined
-  from?: string | undefined
-  to?: string | undefined
-}
-
-/** A place in the log: the time and the id of an entry. */
-export type Place = readonly [string, number]
-
-type Window = { limit: number; offset?: number; after?: Place | null }
-
-function matching(db: Db, workspace_id: number, { kinds: _, from, to, ...equal }: AuditFilters) {
-  let query = db.selectFrom('audit_log').where('workspace_id', '=', workspace_id)
-  for (const [name, value] of Object.entries(equal))
-    if (value !== undefined) query = query.where(sql.ref<string>(name), '=', value)
-  if (from !== undefined) query = query.where('occurred_at', '>=', from)
-  if (to !== undefined) query = query.where('occurred_at', '<=', to)
-  return query
-}
-
-/** How many entries match; counted, by an index. */
-export async function countEntries(db: Db, workspace_id: number, filters: AuditFilters): Promise<number> {
-  const { kinds } = filters
-  if (kinds?.length === 0) return 0
-  const all = matching(db, workspace_id, filters)
-  const { n } = await (kinds ? all.where('kind', 'in', kinds) : all)
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return n
-}
 
 const columns = [
   'id',
@@ -58,7 +24,6 @@ export async function listEntries(
   filters: AuditFilters,
   window: Window,
 ): Promise<ListedAuditEntry[]> {
-  if (filters.kinds?.length === 0) return []
   const rows = await newest(db, workspace_id, filters, window)
   const actors = rows.map(({ actor_kind: kind, actor_id: id }) => ({ kind, id }))
   const named = await namedActors(db, workspace_id, actors)
@@ -88,34 +53,6 @@ async function newest(
     WHERE a.workspace_id = ${workspace_id} AND a.id = chosen.column1`.execute(db)
   const by_id = new Map(rows.map((row) => [row.id, row]))
   return ids.flatMap((id) => by_id.get(id) ?? [])
-}
-
-async function newestIds(
-  db: Db,
-  workspace_id: number,
-  filters: AuditFilters,
-  { limit, offset = 0, after }: Window,
-): Promise<number[]> {
-  const { kinds, action, actor_id } = filters
-  let all = matching(db, workspace_id, filters).select(['id', 'occurred_at'])
-  if (after) all = all.where(sql<boolean>`(occurred_at, id) < (${after[0]}, ${after[1]})`)
-  const latest = (query: typeof all) => query.orderBy('occurred_at', 'desc').orderBy('id', 'desc')
-  const [only] = kinds?.length === 1 ? kinds : []
-  if (only !== undefined) all = all.where('kind', '=', only)
-  // Their own indexes have the order of the list, and the kind behind it.
-  else if (kinds && (action ?? actor_id) !== undefined)
-    all = all.where(sql<string>`coalesce(kind, null)`, 'in', kinds)
-  else if (kinds) {
-    // Each kind is cut by its own index before all are sorted together: a rare one costs no walk through the log.
-    const parts = kinds.map((kind, n) => {
-      const part = latest(all.where('kind', '=', kind)).limit(limit + offset)
-      return sql`SELECT id, occurred_at FROM (${part}) AS ${sql.ref(`part_${n}`)}`
-    })
-    const { rows } = await sql<{ id: number }>`${sql.join(parts, sql` UNION ALL `)}
-      ORDER BY occurred_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`.execute(db)
-    return rows.map(({ id }) => id)
-  }
-  return (await latest(all).limit(limit).offset(offset).execute()).map(({ id }) => id)
 }
 
 /** One entry of these kinds (null: of any) with both sides, however long they are; null when there is none. */

@@ -1,6 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import type { Delivery } from '../registration/schema.ts'
 
 /** What is asked of the delivery log; `from` and `to` are inclusive times. */
@@ -19,7 +19,7 @@ export type Sought = Filters & { shown: Shown; removed: readonly string[] }
 export type Window = { limit: number; offset: number; before: string | null }
 
 // So many rows of the log are looked at in about 5 ms.
-const slice = 5000
+const seen_at_once = 5000
 
 /** What a row of the log must be. With a sign before it, a column leads SQLite to no index. */
 export function matching(
@@ -48,61 +48,34 @@ export function matching(
   return all.length ? sql<SqlBool>`${sql.join(all, sql` AND `)}` : sql<SqlBool>`TRUE`
 }
 
-/** An index of the log, followed from its end: what all of it has in common, its order, and where it begins and ends. */
-type Way = {
-  along: RawBuilder<unknown>
-  columns: RawBuilder<unknown>
-  order: RawBuilder<unknown>
-  first: RawBuilder<unknown>
-  last: RawBuilder<unknown>
-}
-type Place = { id: string; created_at?: string }
-
-function wayById(
+function rangeById(
   workspace_id: number,
   { webhook_id, event, status, removed }: Sought,
   before: string | null = null,
-): Way {
-  const mine = sql`workspace_id = ${workspace_id}`
+): Range {
+  const mine = sql<SqlBool>`workspace_id = ${workspace_id}`
   // Cancelled rows and rows to be cancelled are in two ranges of the index.
   const by_status = status !== undefined && !(status === 'cancelled' && removed.length)
   const along =
     webhook_id !== undefined
-      ? sql`${mine} AND webhook_id = ${webhook_id}`
+      ? sql<SqlBool>`${mine} AND webhook_id = ${webhook_id}`
       : event !== undefined
-        ? sql`${mine} AND event = ${event}`
+        ? sql<SqlBool>`${mine} AND event = ${event}`
         : by_status
-          ? sql`${mine} AND status = ${status}`
+          ? sql<SqlBool>`${mine} AND status = ${status}`
           : mine
-  const first = before === null ? sql`TRUE` : sql`id < ${before}`
-  return { along, columns: sql`id`, order: sql`id DESC`, first, last: sql`TRUE` }
+  const first = before === null ? undefined : sql<SqlBool>`id < ${before}`
+  return { table: 'webhook_deliveries', along, order: ['id'], descending: true, first }
 }
 
-function wayByTime(workspace_id: number, { from, to }: Sought): Way {
-  return {
-    along: sql`workspace_id = ${workspace_id}`,
-    columns: sql`created_at, id`,
-    order: sql`created_at DESC, id DESC`,
-    first: to === undefined ? sql`TRUE` : sql`created_at <= ${to}`,
-    last: from === undefined ? sql`TRUE` : sql`created_at >= ${from}`,
-  }
-}
-
-/** The conditions of one slice after the other; between two of them others are served. */
-async function* slices(db: Db, way: Way): AsyncGenerator<RawBuilder<unknown>> {
-  const { along, columns, order, last } = way
-  const place = ({ id, created_at }: Place) =>
-    created_at === undefined ? sql`(${id})` : sql`(${created_at}, ${id})`
-  // One bound at each end: of two, SQLite would follow only one, and look through what the other leaves out.
-  for (let upper = way.first; ; await turn()) {
-    const { rows } = await sql<Place>`SELECT ${columns} FROM webhook_deliveries
-      WHERE ${along} AND ${upper} AND ${last} ORDER BY ${order} LIMIT 1 OFFSET ${slice - 1}`.execute(db)
-    const [lowest] = rows
-    if (!lowest) return yield sql`${along} AND ${upper} AND ${last}`
-    yield sql`${along} AND ${upper} AND (${columns}) >= ${place(lowest)}`
-    upper = sql`(${columns}) < ${place(lowest)}`
-  }
-}
+const rangeByTime = (workspace_id: number, { from, to }: Sought): Range => ({
+  table: 'webhook_deliveries',
+  along: sql`workspace_id = ${workspace_id}`,
+  order: ['created_at', 'id'],
+  descending: true,
+  first: to === undefined ? undefined : sql`created_at <= ${to}`,
+  last: from === undefined ? undefined : sql`created_at >= ${from}`,
+})
 
 /**
  * The ids of a page of the log, newest first, on SQLite where no index holds just what is asked for: it is read slice by
@@ -116,7 +89,7 @@ export async function idsInSlices(
 ): Promise<string[]> {
   const found: string[] = []
   let to_skip = offset
-  for await (const where of slices(db, wayById(workspace_id, sought, before))) {
+  for await (const { where } of slicesOf(db, rangeById(workspace_id, sought, before), seen_at_once)) {
     const { rows } = await sql<{ id: string }>`SELECT id FROM webhook_deliveries
       WHERE ${where} AND ${matching(sought, '+')} ORDER BY id DESC`.execute(db)
     const skipped = Math.min(to_skip, rows.length)
@@ -130,9 +103,9 @@ export async function idsInSlices(
 /** How many deliveries match, counted in the same way. */
 export async function countInSlices(db: Db, workspace_id: number, sought: Sought): Promise<number> {
   const by_time = sought.from !== undefined || sought.to !== undefined
-  const way = by_time ? wayByTime(workspace_id, sought) : wayById(workspace_id, sought)
+  const range = by_time ? rangeByTime(workspace_id, sought) : rangeById(workspace_id, sought)
   let counted = 0
-  for await (const where of slices(db, way)) {
+  for await (const { where } of slicesOf(db, range, seen_at_once)) {
     const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM webhook_deliveries
       WHERE ${where} AND ${matching(sought, '+')}`.execute(db)
     counted += rows[0]?.n ?? 0

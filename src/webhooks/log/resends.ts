@@ -1,6 +1,7 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
+import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import { allowLong, lockRow } from '../../db/locks.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
@@ -83,23 +84,19 @@ async function failedIds(
 ): Promise<string[]> {
   const ids: string[] = []
   if (shown && !shown.length) return ids
-  const mine = sql`FROM webhook_deliveries WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id}`
   // Pings are not resent. The `+` keeps SQLite on the webhook's index.
   const plain = (column: string) => sql`${sql.raw(engineOf(tx) === 'sqlite' ? '+' : '')}${sql.ref(column)}`
   const wanted = sql`${plain('status')} = 'failed' AND ${plain('event')} <> 'ping'
     ${since === null ? sql`` : sql`AND ${plain('created_at')} >= ${since}`}
     ${shown ? sql`AND ${plain('event')} IN (${sql.join(shown)})` : sql``}`
-  for (let after = ''; ; ) {
-    const found = await sql<{ id: string }>`SELECT id ${mine} AND id > ${after}
-      ORDER BY id LIMIT 1 OFFSET ${seen_at_once - 1}`.execute(tx)
-    const end = found.rows[0]?.id
-    const within = end === undefined ? sql`id > ${after}` : sql`id > ${after} AND id <= ${end}`
-    const { rows } = await sql<{ id: string }>`SELECT id ${mine} AND ${within} AND ${wanted}
-      ORDER BY id`.execute(tx)
+  const along = sql<SqlBool>`workspace_id = ${workspace_id} AND webhook_id = ${webhook_id}`
+  const log: Range = { table: 'webhook_deliveries', along, order: ['id'] }
+  for await (const { where } of slicesOf(tx, log, seen_at_once)) {
+    const { rows } = await sql<{ id: string }>`SELECT id FROM webhook_deliveries
+      WHERE ${where} AND ${wanted} ORDER BY id`.execute(tx)
     for (const { id } of rows) ids.push(id)
-    if (end === undefined) return ids
-    after = end
   }
+  return ids
 }
 
 const id_columns = { workspace_id: 'bigint!', id: 'text!' } as const

@@ -1,0 +1,149 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { type Range, slicesOf } from '../../db/lists/slices.ts'
+import { engineOf } from '../../db/statements/prepare.ts'
+
+export type AuditFilters = {
+  /** Entries of these kinds alone; null: of all. */
+  kinds: readonly string[] | null
+  record_id?: string | undefined
+  action?: string | undefined
+  actor_id?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+/** A place in the log: the time and the id of an entry. */
+export type Place = readonly [string, number]
+
+export type Window = { limit: number; offset?: number; after?: Place | null }
+
+type Condition = RawBuilder<SqlBool>
+
+// SQLite counts or skips so many entries of an index in about 2 ms.
+const counted_at_once = 20_000
+// Entries that are looked at one by one are read from the table, in about 5 ms.
+const looked_at_once = 5000
+// PostgreSQL holds nobody up, and each statement is a journey.
+const at_once_on_postgres = 200_000
+
+function sizeFor(db: Db, is_looked_at: boolean): number {
+  if (engineOf(db) === 'postgres') return at_once_on_postgres
+  return is_looked_at ? looked_at_once : counted_at_once
+}
+
+// What an index of the log knows before the time: the first one that fits the filters leads to the entries.
+const leads = [['kind', 'record_id'], ['actor_id'], ['action'], ['kind'], []] as const
+
+const both = (conditions: Condition[]): Condition => sql`${sql.join([sql`TRUE`, ...conditions], sql` AND `)}`
+const union = (queries: RawBuilder<unknown>[]) => sql.join(queries, sql` UNION ALL `)
+
+/** The entries that an index gives, newest first, and what each of them must be beside. */
+function wayOf(workspace_id: number, filters: AuditFilters, after: Place | null = null) {
+  const { kinds, record_id, action, actor_id, from, to } = filters
+  const kind = kinds?.length === 1 ? kinds[0] : undefined
+  const equal = { kind, record_id, action, actor_id }
+  const lead: readonly string[] =
+    leads.find((names) => names.every((name) => equal[name] !== undefined)) ?? []
+  const along = [sql<SqlBool>`workspace_id = ${workspace_id}`]
+  // Of an expression, SQLite takes no other index.
+  const rest: Condition[] = []
+  for (const [name, value] of Object.entries(equal))
+    if (value === undefined) continue
+    else if (lead.includes(name)) along.push(sql`${sql.ref(name)} = ${value}`)
+    else rest.push(sql`coalesce(${sql.ref(name)}, NULL) = ${value}`)
+  if (kinds && kind === undefined) rest.push(sql`coalesce(kind, NULL) IN (${sql.join(kinds)})`)
+  const until = to === undefined ? undefined : sql<SqlBool>`occurred_at <= ${to}`
+  const range: Range = {
+    table: 'audit_log',
+    along: both(along),
+    order: ['occurred_at', 'id'],
+    descending: true,
+    first: after && !(to && to < after[0]) ? sql`(occurred_at, id) < (${after[0]}, ${after[1]})` : until,
+    last: from === undefined ? undefined : sql`occurred_at >= ${from}`,
+  }
+  return { range, rest }
+}
+
+/** Filters that each one index serves: with several kinds alone, one for each kind. */
+function partsOf(filters: AuditFilters): AuditFilters[] {
+  const { kinds, action, actor_id } = filters
+  if (!kinds || kinds.length === 1 || (action ?? actor_id) !== undefined) return [filters]
+  return kinds.map((kind) => ({ ...filters, kinds: [kind] }))
+}
+
+async function countOf(db: Db, entries: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (${entries}) AS entries`.execute(db)
+  return Number(rows[0]?.n)
+}
+
+async function idsOf(db: Db, entries: RawBuilder<unknown>, limit: number, offset: number): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`SELECT id FROM (${entries}) AS entries
+    ORDER BY occurred_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+const entriesOf = (where: Condition) => sql`SELECT id, occurred_at FROM audit_log WHERE ${where}`
+
+/** How many entries match. They are counted by an index, and slice by slice, however long the log is. */
+export async function countEntries(db: Db, workspace_id: number, filters: AuditFilters): Promise<number> {
+  if (filters.kinds?.length === 0) return 0
+  let total = 0
+  for (const part of partsOf(filters)) {
+    const { range, rest } = wayOf(workspace_id, part)
+    const size = sizeFor(db, rest.length > 0)
+    for await (const { where, is_full } of slicesOf(db, range, size))
+      total += is_full && !rest.length ? size : await countOf(db, entriesOf(both([where, ...rest])))
+  }
+  return total
+}
+
+/** The ids of a page, newest first. */
+export async function newestIds(
+  db: Db,
+  workspace_id: number,
+  filters: AuditFilters,
+  window: Window,
+): Promise<number[]> {
+  if (filters.kinds?.length === 0) return []
+  const parts = partsOf(filters)
+  const ways = parts.map((part) => wayOf(workspace_id, part, window.after))
+  const { limit, offset = 0 } = window
+  const is_near = (offset + limit) * ways.length <= counted_at_once
+  if (!is_near || ways.some(({ rest }) => rest.length)) return idsInSlices(db, workspace_id, filters, window)
+  // Each kind is cut by its own index before all are sorted together: a rare one costs no walk through the log.
+  const newest = ways.map(({ range: { along, first, last } }, n) => {
+    const where = both([along, ...[first, last].filter((bound) => bound !== undefined)])
+    const part = sql`${entriesOf(where)} ORDER BY occurred_at DESC, id DESC LIMIT ${offset + limit}`
+    return sql`SELECT id, occurred_at FROM (${part}) AS ${sql.ref(`part_${n}`)}`
+  })
+  return idsOf(db, union(newest), limit, offset)
+}
+
+async function idsInSlices(
+  db: Db,
+  workspace_id: number,
+  filters: AuditFilters,
+  { limit, offset = 0, after }: Window,
+): Promise<number[]> {
+  const { range, rest } = wayOf(workspace_id, filters, after)
+  const parts = partsOf(filters)
+  const by_kind = parts.length > 1
+  // Within a slice of time, each kind's own index knows its entries.
+  const choices = by_kind ? parts.map(({ kinds }) => sql<SqlBool>`kind = ${kinds?.[0]}`) : [both(rest)]
+  const size = sizeFor(db, rest.length > 0 && !by_kind)
+  const ids: number[] = []
+  let to_skip = offset
+  for await (const { where, is_full } of slicesOf(db, range, size)) {
+    const entries = union(choices.map((choice) => entriesOf(both([where, choice]))))
+    if (to_skip) {
+      const n = is_full && !rest.length ? size : await countOf(db, entries)
+      const skipped = Math.min(to_skip, n)
+      to_skip -= skipped
+      if (skipped === n) continue
+      ids.push(...(await idsOf(db, entries, limit, skipped)))
+    } else ids.push(...(await idsOf(db, entries, limit - ids.length, 0)))
+    if (ids.length === limit) break
+  }
+  return ids
+}
