@@ -85,7 +85,7 @@ export const remove: Command = {
         await lockAccount(tx, user.id)
         await closeAccount(tx, context, user.id)
       })
-      await removeClosed(db, user.id)
+      await removeClosed(db, user.id, context.now)
       return { email: user.email, alone }
     })
     io.out(`Deleted the account of ${email}.`)

@@ -24,7 +24,7 @@ export async function removeOver(db: Db, clock: Clock, stopping?: AbortSignal): 
   while ((await inOne((tx) => removeOldFailures(tx, clock.elapsed(), batch))) === batch);
   const left_before = isoTime(now - left_days * day_ms)
   for (const { id } of await leftBefore(db, left_before)) {
-    if (await inOne((tx) => closeLeft(tx, clock, id, left_before))) await removeClosed(db, id)
+    if (await inOne((tx) => closeLeft(tx, clock, id, left_before))) await removeClosed(db, id, isoTime(now))
   }
 }
 

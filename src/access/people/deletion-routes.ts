@@ -42,8 +42,10 @@ export function deletionRoutes(app: App, { db, write, stillIn, throttle }: Deps)
       if (problems.length) throw invalid(problems)
       const proof = await proven(request, String(request.body.current_password))
       if (!proof) throw invalid([wrongPassword])
+      let now = ''
       return write.inSteps(request, reply, {
         async before(tx, context) {
+          now = context.now
           await lockAccount(tx, user_id)
           await stillIn(tx, request)
           // Changed while it was checked: then it is not the current one any more.
@@ -52,7 +54,7 @@ export function deletionRoutes(app: App, { db, write, stillIn, throttle }: Deps)
           await closeAccount(tx, context, user_id)
         },
         // Only now: whoever is refused keeps what the audit log tells.
-        meanwhile: () => removeClosed(db, user_id),
+        meanwhile: () => removeClosed(db, user_id, now),
         after: async () => ({ body: deleted('The account'), set_cookie: noCookie(request) }),
       })
     },

@@ -5,15 +5,21 @@ import type { Context } from '../../events/context.ts'
 import { revokeInvitationsBy } from './invitations.ts'
 import { isLastOwner } from './members.ts'
 import { workspacesOf } from './memberships.ts'
-import { forgetPerson } from './traces.ts'
+import { closed_key, forgetPerson } from './traces.ts'
 
 /** How long an account stays that is in no workspace any more: whoever was removed by mistake comes back with it. */
 export const left_days = 30
 
-/** What is left of a closed account: no e-mail has such a key, no password such a hash, and cleaning finds it at once. */
+/** What is left of a closed account: no password has such a hash, and cleaning finds it at once. */
 const closed = {
-  ...{ name: '', email: '', email_key: 'CLOSED', password_hash: '', time_zone: null, language: null },
-  ...{ reset_hash: null, reset_expires_at: null, left_at: '1970-01-01T00:00:00.000Z' },
+  name: '',
+  email: '',
+  password_hash: '',
+  time_zone: null,
+  language: null,
+  reset_hash: null,
+  reset_expires_at: null,
+  left_at: '1970-01-01T00:00:00.000Z',
 }
 
 /** The names of the workspaces that would have no owner without this person. */
@@ -48,12 +54,20 @@ export async function closeAccount(
   }
   for (const table of ['memberships', 'sessions'] as const)
     await tx.deleteFrom(table).where('user_id', '=', user_id).execute()
-  await tx.updateTable('users').set(closed).where('id', '=', user_id).execute()
+  const user = await tx.selectFrom('users').select('email_key').where('id', '=', user_id).executeTakeFirst()
+  if (!user) return
+  // After a crash, cleaning closes it once more.
+  const email_key = user.email_key.startsWith(closed_key) ? user.email_key : closed_key + user.email_key
+  await tx
+    .updateTable('users')
+    .set({ ...closed, email_key })
+    .where('id', '=', user_id)
+    .execute()
 }
 
 /** Forgets the person of a closed account, and removes it. May be repeated. */
-export async function removeClosed(db: Db, user_id: string): Promise<void> {
-  await forgetPerson(db, user_id)
+export async function removeClosed(db: Db, user_id: string, now: string): Promise<void> {
+  await forgetPerson(db, user_id, now)
   await transaction(db, (tx) => tx.deleteFrom('users').where('id', '=', user_id).execute())
 }
 

@@ -1,7 +1,11 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
+import { type Range, slicesOf } from '../../db/lists/slices.ts'
+import { emailKey, hasAccount } from './users.ts'
 
 const page_size = 200
+/** Before the key of an e-mail in a closed account: no e-mail has such a key. */
+export const closed_key = 'CLOSED '
 /** What an entry of the audit log tells of a person; a role, or the kind of a change, stays. */
 const personal = ['name', 'email', 'time_zone', 'language', 'user_agent', 'address']
 
@@ -20,30 +24,47 @@ type Entry = {
 }
 
 /**
- * Takes what tells who a person was out of the audit log, and removes the invitations that the person has accepted. What was
+ * Takes what tells who a person was out of the audit log, and removes the invitations to the person that are over. What was
  * done, when, and by which id, stays. In small transactions, which may be repeated: the account is closed before, and its row removed after it.
  */
-export async function forgetPerson(db: Db, user_id: string): Promise<void> {
-  let last = 0
-  for (;;) {
+export async function forgetPerson(db: Db, user_id: string, now: string): Promise<void> {
+  // The entries that tell the e-mails go last: after a crash they tell them again.
+  const emails = await emailsOf(db, user_id)
+  for await (const ids of pagesOfWorkspaces(db, 'invitations'))
+    for (const workspace_id of ids) await forgetInvitations(db, workspace_id, emails, now)
+  for await (const ids of pagesOfWorkspaces(db))
+    await transaction(db, async (tx) => {
+      const { entries, invitations } = await entriesAbout(tx, ids, user_id)
+      for (const entry of entries) await forgetEntry(tx, entry)
+      if (invitations.length) await tx.deleteFrom('invitations').where('id', 'in', invitations).execute()
+    })
+  await forgetSignIns(db, user_id)
+}
+
+/** The ids of all workspaces, or of those with entries of a kind, in pages. */
+async function* pagesOfWorkspaces(db: Db, kind?: string): AsyncGenerator<number[]> {
+  for (let last = 0; ; ) {
     const page = await db
       .selectFrom('workspaces')
       .select('id')
+      .select(
+        sql<number>`EXISTS (SELECT 1 FROM audit_log AS a
+        WHERE a.workspace_id = workspaces.id AND a.kind = ${kind ?? ''})`.as('has_kind'),
+      )
       .where('id', '>', last)
       .orderBy('id')
       .limit(page_size)
       .execute()
     const end = page.at(-1)
-    if (!end) break
-    const ids = page.map(({ id }) => id)
-    await transaction(db, (tx) => forgetIn(tx, ids, user_id))
+    if (!end) return
+    yield page.filter(({ has_kind }) => kind === undefined || has_kind).map(({ id }) => id)
     last = end.id
   }
-  await forgetSignIns(db, user_id)
 }
 
-async function forgetIn(tx: Db, workspace_ids: number[], user_id: string): Promise<void> {
-  const log = tx.selectFrom('audit_log').where('workspace_id', 'in', workspace_ids)
+/** The entries about a person, those of the invitations that the person has accepted included, and these invitations. */
+async function entriesAbout(db: Db, workspace_ids: number[], user_id: string) {
+  const log = db.selectFrom('audit_log').where('workspace_id', 'in', workspace_ids)
   const accepted = await log
     .select('record_id')
     .where('action', '=', 'accepted')
@@ -55,16 +76,69 @@ async function forgetIn(tx: Db, workspace_ids: number[], user_id: string): Promi
     [['users', 'members'], [user_id]],
     [['invitations'], invitations],
   ]
+  const entries: Entry[] = []
   for (const [kinds, records] of about) {
     if (!records.length) continue
-    const entries = await log
+    const found = await log
       .select(['workspace_id', 'id', 'before', 'after'])
       .where('kind', 'in', kinds)
       .where('record_id', 'in', records)
       .execute()
-    for (const entry of entries) await forgetEntry(tx, entry)
+    entries.push(...found)
   }
-  if (invitations.length) await tx.deleteFrom('invitations').where('id', 'in', invitations).execute()
+  return { entries, invitations }
+}
+
+/** The e-mails of an entry, as accounts are found by them. */
+function emailsIn({ before, after }: Pick<Entry, 'before' | 'after'>): string[] {
+  const sides = [before, after].map((side) => side && JSON.parse(side).email)
+  return sides.filter((email) => typeof email === 'string').map(emailKey)
+}
+
+/** The e-mails that a person has had, but for those that another account has. */
+async function emailsOf(db: Db, user_id: string): Promise<Set<string>> {
+  const emails = new Set<string>()
+  const user = await db.selectFrom('users').select('email_key').where('id', '=', user_id).executeTakeFirst()
+  if (user?.email_key.startsWith(closed_key)) emails.add(user.email_key.slice(closed_key.length))
+  for await (const ids of pagesOfWorkspaces(db))
+    for (const entry of (await entriesAbout(db, ids, user_id)).entries)
+      for (const email of emailsIn(entry)) emails.add(email)
+  for (const email of emails) if (await hasAccount(db, email)) emails.delete(email)
+  return emails
+}
+
+/** Takes e-mails out of the entries about invitations that are over, and removes these invitations. */
+async function forgetInvitations(
+  db: Db,
+  workspace_id: number,
+  emails: Set<string>,
+  now: string,
+): Promise<void> {
+  const along = sql<SqlBool>`workspace_id = ${workspace_id} AND kind = 'invitations'`
+  const log: Range = { table: 'audit_log', along, order: ['occurred_at', 'id'] }
+  for await (const { where } of slicesOf(db, log, page_size)) {
+    const { rows } = await sql<Entry & { record_id: string }>`
+      SELECT workspace_id, id, record_id, before, after FROM audit_log WHERE ${where}`.execute(db)
+    const theirs = rows.filter((entry) => emailsIn(entry).some((email) => emails.has(email)))
+    if (!theirs.length) continue
+    await transaction(db, async (tx) => {
+      const invitations = tx.selectFrom('invitations').where(
+        'id',
+        'in',
+        theirs.map(({ record_id }) => record_id),
+      )
+      const open = await invitations
+        .select('id')
+        .where('accepted_at', 'is', null)
+        .where('revoked_at', 'is', null)
+        .where('expires_at', '>', now)
+        .execute()
+      const over = theirs.filter(({ record_id }) => !open.some(({ id }) => id === record_id))
+      for (const entry of over) await forgetEntry(tx, entry)
+      const ids = over.map(({ record_id }) => record_id)
+      if (ids.length) await tx.deleteFrom('invitations').where('id', 'in', ids).execute()
+    })
+  }
 }
 
 async function forgetEntry(tx: Db, { workspace_id, id, before, after }: Entry): Promise<void> {
