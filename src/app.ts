@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { createUsage, findAccess } from './access/keys/keys.ts'
-import { takeBackKeysBy } from './access/keys/queries.ts'
 import { keyRoutes } from './access/keys/routes.ts'
 import { peopleRoutes } from './access/people/people.ts'
 import { createSessionUse, findSession } from './access/people/sessions.ts'
@@ -10,7 +9,6 @@ import { timelineRoutes } from './across/timeline/routes.ts'
 import { trashRoutes } from './across/trash/routes.ts'
 import { viewRoutes } from './across/views/routes.ts'
 import { publicBooking } from './booking-site/routes.ts'
-import { isoTime } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Database, Db } from './db/db.ts'
 import type { Seal } from './db/seal.ts'
@@ -153,54 +151,54 @@ export async function buildApp(deps: Deps): Promise<App> {
 
   healthRoutes(app, { db, phase, metrics })
   if (roles && !roles.includes('api')) return app
-  const { rate_limit_per_second, trash_days, max_webhooks } = config
   const findIn = (handle: Db, { kind, hash }: Credential) =>
     kind === 'key' ? findAccess(handle, hash) : findSession(handle, hash)
   const find = (credential: Credential) => findIn(db, credential)
   const stillIn = createStillIn(findIn, clock)
   const uses = { key: createUsage(db, clock), session: createSessionUse(db, clock) }
   const touched = (access: Access) => uses[access.actor.kind === 'person' ? 'session' : 'key'](access)
-  guardRoutes(app, createGate(find, clock, rate_limit_per_second, touched, limiter))
+  guardRoutes(app, createGate(find, clock, config.rate_limit_per_second, touched, limiter))
   limitOpenRoutes(app, config.open_rate_per_second, clock)
   await describeApi(app, catalogue, version)
 
+  const streams = createStreams({
+    database,
+    clock,
+    findAccess: find,
+    serving: () => phase() === 'ready',
+    onError: (err) => app.log.error({ err }, 'following the events failed'),
+  })
+  const event_names = catalogue.map((event) => event.name)
+  const service = {
+    ...{ db, reading, write, clock, seal, stillIn, config, scopes, event_names },
+    ...{ dispatcher, policy, streams },
+  }
   // Every resource, one line each.
-  contactRoutes(app, { db, reading, write })
-  companyRoutes(app, { db, reading, write })
-  dealRoutes(app, { db, reading, write })
-  stageHistoryRoutes(app, { db, now: () => clock.now() })
-  activityRoutes(app, { db, reading, write, now: () => isoTime(clock.now()) })
-  appointmentRoutes(app, { db, reading, write })
-  bookingPageRoutes(app, { db, reading, write, now_ms: () => clock.now() })
+  contactRoutes(app, service)
+  companyRoutes(app, service)
+  dealRoutes(app, service)
+  stageHistoryRoutes(app, service)
+  activityRoutes(app, service)
+  appointmentRoutes(app, service)
+  bookingPageRoutes(app, service)
   const views = {
     note: notesByIds,
     activity: activitiesByIds,
     appointment: appointmentsByIds,
     deal: dealsByIds,
   }
-  timelineRoutes(app, { reading, views })
-  auditRoutes(app, { reading })
-  trashRoutes(app, { db, reading, write, seal, trash_days })
-  reportRoutes(app, { reading, now_ms: () => clock.now() })
-  viewRoutes(app, { db, write })
-  peopleRoutes(app, { db, clock, write, seal, stillIn, scopes, takeBackKeysBy })
-  keyRoutes(app, { db, reading, write, stillIn, now: () => isoTime(clock.now()), scopes })
-  const event_names = catalogue.map((event) => event.name)
-  webhookRoutes(app, { db, reading, write, stillIn, seal, policy, event_names, max_webhooks, dispatcher })
-  webhookOperationRoutes(app, { db, write, stillIn, seal, event_names, dispatcher })
-  deliveryRoutes(app, { db, reading, write, event_names })
-  const onError = (err: unknown) => app.log.error({ err }, 'following the events failed')
-  const streams = createStreams({
-    database,
-    clock,
-    findAccess: find,
-    serving: () => phase() === 'ready',
-    onError,
-  })
-  feedRoutes(app, { db, reading, streams, event_names })
-
-  const { booking_rate_per_second: per_second, public_url } = config
-  await publicBooking(app, { db, reading, clock, seal, per_second, public_url })
+  timelineRoutes(app, service, views)
+  auditRoutes(app, service)
+  trashRoutes(app, service)
+  reportRoutes(app, service)
+  viewRoutes(app, service)
+  peopleRoutes(app, service)
+  keyRoutes(app, service)
+  webhookRoutes(app, service)
+  webhookOperationRoutes(app, service)
+  deliveryRoutes(app, service)
+  feedRoutes(app, service)
+  await publicBooking(app, service)
   apiIndex(app)
   await docsPage(app)
   if (web_folder) await webApp(app, web_folder)

@@ -30,7 +30,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   // A move copies tables from one engine to the other.
   { files: 'move/.*', may: 'move/.*|db/.*', packages: 'kysely|node:crypto' },
   { files: 'events/[a-z]+', may: 'events/[a-z]+|db/.*|clock', packages: 'typebox|node:util' },
-  { files: 'http/.*', may: floor, packages: '(?!node:sqlite|undici|pg).*' },
+  // config for its type alone.
+  { files: 'http/.*', may: `${floor}|config`, packages: '(?!node:sqlite|undici|pg).*' },
 
   // What a resource is, for everybody who looks at resources; and the list of them, which arrives as an argument.
   {
@@ -74,7 +75,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   {
     files: `${resource}/((history-)?routes|changes)`,
-    may: `resources/[a-z-]+|OWN/.*|resources/contacts/queries|http/.*|events/[a-z]+|db/(db|references|locks)|${lists}`,
+    may: `resources/[a-z-]+|OWN/.*|resources/contacts/queries|http/.*|events/[a-z]+|db/(db|references|locks)|clock|${lists}`,
     packages: 'typebox',
   },
 

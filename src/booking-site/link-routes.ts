@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { notFound } from '../http/errors.ts'
 import type { App } from '../http/server.ts'
+import type { Service } from '../http/service.ts'
 import { bodyProblems } from '../http/validation.ts'
 import { changesOfAppointment, findBookingPage } from '../resources/booking-pages/queries.ts'
 import { type BookingPage, isSlug } from '../resources/booking-pages/schema.ts'
@@ -26,7 +27,6 @@ import {
   linkPath,
   offersOf,
   otherSlots,
-  type PublicDeps,
   placeOf,
   type Show,
   slotAt,
@@ -52,8 +52,8 @@ const refusals: Record<Closed, string> = {
 }
 
 /** The private pages of an appointment, by the token in their address: nothing else proves whose it is. */
-export function linkRoutes(app: App, deps: PublicDeps, show: Show): void {
-  const { reading, clock } = deps
+export function linkRoutes(app: App, service: Service, show: Show): void {
+  const { reading, clock } = service
 
   const linkOf = ({ slug, token }: Params): Promise<Link> =>
     reading(async (handle) => {
@@ -90,7 +90,7 @@ export function linkRoutes(app: App, deps: PublicDeps, show: Show): void {
   app.get(`${path}/calendar.ics`, { ...unlogged, schema: { params } }, async (request, reply) => {
     const { workspace_id, appointment, path } = await linkOf(request.params)
     const sequence = await reading((handle) => changesOfAppointment(handle, workspace_id, appointment.id))
-    const link = `${deps.public_url ?? `${request.protocol}://${request.host}`}${path}`
+    const link = `${service.config.public_url ?? `${request.protocol}://${request.host}`}${path}`
     return privately(reply)
       .headers({ ...page_headers, 'content-disposition': 'attachment; filename="appointment.ics"' })
       .type('text/calendar; charset=utf-8')
@@ -115,7 +115,7 @@ export function linkRoutes(app: App, deps: PublicDeps, show: Show): void {
       const problems = bodyProblems(request.body)
       if (problems.length)
         return show(privately(reply), cancelScreen(link.appointment, where, typed, problems))
-      const by = { ...deps, request_id: request.id }
+      const by = { ...service, request_id: request.id }
       const outcome = await cancelLinked(by, link, typed.reason ?? null)
       // Sent twice: it is what was asked for.
       if ('done' in outcome || outcome.refused === 'cancelled' || outcome.refused === 'declined')
@@ -152,7 +152,7 @@ export function linkRoutes(app: App, deps: PublicDeps, show: Show): void {
     const { body } = request
     const where = place(request, link, typedOf(body).zone)
     const chosen = bodyProblems(body).length ? null : body.slot
-    const by = { ...deps, request_id: request.id }
+    const by = { ...service, request_id: request.id }
     const outcome =
       chosen === null
         ? notChosen(link)
@@ -166,7 +166,7 @@ export function linkRoutes(app: App, deps: PublicDeps, show: Show): void {
     const refusal =
       refused === 'changed' && chosen !== null
         ? { slot: slotAt(chosen, page) }
-        : { slot: null, others: await otherSlots(deps, { workspace_id, page }, chosen, appointment) }
+        : { slot: null, others: await otherSlots(service, { workspace_id, page }, chosen, appointment) }
     return show(privately(reply), movingScreen(appointment, page, where, { ...refusal, hitch: refused }))
   })
 

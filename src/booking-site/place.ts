@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Clock } from '../clock.ts'
-import type { Db, Reading } from '../db/db.ts'
-import type { Seal } from '../db/seal.ts'
+import type { Db } from '../db/db.ts'
+import type { Service } from '../http/service.ts'
 import { canonicalTimeZone, type Slot } from '../resources/booking-pages/availability.ts'
 import type { BookingPage } from '../resources/booking-pages/schema.ts'
 import { nextSlots, offeredSlots } from '../resources/booking-pages/slots.ts'
@@ -12,14 +11,6 @@ import type { Place } from './screens.ts'
 
 // What the routes of visitors share: what a request asks for, and what is offered next.
 
-export type PublicDeps = {
-  db: Db
-  reading: Reading
-  clock: Clock
-  seal: Pick<Seal, 'mac'>
-  /** The origin of links that leave the service; null: the address of the request. */
-  public_url: string | null
-}
 /** Sends a page. */
 export type Show = (reply: FastifyReply, screen: Screen) => FastifyReply
 /** A booking page of whichever workspace. */
@@ -67,17 +58,15 @@ export function offersOf(
 
 /** A few free times after one, or from now on when there is none; without the one of an appointment that is to be moved. */
 export async function otherSlots(
-  deps: PublicDeps,
+  { reading, clock }: Service,
   { workspace_id, page }: Found,
   after: string | null,
   moving?: { id: number; start_at: string },
 ): Promise<Slot[]> {
-  const now_ms = deps.clock.now()
+  const now_ms = clock.now()
   const from = async (from_ms: number) => {
     const window = { from_ms, to_ms: Infinity, now_ms, limit: most_offered + (moving ? 1 : 0) }
-    const { slots } = await deps.reading((handle) =>
-      nextSlots(handle, workspace_id, page, window, moving?.id),
-    )
+    const { slots } = await reading((handle) => nextSlots(handle, workspace_id, page, window, moving?.id))
     return slots.filter(({ start_at }) => start_at !== moving?.start_at).slice(0, most_offered)
   }
   const later = after === null ? [] : await from(Date.parse(after))

@@ -4,6 +4,7 @@ import { subscriberOf } from '../http/client-address.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError, type FieldProblem, notFound } from '../http/errors.ts'
 import { type App, answerBadPaths } from '../http/server.ts'
+import type { Service } from '../http/service.ts'
 import { bodyProblems } from '../http/validation.ts'
 import { findPublicPage } from '../resources/booking-pages/queries.ts'
 import { rangeOf } from '../resources/booking-pages/routes.ts'
@@ -24,7 +25,6 @@ import {
   linkPath,
   offersOf,
   otherSlots,
-  type PublicDeps,
   pagePath,
   placeOf,
   type Show,
@@ -34,7 +34,7 @@ import {
 import { chooseScreen, detailsScreen, limitedScreen } from './screens.ts'
 
 /** The pages below /book, open to everybody: visitors choose a free time, book it, and cancel or move it by their link. */
-export async function publicBooking(root: App, deps: PublicDeps & { per_second: number }): Promise<void> {
+export async function publicBooking(root: App, service: Service): Promise<void> {
   await root.register(
     async (scope) => {
       const app = scope as unknown as App
@@ -52,13 +52,13 @@ export async function publicBooking(root: App, deps: PublicDeps & { per_second: 
       })
       parseForms(app)
       answerErrors(app, show)
-      limitAddresses(app, deps.per_second, deps.clock)
+      limitAddresses(app, service.config.booking_rate_per_second, service.clock)
       // The server's first hook has told paths that exist from those that do not.
       app.setNotFoundHandler(() => {
         throw notFound('This page')
       })
-      pageRoutes(app, deps, show)
-      linkRoutes(app, deps, show)
+      pageRoutes(app, service, show)
+      linkRoutes(app, service, show)
     },
     { prefix: '/book' },
   )
@@ -66,8 +66,8 @@ export async function publicBooking(root: App, deps: PublicDeps & { per_second: 
 
 const SlugParams = Type.Object({ slug: Type.String() })
 
-function pageRoutes(app: App, deps: PublicDeps, show: Show): void {
-  const { reading, clock } = deps
+function pageRoutes(app: App, service: Service, show: Show): void {
+  const { reading, clock } = service
   const openPage = async (slug: string): Promise<Found> => {
     const found = isSlug(slug) ? await reading((handle) => findPublicPage(handle, slug)) : null
     if (!found) throw notFound('This booking page')
@@ -107,7 +107,7 @@ function pageRoutes(app: App, deps: PublicDeps, show: Show): void {
     const problems = bodyProblems(body).map(oneTime)
     if (problems.length) {
       const chosen = !problems.some(({ field }) => field === 'slot')
-      const others = chosen ? [] : await otherSlots(deps, found, null)
+      const others = chosen ? [] : await otherSlots(service, found, null)
       const slot = chosen ? slotAt(body.slot, page) : null
       return show(reply, detailsScreen(page, place, { ...details, problems, slot, others }))
     }
@@ -115,12 +115,12 @@ function pageRoutes(app: App, deps: PublicDeps, show: Show): void {
     const form = {
       ...{ start_at: slot, minutes: lengthSeen(typed.duration), token: form_token },
       visitor: { first_name, last_name, email: emailForm(email), phone, message },
-      address_hash: deps.seal.mac(
+      address_hash: service.seal.mac(
         'booking address',
         `${page.id} ${subscriberOf(request.ip, request.socket.remoteAddress)}`,
       ),
     }
-    const outcome = await book({ ...deps, request_id: request.id }, slug, form)
+    const outcome = await book({ ...service, request_id: request.id }, slug, form)
     if ('token' in outcome) {
       const query = new URLSearchParams({ zone: place.reader.zone })
       return reply.headers(page_headers).redirect(`${linkPath(slug, outcome.token)}?${query}`, 303)
@@ -133,7 +133,7 @@ function pageRoutes(app: App, deps: PublicDeps, show: Show): void {
     const refusal =
       refused === 'changed'
         ? { slot: slotAt(slot, now.page) }
-        : { slot: null, others: await otherSlots(deps, now, slot) }
+        : { slot: null, others: await otherSlots(service, now, slot) }
     return show(reply, detailsScreen(now.page, place, { ...details, ...refusal, hitch: refused }))
   })
 

@@ -1,6 +1,7 @@
-import type { Db, Reading } from '../../db/db.ts'
+import { isoTime } from '../../clock.ts'
+import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
-import type { Access, StillIn } from '../../http/auth.ts'
+import type { Access } from '../../http/auth.ts'
 import { List, Single } from '../../http/envelope.ts'
 import { type FieldProblem, invalid } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
@@ -8,7 +9,7 @@ import { NoFields } from '../../http/fields.ts'
 import { pageAnswer, pageOf } from '../../http/lists.ts'
 import { orNotFound } from '../../http/records.ts'
 import type { App } from '../../http/server.ts'
-import type { Writer } from '../../http/write.ts'
+import type { Service } from '../../http/service.ts'
 import { insertKey } from './keys.ts'
 import { findKey, pageOfKeys, refuseBeyondOwn, takeBack } from './queries.ts'
 import { ApiKey, ApiKeyCreated, KeyParams, KeysQuery, keyBody } from './schema.ts'
@@ -19,18 +20,8 @@ const reads = { scope: 'keys:read' }
 const writes = { scope: 'keys:write' }
 const extension = { 'x-extension': true }
 
-type Deps = {
-  db: Db
-  reading: Reading
-  write: Writer
-  stillIn: StillIn
-  now: () => string
-  /** Every scope that there is. */
-  scopes: readonly string[]
-}
-
 /** The API keys of a workspace: made, listed, taken back. A key's text is shown once and never changes. */
-export function keyRoutes(app: App, { db, reading, write, stillIn, now, scopes: known }: Deps): void {
+export function keyRoutes(app: App, { db, reading, write, stillIn, clock, scopes: known }: Service): void {
   const existing = async (handle: Db, workspace_id: number, id: string): Promise<ApiKey> =>
     orNotFound('API key', await findKey(handle, workspace_id, id))
 
@@ -49,7 +40,7 @@ export function keyRoutes(app: App, { db, reading, write, stillIn, now, scopes: 
     async (request) => {
       const page = pageOf(request.query, order, ['string'])
       const { made_by = null, live } = request.query
-      const wanted = { made_by, live_at: live ? now() : null }
+      const wanted = { made_by, live_at: live ? isoTime(clock.now()) : null }
       const { workspace_id } = request.access
       const { keys, ...found } = await reading((db) => pageOfKeys(db, workspace_id, wanted, page))
       return pageAnswer(keys, found, order, page)

@@ -1,19 +1,16 @@
 import type { Db } from '../../db/db.ts'
-import { any_session, type StillIn } from '../../http/auth.ts'
+import { any_session } from '../../http/auth.ts'
 import { Deleted, deleted } from '../../http/envelope.ts'
 import { conflict, invalid } from '../../http/errors.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
-import type { Writer } from '../../http/write.ts'
 import { noCookie } from './cookie.ts'
 import { closeAccount, lockAccount, ownedAlone, removeClosed } from './deletion.ts'
 import { createOwnPassword, wrongPassword } from './own-password.ts'
 import { DeletionBody } from './schema.ts'
+import type { PeopleService } from './service.ts'
 import { placeOf } from './signed-in.ts'
-import type { Throttle } from './throttle.ts'
 import { findUser } from './users.ts'
-
-type Deps = { db: Db; write: Writer; stillIn: StillIn; throttle: Throttle }
 
 async function refuseLastOwner(db: Db, user_id: string): Promise<void> {
   const names = await ownedAlone(db, user_id)
@@ -22,7 +19,7 @@ async function refuseLastOwner(db: Db, user_id: string): Promise<void> {
 }
 
 /** Deleting the own account. */
-export function deletionRoutes(app: App, { db, write, stillIn, throttle }: Deps): void {
+export function deletionRoutes(app: App, { db, write, stillIn, throttle }: PeopleService): void {
   const proven = createOwnPassword(db, throttle)
   app.post(
     '/api/v1/profile/delete',

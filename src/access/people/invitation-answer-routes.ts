@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import { type Clock, isoTime } from '../../clock.ts'
+import { isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { factsOf, recordChange } from '../../events/audit.ts'
@@ -8,16 +8,14 @@ import { Single, single } from '../../http/envelope.ts'
 import { conflict, type FieldProblem, invalid } from '../../http/errors.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
-import type { Accounts } from './accounts.ts'
-import type { Authenticate } from './authentication.ts'
 import { addressOf, atOpenDoor } from './cookie.ts'
 import { placed, placeProblems } from './fields.ts'
 import { invitationByHash } from './invitations.ts'
 import { insertMember, roleOf } from './memberships.ts'
-import { personContext, type SignIn } from './open.ts'
+import { personContext } from './open.ts'
 import { passwordProblems } from './passwords.ts'
 import { AcceptBody, Invited, LookUpBody, SignedIn } from './schema.ts'
-import type { Throttle } from './throttle.ts'
+import type { PeopleService } from './service.ts'
 import { badToken, hashOf } from './tokens.ts'
 import { findUser, hasAccount, insertUser } from './users.ts'
 
@@ -29,19 +27,10 @@ const wrong: FieldProblem = {
     'password is not that of an account with this e-mail. Send new_account: true to make an account of your own.',
 }
 
-type Deps = {
-  db: Db
-  clock: Clock
-  throttle: Throttle
-  accounts: Accounts
-  authenticate: Authenticate
-  signIn: SignIn
-}
-
 /** What whoever got an invitation's link does with it: looks at it, and accepts it once. */
-export function invitationAnswerRoutes(app: App, deps: Deps): void {
-  const { db, clock, throttle, signIn } = deps
-  const acceptedBy = createAcceptance(deps)
+export function invitationAnswerRoutes(app: App, service: PeopleService): void {
+  const { db, clock, throttle, signIn } = service
+  const acceptedBy = createAcceptance(service)
 
   app.post(
     `${path}/look-up`,
@@ -122,7 +111,7 @@ type Person = { enter: (tx: Db, now: string) => Promise<string>; made: object | 
  * Finds out who accepts an invitation: the account that the password is of, or a new one. An e-mail belongs to nobody: who
  * holds the invitation makes an account with a password of their own, whoever has one with the same e-mail.
  */
-function createAcceptance({ db, accounts, authenticate }: Deps) {
+function createAcceptance({ db, accounts, authenticate }: PeopleService) {
   async function withAccount(request: AcceptRequest, email: string): Promise<Person> {
     const user = await authenticate(request, email, request.body.password ?? '')
     if (!user) throw invalid([wrong])

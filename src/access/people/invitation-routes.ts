@@ -1,14 +1,12 @@
-import { type Clock, isoTime } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import { isoTime } from '../../clock.ts'
 import { lockEntry } from '../../db/locks.ts'
-import type { StillIn } from '../../http/auth.ts'
 import { Deleted, deleted, List, list, paging, Single } from '../../http/envelope.ts'
 import { forbidden, invalid } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { ListQuery } from '../../http/fields.ts'
 import { orNotFound } from '../../http/records.ts'
 import type { App } from '../../http/server.ts'
-import type { Writer } from '../../http/write.ts'
+import type { Service } from '../../http/service.ts'
 import {
   findInvitation,
   inviteAnew,
@@ -22,10 +20,8 @@ import { Invitation, InvitationBody, InvitationCreated, InvitationParams } from 
 
 const path = '/api/v1/invitations'
 
-type Deps = { db: Db; clock: Clock; write: Writer; stillIn: StillIn }
-
 /** Inviting people to the workspace, by a link that is handed over by whoever made it. */
-export function invitationRoutes(app: App, { db, clock, write, stillIn }: Deps): void {
+export function invitationRoutes(app: App, { db, clock, write, stillIn }: Service): void {
   app.get(
     path,
     {

@@ -1,16 +1,14 @@
-import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { recordChange } from '../../events/audit.ts'
-import type { Context } from '../../events/context.ts'
-import type { Access, StillIn } from '../../http/auth.ts'
+import type { Access } from '../../http/auth.ts'
 import { Deleted, deleted, List, list, paging, Single } from '../../http/envelope.ts'
 import { conflict, forbidden, invalid } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { ListQuery } from '../../http/fields.ts'
 import { orNotFound } from '../../http/records.ts'
-import type { Scopes } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
-import type { Writer } from '../../http/write.ts'
+import type { Service } from '../../http/service.ts'
+import { takeBackKeysBy } from '../keys/queries.ts'
 import { noteLeaving } from './deletion.ts'
 import { revokeInvitationsBy } from './invitations.ts'
 import { findMember, grantorOf, isLastOwner, listMembers } from './members.ts'
@@ -27,16 +25,8 @@ function refuseWithoutKeys({ scopes }: Access): void {
 }
 const last = () => conflict('A workspace keeps at least one owner: make somebody else an owner first.')
 
-/**
- * Takes back the live keys of the context's workspace that a person has made; 403 when one of them may do more than `own`,
- * the scopes of the caller. The caller has locked the workspace.
- */
-export type TakeBackKeysBy = (tx: Db, context: Context, made_by: string, own: Scopes) => Promise<void>
-
-type Deps = { db: Db; write: Writer; stillIn: StillIn; takeBackKeysBy: TakeBackKeysBy }
-
 /** The people of the workspace and what they may do. */
-export function memberRoutes(app: App, { db, write, stillIn, takeBackKeysBy }: Deps): void {
+export function memberRoutes(app: App, { db, write, stillIn }: Service): void {
   app.get(
     path,
     {

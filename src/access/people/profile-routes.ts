@@ -4,26 +4,23 @@ import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { sidesOf } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
-import { any_session, type StillIn } from '../../http/auth.ts'
+import { any_session } from '../../http/auth.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { type FieldProblem, invalid } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { changesOf } from '../../http/patch.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
-import type { Writer } from '../../http/write.ts'
-import type { Accounts } from './accounts.ts'
 import { placed, placeProblems } from './fields.ts'
 import { isInvited } from './invitations.ts'
-import type { KnownBrowsers } from './known-browsers.ts'
 import { memberByEmail } from './members.ts'
 import { recordOfPerson, workspacesOf } from './memberships.ts'
 import { createOwnPassword, wrongPassword } from './own-password.ts'
 import { passwordProblems } from './passwords.ts'
 import { PasswordBody, Profile, ProfileBody } from './schema.ts'
+import type { PeopleService } from './service.ts'
 import { endSessions } from './sessions.ts'
 import { placeOf, profileOf } from './signed-in.ts'
-import type { Throttle } from './throttle.ts'
 import { emailKey, findUser, setPassword } from './users.ts'
 
 const path = '/api/v1/profile'
@@ -49,18 +46,9 @@ async function isTaken(tx: Db, now: string, user_id: string, email: string): Pro
 }
 
 type ProfileRequest = { body: Static<typeof ProfileBody> }
-type Deps = {
-  db: Db
-  write: Writer
-  stillIn: StillIn
-  throttle: Throttle
-  browsers: KnownBrowsers
-  accounts: Accounts
-}
-
 /** What a person may change of the own account. */
-export function profileRoutes(app: App, deps: Deps): void {
-  const { db, write, stillIn, throttle, browsers, accounts } = deps
+export function profileRoutes(app: App, service: PeopleService): void {
+  const { db, write, stillIn, throttle, browsers, accounts } = service
 
   app.get(
     path,

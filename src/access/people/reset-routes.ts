@@ -1,25 +1,22 @@
-import { type Clock, isoTime } from '../../clock.ts'
+import { isoTime } from '../../clock.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { Single } from '../../http/envelope.ts'
 import { invalid } from '../../http/errors.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
-import type { Accounts } from './accounts.ts'
 import { addressOf, atOpenDoor } from './cookie.ts'
 import { recordOfPerson, usualWorkspace } from './memberships.ts'
-import { personContext, type SignIn } from './open.ts'
+import { personContext } from './open.ts'
 import { passwordProblems } from './passwords.ts'
 import { userOfReset } from './resets.ts'
 import { ResetBody, SignedIn } from './schema.ts'
+import type { PeopleService } from './service.ts'
 import { endSessions } from './sessions.ts'
-import type { Throttle } from './throttle.ts'
 import { badToken, hashOf } from './tokens.ts'
 import { setPassword } from './users.ts'
 
-type Deps = { clock: Clock; throttle: Throttle; accounts: Accounts; signIn: SignIn }
-
 /** A new password by a link, for who has forgotten the old one. */
-export function resetRoutes(app: App, { clock, throttle, accounts, signIn }: Deps): void {
+export function resetRoutes(app: App, { clock, throttle, accounts, signIn }: PeopleService): void {
   app.post(
     '/api/v1/password-reset',
     {

@@ -1,35 +1,20 @@
-import type { Clock } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { recordChange } from '../../events/audit.ts'
-import { any_session, type StillIn } from '../../http/auth.ts'
+import { any_session } from '../../http/auth.ts'
 import { Deleted, deleted, Single } from '../../http/envelope.ts'
 import { ApiError, invalid, unauthorized } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
-import type { Writer } from '../../http/write.ts'
-import type { Authenticate } from './authentication.ts'
 import { atOpenDoor, cookieOf, noCookie } from './cookie.ts'
 import { roleOf, usualWorkspace } from './memberships.ts'
-import type { SignIn } from './open.ts'
 import { SignedIn, SignInBody, SwitchBody } from './schema.ts'
+import type { PeopleService } from './service.ts'
 import { moveSession } from './sessions.ts'
 import { placeOf, signedIn } from './signed-in.ts'
 import { findUser } from './users.ts'
 
 const path = '/api/v1/session'
-
-type Deps = {
-  db: Db
-  clock: Clock
-  write: Writer
-  stillIn: StillIn
-  authenticate: Authenticate
-  signIn: SignIn
-  /** All that there are, for roles that may do everything. */
-  scopes: readonly string[]
-}
 
 // One answer, whether the e-mail is unknown or the password wrong.
 const refusal = () =>
@@ -38,7 +23,10 @@ const refusal = () =>
   })
 
 /** Signing in and out, and the workspace that is worked in. */
-export function sessionRoutes(app: App, { db, write, stillIn, authenticate, signIn, scopes }: Deps): void {
+export function sessionRoutes(
+  app: App,
+  { db, write, stillIn, authenticate, signIn, scopes }: PeopleService,
+): void {
   app.post(
     path,
     {

@@ -1,4 +1,4 @@
-import { type Clock, isoTime } from '../../clock.ts'
+import { isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { recordChange } from '../../events/audit.ts'
 import { any_session } from '../../http/auth.ts'
@@ -7,7 +7,7 @@ import { notFound } from '../../http/errors.ts'
 import { refuseMatch } from '../../http/etag.ts'
 import { ListQuery } from '../../http/fields.ts'
 import type { App } from '../../http/server.ts'
-import type { Writer } from '../../http/write.ts'
+import type { Service } from '../../http/service.ts'
 import { noCookie } from './cookie.ts'
 import { Session, SessionParams } from './schema.ts'
 
@@ -17,10 +17,8 @@ const columns = ['id', 'created_at', 'last_used_at', 'expires_at', 'user_agent',
 const sessionsOf = (db: Db, user_id: string | null) =>
   db.selectFrom('sessions').where('user_id', '=', String(user_id))
 
-type Deps = { db: Db; clock: Clock; write: Writer }
-
 /** Where a person is signed in: to look at, and to end from afar. */
-export function sessionsRoutes(app: App, { db, clock, write }: Deps): void {
+export function sessionsRoutes(app: App, { db, clock, write }: Service): void {
   app.get(
     path,
     {

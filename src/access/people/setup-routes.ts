@@ -1,5 +1,4 @@
-import { type Clock, isoTime } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import { isoTime } from '../../clock.ts'
 import { lockInstallation } from '../../db/locks.ts'
 import { factsOf, recordChange } from '../../events/audit.ts'
 import { service } from '../../events/context.ts'
@@ -8,25 +7,22 @@ import { conflict, invalid } from '../../http/errors.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
 import { changeWorkspace, firstWorkspace, listWorkspaces } from '../workspaces.ts'
-import type { Accounts } from './accounts.ts'
 import { addressOf, atOpenDoor } from './cookie.ts'
 import { placed, placeProblems } from './fields.ts'
 import { insertMember } from './memberships.ts'
-import { personContext, type SignIn } from './open.ts'
+import { personContext } from './open.ts'
 import { passwordProblems } from './passwords.ts'
 import { SetupBody, SetupState, SignedIn } from './schema.ts'
+import type { PeopleService } from './service.ts'
 import { isSetupHash, removeSetupToken } from './setup.ts'
-import type { Throttle } from './throttle.ts'
 import { badToken, hashOf } from './tokens.ts'
 import { anyUser, insertUser } from './users.ts'
 
 const path = '/api/v1/setup'
-type Deps = { db: Db; clock: Clock; throttle: Throttle; accounts: Accounts; signIn: SignIn }
-
 const done = () => conflict('Somebody has an account already. Sign in, or ask for an invitation.')
 
 /** The first account: by the link that a start shows while there is none. */
-export function setupRoutes(app: App, { db, clock, throttle, accounts, signIn }: Deps): void {
+export function setupRoutes(app: App, { db, clock, throttle, accounts, signIn }: PeopleService): void {
   app.get(
     path,
     {

@@ -1,15 +1,12 @@
 import { Type } from 'typebox'
-import type { Clock } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
-import type { StillIn } from '../../http/auth.ts'
 import { Single } from '../../http/envelope.ts'
 import { invalid, unauthorized } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { Body, Id, Text, Timestamp } from '../../http/fields.ts'
 import { refuseMore } from '../../http/limits.ts'
 import type { App } from '../../http/server.ts'
-import type { Writer } from '../../http/write.ts'
+import type { Service } from '../../http/service.ts'
 import { changeWorkspace, findWorkspace, insertWorkspace } from '../workspaces.ts'
 import { cookieOf } from './cookie.ts'
 import { placeProblems } from './fields.ts'
@@ -31,10 +28,8 @@ const currency = Currency({ description: 'Of the values of all deals, ISO 4217; 
 const WorkspaceBody = Body({ name, currency }, ['id', 'created_at'])
 const NewWorkspaceBody = Body({ name, currency }, [], ['name'])
 
-type Deps = { db: Db; clock: Clock; write: Writer; stillIn: StillIn; scopes: readonly string[] }
-
 /** The workspace that a key or a session is of, and making another one. */
-export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }: Deps): void {
+export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }: Service): void {
   app.get(
     path,
     {

@@ -1,4 +1,3 @@
-import type { Reading } from '../../db/db.ts'
 import { cutPage } from '../../db/lists/lists.ts'
 import { List, Single } from '../../http/envelope.ts'
 import { invalid } from '../../http/errors.ts'
@@ -8,6 +7,7 @@ import { pageAnswer, pageOf } from '../../http/lists.ts'
 import { orNotFound } from '../../http/records.ts'
 import { mayRead, readableKinds } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
+import type { Service } from '../../http/service.ts'
 import { countEntries, type Place } from './matching.ts'
 import { findEntry, listEntries } from './queries.ts'
 import { AuditEntry, AuditQuery, ListedAuditEntry } from './schema.ts'
@@ -15,7 +15,7 @@ import { AuditEntry, AuditQuery, ListedAuditEntry } from './schema.ts'
 const order = 'audit_log'
 
 /** The audit log, to be read: nothing but the changes themselves writes it. */
-export function auditRoutes(app: App, { reading }: { reading: Reading }): void {
+export function auditRoutes(app: App, { reading }: Service): void {
   app.get(
     '/api/v1/audit-log',
     {

@@ -1,8 +1,8 @@
 import { isoTime } from '../../clock.ts'
-import type { Reading } from '../../db/db.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { invalid } from '../../http/errors.ts'
 import type { App } from '../../http/server.ts'
+import type { Service } from '../../http/service.ts'
 import { canonicalTimeZone } from '../../resources/booking-pages/availability.ts'
 import { stages, statusOf } from '../../resources/deals/stages.ts'
 import { dayOf, lastMonths } from './months.ts'
@@ -28,11 +28,8 @@ const shown = ({ count, value, weighted_hundredfold }: Sums) => ({
   weighted_value: decimalOf(hundredth(weighted_hundredfold)),
 })
 
-/** What the deals and activities of a workspace add up to. `now_ms` is the service's time in milliseconds. */
-export function reportRoutes(
-  app: App,
-  { reading, now_ms }: { reading: Reading; now_ms: () => number },
-): void {
+/** What the deals and activities of a workspace add up to. */
+export function reportRoutes(app: App, { reading, clock }: Service): void {
   app.get(
     `${path}/pipeline`,
     {
@@ -80,7 +77,7 @@ export function reportRoutes(
       },
     },
     async (request) => {
-      const months = lastMonths(request.query.months, zoneOf(request.query), now_ms())
+      const months = lastMonths(request.query.months, zoneOf(request.query), clock.now())
       const outcomes = await reading((db) => outcomesOf(db, request.access.workspace_id, months))
       const of = (count: (outcome: (typeof outcomes)[number]) => number) =>
         outcomes.reduce((sum, outcome) => sum + count(outcome), 0)
@@ -116,7 +113,7 @@ export function reportRoutes(
     },
     async (request) => {
       const { workspace_id } = request.access
-      const at = now_ms()
+      const at = clock.now()
       const times = { workspace_id, now: isoTime(at), ...dayOf(zoneOf(request.query), at) }
       return single(await reading((db) => countOpenActivities(db, times)))
     },

@@ -1,10 +1,10 @@
-import type { Reading } from '../../db/db.ts'
 import { isLive } from '../../db/references.ts'
 import { List } from '../../http/envelope.ts'
 import { notFound } from '../../http/errors.ts'
 import { IdParams } from '../../http/fields.ts'
 import { decodeCursor, encodeCursor } from '../../http/lists.ts'
 import type { App } from '../../http/server.ts'
+import type { Service } from '../../http/service.ts'
 import { listTimeline, type Place, type Views } from './entries.ts'
 import { type EntryType, entry_types, TimelineEntry, TimelineQuery } from './schema.ts'
 import type { Owner } from './sources.ts'
@@ -22,7 +22,7 @@ const resources: Record<EntryType, Owner | 'activities' | 'appointments' | null>
 const nouns: Record<Owner, string> = { contacts: 'contact', companies: 'company', deals: 'deal' }
 
 /** What happened with a contact, a company or a deal, newest first. How records are shown arrives as an argument. */
-export function timelineRoutes(app: App, { reading, views }: { reading: Reading; views: Views }): void {
+export function timelineRoutes(app: App, { reading }: Service, views: Views): void {
   for (const [owner, noun] of Object.entries(nouns) as [Owner, string][])
     app.get(
       `/api/v1/${owner}/:id/timeline`,

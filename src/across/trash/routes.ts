@@ -1,8 +1,6 @@
 import { isoTime } from '../../clock.ts'
-import type { Db, Reading } from '../../db/db.ts'
 import { cutPage } from '../../db/lists/lists.ts'
 import { type Deletable, deletable } from '../../db/records.ts'
-import type { Seal } from '../../db/seal.ts'
 import { refuseBeyond } from '../../http/auth.ts'
 import { Deleted, List } from '../../http/envelope.ts'
 import { notFound } from '../../http/errors.ts'
@@ -10,7 +8,7 @@ import { refuseMatch } from '../../http/etag.ts'
 import { pageAnswer, pageOf } from '../../http/lists.ts'
 import { mayRead } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
-import type { Writer } from '../../http/write.ts'
+import type { Service } from '../../http/service.ts'
 import { beginErasure, eraseRecord } from '../erasure/erasure.ts'
 import { countTrash, listTrash, type Place, type Trashed } from './list.ts'
 import { day_ms } from './retention.ts'
@@ -30,13 +28,11 @@ const nouns: Record<Deletable, string> = {
   appointments: 'appointment',
 }
 
-type Deps = { db: Db; reading: Reading; write: Writer; seal: Seal; trash_days: number }
-
 /** The trash: what was deleted and can be restored, and how to erase it at once. */
-export function trashRoutes(app: App, { db, reading, write, seal, trash_days }: Deps): void {
+export function trashRoutes(app: App, { db, reading, write, seal, config }: Service): void {
   const shown = (record: Trashed) => ({
     ...record,
-    removed_at: isoTime(Date.parse(record.deleted_at) + trash_days * day_ms),
+    removed_at: isoTime(Date.parse(record.deleted_at) + config.trash_days * day_ms),
   })
 
   app.get(

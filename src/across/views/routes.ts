@@ -9,7 +9,7 @@ import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { changesOf } from '../../http/patch.ts'
 import { orNotFound } from '../../http/records.ts'
 import type { App } from '../../http/server.ts'
-import type { Writer } from '../../http/write.ts'
+import type { Service } from '../../http/service.ts'
 import { countViews, findView, insertView, listViews, removeView, updateView } from './queries.ts'
 import { most_views, View, ViewCreate, ViewParams, ViewsQuery, ViewUpdate, view_fields } from './schema.ts'
 
@@ -19,7 +19,7 @@ const writes = { scope: 'views:write' }
 const extension = { 'x-extension': true }
 
 /** Saved views, which everybody in a workspace shares. */
-export function viewRoutes(app: App, { db, write }: { db: Db; write: Writer }): void {
+export function viewRoutes(app: App, { db, write }: Service): void {
   app.get(
     path,
     {

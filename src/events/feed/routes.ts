@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Db, Reading } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 import { settledEvents } from '../../db/places.ts'
 import { page_bytes } from '../../http/answers.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
+import type { Service } from '../../http/service.ts'
 import {
   type Measured,
   measureEvents,
@@ -19,10 +20,11 @@ import type { Streams } from './streams.ts'
 const path = '/api/v1/events'
 const scope = 'events:read'
 
-type Deps = { db: Db; reading: Reading; streams: Streams; event_names: readonly string[] }
-
 /** The workspace's events in the order of their commits: to read on from a place, or to follow. */
-export function feedRoutes(app: App, { db, reading, streams, event_names }: Deps): void {
+export function feedRoutes(
+  app: App,
+  { db, reading, streams, event_names }: Service & { streams: Streams },
+): void {
   operation(
     app,
     {

@@ -1,4 +1,4 @@
-import type { Db, Reading } from '../../db/db.ts'
+import { isoTime } from '../../clock.ts'
 import { links, referenceProblems } from '../../db/references.ts'
 import { List, Single } from '../../http/envelope.ts'
 import { invalid } from '../../http/errors.ts'
@@ -8,7 +8,7 @@ import { dateFilters, listAnswer, listingOf, RecordsQuery } from '../../http/lis
 import { changesOf } from '../../http/patch.ts'
 import { recordRoutes } from '../../http/records.ts'
 import type { App } from '../../http/server.ts'
-import type { Writer } from '../../http/write.ts'
+import type { Service } from '../../http/service.ts'
 import { activityToChange, changeActivity, createActivity } from './changes.ts'
 import { listActivities, orders } from './list.ts'
 import { counted, findActivity } from './queries.ts'
@@ -27,16 +27,8 @@ const path = '/api/v1/activities'
 const extension = { 'x-extension': true }
 const references = links.activities
 
-type Deps = {
-  db: Db
-  reading: Reading
-  write: Writer
-  /** By which an activity is overdue. */
-  now: () => string
-}
-
 /** The activities resource: an extension of the interface, with activity.created and activity.completed. */
-export function activityRoutes(app: App, { db, reading, write, now }: Deps): void {
+export function activityRoutes(app: App, { db, reading, write, clock }: Service): void {
   const writing = { config: { scope: 'activities:write' } }
   const answer = { 200: Single(Activity) }
 
@@ -56,7 +48,7 @@ export function activityRoutes(app: App, { db, reading, write, now }: Deps): voi
       const details = request.query.details === 'true'
       const links = { contact_id, company_id, deal_id }
       const filters = dateFilters(request.query)
-      const asked = { type, status, due_from, due_to, ...links, filters, details, now: now() }
+      const asked = { type, status, due_from, due_to, ...links, filters, details, now: isoTime(clock.now()) }
       const listing = listingOf(request.query, 'activities', orders)
       const { activities, ...found } = await reading((db) =>
         listActivities(db, request.access.workspace_id, asked, listing.page, listing.sorting),

@@ -1,4 +1,4 @@
-import type { Db, Reading } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 import { lockEntry, lockRow } from '../../db/locks.ts'
 import { factsOf, recordChange, sidesOf } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
@@ -11,7 +11,7 @@ import { dateFilters, listAnswer, listingOf, RecordsQuery } from '../../http/lis
 import { changesOf } from '../../http/patch.ts'
 import { orNotFound, recordRoutes } from '../../http/records.ts'
 import type { App } from '../../http/server.ts'
-import type { Writer } from '../../http/write.ts'
+import type { Service } from '../../http/service.ts'
 import { canonicalTimeZone, ruleProblems } from './availability.ts'
 import { listBookingPages, orders } from './list.ts'
 import {
@@ -41,10 +41,8 @@ const day_ms = 86_400_000
 const longest_days = 62
 const most_pages = 100
 
-type Deps = { db: Db; reading: Reading; write: Writer; now_ms: () => number }
-
 /** The booking pages: an extension of the interface, without events, because the catalogue has none. */
-export function bookingPageRoutes(app: App, { db, reading, write, now_ms }: Deps): void {
+export function bookingPageRoutes(app: App, { db, reading, write, clock }: Service): void {
   const writing = { config: { scope: 'booking_pages:write' } }
   const existing = async (handle: Db, workspace_id: number, id: number) =>
     orNotFound('booking page', await findBookingPage(handle, workspace_id, id))
@@ -156,7 +154,7 @@ export function bookingPageRoutes(app: App, { db, reading, write, now_ms }: Deps
     },
     async (request) => {
       const { workspace_id } = request.access
-      const now = now_ms()
+      const now = clock.now()
       const slots = await reading(async (handle) => {
         const page = await existing(handle, workspace_id, request.params.id)
         return offeredSlots(handle, workspace_id, page, { ...rangeOf(request.query, now), now_ms: now })

@@ -1,4 +1,3 @@
-import type { Db } from '../../db/db.ts'
 import { cutPage } from '../../db/lists/lists.ts'
 import { isLive } from '../../db/references.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
@@ -7,6 +6,7 @@ import { notFound } from '../../http/errors.ts'
 import { IdParams } from '../../http/fields.ts'
 import { decodeCursor, wholeAnswer } from '../../http/lists.ts'
 import type { App } from '../../http/server.ts'
+import type { Service } from '../../http/service.ts'
 import { countStages, listStages } from './history-queries.ts'
 import { StageStay, StagesQuery } from './history-schema.ts'
 import type { Stage } from './stages.ts'
@@ -15,8 +15,8 @@ const order = 'stages'
 // Of one answer: the rest comes by cursor.
 const most_stages = 2000
 
-/** The stages that a deal has been in; `now` is the service's time in milliseconds. */
-export function stageHistoryRoutes(app: App, { db, now }: { db: Db; now: () => number }): void {
+/** The stages that a deal has been in. */
+export function stageHistoryRoutes(app: App, { db, clock }: Service): void {
   app.get(
     '/api/v1/deals/:id/stages',
     {
@@ -44,7 +44,7 @@ export function stageHistoryRoutes(app: App, { db, now }: { db: Db; now: () => n
         workspace_id,
         shown.map(({ changed_by }) => actorOf(changed_by)),
       )
-      const now_ms = now()
+      const now_ms = clock.now()
       const stays = shown.flatMap(({ to_stage, from_stage, changed_at }, index): StageStay[] => {
         const changed_by = named[index]
         const left_at = lines[index + 1]?.changed_at ?? null

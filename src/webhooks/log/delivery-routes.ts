@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db, Reading } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Access } from '../../http/auth.ts'
@@ -10,7 +10,7 @@ import { ListQuery, time } from '../../http/fields.ts'
 import { cursor, pageAnswer, pageOf } from '../../http/lists.ts'
 import { mayReadEvent, refuseUnreadable, type Scopes } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
-import type { Writer } from '../../http/write.ts'
+import type { Service } from '../../http/service.ts'
 import { findWebhook } from '../registration/queries.ts'
 import { Delivery, DeliveryDetail, DeliveryParams, delivery_statuses } from '../registration/schema.ts'
 import { findDelivery, listDeliveries } from './deliveries.ts'
@@ -21,10 +21,9 @@ const extension = { 'x-extension': true }
 const order = '-id of deliveries'
 
 type Caller = Pick<Access, 'workspace_id' | 'scopes'>
-type Deps = { db: Db; reading: Reading; write: Writer; event_names: readonly string[] }
 
 /** The delivery log: every request that was sent to a webhook, and what came back. */
-export function deliveryRoutes(app: App, { db, reading, write, event_names }: Deps): void {
+export function deliveryRoutes(app: App, { db, reading, write, event_names }: Service): void {
   const shownOf = (scopes: Scopes) =>
     scopes && [...event_names, 'ping'].filter((name) => mayReadEvent(scopes, name))
   const querystring = ListQuery({

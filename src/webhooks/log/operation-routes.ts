@@ -12,15 +12,14 @@ import { conflict, type FieldProblem, invalid, notFound } from '../../http/error
 import { checkMatch } from '../../http/etag.ts'
 import { mayReadEvent, refuseUnreadable } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
-import type { Answer, Writer } from '../../http/write.ts'
-import type { Dispatcher } from '../delivery/dispatcher.ts'
+import type { Answer } from '../../http/write.ts'
 import { generateSecret } from '../delivery/signature.ts'
 import { findWebhookRow, updateWebhook } from '../registration/queries.ts'
 import {
   change,
   existingWebhook,
   secretProblems,
-  type WebhookDeps,
+  type WebhookService,
   webhookToChange,
 } from '../registration/routes.ts'
 import {
@@ -40,16 +39,10 @@ const ping = defineEvent('ping', 'A test of a webhook.', Type.Object({ message: 
   message: 'pong',
 })
 
-type Deps = Pick<WebhookDeps, 'seal' | 'stillIn' | 'event_names'> & {
-  db: Db
-  write: Writer
-  dispatcher: Dispatcher
-}
-
 /** What can be done with a webhook: pause and resume, rotate its secret, test it, send again what failed. */
 export function webhookOperationRoutes(
   app: App,
-  { write, stillIn, seal, event_names, dispatcher }: Deps,
+  { write, stillIn, seal, event_names, dispatcher }: WebhookService,
 ): void {
   const act = (name: string) => `/api/v1/webhooks/:webhook_id/${name}`
   const options = <Body extends TSchema, View extends TSchema>(summary: string, body: Body, view: View) => ({

@@ -1,10 +1,8 @@
-import type { Db, Reading } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { lockEntry, lockRow } from '../../db/locks.ts'
-import type { Seal } from '../../db/seal.ts'
 import { factsOf, recordChange, sidesOf } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
-import type { StillIn } from '../../http/auth.ts'
 import { Deleted, deleted, List, Single } from '../../http/envelope.ts'
 import { conflict, type FieldProblem, invalid, notFound } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
@@ -14,7 +12,7 @@ import { cursor, pageAnswer, pageOf } from '../../http/lists.ts'
 import { changesOf } from '../../http/patch.ts'
 import { refuseUnreadable, type Scopes } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
-import type { Writer } from '../../http/write.ts'
+import type { Service } from '../../http/service.ts'
 import type { Dispatcher } from '../delivery/dispatcher.ts'
 import { generateSecret, secretProblem } from '../delivery/signature.ts'
 import {
@@ -38,23 +36,13 @@ const fields = ['name', 'url', 'events'] as const
 // Of pending deliveries, whose events are looked at before their address changes.
 const most_looked_at = 1000
 
-export type WebhookDeps = {
-  db: Db
-  reading: Reading
-  write: Writer
-  stillIn: StillIn
-  seal: Seal
-  policy: TargetPolicy
-  /** Every name that may be subscribed to, in the catalogue's order. */
-  event_names: readonly string[]
-  max_webhooks: number
-  dispatcher: Pick<Dispatcher, 'holdBack'>
-}
+/** The service as the routes of webhooks use it. */
+export type WebhookService = Service & { policy: TargetPolicy; dispatcher: Dispatcher }
 
 /** Registration of webhooks, and reading, changing and deleting them. */
 export function webhookRoutes(
   app: App,
-  { db, reading, write, stillIn, seal, policy, event_names, max_webhooks, dispatcher }: WebhookDeps,
+  { db, reading, write, stillIn, seal, policy, event_names, config, dispatcher }: WebhookService,
 ): void {
   const { WebhookCreate, WebhookUpdate } = webhookBodies(event_names)
 
@@ -92,6 +80,7 @@ export function webhookRoutes(
         const all = [...problems, ...bad_url, ...secretProblems(secret)]
         if (all.length) throw invalid(all)
         refuseUnreadable(access.scopes, events)
+        const { max_webhooks } = config
         const limit = `A workspace has at most ${max_webhooks} webhooks (MAX_WEBHOOKS)`
         refuseMore(await countWebhooks(tx, workspace_id), max_webhooks, limit, 'Delete one first.')
         const id = newId('wh')

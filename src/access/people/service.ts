@@ -1,0 +1,25 @@
+import type { Service } from '../../http/service.ts'
+import { type Accounts, createAccounts } from './accounts.ts'
+import { type Authenticate, createAuthentication } from './authentication.ts'
+import { createKnownBrowsers, type KnownBrowsers } from './known-browsers.ts'
+import { createSignIn, type SignIn } from './open.ts'
+import { createThrottle, type Throttle } from './throttle.ts'
+
+/** The service as the routes of people use it. */
+export type PeopleService = Service & {
+  throttle: Throttle
+  browsers: KnownBrowsers
+  accounts: Accounts
+  authenticate: Authenticate
+  signIn: SignIn
+}
+
+export function createPeopleService(service: Service): PeopleService {
+  const { db, clock, scopes, seal } = service
+  const throttle = createThrottle(db, clock)
+  const browsers = createKnownBrowsers(db, clock, seal)
+  const accounts = createAccounts(db, seal)
+  const authenticate = createAuthentication({ accounts, throttle, browsers })
+  const signIn = createSignIn({ db, clock, scopes, browsers })
+  return { ...service, throttle, browsers, accounts, authenticate, signIn }
+}

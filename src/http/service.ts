@@ -1,0 +1,21 @@
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import type { Db, Reading } from '../db/db.ts'
+import type { Seal } from '../db/seal.ts'
+import type { StillIn } from './auth.ts'
+import type { Writer } from './write.ts'
+
+/** The running service as routes use it. app.ts makes it once; a room that needs more of it adds that to this type. */
+export type Service = {
+  db: Db
+  reading: Reading
+  write: Writer
+  clock: Clock
+  seal: Seal
+  stillIn: StillIn
+  config: Pick<Config, 'trash_days' | 'max_webhooks' | 'booking_rate_per_second' | 'public_url'>
+  /** Every scope that a key can have. */
+  scopes: readonly string[]
+  /** The names of the events that a webhook can subscribe to, in the order of the catalogue. */
+  event_names: readonly string[]
+}
