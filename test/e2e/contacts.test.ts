@@ -167,6 +167,21 @@ test('a note takes one keystroke, can be changed, and comes back after it was de
   await page.getByRole('list', { name: 'Timeline' }).getByText('The better note').waitFor()
 })
 
+test('of notes that the service answers in parts, the older ones come when they are asked for', async (t) => {
+  const id = await contact('Donald', 'Knuth')
+  // More than the 7 MiB of one answer. A control character is six bytes of JSON.
+  const filling = '\u0001'.repeat(65_000)
+  for (let n = 0; n < 24; n++) await create(`/contacts/${id}/notes`, { body: `Note ${n} ${filling}` })
+  const page = await web.open(t, `/contacts/${id}?tab=notes`)
+  const notes = page.getByRole('list', { name: 'Notes' })
+  await notes.getByText('Note 23').waitFor()
+  assert.equal(await notes.getByText('Note 0 ').count(), 0)
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await notes.getByText('Note 0 ').waitFor()
+  assert.equal(await notes.getByRole('listitem').count(), 24)
+  await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'detached' })
+})
+
 test('a timeline tells who changed what, and older entries page by page', async (t) => {
   const id = await contact('Leslie', 'Lamport', { stage: 'lead' })
   for (let n = 0; n < 30; n++) await create(`/contacts/${id}/notes`, { body: `Note ${n}` })

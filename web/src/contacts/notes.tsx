@@ -1,12 +1,12 @@
 import { ActionIcon, Button, Group, Skeleton, Textarea } from '@mantine/core'
 import { PencilIcon, TrashIcon } from '@primer/octicons-react'
-import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { draftKey, keepDraft, readDraft } from '../app/drafts.ts'
 import { Keys } from '../app/keys.tsx'
 import { explain, ProblemNote, tellProblem } from '../app/problems.tsx'
 import { useMay, useSession } from '../app/session.ts'
+import { usePages } from '../record/pages.ts'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { focusBeside, useFocusBack } from '../ui/focus.ts'
@@ -16,7 +16,7 @@ import './notes.css'
 
 type Note = Schemas['Note']
 
-/** The notes on a contact: a place to write the next one, and those there are, newest first. */
+/** The notes on a contact, newest first, below the form for the next one. */
 export function Notes({ contact_id }: { contact_id: number }) {
   const t = useTexts()
   const refresh = useRefresh()
@@ -24,10 +24,13 @@ export function Notes({ contact_id }: { contact_id: number }) {
   const { workspace, user } = useSession()
   const draft_key = draftKey(workspace.id, user.id, contact_id)
   const path = { id: contact_id }
-  const { data, error, refetch } = useQuery({
+  // The service answers with up to 7 MiB of notes at once.
+  const { data, error, refetch, more, loading_more, readMore } = usePages({
     queryKey: ['notes', contact_id],
-    queryFn: () => dataOf(api.GET('/api/v1/contacts/{id}/notes', { params: { path } })),
+    read: (cursor) =>
+      answerOf(api.GET('/api/v1/contacts/{id}/notes', { params: { path, query: { cursor } } })),
   })
+  const notes = data?.pages.flatMap((page) => page.data)
   const again = () => refresh('notes', 'timeline')
   const create = async (body: string) => {
     await dataOf(api.POST('/api/v1/contacts/{id}/notes', { params: { path }, body: { body } }))
@@ -37,18 +40,24 @@ export function Notes({ contact_id }: { contact_id: number }) {
     <>
       {writes && <NoteForm key={draft_key} draft_key={draft_key} onSave={create} />}
       {error && <ProblemNote error={error} onRetry={() => refetch()} />}
-      {!data && !error && <Skeleton height={56} />}
-      {data?.length === 0 && <Soft>{t.app.no_notes}</Soft>}
+      {!notes && !error && <Skeleton height={56} />}
+      {notes?.length === 0 && <Soft>{t.app.no_notes}</Soft>}
       <ul className="notes" aria-label={t.app.notes}>
-        {data?.map((note) => (
+        {notes?.map((note) => (
           <NoteItem
             key={note.id}
             draft_key={`${draft_key}-${note.id}`}
-            {...{ note, writes }}
+            note={note}
+            writes={writes}
             onChanged={again}
           />
         ))}
       </ul>
+      {more && (
+        <Button variant="default" loading={loading_more} onClick={readMore}>
+          {t.app.show_more}
+        </Button>
+      )}
     </>
   )
 }

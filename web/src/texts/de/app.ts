@@ -83,6 +83,7 @@ export const app: typeof english = {
   no_notes: 'Noch keine Notizen. Mit n schreiben Sie die erste.',
   no_timeline: 'Hier ist noch nichts passiert.',
   load_more: 'Ältere Einträge zeigen',
+  show_more: 'Mehr zeigen',
   not_found: 'Hier ist nichts',
   not_found_text: 'Der Eintrag liegt vielleicht im Papierkorb, oder die Adresse stimmt nicht.',
   go_home: 'Zur Startseite',

@@ -83,6 +83,7 @@ export const app = {
   no_notes: 'No notes yet. Press n to write the first one.',
   no_timeline: 'Nothing has happened here yet.',
   load_more: 'Show older entries',
+  show_more: 'Show more',
   not_found: 'There is nothing here',
   not_found_text: 'The record may be in the trash, or the address may be wrong.',
   go_home: 'Go to Home',
