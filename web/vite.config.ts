@@ -7,7 +7,7 @@ import { defineConfig, type Plugin } from 'vite'
 
 const compressed = /\.(js|css|svg|woff2?)$/
 
-/** Writes each asset compressed beside itself, once, so that no request has to. */
+/** Writes each asset in compressed form too, once per build. */
 function compress(): Plugin {
   let folder = ''
   return {
@@ -16,7 +16,7 @@ function compress(): Plugin {
     configResolved: ({ root, build }) => {
       folder = resolve(root, build.outDir, build.assetsDir)
     },
-    // Only after a build that has written everything.
+    // After a complete build only.
     async writeBundle() {
       const names = readdirSync(folder).filter((name) => compressed.test(name))
       const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }
@@ -35,15 +35,16 @@ export default defineConfig({
   plugins: [react(), compress()],
   build: {
     target: 'es2023',
-    // Starts choose a folder for each version; an image has this one.
+    // `npm start` chooses a folder per version; an image has this one.
     outDir: 'dist/built',
-    // Small files stay files: the policy of the page allows no data: in scripts and styles.
+    // Small files stay files: the content policy allows no data: in scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // What several pages share comes as one file with the first: else a page is some sixty files of a kilobyte each.
+    // Code that several pages share is one chunk. Otherwise a page would load about sixty files of a
+    // kilobyte each.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 4 }] } } },
     chunkSizeWarningLimit: 1000,
   },
-  // For working on the app itself: `npm run dev -w web` beside a running service.
+  // For `npm run dev`, beside a running service.
   server: { proxy: { '/api': 'http://127.0.0.1:3000', '/book': 'http://127.0.0.1:3000' } },
 })

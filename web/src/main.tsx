@@ -19,7 +19,7 @@ const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5000,
-      // What the service has judged is not asked again; what did not reach it is, twice.
+      // Errors of the service are not retried. Requests without an answer are, twice.
       retry: (failures, error) =>
         failures < 2 && error instanceof Problem && [0, 429, 503].includes(error.status),
     },
@@ -30,7 +30,7 @@ const router = createAppRouter(client)
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
 
 createRoot(document.getElementById('app') as HTMLElement, {
-  // What the service said was shown where it happened; anything else is a fault of ours.
+  // Errors of the service were already shown. Other errors are faults of the app.
   onCaughtError: (error) => error instanceof Problem || console.error(error),
 }).render(
   <QueryClientProvider client={client}>

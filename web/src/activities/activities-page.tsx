@@ -27,7 +27,7 @@ import { activity_types, type ListedActivity, links, useActivityActions } from '
 const filter_names = ['type', 'contact_id', 'company_id', 'deal_id'] as const
 const sorts = [...dated, 'due_at']
 
-/** The activities: what is due today, what is overdue, what comes, what is done. */
+/** The activities: today, overdue, upcoming, done, all. */
 export function ActivitiesPage() {
   const t = useTexts()
   const formats = useFormats()
@@ -37,7 +37,7 @@ export function ActivitiesPage() {
   const [creating, setCreating] = useCreating()
   const actions = useActivityActions()
   const { address } = useAddress()
-  // Who comes from a record wants to see all that concerns it.
+  // With a filter by a record, show all of its activities.
   const usual = view.filters.contact_id || view.filters.company_id || view.filters.deal_id ? 'all' : 'today'
   const show = shows.find((one) => one === address.show) ?? usual
 
@@ -177,7 +177,7 @@ function Filters({ view }: { view: ReturnType<typeof useListView> }) {
       search={false}
       filters={[
         { name: 'type', label: t.activities.type, options: types },
-        // Those come with links from other pages.
+        // These filters come from links of other pages.
         ...links.flatMap(([name, kind]) =>
           view.filters[name]
             ? [

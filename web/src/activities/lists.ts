@@ -6,7 +6,7 @@ import { activitiesApi } from './kind.tsx'
 export const shows = ['today', 'overdue', 'upcoming', 'done', 'all'] as const
 export type Show = (typeof shows)[number]
 
-/** How the list of each switch is asked for: when the day begins and ends, the person's time zone says. */
+/** The query of each switch. Days begin and end in the person's time zone. */
 const asks: Record<Show, (today: string, zone: string) => object> = {
   today: (day, zone) => ({ status: 'open', due_from: startOfDay(day, zone), due_to: endOfDay(day, zone) }),
   overdue: () => ({ status: 'overdue' }),
@@ -14,7 +14,7 @@ const asks: Record<Show, (today: string, zone: string) => object> = {
   done: () => ({ status: 'completed' }),
   all: () => ({}),
 }
-/** In which order it stands first. */
+/** The default order of each switch. */
 export const orders: Record<Show, string> = {
   today: 'due_at',
   overdue: 'due_at',
@@ -32,7 +32,7 @@ type Asked = {
   page: number
 }
 
-/** A page of the activities of one switch. The day is part of the key: tomorrow it is another list. */
+/** A page of a switch. The day is part of the key, because the list changes at midnight. */
 export const activitiesQuery = (asked: Asked) => ({
   queryKey: ['activities', 'list', asked],
   queryFn: () => {
@@ -42,7 +42,7 @@ export const activitiesQuery = (asked: Asked) => ({
   },
 })
 
-/** How many are overdue, for the switch. */
+/** The number of overdue activities, for the switch. */
 export const overdueQuery = queryOptions({
   queryKey: ['activities', 'overdue'],
   queryFn: () => activitiesApi.list({ status: 'overdue', per_page: 1 }),

@@ -9,7 +9,7 @@ export type Activity = Schemas['Activity']
 export type ListedActivity = Schemas['ActivityOfList']
 export const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
 
-/** The records that an activity may be about: the fields, with the kinds of the records. */
+/** The references of an activity: pairs of field and kind. */
 export const links = [
   ['contact_id', 'contacts'],
   ['company_id', 'companies'],
@@ -22,15 +22,15 @@ const complete = (id: number) =>
 const reopen = (id: number) => dataOf(api.POST('/api/v1/activities/{id}/reopen', { ...byId(id), body: {} }))
 const shared = { kind: 'activities', nameOf: activities.nameOf } as const
 
-/** What can be done with activities from anywhere, each with its way back in a toast; resolves to what could not be done. */
+/** The actions on activities, each with Undo. They resolve to the activities that failed. */
 export function useActivityActions() {
   const t = useTexts()
   const client = useQueryClient()
   const bulk = useBulk()
   const names = useNames('activities')
-  /** Shows when activities were completed, wherever they stand: every list has them under data. */
+  /** Updates completed_at in every cached list. */
   async function show(those: readonly ListedActivity[], at: (one: ListedActivity) => string | null) {
-    // What is being read now tells of before.
+    // Running reads may have the old state.
     await client.cancelQueries({ queryKey: ['activities'] })
     const known = new Map(those.map((one) => [one.id, at(one)]))
     const changed = <T extends ListedActivity>(one: T): T => {
@@ -45,7 +45,7 @@ export function useActivityActions() {
   }
 
   return {
-    /** Those that are done already stay as they are. */
+    /** Skips completed activities. */
     complete(those: readonly ListedActivity[]) {
       const now = new Date().toISOString()
       const [only, more] = those
@@ -64,12 +64,12 @@ export function useActivityActions() {
         ...shared,
         items: [activity],
         work: ({ id }) => reopen(id),
-        // As it was: completed at its own time.
+        // Restore the original time.
         undo: ({ id, completed_at }) => activitiesApi.change(id, { completed_at }),
         show: (shown, open) => show(shown, ({ completed_at }) => (open ? null : completed_at)),
         message: () => t.activities.reopened_one(activity.subject),
       }),
-    /** Deletes them; what shows one of them is left before. */
+    /** Deletes activities. The caller closes their page first. */
     remove(those: readonly ListedActivity[]) {
       const [only, more] = those
       return bulk({

@@ -1,6 +1,6 @@
 type Page<Row> = { data: Row[]; meta: { last_page?: number } }
 
-/** Every record of a list that is short by its nature, read page by page. */
+/** Reads all pages of a short list. */
 export async function allOf<Row>(
   read: (query: { page: number; per_page: number }) => Promise<Page<Row>>,
 ): Promise<Row[]> {

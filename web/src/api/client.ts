@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch'
 import type { components, paths } from './schema'
 
-/** The records as the API answers them. */
+/** The schemas of the API. */
 export type Schemas = components['schemas']
 
 type WebhookBody = paths['/api/v1/webhooks']['post']['requestBody']['content']['application/json']
@@ -10,7 +10,7 @@ export type EventName = WebhookBody['events'][number]
 
 export type FieldProblem = { field: string; code: string; message: string }
 
-/** An answer that is an error, as the API tells it; status 0 when there was no answer at all. */
+/** An error of the API. Status 0: there was no answer. */
 export class Problem extends Error {
   status: number
   code: string
@@ -29,22 +29,26 @@ export class Problem extends Error {
 
 let place: string | null = null
 
-/** Says where this page is: from now on the service refuses what it sends while the session is anywhere else. */
+/**
+ * Sets the place of this page (workspace and person). The service refuses later requests if the session is
+ * in another place.
+ */
 export function setPlace(session: { workspace: { id: number }; user: { id: string } }): void {
   place = placeOf(session)
 }
-/** Whether the page was opened as somebody else, or in another workspace. */
+/** Whether the page was opened by another person or in another workspace. */
 export const isElsewhere = (session: Parameters<typeof setPlace>[0]): boolean =>
   place !== null && place !== placeOf(session)
 const placeOf = ({ workspace, user }: Parameters<typeof setPlace>[0]) => `${workspace.id}/${user.id}`
 
-// POSTs whose answer did not come, by what they ask: the same one again has the same key, so that it is done once.
+// Idempotency keys of POSTs without an answer, by URL and body. A repeated POST has the same key, so that
+// it runs once.
 const unanswered = new Map<string, string>()
 const newKey = () =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('')
 
 async function send(request: Request): Promise<Response> {
-  // The session itself tells where it is.
+  // The session reports its own place.
   if (place && !request.url.endsWith('/session')) request.headers.set('rapport-place', place)
   if (request.method !== 'POST') return window.fetch(request)
   const asked = `${request.url}\n${await request.clone().text()}`
@@ -52,16 +56,16 @@ async function send(request: Request): Promise<Response> {
   unanswered.set(asked, key)
   request.headers.set('idempotency-key', key)
   const response = await window.fetch(request)
-  // A conflict may be that the first one is still under way: whatever comes of it, the same key belongs to it.
+  // A 409 can mean that the first request is still running. Keep the key.
   if (response.status < 500 && response.status !== 409) unanswered.delete(asked)
   return response
 }
 
-/** The typed client of the public API: the browser adds the session's cookie. */
+/** The typed client of the public API. The browser adds the session cookie. */
 export const api = createClient<paths>({ baseUrl: window.location.origin, fetch: send })
 
 let refused: (problem: Problem) => void = () => {}
-/** Tells of every answer that is an error, whoever asked. */
+/** Registers a listener for every error of the API. */
 export function onRefusal(listener: (problem: Problem) => void): void {
   refused = listener
 }
@@ -84,26 +88,26 @@ export async function answerOf<T>(asked: Promise<Answer<T>>): Promise<T> {
   throw problem
 }
 
-/** The record or the records of an answer, without the envelope. */
+/** The data of an answer, without the envelope. */
 export async function dataOf<T>(asked: Promise<Answer<{ data: T }>>): Promise<T> {
   return (await answerOf(asked)).data
 }
 
 function problemOf(response: Response, body: unknown): Problem {
-  const told = (body as { error?: Partial<Problem> } | undefined)?.error
-  const request_id = told?.request_id ?? response.headers.get('x-request-id')
+  const answered = (body as { error?: Partial<Problem> } | undefined)?.error
+  const request_id = answered?.request_id ?? response.headers.get('x-request-id')
   const problem = new Problem(
     response.status,
-    told?.code ?? 'internal_error',
-    told?.message ?? '',
+    answered?.code ?? 'internal_error',
+    answered?.message ?? '',
     request_id,
   )
-  problem.fields = told?.fields ?? []
+  problem.fields = answered?.fields ?? []
   problem.retry_after_s = Number(response.headers.get('retry-after')) || 0
   return problem
 }
 
-/** Does a piece of work for each item, a few at a time; waits when the service says that it is too much. */
+/** Runs `work` for each item, four at a time. Waits and retries when the service is busy (429, 503). */
 export async function forEach<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,

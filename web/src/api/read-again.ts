@@ -1,16 +1,16 @@
 import type { QueryClient } from '@tanstack/react-query'
 
-// Resources (the first parts of queries' keys) of which something is shown that the service has not answered yet, with how
-// many such works there are; and those that are old meanwhile.
+// Resources (first parts of query keys) with optimistic updates under way, with the number of them; and
+// resources that became stale meanwhile.
 const ahead = new Map<string, number>()
 const old = new Set<string>()
 
-/** Whether something of a resource is shown ahead of the service. */
+/** Whether the page shows an optimistic update of a resource. */
 export const isAhead = (resource: string): boolean => ahead.has(resource)
 
 /**
- * Reads again what is shown of these resources; resolves when it is there. Of what is shown ahead of the service, the end of
- * that work reads: an answer from before would take the change back for a moment.
+ * Reads shown data of these resources again; resolves when it is there. During an optimistic update, the
+ * end of the update reads instead: an earlier answer would show the old state.
  */
 export async function readAgain(client: QueryClient, resources: Iterable<string>): Promise<void> {
   for (const resource of resources) old.add(resource)
@@ -19,11 +19,14 @@ export async function readAgain(client: QueryClient, resources: Iterable<string>
   await Promise.all(now.map((resource) => client.invalidateQueries({ queryKey: [resource] })))
 }
 
-/** Reads once more what is being read of these resources for the first time: its answer may be from before the change. */
+/**
+ * Repeats first reads of these resources that are under way, because their answers may be from before the
+ * change.
+ */
 export function readTwice(client: QueryClient, resources: Iterable<string>): void {
   for (const resource of resources) {
     const begun = client.getQueryCache().findAll({ queryKey: [resource], fetchStatus: 'fetching' })
-    // One that has data already is begun anew by readAgain.
+    // readAgain restarts queries that already have data.
     for (const { state, promise, queryKey } of begun)
       if (state.data === undefined)
         promise?.then(
@@ -33,7 +36,7 @@ export function readTwice(client: QueryClient, resources: Iterable<string>): voi
   }
 }
 
-/** Does work whose end is shown already of these resources. Afterwards its caller says what is to be read again. */
+/** Runs work whose result the page already shows. The caller calls readAgain afterwards. */
 export async function shownAhead<T>(resources: readonly string[], work: () => Promise<T>): Promise<T> {
   const count = (more: 1 | -1) => {
     for (const resource of resources) {

@@ -2,7 +2,9 @@ import { queryOptions } from '@tanstack/react-query'
 import { answerOf, api, dataOf, Problem, type Schemas } from './client.ts'
 import type { paths } from './schema'
 
-/** The kinds of records that have a page: whatever can be in the trash, except a note, which is part of its contact. */
+/**
+ * The kinds of records that have a page: all kinds of the trash except notes, which are part of a contact.
+ */
 export type RecordKind = Exclude<Schemas['TrashedRecord']['kind'], 'notes'>
 
 // booking_pages → /api/v1/booking-pages
@@ -26,13 +28,13 @@ export type QueryOf<K extends RecordKind> = Query<List<K>>
 export type NewOf<K extends RecordKind> = Body<Operation<ListPath<K>, 'post'>>
 export type ChangesOf<K extends RecordKind> = Partial<Body<Operation<`${ListPath<K>}/{id}`, 'put'>>>
 
-// The types above say what each path takes and answers; the client cannot follow a path that is put together.
+// The types above check each path. The client cannot type a path that is built at run time.
 const untyped = api as unknown as Record<
   'GET' | 'POST' | 'PUT' | 'DELETE',
   (path: string, init: object) => Promise<{ data?: never; error?: unknown; response: Response }>
 >
 
-/** Where the API has the records of a kind. */
+/** The path of a kind in the API. */
 export const apiPath = (kind: RecordKind): string => `/api/v1/${kind.replaceAll('_', '-')}`
 
 /** The operations that every kind of record has, with the types of the API. */
@@ -44,7 +46,10 @@ export function recordApi<K extends RecordKind>(kind: K) {
   const list = (query: QueryOf<K>, signal?: AbortSignal) =>
     answerOf<Answer<List<K>>>(untyped.GET(path, { params: { query }, signal }))
 
-  /** Adds or removes a tag of a record. Reads the tags again, once, when somebody changes the record meanwhile. */
+  /**
+   * Adds or removes a tag, with If-Match. If another person changed the record in between, tries once more.
+   * Resolves to undefined if there was nothing to change.
+   */
   async function changeTag(
     id: number,
     tag: string,
@@ -79,7 +84,7 @@ export function recordApi<K extends RecordKind>(kind: K) {
     remove: (id: number): Promise<unknown> => answerOf(untyped.DELETE(one, at(id))),
     restore: (id: number): Promise<RecordOf<K>> =>
       dataOf(untyped.POST(`${one}/restore`, { ...at(id), body: {} })),
-    /** Only a kind with a timeline has it. */
+    /** A page of the timeline; only of kinds that have one. */
     timeline: (id: number, query: { cursor: string; per_page: number }) =>
       answerOf<Answer<Operation<'/api/v1/contacts/{id}/timeline', 'get'>>>(
         untyped.GET(`${one}/timeline`, { params: { path: { id }, query } }),

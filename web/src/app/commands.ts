@@ -1,16 +1,16 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 
-/** Something that can be done from here: by the palette, and by its keys where it has some. */
+/** A command of the palette, with its shortcut if it has one. */
 export type Command = {
-  /** Unique among what is offered at one time. */
+  /** Unique among the registered commands. */
   id: string
   label: string
   group: 'go' | 'create' | 'actions' | 'lists'
-  /** As KeyboardEvent.key tells them, one after another by spaces: `c`, `g d`, `mod+k`. */
+  /** The keys as in KeyboardEvent.key, a sequence separated by spaces: `c`, `g d`, `mod+k`. */
   keys?: string
-  /** Another key for the same. */
+  /** An alternative key. */
   also?: string
-  /** Not offered in the palette: only keys. */
+  /** Hidden in the palette: shortcut only. */
   keys_only?: boolean
   run: () => void
 }
@@ -23,7 +23,7 @@ function change(commands: Command[]) {
   for (const listener of listeners) listener()
 }
 
-/** Offers commands as long as the component is shown. Of two with the same keys, the one that came last counts. */
+/** Registers commands while the component is mounted. Of two with the same keys, the later one wins. */
 export function useCommands(commands: Command[]): void {
   const current = useRef(commands)
   current.current = commands
@@ -39,7 +39,7 @@ export function useCommands(commands: Command[]): void {
   }, [signature])
 }
 
-/** All commands that are offered now. */
+/** All registered commands. */
 export function useOffered(): Command[] {
   return useSyncExternalStore(
     (listener) => {
@@ -50,21 +50,21 @@ export function useOffered(): Command[] {
   )
 }
 
-// A part of the program may have to come first.
+// The chunk of the dialog may have to load first.
 const opening_ms = 3000
 let held: { text: string; until_ms: number } | null = null
 
-/** From now on, what is typed is for the field that is being opened: it is no command, and none of it is lost. */
+/** Buffers keys for the field that is about to open, so that they run no commands and are not lost. */
 export function holdKeys(): void {
   held = { text: '', until_ms: performance.now() + opening_ms }
 }
-/** Keeps a key for the field that is being opened, if there is one. */
+/** Buffers a key if a field is about to open. */
 function hold({ key }: KeyboardEvent): boolean {
   if (!held || performance.now() > held.until_ms) return false
   if (key.length === 1) held.text += key
   return true
 }
-/** Gives a field that takes the focus what was typed before. */
+/** Types the buffered keys into the field that takes the focus. */
 function giveHeld({ target }: FocusEvent): void {
   if (
     !held ||
@@ -74,17 +74,17 @@ function giveHeld({ target }: FocusEvent): void {
     return
   const { text, until_ms } = held
   held = null
-  // As if it were typed now: the field's own ways of reading it hold.
+  // As typed input, so that the field's own handlers run.
   if (text && performance.now() <= until_ms && target.matches(typing))
     document.execCommand('insertText', false, text)
 }
 
-// Where these are, the keys are theirs.
+// While one of these is open, it handles all keys.
 const closed_off = '[aria-modal=true], [role=menu]'
 const typing = 'input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]'
 const sequence_ms = 1000
 
-/** Runs commands by their keys; keys that are typed into a field, or while a dialog is open, are left alone. */
+/** Runs commands by their keys, except in a text field or while a dialog is open. */
 export function useCommandKeys(): void {
   useEffect(() => {
     let before = ''
@@ -106,7 +106,7 @@ export function useCommandKeys(): void {
       if (!found) return
       before = ''
       event.preventDefault()
-      // What creates opens something to write in.
+      // A create command opens a form.
       if (found.group === 'create') holdKeys()
       found.run()
     }

@@ -1,11 +1,14 @@
 import { Component, type ComponentType, lazy, Suspense } from 'react'
 import { type Texts, TextsContext } from '../texts/texts.ts'
 import { loaded } from './loading.ts'
-import { tellProblem } from './problems.tsx'
+import { showProblem } from './problems.tsx'
 
 type Props = { onFailed: () => void; children: React.ReactNode }
 
-/** A piece beside the page: when it fails, that is told, it goes, and the page with what is written in it stays. */
+/**
+ * Contains the failure of a dialog or palette: shows a toast and unmounts it. The page and its unsaved text
+ * stay.
+ */
 class Contained extends Component<Props, { failed: boolean }> {
   static contextType = TextsContext
   declare context: { texts: Texts }
@@ -15,7 +18,7 @@ class Contained extends Component<Props, { failed: boolean }> {
     return { failed: true }
   }
   override componentDidCatch(error: unknown) {
-    tellProblem(error, this.context.texts)
+    showProblem(error, this.context.texts)
     this.props.onFailed()
   }
   override render() {
@@ -23,7 +26,10 @@ class Contained extends Component<Props, { failed: boolean }> {
   }
 }
 
-/** A piece beside the page whose program is loaded when it is first shown; when it cannot be, the next time tries again. */
+/**
+ * A dialog or palette that is loaded when it is first shown. If loading fails, the next opening tries
+ * again.
+ */
 export function later<Given extends { onClose: () => void }>(load: () => Promise<ComponentType<Given>>) {
   const part = () => lazy(() => loaded(load()).then((piece) => ({ default: piece })))
   let Part = part()

@@ -1,12 +1,16 @@
-// What is written but not saved, in the browser's tab: they survive other pages and a reload, and end with the tab.
+// Unsaved texts, in the session storage of the tab: they survive navigation and a reload, and end with the
+// tab.
 
 const prefix = 'rapport-draft-'
 
-/** Where a person's note on a contact is kept, or another text (`of`): nobody else finds it in the same tab. */
+/**
+ * The key of a person's draft of a note on a contact, or of another text (`of`). Per person, so that nobody
+ * else finds it in the same tab.
+ */
 export const draftKey = (workspace_id: number, user_id: string, of: number | string): string =>
   `${prefix}${workspace_id}-${user_id}-${of}`
 
-/** What was written; empty when there is nothing. */
+/** The draft; empty if there is none. */
 export function readDraft(key: string): string {
   try {
     return sessionStorage.getItem(key) ?? ''
@@ -15,17 +19,17 @@ export function readDraft(key: string): string {
   }
 }
 
-/** Keeps what is written; an empty text ends it. */
+/** Stores a draft; an empty text deletes it. */
 export function keepDraft(key: string, text: string): void {
   try {
     if (text) sessionStorage.setItem(key, text)
     else sessionStorage.removeItem(key)
   } catch {
-    // A browser that keeps nothing has no drafts.
+    // Storage may be disabled. Then there are no drafts.
   }
 }
 
-/** Forgets them all. */
+/** Deletes all drafts. */
 export function forgetDrafts(): void {
   try {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)

@@ -1,12 +1,12 @@
-/** What a stream tells: kinds of records that changed; that something may have been missed; that it is not let in. */
-export type Told = { changed: string[] } | { lost: true } | { refused: true }
+/** A message of the stream: kinds of records that changed, a gap in the stream, or a refusal. */
+export type StreamMessage = { changed: string[] } | { lost: true } | { refused: true }
 
-// Long enough for a service that starts again; longer each time that it does not.
+// Long enough for a service that restarts. The pause doubles with each failure.
 const again_ms = 2000
 const longest_ms = 30_000
 
-/** Keeps a stream of the workspace's changes open from now on, until the signal if there is one; resolves then. */
-export function openStream(tell: (told: Told) => void, signal?: AbortSignal): Promise<void> {
+/** Keeps a stream of the workspace's changes open. With a signal, closes it on abort, then resolves. */
+export function openStream(onMessage: (message: StreamMessage) => void, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let source: EventSource
     let missing = true
@@ -14,17 +14,17 @@ export function openStream(tell: (told: Told) => void, signal?: AbortSignal): Pr
     let timer: ReturnType<typeof setTimeout> | undefined
     function open() {
       source = new EventSource('/api/v1/events/stream?changes=true')
-      source.addEventListener('changed', ({ data }) => tell({ changed: JSON.parse(data).kinds }))
+      source.addEventListener('changed', ({ data }) => onMessage({ changed: JSON.parse(data).kinds }))
       source.onopen = () => {
-        // Between the page's first reading and now, too: a stream from now on does not tell of that.
-        if (missing) tell({ lost: true })
+        // The stream starts now. Changes between the first read of the page and now count as a gap.
+        if (missing) onMessage({ lost: true })
         missing = false
         failures = 0
       }
       source.onerror = () => {
         missing = true
-        if (source.readyState === EventSource.CLOSED) tell({ refused: true })
-        // The browser would come back by itself, but to where it was: to be sent all events since, which nobody here reads.
+        if (source.readyState === EventSource.CLOSED) onMessage({ refused: true })
+        // The browser would reconnect by itself, and ask for every event since. Nothing here reads those.
         source.close()
         timer = setTimeout(open, Math.min(longest_ms, again_ms * 2 ** failures++))
       }

@@ -7,10 +7,10 @@ export type { Formats }
 
 export const browser_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-// Made once: each has sixteen formatters, and every date and amount on a page asks.
+// Cached: each has sixteen formatters, and every date and amount on a page needs one.
 let kept: { key: string; formats: Formats } | null = null
 
-/** The formats of who is signed in; those of the browser where nobody is. */
+/** The formats of the signed-in person, else of the browser. */
 export function useFormats(): Formats {
   const language = useLanguage()
   const { data } = useQuery({ ...sessionQuery, enabled: false })

@@ -39,7 +39,7 @@ function useRailPages(): { to: string; label: string; icon: Icon; keys: string }
   ]
 }
 
-/** What stands around every page: the rail, the palette, the keys, and the updates from elsewhere. */
+/** The frame of every page: rail, palette, shortcuts, and live updates. */
 export function Frame() {
   const t = useTexts()
   const navigate = useNavigate()
@@ -137,7 +137,7 @@ export function Frame() {
   )
 }
 
-/** A new page takes the focus, so that the next Tab goes into it and a reader is told its name. */
+/** A new page takes the focus, so that Tab goes into it and screen readers announce it. */
 function useFocusOnNewPages() {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const before = useRef(path)
@@ -153,10 +153,10 @@ function useFocusOnNewPages() {
 
 const row_ms = 2000
 
-/** Back in a list from one of its records: its row takes the focus, and comes into view, as soon as it is there. */
+/** On return to a list from one of its records, focuses and shows its row as soon as it is loaded. */
 function backToRow(record: string, until_ms = performance.now() + row_ms): void {
   const row = document.querySelector<HTMLElement>(`[data-row-link][href="${record}"]`)
-  // Whoever has gone on to something else stays there.
+  // Stop if the person has moved the focus elsewhere.
   if (document.activeElement?.id !== 'content' || performance.now() > until_ms) return
   if (row) row.focus()
   else setTimeout(() => backToRow(record, until_ms), 50)
@@ -164,7 +164,7 @@ function backToRow(record: string, until_ms = performance.now() + row_ms): void 
 
 type RailLinkProps = { to: string; icon: Icon; label: string; collapsed?: boolean }
 
-function RailLink({ to, icon: PlaceIcon, label, collapsed = false }: RailLinkProps) {
+function RailLink({ to, icon: PageIcon, label, collapsed = false }: RailLinkProps) {
   return (
     <Link
       to={to}
@@ -174,7 +174,7 @@ function RailLink({ to, icon: PlaceIcon, label, collapsed = false }: RailLinkPro
       activeOptions={{ exact: to === '/', includeSearch: false }}
       activeProps={{ 'aria-current': 'page' }}
     >
-      <PlaceIcon />
+      <PageIcon />
       {!collapsed && <span>{label}</span>}
     </Link>
   )

@@ -8,12 +8,12 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ]
 
-/** The tag for dates and numbers: the reader's own region where it is of the chosen language. */
+/** The locale for dates and numbers: the browser's region if it is of the chosen language. */
 export function localeOf(language: string, wanted: readonly string[] = navigator.languages): string {
   return wanted.find((tag) => tag.toLowerCase().startsWith(language)) ?? language
 }
 
-/** How dates, times and numbers are written for a language, a time zone and a currency. */
+/** The formats of a locale, a time zone and a currency. */
 export function createFormats(locale: string, zone: string, currency: string) {
   const options = { timeZone: zone }
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', ...options })
@@ -37,9 +37,9 @@ export function createFormats(locale: string, zone: string, currency: string) {
     locale,
     zone,
     currency,
-    /** A time's day, here. */
+    /** The day of a time, in this zone. */
     day: (iso: string) => day.format(new Date(iso)),
-    /** A calendar day, YYYY-MM-DD, which is the same everywhere. */
+    /** A calendar day (YYYY-MM-DD), independent of zones. */
     date: (date: string) => plain_day.format(new Date(`${date}T00:00:00Z`)),
     /** The same without its year. */
     shortDate: (date: string) => short_day.format(new Date(`${date}T00:00:00Z`)),
@@ -49,7 +49,7 @@ export function createFormats(locale: string, zone: string, currency: string) {
     seconds: (iso: string) => seconds.format(new Date(iso)),
     /** A month, YYYY-MM. */
     month: (text: string) => month.format(new Date(`${text}-01T00:00:00Z`)),
-    /** How long from now: yesterday is the day before, however many hours ago. */
+    /** The time from now. Yesterday is the previous calendar day, not 24 hours ago. */
     relative(iso: string, now_ms = Date.now()) {
       const s = Math.round((Date.parse(iso) - now_ms) / 1000)
       const [unit, size] = units.find(([, size]) => Math.abs(s) >= size) ?? ['second', 1]
@@ -57,17 +57,17 @@ export function createFormats(locale: string, zone: string, currency: string) {
       const dayOf = (at: number | string) => Date.parse(iso_day.format(new Date(at)))
       return relative.format((dayOf(iso) - dayOf(now_ms)) / (day_s * 1000), unit)
     },
-    /** An amount with the digits of its currency; a whole one without decimals. */
+    /** An amount with the decimals of its currency; whole amounts without. */
     money: (value: number) => (Number.isInteger(value) ? whole_money : money).format(value),
-    /** The same with up to four decimals, which is all that the service stores. */
+    /** The same with up to four decimals, the precision of the service. */
     exactMoney: (value: number) => (Number.isInteger(value) ? whole_money : exact_money).format(value),
     /** A sum or a forecast, rounded to whole units. */
     sum: (value: number) => whole_money.format(value),
     shortMoney: (value: number) => short_money.format(value),
     number: (value: number) => number.format(value),
-    /** Of a share between 0 and 1. */
+    /** A share from 0 to 1. */
     percent: (share: number) => percent.format(share),
-    /** Today's calendar day here, YYYY-MM-DD. */
+    /** Today as a calendar day (YYYY-MM-DD), in this zone. */
     today: () => iso_day.format(new Date()),
   }
 }

@@ -3,7 +3,7 @@ import { useTexts } from '../texts/texts.ts'
 const mac = /mac|iphone|ipad/i.test(navigator.platform)
 const signs: Record<string, string> = { ArrowDown: '↓', ArrowUp: '↑', ArrowLeft: '←', ArrowRight: '→' }
 
-/** Keys as they stand on a keyboard: one after another, or together. */
+/** Keys as printed on a keyboard, in sequence or together. */
 export function Keys({ keys }: { keys: string }) {
   const { app } = useTexts()
   return (

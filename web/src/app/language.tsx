@@ -11,7 +11,7 @@ import {
 } from '../texts/texts.ts'
 import { sessionQuery } from './session.ts'
 
-/** The texts in the language of who is signed in, else in the browser's. The page waits for its first texts. */
+/** The texts in the person's language, else in the browser's. The page waits for its first texts. */
 export function LanguageProvider({ children }: { children: React.ReactNode }) {
   const { data } = useQuery({ ...sessionQuery, enabled: false })
   const chosen = data?.user.language
@@ -23,7 +23,7 @@ export function LanguageProvider({ children }: { children: React.ReactNode }) {
     document.documentElement.lang = language
     let current = true
     loadTexts(language)
-      // Better in English than not at all.
+      // English is better than nothing.
       .catch(() => en)
       .then((texts) => current && setLoaded({ language, texts }))
     return () => {

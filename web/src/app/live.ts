@@ -3,7 +3,7 @@ import { Problem } from '../api/client.ts'
 import { isAhead, readAgain, readTwice } from '../api/read-again.ts'
 import { all_kinds } from '../kinds.ts'
 import { staleAfter } from '../record/kinds.ts'
-import { openStream, type Told } from './event-stream.ts'
+import { openStream, type StreamMessage } from './event-stream.ts'
 import { leaveToSignIn, type Session, sessionQuery } from './session.ts'
 
 // The first parts of the queries' keys that a change makes stale, by what changed.
@@ -18,33 +18,33 @@ const stale: Record<string, string[]> = {
   invitations: ['members'],
 }
 const of_any_change = ['events', 'deliveries', 'audit']
-// What was to come is due, is over, or is free no more.
+// With time alone, things become due, end, or stop being free.
 const of_the_clock = ['activities', 'appointments', 'booking_pages', 'reports']
 const minute_ms = 60_000
-// Many changes at once are one reading.
+// Changes within this time are read together.
 const gathered_ms = 300
 
 let kept = false
 
 /**
- * Keeps what is shown up to date as long as the page is there: follows the workspace's changes, and reads again what is old
- * when the window is taken up. Begun before the page's own data is asked for, so that little is read before the stream is
- * open: that is read again.
+ * Keeps the page up to date: follows the changes of the workspace, and reads stale data again when the
+ * window regains focus. Called before the data of the page is read, because data that was read before the
+ * stream is open must be read again.
  */
 export function keepUpToDate(client: QueryClient, { workspace, scopes }: Session): void {
   if (kept) return
   kept = true
-  lookAgain(client)
+  watchFocusAndClock(client)
   if (scopes.includes('events:read')) follow(client, `rapport-changes-${workspace.id}`)
 }
 
 function follow(client: QueryClient, name: string): void {
   const old = new Set<string>()
   let gathering = false
-  function hear(told: Told) {
-    if ('refused' in told) return onRefused(client)
-    if ('lost' in told) return void readAgain(client, everything(client))
-    for (const kind of told.changed) for (const resource of stale[kind] ?? []) old.add(resource)
+  function onMessage(message: StreamMessage) {
+    if ('refused' in message) return onRefused(client)
+    if ('lost' in message) return void readAgain(client, everything(client))
+    for (const kind of message.changed) for (const resource of stale[kind] ?? []) old.add(resource)
     for (const resource of of_any_change) old.add(resource)
     if (gathering) return
     gathering = true
@@ -56,20 +56,21 @@ function follow(client: QueryClient, name: string): void {
     }, gathered_ms)
   }
 
-  // A browser has six connections to a server, so all tabs share one stream: the tab that holds the lock tells the others.
+  // A browser opens at most six connections to a server, so all tabs share one stream. The tab that holds
+  // the lock passes messages on.
   const channel = new BroadcastChannel(name)
-  channel.onmessage = ({ data }: MessageEvent<Told>) => hear(data)
-  // A tab that comes after another one hears that something may have been missed in between.
+  channel.onmessage = ({ data }: MessageEvent<StreamMessage>) => onMessage(data)
+  // A tab that becomes the leader treats the time in between as a gap.
   const lead = () =>
-    openStream((told) => {
-      hear(told)
-      channel.postMessage(told)
+    openStream((message) => {
+      onMessage(message)
+      channel.postMessage(message)
     })
   if (navigator.locks) navigator.locks.request(name, lead).catch(() => {})
-  else whileSeen(hear)
+  else whileSeen(onMessage)
 }
 
-/** The resources that the page has read. The session tells of itself. */
+/** The resources in the cache, except the session, which has its own updates. */
 const everything = (client: QueryClient): Set<string> =>
   new Set(
     client
@@ -79,7 +80,7 @@ const everything = (client: QueryClient): Set<string> =>
       .filter((resource) => resource !== 'session'),
   )
 
-/** The stream is refused to whose session has ended; else it is the service that takes nobody at the moment. */
+/** The stream refuses an ended session, or the service is overloaded. Only the first leaves the page. */
 async function onRefused(client: QueryClient) {
   try {
     await client.fetchQuery({ ...sessionQuery, staleTime: 0 })
@@ -89,13 +90,13 @@ async function onRefused(client: QueryClient) {
   }
 }
 
-/** Without locks, which plain http has only on one's own machine: each tab has a stream, but only while it is seen. */
-function whileSeen(hear: (told: Told) => void): void {
+/** Without locks (plain http to another machine), each tab has its own stream, only while it is visible. */
+function whileSeen(onMessage: (message: StreamMessage) => void): void {
   let hidden: AbortController | null = null
   function look() {
     if (document.visibilityState === 'visible' && !hidden) {
       hidden = new AbortController()
-      openStream(hear, hidden.signal)
+      openStream(onMessage, hidden.signal)
     } else if (document.visibilityState === 'hidden') {
       hidden?.abort()
       hidden = null
@@ -105,8 +106,8 @@ function whileSeen(hear: (told: Told) => void): void {
   look()
 }
 
-/** Reads what is old when the window is taken up again, and every minute what time alone makes old. */
-function lookAgain(client: QueryClient): void {
+/** Reads stale data again when the window regains focus, and each minute what time alone makes stale. */
+function watchFocusAndClock(client: QueryClient): void {
   window.addEventListener('focus', () => {
     const predicate = ({ queryKey }: { queryKey: QueryKey }) => !isAhead(String(queryKey[0]))
     client.refetchQueries({ type: 'active', stale: true, predicate }, { cancelRefetch: false })

@@ -4,8 +4,9 @@ const reloaded = 'rapport-reloaded-at'
 const once_in_ms = 60_000
 
 /**
- * A part of the program. One that does not come although the service answers is of a version that is gone: the page is loaded
- * anew, once. Where nothing answers, that is the problem, and whoever shows it waits for the service.
+ * Loads a chunk of the app. If it fails although the service answers, the chunk is of a removed version:
+ * reload the page, once a minute at most. If the service does not answer, throws that it is unreachable;
+ * the caller waits for the service.
  */
 export async function loaded<T>(part: Promise<T>): Promise<T> {
   try {
@@ -20,7 +21,7 @@ export async function loaded<T>(part: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether the service is there to load the page from. */
+/** Whether the service answers. */
 export async function serviceAnswers(): Promise<boolean> {
   try {
     return (await fetch('/healthz', { cache: 'no-store' })).ok

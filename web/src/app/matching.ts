@@ -1,6 +1,9 @@
 const plain = (text: string) => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 
-/** Those whose name has every word that was typed, without case and accents; what begins with the text comes first. */
+/**
+ * The items whose name contains every typed word, ignoring case and accents. Names that start with the text
+ * come first.
+ */
 export function matching<Item extends { name: string }>(text: string, items: readonly Item[]): Item[] {
   const wanted = plain(text.trim())
   const words = wanted.split(/\s+/).filter(Boolean)

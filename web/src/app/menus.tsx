@@ -6,7 +6,7 @@ import { Initials } from '../ui/values.tsx'
 import { useSession, useSignOut } from './session.ts'
 import { Workspaces } from './workspace-menu.tsx'
 
-/** The person at the foot of the rail. */
+/** The menu of the person, at the foot of the rail. */
 export function PersonMenu({ collapsed, onSheet }: { collapsed: boolean; onSheet: () => void }) {
   const t = useTexts()
   const { user } = useSession()
@@ -57,7 +57,7 @@ function Appearance() {
 
 type MoreProps = { pages: { to: string; label: string }[]; onSearch: () => void }
 
-/** On a phone: everything that the bottom bar has no room for. */
+/** On a phone: everything that does not fit into the bottom bar. */
 export function MoreMenu({ pages, onSearch }: MoreProps) {
   const t = useTexts()
   const signOut = useSignOut()

@@ -13,7 +13,10 @@ const searched = all_kinds.filter(({ palette }) => palette)
 const fits = (text: string, { name, detail }: Choice) =>
   matching(text, [{ name: `${name} ${detail ?? ''}` }]).length > 0
 
-/** The records that a text finds, by kind, a moment after it was typed. `searching` until the answers are those of the text. */
+/**
+ * The records that match a text, by kind, 120 ms after the last key. `searching` until the answers belong
+ * to the text.
+ */
 export function useRecordSearch(text: string) {
   const t = useTexts()
   const may = useMay()
@@ -34,7 +37,7 @@ export function useRecordSearch(text: string) {
   const shown = wanted === '' ? [] : searched
   const groups = shown.map((kind, index) => {
     const { data = [], isPlaceholderData } = answers[index] ?? {}
-    // What an earlier text found counts only as far as it fits this one.
+    // Results of an earlier text count only if they match this one.
     const earlier = wanted !== asked || isPlaceholderData
     return { kind, records: earlier ? data.filter((one) => fits(wanted, one)) : data }
   })

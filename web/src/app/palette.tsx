@@ -30,10 +30,10 @@ const iconOf = (EntryIcon: Icon) => (
   </span>
 )
 
-// At once, not a moment later: what is typed now is meant for it.
+// On mount, so that the keys typed now go into the input.
 const takeFocus = (input: HTMLInputElement | null) => input?.focus()
 
-/** One field for everything: go somewhere, create, act on what is shown, or open a record; by the keyboard alone. */
+/** One field to go somewhere, create, act on the current page, or open a record, by keyboard alone. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const t = useTexts()
   const id = useId()
@@ -52,14 +52,14 @@ export function Palette({ onClose }: { onClose: () => void }) {
 
   function close() {
     onClose()
-    // Where the focus was, unless that is gone meanwhile.
+    // Return the focus, unless the element was removed.
     requestAnimationFrame(() => before?.isConnected && before.focus())
   }
   function run(entry: Entry | undefined) {
     if (!entry) return
     onClose()
-    // When the dialog is gone and the focus is back: what is run may put it elsewhere. Not with the next frame, which a busy
-    // browser may be long in coming to.
+    // After the dialog has closed and the focus is back, because the command may move it. A timer, not a
+    // frame: frames can be late in a busy browser.
     setTimeout(() => {
       if (before?.isConnected) before.focus()
       entry.run()
@@ -81,7 +81,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     event.preventDefault()
   }
   useEffect(() => {
-    // What was shown as chosen stays so when more is found for the same text.
+    // The highlighted entry stays highlighted when more results of the same text arrive.
     setChosen({ text, id: current?.id })
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
   }, [current?.id, text])
@@ -155,7 +155,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** What the palette offers for a text, in groups. */
+/** The entries of the palette for a text, in groups. */
 function useGroups(text: string): { groups: Group[]; searching: boolean; failed: unknown } {
   const t = useTexts()
   const navigate = useNavigate()
@@ -209,7 +209,7 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
   return { groups: groups.filter(({ entries }) => entries.length), searching, failed }
 }
 
-/** What can be created from anywhere: each list opens its dialog when its address says so. */
+/** The create commands: each list opens its dialog if its address says so. */
 function useCreates(): Entry[] {
   const language = useLanguage()
   const navigate = useNavigate()

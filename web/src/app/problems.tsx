@@ -4,10 +4,10 @@ import { type Texts, useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { showToast } from '../ui/toast.ts'
 
-/** What is wrong with a field, to be shown at it; what has no text here the service says itself, in English. */
+/** The message for an invalid field. A code without a text here shows the service's English message. */
 export function fieldMessage({ code, message }: FieldProblem, { app }: Texts): string {
   const limited = app.field_limits[code as keyof typeof app.field_limits]
-  // The limits themselves are known to the service alone: `probability must be from 0 to 100.`
+  // Only the message of the service has the limits: `probability must be from 0 to 100.`
   const { least, most, only_most } = limits.exec(message)?.groups ?? {}
   if (limited && (least || only_most)) return limited(least ?? '', most ?? only_most ?? '')
   return app.field_problems[code as keyof typeof app.field_problems] ?? message
@@ -15,7 +15,7 @@ export function fieldMessage({ code, message }: FieldProblem, { app }: Texts): s
 const limits =
   /(?:from|at least|>=) (?<least>-?\d+)(?: to (?<most>-?\d+))?|(?:at most|<=) (?<only_most>-?\d+)/
 
-/** Says what a conflict (409) means here, in the reader's words. */
+/** Replaces the message of a conflict (409) with one that fits the action. */
 export async function inWords<T>(asked: Promise<T>, conflict: string): Promise<T> {
   try {
     return await asked
@@ -25,7 +25,10 @@ export async function inWords<T>(asked: Promise<T>, conflict: string): Promise<T
   }
 }
 
-/** What happened and what to do, in the reader's language; what the service says itself where it knows more. */
+/**
+ * The message for an error: what happened and what to do. Uses the service's message where it is more
+ * precise.
+ */
 export function explain(error: unknown, texts: Texts): string {
   const { problems } = texts.app
   if (!(error instanceof Problem)) return problems.other
@@ -36,7 +39,7 @@ export function explain(error: unknown, texts: Texts): string {
   return problems[code as keyof typeof problems] ?? (message || problems.other)
 }
 
-/** A failure where it happened: what happened, the request id to copy, and another try. */
+/** An error in place: the message, the request id to copy, and a retry button. */
 export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const t = useTexts()
   const request_id = error instanceof Problem ? error.request_id : null
@@ -55,15 +58,18 @@ export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () =
   )
 }
 
-/** A failure of something that left no place to show it in; `told` where more is to be said than why. */
-export function tellProblem(error: unknown, texts: Texts, told = explain(error, texts)): void {
+/**
+ * Shows an error in a toast, for an action without a place of its own. `message` replaces the default
+ * message.
+ */
+export function showProblem(error: unknown, texts: Texts, message = explain(error, texts)): void {
   const request_id = error instanceof Problem ? error.request_id : null
   showToast({
     color: 'red',
     message: (
       <>
         <Text size="sm" mb={request_id ? 'xs' : 0}>
-          {told}
+          {message}
         </Text>
         {request_id && <CopyButton value={request_id} label={`${texts.app.request_id} ${request_id}`} />}
       </>

@@ -1,16 +1,16 @@
 import { useEffect } from 'react'
 import { forgetDrafts } from './drafts.ts'
 
-/** A record that was opened: its address and its name. */
+/** A record that was opened: path and name. */
 type Recent = { path: string; name: string }
 
 const at_most = 8
 const prefix = 'rapport-recent-'
 const keyOf = (workspace_id: number) => `${prefix}${workspace_id}`
-// Only the page of a record ends in a number right below its list.
+// Only records have a page with a number directly below the path of a list.
 const record_path = /^\/[a-z-]+\/\d+$/
 
-/** The records that were opened last in a workspace by this browser, latest first. */
+/** The records that this browser opened last in a workspace, latest first. */
 export function recentRecords(workspace_id: number): Recent[] {
   try {
     return JSON.parse(localStorage.getItem(keyOf(workspace_id)) ?? '[]') as Recent[]
@@ -19,18 +19,18 @@ export function recentRecords(workspace_id: number): Recent[] {
   }
 }
 
-/** Remembers an address with its name, when it is a record's. */
+/** Remembers a path with its name if it is the page of a record. */
 export function rememberRecord(workspace_id: number, path: string, name: string): void {
   if (!record_path.test(path) || !name.trim()) return
   const others = recentRecords(workspace_id).filter((recent) => recent.path !== path)
   try {
     localStorage.setItem(keyOf(workspace_id), JSON.stringify([{ path, name }, ...others].slice(0, at_most)))
   } catch {
-    // A browser that keeps nothing has no recent records.
+    // Storage may be disabled. Then there are no recent records.
   }
 }
 
-/** Forgets them all, and unsaved notes: what concerns people does not stay on a machine that somebody has signed out of. */
+/** Deletes recent records and unsaved notes: personal data does not stay on a machine after sign-out. */
 export function forgetRecords(): void {
   forgetDrafts()
   try {
@@ -40,7 +40,7 @@ export function forgetRecords(): void {
   }
 }
 
-/** Remembers each record whose page is opened, by the title that its page gives the document. */
+/** Remembers each record whose page is opened, by the title of the document. */
 export function useRecentRecords(workspace_id: number): void {
   useEffect(() => {
     const title = document.querySelector('title')

@@ -13,15 +13,15 @@ import { Problem } from '../api/client.ts'
 import { all_kinds } from '../kinds.ts'
 import type { Kind } from '../record/kinds.ts'
 import { RecordPage } from '../record/record-page.tsx'
+import { Crashed, NotFound, Waiting } from './fallback-pages.tsx'
 import { Frame } from './frame.tsx'
 import { keepUpToDate } from './live.ts'
 import { loaded } from './loading.ts'
-import { Crashed, NotFound, Waiting } from './places.tsx'
 import { sessionQuery } from './session.ts'
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: Outlet })
 
-// Pages before there is a session.
+// Pages without a session.
 const people = () => loaded(import('../people/pages.tsx'))
 const open = [
   ['/sign-in', 'SignInPage'],
@@ -33,13 +33,13 @@ const open_routes = open.map(([path, name]) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(people, name) }),
 )
 
-// Everything else stands in the frame, and needs a session.
+// All other pages are in the frame and need a session.
 const frame = createRoute({
   getParentRoute: () => root,
   id: 'frame',
   component: Frame,
   beforeLoad: async ({ context, location, matches }) => {
-    // The page's part of the program comes while the session is asked for; where it does not, the page itself says so.
+    // Load the page's chunk while the session is read. The page itself reports a failure.
     for (const { fullPath } of matches) pages[fullPath]?.preload?.()
     try {
       keepUpToDate(context.client, await context.client.ensureQueryData(sessionQuery))
@@ -60,7 +60,7 @@ const recordPages = ({ path, list, record }: Kind) => ({
   }),
 })
 
-/** Every page of the frame with its part of the program, which is loaded when it is first shown. */
+/** The pages of the frame. Each chunk is loaded when its page is first shown. */
 const pages: Record<string, AsyncRouteComponent<object>> = {
   '/': lazyRouteComponent(() => loaded(import('../home/home-page.tsx')), 'HomePage'),
   ...Object.assign({}, ...all_kinds.map(recordPages)),
@@ -101,10 +101,10 @@ const page_routes = Object.entries(pages).map(([path, component]) =>
   createRoute({ getParentRoute: () => frame, path, component: component as never }),
 )
 
-// The paths are texts, not types: links name them as they stand in the address.
+// Paths are plain strings, not types: links use them as in the address.
 const tree = root.addChildren([...open_routes, frame.addChildren(page_routes as never)] as never)
 
-/** The router: the address is plain text parts, so that links of the app stay readable. */
+/** The router. Search parameters are plain text, so that addresses are readable. */
 export function createAppRouter(client: QueryClient) {
   return createRouter({
     routeTree: tree as unknown as AnyRoute,
@@ -116,7 +116,7 @@ export function createAppRouter(client: QueryClient) {
     },
     defaultPreload: 'intent',
     defaultPendingMs: 300,
-    // What has come is shown: nobody waits for an indicator of waiting.
+    // Show a page as soon as it is loaded, without a minimum time for the loader.
     defaultPendingMinMs: 0,
     defaultPendingComponent: Waiting,
     defaultErrorComponent: Crashed,

@@ -3,9 +3,9 @@ import { isElsewhere, onRefusal, Problem, setPlace } from '../api/client.ts'
 import { leaveToSignIn, type Session, sessionQuery } from './session.ts'
 
 /**
- * All tabs of a browser have one session. Where it ends, or becomes another person's or another workspace's, each tab leaves
- * what it shows; where its role or its language changes, each tab follows. It is read again when the window is taken up, and
- * when the service refuses something for the role (403) or the place (412).
+ * All tabs of a browser share one session. When it ends, or changes to another person or workspace, each
+ * tab leaves its page. When the role or the language changes, each tab updates. The session is read again
+ * when the window regains focus, and when the service answers 403 (role) or 412 (place).
  */
 export function watchSession(client: QueryClient): void {
   const readAgain = () => void client.invalidateQueries({ queryKey: sessionQuery.queryKey })

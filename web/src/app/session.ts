@@ -1,10 +1,10 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf, api, dataOf, Problem } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
-import { tellProblem } from './problems.tsx'
+import { showProblem } from './problems.tsx'
 import { forgetRecords } from './recent.ts'
 
-/** Who is signed in, where, and what the role allows; asked once and kept. */
+/** The session: person, workspace, and scopes of the role. Read once. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () => dataOf(api.GET('/api/v1/session')),
@@ -16,8 +16,8 @@ export type Session = Awaited<ReturnType<NonNullable<typeof sessionQuery.queryFn
 let last: Session | undefined
 
 /**
- * The session; only inside the frame, which is shown when there is one. The pages of one that has just ended go on to show
- * it for the moment until the page for signing in is there.
+ * The session, inside the frame only. When it has just ended, pages still get the last one until the
+ * sign-in page is shown.
  */
 export function useSession(): Session {
   const { data } = useQuery(sessionQuery)
@@ -26,13 +26,13 @@ export function useSession(): Session {
   return last
 }
 
-/** Whether the role allows something, such as contacts:write. */
+/** Whether the role has a scope, such as contacts:write. */
 export function useMay(): (scope: string) => boolean {
   const { scopes } = useSession()
   return (scope) => scopes.includes(scope)
 }
 
-/** Forgets everything of the session, and shows the page for signing in. */
+/** Deletes all data of the session and shows the sign-in page. */
 export function useSignOut(): () => Promise<void> {
   const client = useQueryClient()
   const texts = useTexts()
@@ -40,8 +40,8 @@ export function useSignOut(): () => Promise<void> {
     try {
       await answerOf(api.DELETE('/api/v1/session'))
     } catch (error) {
-      // One that has ended already is signed out.
-      if (!(error instanceof Problem) || error.status !== 401) return tellProblem(error, texts)
+      // A session that has already ended counts as signed out.
+      if (!(error instanceof Problem) || error.status !== 401) return showProblem(error, texts)
     }
     client.clear()
     forgetRecords()
@@ -52,8 +52,8 @@ export function useSignOut(): () => Promise<void> {
 let leaving = false
 
 /**
- * Shows the page for signing in, which leads back here, because the session has ended elsewhere. The page is loaded anew:
- * nothing that was read in the session stays.
+ * Shows the sign-in page with a way back, because the session has ended. Reloads the page, so that no data
+ * of the session stays in memory.
  */
 export function leaveToSignIn(): void {
   if (leaving) return

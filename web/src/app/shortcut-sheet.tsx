@@ -5,7 +5,7 @@ import { type Command, useOffered } from './commands.ts'
 import { Keys } from './keys.tsx'
 import './palette.css'
 
-/** All keys that do something here, by where they do it. */
+/** All shortcuts of the current page, grouped by where they apply. */
 export function ShortcutSheet({ onClose }: { onClose: () => void }) {
   const t = useTexts()
   const offered = useOffered()
@@ -58,7 +58,10 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
 
 type Line = { label: string; keys: string[] }
 
-/** Commands of these groups that have keys, those of one name on one line; `without` and `with_ids` by their ids. */
+/**
+ * The commands with keys in these groups, one line per label. `without` and `with_ids` exclude and add
+ * commands by id.
+ */
 function linesOf(
   offered: readonly Command[],
   groups: Command['group'][],

@@ -1,6 +1,6 @@
 import { createTheme, type MantineColorsTuple } from '@mantine/core'
 
-// One accent: for the primary action and for focus.
+// One accent colour: the primary action and the focus.
 const accent: MantineColorsTuple = [
   '#eef2ff',
   '#dbe3fd',
@@ -14,7 +14,7 @@ const accent: MantineColorsTuple = [
   '#1e3279',
 ]
 
-// Dark enough for white letters on it, and for itself on white.
+// Dark enough for white text on it, and as text on white.
 const red: MantineColorsTuple = [
   '#fff1ef',
   '#ffe1dd',
@@ -48,10 +48,11 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'xs' } },
     TextInput: { defaultProps: { size: 'sm' } },
-    // The page itself never scrolls, and what would lock it writes a style that the page's policy refuses.
+    // The page itself never scrolls, and Mantine's scroll lock adds a style that the content policy
+    // refuses.
     Modal: { defaultProps: { centered: true, lockScroll: false, overlayProps: { backgroundOpacity: 0.35 } } },
     Popover: { defaultProps: { shadow: 'md' } },
-    // Without its empty first element, which is none that a menu may have: the menu itself takes the focus.
+    // Without the empty first element, which is not allowed in a menu. The menu itself takes the focus.
     Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
     Badge: { defaultProps: { variant: 'light', tt: 'none', fw: 500, radius: 'sm' } },

@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import { useTexts } from '../texts/texts.ts'
 
-/** The title of the window: that of the page, and whose it is; null leaves it to somebody else. */
+/** Sets the title of the window: the page and the app. Null leaves the title to another component. */
 export function useTitle(title: string | null): void {
   const t = useTexts()
   useEffect(() => {

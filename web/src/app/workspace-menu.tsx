@@ -5,13 +5,13 @@ import { api, dataOf } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Initials } from '../ui/values.tsx'
 import { later } from './contained.tsx'
-import { tellProblem } from './problems.tsx'
+import { showProblem } from './problems.tsx'
 import { useMay, useSession } from './session.ts'
 
-// Rarely needed: loaded when it is first opened.
+// Rarely used: loaded when it is first opened.
 const NewWorkspace = later(async () => (await import('../settings/new-workspace.tsx')).default)
 
-/** The workspaces that the person may go to, in a menu. */
+/** The workspaces of the person, in a menu. */
 export function Workspaces() {
   const t = useTexts()
   const client = useQueryClient()
@@ -19,11 +19,11 @@ export function Workspaces() {
   async function go(workspace_id: number) {
     try {
       await dataOf(api.PUT('/api/v1/session', { body: { workspace_id } }))
-      // Nothing that was read belongs to the other workspace.
+      // No cached data belongs to the other workspace.
       client.clear()
       window.location.assign('/')
     } catch (error) {
-      tellProblem(error, t)
+      showProblem(error, t)
     }
   }
   return (
@@ -38,7 +38,7 @@ export function Workspaces() {
   )
 }
 
-/** The workspace, the others, and making another one. */
+/** The menu of the workspace: switch to another one, or create one. */
 export function WorkspaceMenu({ collapsed }: { collapsed: boolean }) {
   const t = useTexts()
   const { workspace } = useSession()

@@ -1,10 +1,10 @@
-// What the clock on the wall of a place shows, YYYY-MM-DDTHH:MM, as the browser's fields for dates and times have it; and
-// days, YYYY-MM-DD. The browser's own tables of zones tell them: a library of them is larger than the first screen may be.
+// Local times (YYYY-MM-DDTHH:MM), as the browser's inputs have them, and days (YYYY-MM-DD). They use the
+// time zone data of the browser: a library with its own is larger than the first screen may be.
 
 const day_ms = 86_400_000
 const walls = new Map<string, Intl.DateTimeFormat>()
 
-/** What the clock shows in a zone at an instant (ISO 8601). */
+/** The local time of an instant (ISO 8601) in a zone. */
 export function wallOf(instant: string, zone: string): string {
   return shownAt(Date.parse(instant), zone)
 }
@@ -19,18 +19,18 @@ function shownAt(at_ms: number, zone: string): string {
       hour: '2-digit',
       minute: '2-digit',
     } as const
-    // Swedish writes them as ISO 8601 does.
+    // The Swedish format is that of ISO 8601.
     format = new Intl.DateTimeFormat('sv-SE', { ...parts, timeZone: zone })
     walls.set(zone, format)
   }
-  // It writes early years with fewer digits.
+  // Early years have fewer digits.
   return format.format(at_ms).replace(' ', 'T').padStart(16, '0')
 }
 
-/** Whether a text, which anybody can write into an address, is such a time. */
+/** Whether a text from the address is a local time. */
 export function isWall(text: string): boolean {
   const at_ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) ? Date.parse(`${text}Z`) : Number.NaN
-  // The 31st of February would be read as a day in March; days beside these ends would have another year's form.
+  // Date.parse reads 31 February as a day in March. Days outside these limits have another form of year.
   return text > '1000-01-02' && text < '9999-12-31' && new Date(at_ms || 0).toISOString().startsWith(text)
 }
 
@@ -38,12 +38,12 @@ export function isWall(text: string): boolean {
 export const isDay = (text: string): boolean => isWall(`${text}T00:00`)
 
 /**
- * The instant at which a zone's clock shows a time, as the API has it: UTC with milliseconds. A time that the clock skips
- * is the one an hour later; of one that comes twice it is the first.
+ * The instant of a local time in a zone, in UTC with milliseconds. A time that the clock skips is the one
+ * an hour later; of a time that occurs twice, the first.
  */
 export function instantOf(wall: string, zone: string): string {
   const utc_ms = Date.parse(`${wall}Z`)
-  // How far the clock is ahead of UTC a day before and a day after: a change of the clocks lies between the two, or none.
+  // The UTC offsets a day before and a day after: a change of the clock, if any, is between the two.
   const [before_ms, after_ms] = [utc_ms - day_ms, utc_ms + day_ms].map(
     (at_ms) => Date.parse(`${shownAt(at_ms, zone)}Z`) - Math.floor(at_ms / 60_000) * 60_000,
   ) as [number, number]
@@ -53,22 +53,22 @@ export function instantOf(wall: string, zone: string): string {
   return new Date(utc_ms - first).toISOString()
 }
 
-/** The day so many days later. */
+/** The day after a number of days. */
 export const addDays = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00Z`) + days * day_ms).toISOString().slice(0, 10)
 
-/** The first millisecond of a day in a zone, which need not be midnight: some clocks are changed then. */
+/** The first millisecond of a day in a zone. It need not be midnight: some zones change the clock then. */
 export const startOfDay = (day: string, zone: string): string => instantOf(`${day}T00:00`, zone)
 
-/** The last millisecond of a day in a zone. A day that the clocks are changed on has 23 or 25 hours. */
+/** The last millisecond of a day in a zone. A day with a change of the clock has 23 or 25 hours. */
 export const endOfDay = (day: string, zone: string): string =>
   new Date(Date.parse(startOfDay(addDays(day, 1), zone)) - 1).toISOString()
 
-/** A time on the wall so many minutes later, as the clock itself goes on: skipped hours are skipped. */
+/** A local time a number of minutes later. Skipped hours are skipped. */
 export const laterOnWall = (wall: string, minutes: number, zone: string): string =>
   shownAt(Date.parse(instantOf(wall, zone)) + minutes * 60_000, zone)
 
-/** The next full half hour in a zone, on its wall: where something new begins if nobody says otherwise. */
+/** The next full half hour in a zone, the default for new appointments. */
 export function nextHalfHour(zone: string, now_ms = Date.now()): string {
   const half_hour_ms = 1_800_000
   return shownAt(Math.ceil(now_ms / half_hour_ms) * half_hour_ms, zone)

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { ChangesOf, RecordOf } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
-import { inWords, tellProblem } from '../app/problems.tsx'
+import { inWords, showProblem } from '../app/problems.tsx'
 import { instantOf, wallOf } from '../app/zones.ts'
 import { type Fact, Facts, type Save } from '../record/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
@@ -29,7 +29,7 @@ export function AppointmentRecord(props: RecordProps) {
     >
       {(appointment, writes) => {
         const { start_at, end_at, status } = appointment
-        // A conflict has words of its own, so that each change is stored by the appointment's own action.
+        // Uses the own action, which has a message for conflicts.
         const save = writes && ((changes: ChangesOf<'appointments'>) => store(appointment, changes))
         const open = status === 'scheduled' || status === 'requested'
         return {
@@ -72,7 +72,7 @@ function AppointmentFacts({ appointment, save }: FactsProps) {
   const t = useTexts()
   const formats = useFormats()
   const { start_at, end_at, status, cancel_reason } = appointment
-  /** Another start moves the end along; another end makes it longer or shorter. */
+  /** A new start moves the end; a new end changes the duration. */
   const savingTime = (field: 'start_at' | 'end_at') =>
     save &&
     ((wall: unknown) => {
@@ -106,13 +106,13 @@ function AppointmentFacts({ appointment, save }: FactsProps) {
   )
 }
 
-/** The buttons that accept, decline or cancel an appointment, which are commands, too. */
+/** The buttons that accept, decline or cancel an appointment, also as commands. */
 function Answers({ appointment }: { appointment: Appointment }) {
   const t = useTexts()
   const actions = useAppointmentActions()
   const [cancelling, setCancelling] = useState(false)
   const requested = appointment.status === 'requested'
-  const accept = () => actions.accept(appointment).catch((error) => tellProblem(error, t))
+  const accept = () => actions.accept(appointment).catch((error) => showProblem(error, t))
   const cancel = () => setCancelling(true)
   const cancel_label = requested ? t.calendar.decline : t.calendar.cancel
   useCommands([
@@ -134,18 +134,18 @@ function Answers({ appointment }: { appointment: Appointment }) {
 
 type Formats = ReturnType<typeof useFormats>
 
-/** The end without its day where it is that of the start. */
+/** The end, without its day if it is the same. */
 function endOf(formats: Formats, start_at: string, end_at: string): string {
   const same_day = formats.day(start_at) === formats.day(end_at)
   return same_day ? formats.time(end_at) : formats.moment(end_at)
 }
 
-/** Asks first, because a cancelled appointment stays cancelled, and a declined request declined. */
+/** Confirms, because cancelling and declining are final. */
 function CancelDialog({ appointment, onClose }: { appointment: Appointment; onClose: () => void }) {
   const t = useTexts()
   const { cancel, decline } = useAppointmentActions()
   const { title, status } = appointment
-  // What it was when it was asked: the answer changes it before the dialog is gone.
+  // The status at opening: the answer changes it before the dialog closes.
   const [requested] = useState(status === 'requested')
   const end = requested ? decline : cancel
   return (

@@ -18,7 +18,7 @@ const numbers = [
 
 type Props = { draft: Draft; problems: Problems; onChange: (changes: Partial<Draft>) => void }
 
-/** All fields of a booking page, with what the service says at each. */
+/** The fields of a booking page, each with its error. */
 export function BookingFields({ draft, problems, onChange }: Props) {
   const t = useTexts()
   return (

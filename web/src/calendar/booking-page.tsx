@@ -17,7 +17,7 @@ import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { DeleteButton } from '../ui/delete-button.tsx'
 import { Page } from '../ui/page.tsx'
-import { tell } from '../ui/undo.tsx'
+import { showMessage } from '../ui/undo.tsx'
 import { written } from '../ui/written.ts'
 import { type BookingPage, bodyOf, type Draft, draftOf, publicAddress } from './booking.ts'
 import { BookingFields } from './booking-fields.tsx'
@@ -26,14 +26,14 @@ import type { Problems } from './hours-editor.tsx'
 import { bookingPagesApi } from './kind.ts'
 import './booking.css'
 
-/** A booking page: what it offers at the left, what visitors see at the right. */
+/** A booking page: the editor on the left, the public page on the right. */
 export const BookingPageRecord = ({ id, onLeave }: RecordProps) => (
   <ReadRecord query={bookingPagesApi.query(id)}>
     {(page) => <Editor key={id} page={page} onLeave={onLeave} />}
   </ReadRecord>
 )
 
-/** What is written on a page and not saved, kept in the browser's tab: it survives other pages and a reload. */
+/** Unsaved changes of a page, in the tab's session storage: they survive navigation and a reload. */
 function useWritten(page_id: number) {
   const { workspace, user } = useSession()
   const key = draftKey(workspace.id, user.id, `booking-page-${page_id}`)
@@ -53,7 +53,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
   const [problems, setProblems] = useState<Problems>({})
   const [problem, setProblem] = useState<unknown>(null)
   const [sending, setSending] = useState(false)
-  // What somebody else has saved is shown, but for what is written here; only that is sent.
+  // Changes of other people show in untouched fields. Only edited fields are sent.
   const saved = draftOf(page)
   const draft = { ...saved, ...fields }
   const changes = written(draft, saved)
@@ -66,10 +66,10 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
     setProblems({})
     try {
       const now = await bookingPagesApi.change(page.id, bodyOf(changes) as ChangesOf<'booking_pages'>)
-      // What was written meanwhile stays.
+      // Text that was typed meanwhile stays.
       setFields((fields) => written(fields, changes))
       client.setQueryData(bookingPagesApi.query(page.id).queryKey, now)
-      tell(t.calendar.saved_page)
+      showMessage(t.calendar.saved_page)
       await refresh()
     } catch (error) {
       const fields = error instanceof Problem ? error.fields : []
@@ -145,7 +145,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
         <form
           noValidate
           className="booking-editor"
-          // Where nothing in it can be focused, it has to be scrolled by keyboard itself.
+          // If no field can be focused, the form itself must scroll by keyboard.
           {...(!may && { tabIndex: 0 })}
           onSubmit={(event) => {
             event.preventDefault()

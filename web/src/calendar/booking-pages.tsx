@@ -21,7 +21,7 @@ import { bookingPagesQuery, type ListedBookingPage, publicAddress } from './book
 import { bookingPagesApi } from './kind.ts'
 import './booking.css'
 
-/** The pages on which visitors book appointments. */
+/** The booking pages. */
 export function BookingPagesPage() {
   const names = useNames('booking_pages')
   const calendar = useNames('appointments')
@@ -102,7 +102,7 @@ function useColumns(): Column<ListedBookingPage>[] {
   )
 }
 
-/** The address that a title suggests: what remains of it in lower-case letters, digits and hyphens. */
+/** The suggested address for a title: lower-case letters, digits and hyphens. */
 const slugOf = (title: string): string =>
   title
     .toLowerCase()
@@ -114,7 +114,9 @@ const slugOf = (title: string): string =>
     .slice(0, 64)
     .replace(/-+$/, '')
 
-/** Asks for what has no default; the rest, such as Monday to Friday from nine to five, the service sets. */
+/**
+ * Asks for the fields without a default. The service sets the rest, such as Monday to Friday, nine to five.
+ */
 function CreateBookingPage({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useTexts()
   const { zone } = useFormats()

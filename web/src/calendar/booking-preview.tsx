@@ -6,7 +6,7 @@ import { useTexts } from '../texts/texts.ts'
 import { Soft } from '../ui/values.tsx'
 import { type BookingPage, slotsQuery } from './booking.ts'
 
-/** What visitors see, beside the editor: the public page itself as it is saved, and its next free times. */
+/** The saved public page beside the editor, and its next free times. */
 export function BookingPreview({ page }: { page: BookingPage }) {
   const t = useTexts()
   return (
@@ -16,7 +16,7 @@ export function BookingPreview({ page }: { page: BookingPage }) {
       {page.active ? (
         <>
           <p className="booking-hint">{t.calendar.preview_hint}</p>
-          {/* Without forms, nobody books by looking at it. */}
+          {/* Without forms, so that the preview cannot book. */}
           <iframe
             key={page.updated_at}
             src={`/book/${page.slug}`}

@@ -4,7 +4,7 @@ import { bookingPagesApi } from './kind.ts'
 
 export type BookingPage = Schemas['BookingPage']
 export type ListedBookingPage = Schemas['ListedBookingPage']
-/** From and to on the clock of the page's zone, HH:MM; to may be 24:00. */
+/** Opening hours in the page's zone (HH:MM); `to` may be 24:00. */
 export type Hours = { from: string; to: string }
 export const weekdays = [
   'monday',
@@ -17,7 +17,7 @@ export const weekdays = [
 ] as const
 type Weekday = (typeof weekdays)[number]
 
-/** What the editor holds until it is saved: all that the API has, with plain texts and numbers. */
+/** The state of the editor: all fields of the API, as plain strings and numbers. */
 export type Draft = {
   slug: string
   title: string
@@ -42,13 +42,13 @@ export function draftOf(page: BookingPage): Draft {
   return { ...fields, description: description ?? '', availability, date_overrides }
 }
 
-/** Fields of a draft as the API takes them; an empty number is told as such by the service. */
+/** The fields of a draft for the API. The service reports an empty number as missing. */
 export const bodyOf = (fields: Partial<Draft>) => ({
   ...fields,
   ...(fields.description === '' && { description: null }),
 })
 
-/** The public address of a page. */
+/** The public URL of a page. */
 export const publicAddress = (slug: string): string => `${window.location.origin}/book/${slug}`
 
 export const bookingPagesQuery = (page: number, sort: string) => ({
@@ -60,7 +60,7 @@ const day_ms = 86_400_000
 const longest_days = 62
 const most_slots = 40
 
-/** The next free times: of this week, or the first ones of the next two months. */
+/** The next free times: of this week, else of the next two months. */
 export const slotsQuery = (id: number) =>
   queryOptions({
     queryKey: ['booking_pages', 'slots', id],

@@ -18,19 +18,19 @@ import { useTexts } from '../texts/texts.ts'
 import type { Appointment, Times } from './appointments.ts'
 import './calendar.css'
 
-/** Times of one width where the day has 24 hours: 09:00, but 9:00 AM. */
+/** Two-digit hours on a 24-hour clock: 09:00, but 9:00 AM. */
 function clockOf(locale: string) {
   const { hour12 } = new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions()
   return { hour: hour12 ? ('numeric' as const) : ('2-digit' as const), minute: '2-digit' as const }
 }
 const plugins = [theme, dayGrid, timeGrid, list, interaction]
-/** The calendar's names of what the address calls month, week, day and list. */
+/** The view names of the calendar library. */
 export const views = {
   month: 'dayGridMonth',
   week: 'timeGridWeek',
   day: 'timeGridDay',
   list: 'listMonth',
-  /** All of a contact or a booking page. */
+  /** All appointments of a contact or booking page. */
   year: 'listYear',
 } as const
 export type CalendarShow = keyof typeof views
@@ -40,17 +40,17 @@ type Props = {
   show: CalendarShow
   date: string | undefined
   appointments: Appointment[]
-  /** Whether appointments may be moved, and made by dragging over free time. */
+  /** Whether appointments may be moved, and created by dragging. */
   editable: boolean
   onDates: (info: DatesSetInfo) => void
-  /** A day of the month was chosen, YYYY-MM-DD. */
+  /** Called with the chosen day (YYYY-MM-DD) of a month. */
   onDay: (day: string) => void
   onOpen: (id: number) => void
   onMove: (appointment: Appointment, times: Times) => void
   onSelect: (times: Times | { day: string }) => void
 }
 
-/** The week begins as it does where the reader's language is spoken: 0 is Sunday. */
+/** The first day of the week in the person's locale; 0 is Sunday. */
 function firstDayOf(locale: string): number {
   const known = new Intl.Locale(locale) as Intl.Locale & {
     getWeekInfo?: () => { firstDay: number }
@@ -59,7 +59,7 @@ function firstDayOf(locale: string): number {
   return ((known.getWeekInfo?.() ?? known.weekInfo)?.firstDay ?? 1) % 7
 }
 
-/** Hours are scrolled by keyboard, too, where nothing is planned that could have the focus; a table lets it only its rows. */
+/** Lets the keyboard scroll empty hours. Only rows of a table accept a role here. */
 function focusHours(view: HTMLElement): void {
   for (const part of view.querySelectorAll('*')) {
     const scrolls = /auto|scroll/.test(getComputedStyle(part).overflowY)
@@ -68,7 +68,7 @@ function focusHours(view: HTMLElement): void {
   }
 }
 
-/** Appointments in a month, a week, a day or a list, on the clock of the person's zone. */
+/** Appointments in a month, week, day or list, in the person's zone. */
 export default function CalendarGrid(props: Props) {
   const { controller, show, date, appointments, editable, onDates, onDay, onOpen, onMove, onSelect } = props
   const t = useTexts()

@@ -23,13 +23,13 @@ import CalendarGrid, { type CalendarShow, views } from './calendar-grid.tsx'
 import { CreateAppointment } from './create-appointment.tsx'
 
 const desk_shows = ['month', 'week', 'day', 'list'] as const
-// A week's seven columns are too narrow to read there.
+// A week's seven columns do not fit on a phone.
 const phone_shows = ['day', 'list'] as const
 type Show = (typeof desk_shows)[number]
 const filter_names = ['contact_id', 'booking_page_id', 'status'] as const
 const morning = 'T09:00'
 
-/** The calendar of appointments. The address says which days, and how many of them. */
+/** The calendar. The address holds the view and the date. */
 export function CalendarPage() {
   const t = useTexts()
   const names = useNames('appointments')
@@ -47,7 +47,7 @@ export function CalendarPage() {
   const shows: readonly Show[] = phone ? phone_shows : desk_shows
   const view = useListView(filter_names)
   const show = shows.find((one) => one === address.show) ?? (phone || view.filtered ? 'list' : 'week')
-  // Of one contact or booking page there are few: a year of them is a short list.
+  // One contact or booking page has few appointments: show the list of a year.
   const shown: CalendarShow = show === 'list' && view.filtered ? 'year' : show
   const { data, error, refetch } = useQuery({
     ...rangeQuery(range, view.filters),
@@ -59,8 +59,8 @@ export function CalendarPage() {
   const day = dateOf(address.date) ?? today
   const addressed = useRef(day)
   addressed.current = day
-  /** A day that the calendar went to by itself, until the address has it. */
-  const told = useRef<string | null>(null)
+  /** A date to which the calendar moved, until the address has it. */
+  const moved_to = useRef<string | null>(null)
   const shownDay = useCallback(() => {
     const at = controller.getDate()
     return at && wallOf(at.toISOString(), zone).slice(0, 10)
@@ -71,17 +71,17 @@ export function CalendarPage() {
       setRange({ from: start.toISOString(), to: end.toISOString() })
       setTitle(named)
       const day = shownDay() ?? today
-      told.current = day === addressed.current ? null : day
+      moved_to.current = day === addressed.current ? null : day
       change({ date: inAddress(day) }, true)
     },
     [change, shownDay, inAddress, today],
   )
-  // What the address says counts, whoever changed it: a link, going back, the buttons here.
+  // The address decides, whoever changed it: a link, Back, or the buttons here.
   useEffect(() => {
     if (!controller.view) return
-    if (told.current === day) told.current = null
-    // Where the calendar is further on, the address follows it.
-    else if (!told.current && day !== shownDay()) controller.gotoDate(day)
+    if (moved_to.current === day) moved_to.current = null
+    // If the calendar has moved on, update the address.
+    else if (!moved_to.current && day !== shownDay()) controller.gotoDate(day)
     if (controller.view.type !== views[shown]) controller.changeView(views[shown])
   }, [controller, shown, day, shownDay])
   const go = (step: 'prev' | 'next') => controller[step]()
@@ -197,10 +197,10 @@ export function CalendarPage() {
   )
 }
 
-/** The day that the address names, which anybody can write; undefined, for today, where the calendar has no such day. */
+/** The date in the address; undefined (today) if invalid. */
 const dateOf = (text = ''): string | undefined => (isDay(text) && /^[12]/.test(text) ? text : undefined)
 
-/** The status is chosen here; the others come with links from other pages. */
+/** The status is chosen here. Other filters come from links. */
 function Filters({ view }: { view: ReturnType<typeof useListView> }) {
   const t = useTexts()
   const labelOf = useLabels('appointments')

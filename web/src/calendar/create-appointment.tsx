@@ -12,13 +12,13 @@ import type { Times } from './appointments.ts'
 type Props = {
   opened: boolean
   onClose: () => void
-  /** Left out: half an hour, as soon as possible. */
+  /** Left out: the next half hour. */
   initial?: Partial<Times> & { contact?: Choice | null }
 }
 
 const usual_minutes = 30
 
-/** The dialog that makes an appointment. Times are on the clock of the person's zone. */
+/** The dialog that creates an appointment. Times are in the person's zone. */
 export function CreateAppointment({ initial, ...dialog }: Props) {
   const t = useTexts()
   const { zone } = useFormats()
@@ -26,7 +26,7 @@ export function CreateAppointment({ initial, ...dialog }: Props) {
   const start_at = initial?.start_at ? wallOf(initial.start_at, zone) : nextHalfHour(zone)
   const end_at = initial?.end_at ? wallOf(initial.end_at, zone) : laterOnWall(start_at, usual_minutes, zone)
   const instant = (wall: string | null) => wall && instantOf(wall, zone)
-  /** The end that keeps its distance from the start. */
+  /** The end that keeps the duration. */
   function endAfter(start: string | null, before: { start_at: string | null; end_at: string | null }) {
     if (!start || !before.start_at || !before.end_at) return before.end_at
     const [from, to] = [before.start_at, before.end_at].map((wall) => Date.parse(instantOf(wall, zone)))
@@ -47,7 +47,7 @@ export function CreateAppointment({ initial, ...dialog }: Props) {
         contact_id: initial?.contact ?? null,
         booking_page_id: null as Choice | null,
       }}
-      // The service says that an empty time is missing, together with what else is wrong.
+      // The service reports an empty time as missing, together with other errors.
       bodyOf={({ start_at, end_at, type, location, notes }) => ({
         start_at: instant(start_at),
         end_at: instant(end_at),

@@ -4,11 +4,11 @@ import { useTexts } from '../texts/texts.ts'
 import { TimeInput } from '../ui/inputs.tsx'
 import type { Hours } from './booking.ts'
 
-/** What the service says of each part of the draft, by the field's path: availability.monday.0.to. */
+/** Errors by the path of the field: availability.monday.0.to. */
 export type Problems = Record<string, string>
 
 type Props = {
-  /** Whose hours, such as Monday. */
+  /** The label, such as Monday. */
   where: string
   /** The path of these hours in the API. */
   path: string
@@ -20,7 +20,7 @@ type Props = {
 const midnight = '24:00'
 const usual: Hours = { from: '09:00', to: '17:00' }
 
-/** After the last hours of a day, where there is room. */
+/** The suggested next hours, after the last ones of the day. */
 function nextHours(hours: readonly Hours[]): Hours {
   const last = hours.at(-1)
   if (!last) return usual
@@ -30,10 +30,10 @@ function nextHours(hours: readonly Hours[]): Hours {
   return { from: `${two(hour + 1)}:00`, to: `${two(hour + 2)}:00` }
 }
 
-/** Hours end at midnight at the latest, which is the end of the day however it is written. */
+/** Midnight as an end is always 24:00. */
 const endOf = (time: string) => (time === '00:00' ? midnight : time)
 
-/** The open hours of a day: none, or some from one time to another. */
+/** The opening hours of a day: none, or several intervals. */
 export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
   const t = useTexts()
   const set = (index: number, part: Partial<Hours>) =>
@@ -54,7 +54,7 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
               aria-label={t.calendar.from(where)}
               value={from}
               error={Boolean(wrong)}
-              // What is no time the service refuses.
+              // The service refuses an invalid time.
               onEnd={(time, written) => set(index, { from: time ?? written })}
             />
             <span aria-hidden>–</span>

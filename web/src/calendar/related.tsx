@@ -6,7 +6,7 @@ import { useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 import type { Appointment } from './appointments.ts'
 
-/** When and where an appointment is, and its status unless it takes place. */
+/** The time and place of an appointment, and its status unless scheduled. */
 function Detail({ start_at, location, status }: Appointment) {
   const t = useTexts()
   const formats = useFormats()

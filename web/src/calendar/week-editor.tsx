@@ -9,7 +9,7 @@ import { HoursEditor, type Problems } from './hours-editor.tsx'
 
 type Props = { draft: Draft; problems: Problems; onChange: (changes: Partial<Draft>) => void }
 
-/** The open hours of each weekday. */
+/** The opening hours per weekday. */
 export function WeekEditor({ draft: { availability }, problems, onChange }: Props) {
   const t = useTexts()
   const monday = availability.monday ?? []
@@ -50,7 +50,7 @@ export function WeekEditor({ draft: { availability }, problems, onChange }: Prop
   )
 }
 
-/** The open hours of single days, in the order of the days. */
+/** The opening hours of single days, in order. */
 export function OverridesEditor({ draft: { date_overrides }, problems, onChange }: Props) {
   const t = useTexts()
   const formats = useFormats()
@@ -110,7 +110,7 @@ export function OverridesEditor({ draft: { date_overrides }, problems, onChange 
           onClick={() => {
             const { required, taken } = t.app.field_problems
             if (!day || day in date_overrides) return setWrong(day ? taken : required)
-            // Closed, which is what such days mostly are.
+            // Closed by default: most exceptions are holidays.
             set({ ...date_overrides, [day]: [] })
             setDay(null)
           }}

@@ -8,7 +8,7 @@ import { useTexts } from '../texts/texts.ts'
 import type { ListPage } from '../ui/list-page.tsx'
 import { companiesApi } from './kind.ts'
 
-/** What can be done with the selected companies beside deleting; it has one Undo for all. */
+/** The bulk action on companies beside deleting, with one Undo. */
 export function CompaniesBulk({ act }: Pick<ListPage<RowOf<'companies'>>, 'act'>) {
   const t = useTexts()
   const bulk = useBulk()

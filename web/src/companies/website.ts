@@ -1,4 +1,4 @@
-/** The address of a website, https where no scheme is given; null for a text that is not a web address. */
+/** The URL of a website, https if it has no scheme; null if it is not a web address. */
 export function websiteOf(text: string | null): string | null {
   if (!text) return null
   const address = /^[a-z][a-z+.-]*:/i.test(text) ? text : `https://${text}`

@@ -10,7 +10,7 @@ import type { ListPage } from '../ui/list-page.tsx'
 import { contactsApi } from './kind.ts'
 import { StageInput } from './stage-input.tsx'
 
-/** What can be done with the selected contacts beside deleting; each has one Undo for all. */
+/** The bulk actions on contacts beside deleting, each with one Undo. */
 export function ContactsBulk({ act }: Pick<ListPage<RowOf<'contacts'>>, 'act'>) {
   const t = useTexts()
   const bulk = useBulk()
@@ -28,7 +28,7 @@ export function ContactsBulk({ act }: Pick<ListPage<RowOf<'contacts'>>, 'act'>) 
     )
   const setTag = (tag: string, wanted: boolean) =>
     act((items) => {
-      // Undo leaves contacts as they are that had the tag already, or did not have it.
+      // Undo skips contacts whose tags did not change.
       const changed = new Set<number>()
       return bulk({
         ...shared,

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { draftKey, keepDraft, readDraft } from '../app/drafts.ts'
 import { Keys } from '../app/keys.tsx'
-import { explain, ProblemNote, tellProblem } from '../app/problems.tsx'
+import { explain, ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay, useSession } from '../app/session.ts'
 import { usePages } from '../record/pages.ts'
 import { useRefresh } from '../record/refresh.ts'
@@ -24,7 +24,7 @@ export function Notes({ contact_id }: { contact_id: number }) {
   const { workspace, user } = useSession()
   const draft_key = draftKey(workspace.id, user.id, contact_id)
   const path = { id: contact_id }
-  // The service answers with up to 7 MiB of notes at once.
+  // The service sends at most 7 MiB of notes in one answer.
   const { data, error, refetch, more, loading_more, readMore } = usePages({
     queryKey: ['notes', contact_id],
     read: (cursor) =>
@@ -64,13 +64,13 @@ export function Notes({ contact_id }: { contact_id: number }) {
 
 type FormProps = {
   initial?: string
-  /** Where what is written is kept until it is saved. */
+  /** The key of the draft. */
   draft_key: string
   onSave: (body: string) => Promise<unknown>
   onCancel?: () => void
 }
 
-/** Writes a note; what is written stays when it cannot be saved, and when another tab or page is shown meanwhile. */
+/** The form of a note. Unsaved text survives a failed save and a change of tab or page. */
 function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
   const t = useTexts()
   const [draft] = useState(() => readDraft(draft_key))
@@ -89,7 +89,7 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
     if (!text.trim() || saving) return
     setSaving(true)
     setProblem(null)
-    // The next note can be begun meanwhile; its button is off while there is none.
+    // The form is free for the next note at once. Its button is disabled while it is empty.
     if (!editing) write('')
     input.current?.focus()
     try {
@@ -175,7 +175,7 @@ function NoteItem({ note, writes, draft_key, onChanged }: ItemProps) {
         await onChanged()
       })
     } catch (error) {
-      tellProblem(error, t)
+      showProblem(error, t)
     }
   }
   if (editing)

@@ -24,13 +24,13 @@ type Props = {
   open_id: string | null
   actions: CardActions
   onCreate: (stage: Stage) => void
-  /** The deal that is asked about here: why it was lost. */
+  /** The deal whose reason for the loss this column asks for. */
   asked: Deal | null
   onReason: (reason: string) => void
   onPutBack: () => void
 }
 
-/** A stage with its deals, 25 at a time. */
+/** The deals of a stage, 25 at a time. */
 export function BoardColumn(props: Props) {
   const { stage, sums, sort, filter, moves, held, writes, menu, open_id, actions, onCreate } = props
   const { asked, onReason, onPutBack } = props
@@ -111,7 +111,7 @@ export function BoardColumn(props: Props) {
 
 type ReasonProps = Pick<Props, 'asked' | 'onReason' | 'onPutBack'> & { children: React.ReactNode }
 
-/** The question for the reason, at the head of the column. */
+/** The question for the reason, at the top of the column. */
 function Reason({ asked, onReason, onPutBack, children }: ReasonProps) {
   const t = useTexts()
   if (!asked) return children

@@ -14,7 +14,8 @@ import { type Stage, stages } from './stages.ts'
 import './stages.css'
 import './board.css'
 
-// The board scrolls only while a card hangs over its edge: near it, the last visible column must stay where it is.
+// The board scrolls only while a card is over its edge. Near the edge, the last visible column must not
+// move.
 const scrolling = { startFromPercentage: 0.02, maxScrollAtPercentage: 0 }
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
@@ -26,12 +27,12 @@ type Props = {
   report: ReturnType<typeof usePipeline>['report']
   open_id: string | null
   onOpen: (deal: Deal) => void
-  /** Closes what is open beside the board; resolves when it is. */
+  /** Closes the side panel; resolves when it is closed. */
   onClose: () => unknown
   onCreate: (stage: Stage) => void
 }
 
-/** The eight stages as columns; a card is taken to another one by the mouse, a finger, the keyboard, or its menu. */
+/** The eight stages as columns. A card moves by mouse, touch, keyboard, or its menu. */
 export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, onCreate }: Props) {
   const t = useTexts()
   const client = useQueryClient()
@@ -44,7 +45,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
   const { moves, lifted, held, setLifted, send, ask, putBack } = moving
   const goTo = useCardFocus(board)
 
-  /** The deal of a card as the card shows it. */
+  /** The deal as its card shows it. */
   function dealOf(id: number): Deal | null {
     const move = moves.get(id)
     if (move) return dealIn(move.deal, move.to)
@@ -153,7 +154,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
   )
 }
 
-/** The card that the focus goes to when this one goes: the one below it, else the one above. */
+/** The card that gets the focus when this one is removed: the next one, else the previous one. */
 function neighbourOf(board: HTMLElement | null, id: number): number | null {
   const card = board?.querySelector(`[data-deal="${id}"]`)
   const next = (card?.nextElementSibling ?? null) as HTMLElement | null
@@ -161,7 +162,7 @@ function neighbourOf(board: HTMLElement | null, id: number): number | null {
   return Number(next?.dataset.deal ?? previous?.dataset.deal) || null
 }
 
-/** Gives the focus to a card where it is after the next rendering, and brings it (or first its column) into view. */
+/** Focuses a card after the next render, and scrolls it (or first its column) into view. */
 function useCardFocus(board: React.RefObject<HTMLDivElement | null>) {
   const wanted = useRef<{ id: number; to?: Stage } | null>(null)
   const [, ask] = useState(0)
@@ -183,7 +184,7 @@ function useCardFocus(board: React.RefObject<HTMLDivElement | null>) {
   )
 }
 
-/** The arrows (or j and k) go from card to card, m opens the menu of the one that has the focus. */
+/** Arrows, j and k move between cards; m opens the menu of the focused card. */
 function useBoardKeys(
   board: React.RefObject<HTMLDivElement | null>,
   writes: boolean,

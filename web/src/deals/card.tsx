@@ -21,14 +21,14 @@ export type CardActions = {
 type Props = {
   deal: Deal
   index: number
-  /** Whether the reader may change deals. */
+  /** Whether the person may change deals. */
   writes: boolean
   menu_open: boolean
   shown_beside: boolean
   actions: CardActions
 }
 
-/** A deal on the board: a link to its page, which can be dragged, and a menu. */
+/** A deal on the board: a draggable link to its page, and a menu. */
 export const Card = memo(function Card({ deal, index, writes, menu_open, shown_beside, actions }: Props) {
   const { id, name } = deal
   return (
@@ -45,13 +45,13 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
           <Link
             to={`/deals/${id}`}
             {...dragHandleProps}
-            // It is a link that can be dragged, not a button.
+            // It is a draggable link, not a button.
             role="link"
             aria-describedby={writes ? dragHandleProps?.['aria-describedby'] : undefined}
             draggable={false}
             className="card-link"
             onClick={(event) => {
-              // Enter goes to the whole page, the mouse shows the deal beside the board.
+              // Enter opens the page; a click opens the side panel.
               const plain = !event.metaKey && !event.ctrlKey && !event.shiftKey && event.detail > 0
               if (event.defaultPrevented || !plain) return
               event.preventDefault()
@@ -82,7 +82,7 @@ function CardMenu({ deal, opened, actions }: MenuProps) {
     <button
       type="button"
       className="card-menu"
-      // The key m opens it from the card; a stop for every card's menu would double the way.
+      // Not a tab stop: m opens the menu, and a stop per card would double the number of Tab presses.
       tabIndex={-1}
       aria-label={t.deals.actions_of(deal.name)}
       aria-haspopup="menu"

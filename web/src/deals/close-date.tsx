@@ -6,11 +6,11 @@ import './close-date.css'
 
 type Props = {
   deal: Pick<Deal, 'expected_close_date' | 'status'>
-  /** Without the year where it is this one. */
+  /** Without the year if it is the current one. */
   brief?: boolean
 }
 
-/** The day on which a deal is expected to close; marked when it is past and the deal still open. */
+/** The expected close date. Marked if it is past and the deal is open. */
 export function CloseDate({ deal, brief = false }: Props) {
   const t = useTexts()
   const formats = useFormats()

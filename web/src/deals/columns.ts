@@ -6,23 +6,23 @@ import { type Deal, listDeals } from './deals.ts'
 import { dealIn, type Move } from './moves.ts'
 import { isOpen, type Stage } from './stages.ts'
 
-/** In which orders the API reads a column. */
+/** The orders of a column. */
 export const board_orders = ['-updated_at', 'expected_close_date', '-value,name', 'name', '-id'] as const
 export type BoardOrder = (typeof board_orders)[number]
 
-/** Whose deals the board shows. */
+/** The filters of the board. */
 export type BoardFilter = { company_id?: number; contact_id?: number }
 
 const per_page = 25
 
-/** What was last shown, as long as it is held. */
+/** The last value, while `held`. */
 function useHeld<T>(value: T, held: boolean): T {
   const shown = useRef(value)
   if (!held || shown.current === undefined) shown.current = value
   return shown.current
 }
 
-/** The cards of a column, page by page; with those that are on their way into it, without those that left. */
+/** The cards of a column, page by page: with cards that are moving in, without cards that are moving out. */
 export function useColumn(
   stage: Stage,
   sort: BoardOrder,
@@ -36,7 +36,7 @@ export function useColumn(
     keeps: true,
   })
   const data = useHeld(query.data, held)
-  // A deal that moved on between the readings of two pages stands on both.
+  // A deal that moved between two reads can be on both pages.
   const deals = data && [
     ...new Map(data.pages.flatMap((page) => page.data).map((deal) => [deal.id, deal])).values(),
   ]
@@ -55,14 +55,14 @@ function withMoves(
   for (const { deal, to } of moves.values()) {
     if (to !== stage || shown.some(({ id }) => id === deal.id)) continue
     const at = placeOf(deal, shown, sort)
-    // Behind all that was read: it shows when the next page is read.
+    // After the last card that was read: the next page shows it.
     if (at === shown.length && more && at > 0) continue
     shown.splice(at, 0, dealIn(deal, stage))
   }
   return shown
 }
 
-/** Where the API would tell a deal that was changed just now. */
+/** The index of a deal in the order of the API if it had just been changed. */
 export function placeOf(deal: Deal, deals: readonly Deal[], sort: BoardOrder): number {
   if (sort === '-updated_at') return 0
   const before: Record<Exclude<BoardOrder, '-updated_at'>, (other: Deal) => boolean> = {
@@ -77,7 +77,7 @@ export function placeOf(deal: Deal, deals: readonly Deal[], sort: BoardOrder): n
 
 type Pipeline = Schemas['PipelineReport']
 
-/** Count and sum of every column, with the cards that are on their way. */
+/** Count and sum of every column, including cards that are moving. */
 export function usePipeline(filter: BoardFilter, moves: ReadonlyMap<number, Move>, held: boolean) {
   const query = useQuery({
     queryKey: ['reports', 'pipeline', filter],
@@ -110,6 +110,6 @@ function moved(report: Pipeline, moves: ReadonlyMap<number, Move>): Pipeline {
   return { stages, total_open }
 }
 
-/** What a deal adds to the weighted sum of the open ones. */
+/** The part of a deal in the weighted sum of open deals. */
 const weightOf = ({ stage, value, probability }: Deal): number =>
   isOpen(stage) ? ((value ?? 0) * probability) / 100 : 0

@@ -8,7 +8,7 @@ import { DayInput, NumberInput } from '../ui/inputs.tsx'
 import { StageMark } from './stage-badge.tsx'
 import { default_probabilities, type Stage, stages } from './stages.ts'
 
-// A deal is lost for a reason, which is asked when it is moved there.
+// A loss needs a reason, which the move to Lost asks for.
 const first_stages = stages.filter((stage) => stage !== 'lost')
 
 type Props = CreateProps & { initial?: Linked & { stage?: Stage } }

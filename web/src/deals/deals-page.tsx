@@ -22,13 +22,13 @@ import { DealsTable } from './deals-table.tsx'
 import { useMoves } from './moves.ts'
 import type { Stage } from './stages.ts'
 
-/** The deals, as a board or as a table: the address says which. */
+/** The deals, as a board or as a table, by the address. */
 export function DealsPage() {
   const { address } = useAddress()
   return address.view === 'table' ? <DealsTable before_views={<ViewSwitch />} /> : <BoardPage />
 }
 
-/** Board or table; what both can be filtered by stays. */
+/** Switches between board and table. Common filters stay. */
 function ViewSwitch() {
   const t = useTexts()
   const { address, change } = useAddress()

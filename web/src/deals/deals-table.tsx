@@ -98,7 +98,7 @@ function useDealFilters(): Filter[] {
   }, [t, by_reference])
 }
 
-/** The deals as rows: searched, filtered, sorted, and changed many at once. */
+/** The deals as a table, with search, filters, order and bulk actions. */
 export const DealsTable = ({ before_views }: { before_views: React.ReactNode }) => (
   <RecordListPage
     kind="deals"
@@ -114,7 +114,7 @@ export const DealsTable = ({ before_views }: { before_views: React.ReactNode }) 
   />
 )
 
-/** What can be done with the chosen deals beside deleting; it can be undone. */
+/** The bulk actions on deals beside deleting, with Undo. */
 function DealsBulk({ act, chosen }: Pick<ListPage<Deal>, 'act' | 'chosen'>) {
   const t = useTexts()
   const bulk = useBulk()

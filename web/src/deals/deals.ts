@@ -5,7 +5,7 @@ import { default_probabilities, isOpen, type Stage } from './stages.ts'
 
 export type Deal = Schemas['Deal']
 
-/** What board and table can both be filtered by. */
+/** The filters of both board and table. */
 export const references: [string, RecordKind][] = [
   ['company_id', 'companies'],
   ['contact_id', 'contacts'],
@@ -30,8 +30,8 @@ const changeStage = (id: number, body: StageChange): Promise<Deal> =>
 type Moved = { deal: Deal; back: () => Promise<Deal> }
 
 /**
- * Moves a deal to another stage; lost needs a reason. `back` takes it back to the stage before, with the reason and the
- * probability that it had there.
+ * Moves a deal to another stage; a loss needs a reason. `back` restores the previous stage, reason and
+ * probability.
  */
 export async function moveDeal(
   deal: Pick<Deal, 'id' | 'stage' | 'probability'>,
@@ -41,7 +41,8 @@ export async function moveDeal(
   const { id, stage: before, probability } = deal
   const return_to: StageChange = { stage: before }
   if (before === 'lost') return_to.lost_reason = (await dealsApi.read(id)).lost_reason
-  // An open deal keeps its own probability by itself while it is closed; a closed one does not.
+  // The service keeps the own probability of an open deal while it is closed, but not that of a closed
+  // deal.
   if (!isOpen(before) && probability !== default_probabilities[before]) return_to.probability = probability
   const moved = await changeStage(id, { stage, ...(lost_reason && { lost_reason }) })
   return { deal: moved, back: () => changeStage(id, return_to) }

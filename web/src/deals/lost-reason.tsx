@@ -4,14 +4,14 @@ import { useTexts } from '../texts/texts.ts'
 
 type Props = { question: string; onReason: (reason: string) => void; onCancel: () => void; cancel?: string }
 
-/** Asks why a deal was lost: in words, or by one of the usual reasons. */
+/** Asks for the reason of a loss: free text, or one of the usual reasons. */
 export function LostReason({ question, onReason, onCancel, cancel }: Props) {
   const t = useTexts()
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const [reason, setReason] = useState('')
   const [missing, setMissing] = useState(false)
-  // A card that was dropped takes the focus one frame later: the question has it after that.
+  // A dropped card takes the focus one frame later. The question takes it after that.
   useEffect(() => {
     let frame = requestAnimationFrame(() => {
       frame = requestAnimationFrame(() => input.current?.focus())
@@ -69,7 +69,7 @@ export function LostReason({ question, onReason, onCancel, cancel }: Props) {
   )
 }
 
-/** The same question where there is no column to ask it at. */
+/** The same question in a dialog, where there is no column. */
 export function LostReasonDialog({ opened, ...props }: Props & { opened: boolean }) {
   const t = useTexts()
   return (

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useMemo, useRef, useState } from 'react'
-import { explain, tellProblem } from '../app/problems.tsx'
+import { explain, showProblem } from '../app/problems.tsx'
 import { staleAfter } from '../record/kinds.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
@@ -10,35 +10,39 @@ import { default_probabilities, isOpen, type Stage } from './stages.ts'
 
 const stale = staleAfter(deals)
 
-/** A card that is somewhere else than the service said when the board was last read. */
+/** A card that is in another column than in the last answer of the service. */
 export type Move = {
-  /** As the board has it. */
+  /** The deal as last read. */
   deal: Deal
   to: Stage
-  /** Where it goes back to. */
+  /** The stage it returns to if the move fails. */
   from: Stage
-  /** asked: for the reason of a loss; sent: to the service; done: the service has it, the board is read again. */
+  /**
+   * asked: waiting for the reason of a loss; sent: waiting for the service; done: stored, waiting for the
+   * board to reload.
+   */
   state: 'asked' | 'sent' | 'done'
 }
 
-/** A deal as it will look in a stage. */
+/** A deal as it will be in a stage. */
 export function dealIn(deal: Deal, stage: Stage): Deal {
   if (deal.stage === stage) return deal
-  // A probability of its own goes with it from one open stage to another.
+  // A deal keeps its own probability between open stages.
   const own = isOpen(deal.stage) && deal.probability !== default_probabilities[deal.stage]
   const probability = own && isOpen(stage) ? deal.probability : default_probabilities[stage]
   return { ...deal, stage, status: isOpen(stage) ? 'open' : (stage as 'won' | 'lost'), probability }
 }
 
-/** Says where a deal was moved to, with the way back. */
-export function tellMoved(t: Texts, { name, stage }: Deal, undo: () => Promise<unknown>): void {
-  const told = isOpen(stage) ? t.deals.moved(name, t.deals.stages[stage]) : t.deals[stage as 'won'](name)
-  offerUndo(t, told, undo)
+/** Shows where a deal was moved to, with Undo. */
+export function showMoved(t: Texts, { name, stage }: Deal, undo: () => Promise<unknown>): void {
+  const message = isOpen(stage) ? t.deals.moved(name, t.deals.stages[stage]) : t.deals[stage as 'won'](name)
+  offerUndo(t, message, undo)
 }
 
 /**
- * Moves cards at once and tells the service; what it refuses goes back, with the reason told. As long as a move is on its
- * way, or a card in the hand, the board is held as it was read: nothing jumps below the hand, and no card shows twice.
+ * Moves cards optimistically. A refused move goes back, and a toast says why. While a move is under way or
+ * a card is lifted, the board shows the last data it read: nothing jumps under the pointer, and no card
+ * shows twice.
  */
 export function useMoves() {
   const t = useTexts()
@@ -53,10 +57,10 @@ export function useMoves() {
     setLifted,
     held: lifted || moves.current.size > 0,
     ...useMemo(() => {
-      // The stages whose columns are to be read again.
+      // The stages whose columns are stale.
       const old = new Set<Stage>()
       const show = () => setVersion((version) => version + 1)
-      function go(move: Move) {
+      function begin(move: Move) {
         moves.current.set(move.deal.id, move)
         for (const stage of [move.deal.stage, move.from, move.to]) old.add(stage)
         show()
@@ -74,15 +78,15 @@ export function useMoves() {
           predicate: ({ queryKey: [resource, shown, stage] }) =>
             stale.includes(String(resource)) && (shown !== 'board' || columns.has(stage as Stage)),
         })
-        // Another move may have begun meanwhile: then its end settles all.
+        // If another move has started, its end reloads the board.
         if (busy()) return
         for (const move of done)
           if (moves.current.get(move.deal.id) === move) moves.current.delete(move.deal.id)
         show()
       }
 
-      /** Where a card is now, and where the board has it as it was read. */
-      function placeOf(deal: Deal): Pick<Move, 'deal' | 'from'> {
+      /** The column of a card now, and in the data that the board shows. */
+      function positionOf(deal: Deal): Pick<Move, 'deal' | 'from'> {
         const move = moves.current.get(deal.id)
         if (!move) return { deal, from: deal.stage }
         return { deal: move.deal, from: move.state === 'asked' ? move.from : move.to }
@@ -92,27 +96,27 @@ export function useMoves() {
         else moves.current.set(deal.id, { deal, from, to: from, state: 'done' })
       }
 
-      /** Takes a card to a stage. */
+      /** Moves a card to a stage. */
       async function send(card: Deal, to: Stage, lost_reason?: string): Promise<void> {
-        const { deal, from } = placeOf(card)
+        const { deal, from } = positionOf(card)
         const mine: Move = { deal, from, to, state: 'sent' }
-        go(mine)
+        begin(mine)
         try {
           const { deal: moved, back } = await moveDeal(dealIn(deal, from), to, lost_reason)
           mine.state = 'done'
-          tellMoved(t, moved, () => undo(mine, back))
+          showMoved(t, moved, () => undo(mine, back))
         } catch (error) {
           goBack(mine)
-          tellProblem(error, t, t.deals.back_in(deal.name, t.deals.stages[from], explain(error, t)))
+          showProblem(error, t, t.deals.back_in(deal.name, t.deals.stages[from], explain(error, t)))
         }
         await settle()
       }
 
       async function undo({ deal: moved, from: to, to: from }: Move, back: () => Promise<unknown>) {
-        // Held still, the board has it where it was; read again, where it went.
-        const { deal } = placeOf(dealIn(moved, from))
+        // The held board has the deal in the old column; a reloaded one in the new column.
+        const { deal } = positionOf(dealIn(moved, from))
         const mine: Move = { deal, from, to, state: 'sent' }
-        go(mine)
+        begin(mine)
         try {
           await back()
           mine.state = 'done'
@@ -126,11 +130,11 @@ export function useMoves() {
 
       return {
         send,
-        /** Shows a card in lost, until the reason is told or not. */
+        /** Shows a card in Lost until the reason is given or the question is cancelled. */
         ask(card: Deal) {
-          go({ ...placeOf(card), to: 'lost', state: 'asked' })
+          begin({ ...positionOf(card), to: 'lost', state: 'asked' })
         },
-        /** Puts a card back for which no reason was told. */
+        /** Returns a card whose question was cancelled. */
         putBack(id: number) {
           const move = moves.current.get(id)
           if (move) goBack(move)

@@ -16,7 +16,7 @@ const units = [
   ['second', 1],
 ] as const
 
-/** A length of time in its largest unit, and the next one where it is not nothing: 3 days 4 hr. */
+/** A duration in its largest unit and the next one, unless that is zero: 3 days 4 hr. */
 function lengthOf(seconds: number, locale: string): string {
   const first = Math.max(
     0,
@@ -35,7 +35,7 @@ function lengthOf(seconds: number, locale: string): string {
     .join(' ')
 }
 
-/** The stages that a deal has been in, the latest first: since when, by whom, and for how long. */
+/** The stages of a deal, latest first: since when, by whom, for how long. */
 export function StageHistory({ id }: { id: number }) {
   const t = useTexts()
   const { data, error, refetch } = useQuery({

@@ -13,7 +13,7 @@ type Props = {
   writes: boolean
 }
 
-/** The way of a deal: the six open stages as steps, and its two ends. A click moves it. */
+/** The six open stages as steps, and the two final ones. A click moves the deal. */
 export function StageSteps({ deal, writes }: Props) {
   const t = useTexts()
   const { shown, choose, asks, onReason, onCancel } = useStage(deal)

@@ -1,53 +1,56 @@
 import { useRef, useState } from 'react'
-import { tellProblem } from '../app/problems.tsx'
+import { showProblem } from '../app/problems.tsx'
 import { useRefreshAfter } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { type Deal, moveDeal } from './deals.ts'
-import { tellMoved } from './moves.ts'
+import { showMoved } from './moves.ts'
 import type { Stage } from './stages.ts'
 
-/** Moves one deal from its page: `shown` is where it is or is going; a loss asks for its reason first. */
+/**
+ * Moves a deal from its page. `shown` is its stage, or the one it is moving to. A loss asks for its reason
+ * first.
+ */
 export function useStage(deal: Deal) {
   const t = useTexts()
   const refresh = useRefreshAfter('deals')
-  const [going, setGoing] = useState<Stage | null>(null)
+  const [moving_to, setMovingTo] = useState<Stage | null>(null)
   const [asks, setAsks] = useState(false)
-  // Where the moves that are on their way take the deal: each begins where the one before ended, and goes back there.
+  // The result of the latest move. The next move starts from it, and a failed move returns to it.
   const latest = useRef<Promise<Deal> | null>(null)
 
-  async function go(to: Stage, lost_reason?: string) {
+  async function move(to: Stage, lost_reason?: string) {
     setAsks(false)
-    setGoing(to)
+    setMovingTo(to)
     const before = latest.current ?? Promise.resolve(deal)
     const moving = before.then((now) => moveDeal(now, to, lost_reason))
-    const mine = moving.then(
+    const result = moving.then(
       (done) => done.deal,
       () => before,
     )
-    latest.current = mine
+    latest.current = result
     try {
       const moved = await moving
-      tellMoved(t, moved.deal, async () => {
+      showMoved(t, moved.deal, async () => {
         await moved.back()
         await refresh()
       })
     } catch (error) {
-      tellProblem(error, t)
+      showProblem(error, t)
     }
-    if (latest.current === mine) await refresh()
-    if (latest.current !== mine) return
+    if (latest.current === result) await refresh()
+    if (latest.current !== result) return
     latest.current = null
-    setGoing(null)
+    setMovingTo(null)
   }
   return {
-    shown: going ?? deal.stage,
+    shown: moving_to ?? deal.stage,
     choose(to: Stage) {
-      if (to === (going ?? deal.stage)) return
+      if (to === (moving_to ?? deal.stage)) return
       if (to === 'lost') setAsks(true)
-      else go(to)
+      else move(to)
     },
     asks,
-    onReason: (reason: string) => go('lost', reason),
+    onReason: (reason: string) => move('lost', reason),
     onCancel: () => setAsks(false),
   }
 }

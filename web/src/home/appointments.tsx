@@ -5,7 +5,7 @@ import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Card } from './card.tsx'
 
-/** The appointments that come next. */
+/** The next appointments. */
 export function NextAppointments() {
   const { home } = useTexts()
   const formats = useFormats()
@@ -39,7 +39,7 @@ export function NextAppointments() {
           </Link>
         ) : null
       }
-      place="appointments"
+      area="appointments"
       waiting={!data}
       error={error}
       onRetry={refetch}

@@ -8,21 +8,21 @@ type Props = {
   title: string
   /** Beside the title, such as counts. */
   beside?: React.ReactNode
-  /** Where everything of this kind is. */
+  /** The link to the full list. */
   more?: { to: string; label: string }
-  /** The place in the grid. */
-  place: string
+  /** The grid area. */
+  area: string
   waiting: boolean
   error: unknown
   onRetry: () => void
   children: React.ReactNode
 }
 
-/** A part of the home page under its title. Its height is that of its place, so that nothing moves when the answer comes. */
-export function Card({ title, beside, more, place, waiting, error, onRetry, children }: Props) {
+/** A card of the home page. Its height is fixed by the grid, so that nothing moves when data arrives. */
+export function Card({ title, beside, more, area, waiting, error, onRetry, children }: Props) {
   const id = useId()
   return (
-    <section className={`home-card home-${place}`} aria-labelledby={id}>
+    <section className={`home-card home-${area}`} aria-labelledby={id}>
       <header className="home-card-line">
         <Title order={2} fz={14} id={id}>
           {title}

@@ -10,7 +10,7 @@ import { Card } from './card.tsx'
 type Event = Schemas['Event']
 type Data = Record<string, unknown> & { id: number }
 
-/** What happened last in the workspace, as sentences. */
+/** The latest events of the workspace, as sentences. */
 export function LatestEvents() {
   const { home } = useTexts()
   const { data, error, refetch } = useQuery({
@@ -19,7 +19,7 @@ export function LatestEvents() {
       dataOf(api.GET('/api/v1/events', { params: { query: { sort: '-timestamp', per_page: 8 } } })),
   })
   return (
-    <Card title={home.events} place="events" waiting={!data} error={error} onRetry={refetch}>
+    <Card title={home.events} area="events" waiting={!data} error={error} onRetry={refetch}>
       {data?.length === 0 && <p className="home-soft">{home.no_events}</p>}
       <ul className="home-list">
         {data?.map((event) => (
@@ -57,7 +57,7 @@ function Sentence({ event }: { event: Event }) {
   )
 }
 
-/** What a person calls the record; null when it was erased. */
+/** The name of the record; null if it was erased. */
 function nameOf({ first_name, last_name, name, subject, title }: Data): string | null {
   if (first_name !== undefined) return first_name === null ? null : `${first_name} ${last_name}`
   return ((name ?? subject ?? title) as string | null | undefined) ?? null

@@ -7,13 +7,13 @@ type Props = { pipeline: ReturnType<typeof usePipeline>; outcomes: ReturnType<ty
 type Figure = { label: string; value: string | null; beside: string }
 const none = '–'
 
-/** The four numbers that one looks for first. */
+/** The four key figures. */
 export function Figures(props: Props) {
   const { home } = useTexts()
   const formats = useFormats()
   const { data: pipeline } = props.pipeline
   const { data: outcomes } = props.outcomes
-  // What the service did not tell: the cards below say why, and offer another try.
+  // On an error, the cards below show why and offer a retry.
   const without = ({ error }: { error: unknown }) => (error ? none : null)
   const closed = outcomes ? outcomes.won_count + outcomes.lost_count : 0
   const month = outcomes?.months.at(-1)

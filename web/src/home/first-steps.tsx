@@ -8,7 +8,7 @@ import { useMay } from '../app/session.ts'
 import { useNames } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 
-/** How many contacts, deals and webhooks there are; undefined until it is known, or where the role may not know. */
+/** The numbers of contacts, deals and webhooks; undefined until known, or if the role may not read them. */
 export function useBeginnings() {
   const may = useMay()
   const count = (name: string, enabled: boolean, ask: () => Promise<{ meta: object }>) => ({
@@ -30,7 +30,7 @@ export function useBeginnings() {
   return { contacts, deals, webhooks, awaited: awaits_contacts || awaits_deals }
 }
 
-/** What to do in a workspace that has nothing yet: each step with its button, and with a tick when it is done. */
+/** The first steps in an empty workspace, each with a button, or a tick when it is done. */
 export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof useBeginnings>, 'awaited'>) {
   const { home } = useTexts()
   const navigate = useNavigate()

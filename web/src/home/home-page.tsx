@@ -11,7 +11,7 @@ import { useOutcomes, usePipeline } from './reports.ts'
 import { Tasks } from './tasks.tsx'
 import './home.css'
 
-/** How sales are going, what is to be done, and what has happened; in an empty workspace, the first steps. */
+/** Figures, charts, tasks and events; in an empty workspace, the first steps. */
 export function HomePage() {
   const t = useTexts()
   const may = useMay()
@@ -21,7 +21,7 @@ export function HomePage() {
   const outcomes = useOutcomes()
   const empty = contacts === 0 && deals === 0
   const begins = contacts === 0 || deals === 0
-  // What stands here depends on whether there is anything yet: nothing is shown that would have to go again.
+  // The layout depends on whether there are records. Wait, so that nothing is shown and removed again.
   if (beginnings.awaited)
     return (
       <Page title={t.app.home}>

@@ -5,14 +5,14 @@ import { Card } from './card.tsx'
 import { type Outcomes, useOutcomes } from './reports.ts'
 import { ticksTo } from './ticks.ts'
 
-/** Two columns for each month: what was won, and what was lost. */
+/** Two columns per month: won and lost. */
 export function OutcomesChart() {
   const { home } = useTexts()
   const { data, error, refetch } = useOutcomes()
   return (
     <Card
       title={home.outcomes}
-      place="outcomes"
+      area="outcomes"
       waiting={!data}
       error={error}
       onRetry={refetch}
@@ -31,7 +31,7 @@ function Columns({ outcomes }: { outcomes: Outcomes }) {
     months.reduce((before, month) => before + of(month), 0)
   const won_value = sum(({ won_value }) => won_value)
   const lost_value = sum(({ lost_value }) => lost_value)
-  // Who writes no values still sees how many deals there were.
+  // Without values, show the number of deals.
   const counted = won_value + lost_value === 0 && outcomes.won_count + outcomes.lost_count > 0
   const columns = months.map(({ month, ...of }) => ({
     month,

@@ -9,22 +9,22 @@ import { usePipeline } from './reports.ts'
 const shortened_from = 1_000_000
 
 /**
- * The open stages as bars: the whole bar is the value, its full colour the weighted part. The bars stand in a table whose
- * numbers say the same.
+ * The open stages as bars: the full bar is the value, the solid part the weighted value. The bars are in a
+ * table with the same numbers.
  */
 export function PipelineChart() {
   const t = useTexts()
   const formats = useFormats()
   const { data, error, refetch } = usePipeline()
   const stages = data?.stages.filter(({ stage }) => isOpen(stage)) ?? []
-  // Longer amounts have no room; the whole ones are in their titles.
+  // Longer amounts do not fit. Their titles have the full ones.
   const money = (data?.total_open.value ?? 0) < shortened_from ? formats.sum : formats.shortMoney
   const amount = (value: number) => <span title={formats.sum(value)}>{money(value)}</span>
   const highest = Math.max(...stages.map(({ value }) => value), 1)
   return (
     <Card
       title={t.home.pipeline}
-      place="pipeline"
+      area="pipeline"
       waiting={!data}
       error={error}
       onRetry={refetch}

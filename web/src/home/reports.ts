@@ -5,7 +5,7 @@ import { useMay } from '../app/session.ts'
 
 export type Outcomes = Schemas['OutcomesReport']
 
-/** What the deals of every stage add up to. */
+/** Sums of deals by stage. */
 export function usePipeline() {
   const enabled = useMay()('reports:read')
   return useQuery({
@@ -15,7 +15,7 @@ export function usePipeline() {
   })
 }
 
-/** What was won and lost in the last twelve months of the reader's calendar. */
+/** Won and lost deals of the last twelve months, in the person's time zone. */
 export function useOutcomes() {
   const { zone: time_zone } = useFormats()
   const enabled = useMay()('reports:read')

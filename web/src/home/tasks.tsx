@@ -12,7 +12,7 @@ import { Card } from './card.tsx'
 
 const at_once = 7
 
-/** What is overdue or due today; a click on the circle completes. */
+/** Activities that are overdue or due today. A click on the circle completes one. */
 export function Tasks() {
   const t = useTexts()
   const formats = useFormats()
@@ -41,10 +41,10 @@ export function Tasks() {
     enabled: useMay()('reports:read'),
   })
 
-  // Completed here it goes at once; it comes back by Undo, or when the service refuses.
+  // A completed task goes at once. Undo or an error brings it back.
   const tasks = data?.data.filter(({ completed_at }) => !completed_at)
-  // The button that was used is gone: the focus goes to the one that has come to its place.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the list tells when it has changed
+  // The used button is gone. Focus the one in its place.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: run when the list has changed
   useEffect(() => {
     if (left_at.current === null) return
     const buttons = [...(list.current?.querySelectorAll('button') ?? [])]
@@ -55,7 +55,7 @@ export function Tasks() {
   return (
     <Card
       title={t.home.today}
-      place="tasks"
+      area="tasks"
       waiting={!data}
       error={error}
       onRetry={refetch}

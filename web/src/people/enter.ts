@@ -4,7 +4,7 @@ import { type Session, sessionQuery } from '../app/session.ts'
 
 const outside = /^\/(sign-in|setup|invitation|reset)(?![^/?#])/
 
-/** Where to go after signing in: only to a page of this app, whatever the address says. */
+/** The page after sign-in: only paths of this app, whatever the address says. */
 export function safePath(wanted: unknown): string {
   if (typeof wanted !== 'string' || !URL.canParse(wanted, window.location.origin)) return '/'
   const { origin, pathname, search } = new URL(wanted, window.location.origin)
@@ -12,12 +12,12 @@ export function safePath(wanted: unknown): string {
   return own && !outside.test(pathname) ? pathname + search : '/'
 }
 
-/** Takes over a session that has just begun, and shows the page that was asked for. */
+/** Starts a new session and opens the requested page. */
 export function useEnter(): (session: Session, to?: unknown) => void {
   const client = useQueryClient()
   const router = useRouter()
   return (session, to) => {
-    // Nothing that was read before belongs to this session.
+    // No cached data belongs to this session.
     client.clear()
     client.setQueryData(sessionQuery.queryKey, session)
     router.history.push(safePath(to))

@@ -10,7 +10,7 @@ const currencies: Record<string, string> = {
   ...{ AE: 'AED', SA: 'SAR', NG: 'NGN', KE: 'KES', EG: 'EGP', TH: 'THB', ID: 'IDR', MY: 'MYR', PH: 'PHP' },
 }
 
-/** The currency of the reader's country, as far as the browser tells it. */
+/** The currency of the browser's country, if known. */
 function guessCurrency(): string {
   for (const tag of navigator.languages) {
     const { region } = new Intl.Locale(tag)
@@ -20,7 +20,7 @@ function guessCurrency(): string {
   return browser_zone.startsWith('America/') ? 'USD' : 'EUR'
 }
 
-/** Zone, language and currency as the browser tells them; people correct them where they are wrong. */
+/** Zone, language and currency of the browser, as defaults. */
 export const guessPlace = () => ({
   time_zone: browser_zone,
   language: preferredLanguage(),

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { browser_zone } from '../app/formats.ts'
 import { languages, useLanguage, useTexts } from '../texts/texts.ts'
 
-/** A password, which can be looked at while it is typed. */
+/** A password input that can show the password. */
 export function Password(props: PasswordInputProps) {
   const t = useTexts()
   return (
@@ -22,14 +22,14 @@ const chosen = (onChange: (value: string) => void) => (value: string | null) => 
   if (value) onChange(value)
 }
 
-// Browsers list some zones by names that nobody looks for any more.
+// Browsers list some zones by outdated names.
 const renamed: Record<string, string> = {
   ...{ 'Asia/Calcutta': 'Asia/Kolkata', 'Asia/Katmandu': 'Asia/Kathmandu', 'Asia/Rangoon': 'Asia/Yangon' },
   ...{ 'Asia/Saigon': 'Asia/Ho_Chi_Minh', 'Europe/Kiev': 'Europe/Kyiv', 'America/Godthab': 'America/Nuuk' },
   ...{ 'America/Buenos_Aires': 'America/Argentina/Buenos_Aires', 'Atlantic/Faeroe': 'Atlantic/Faroe' },
 }
 
-/** Every time zone that the browser knows, found by a part of its name. */
+/** Chooses a time zone by a part of its name. */
 export function ZoneInput({ value, onChange, ...rest }: ChoiceProps) {
   const t = useTexts()
   const zones = useMemo(() => {
@@ -71,7 +71,7 @@ export function LanguageInput({ value, onChange, ...rest }: ChoiceProps) {
   )
 }
 
-/** Every currency, by its code and its name. */
+/** Chooses a currency by code or name. */
 export function CurrencyInput({ value, onChange, ...rest }: ChoiceProps) {
   const t = useTexts()
   const language = useLanguage()

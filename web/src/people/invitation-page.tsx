@@ -2,7 +2,7 @@ import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, Problem } from '../api/client.ts'
-import { Waiting } from '../app/places.tsx'
+import { Waiting } from '../app/fallback-pages.tsx'
 import { inWords, ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useRecordForm } from '../ui/form.tsx'
@@ -17,7 +17,7 @@ type Invited = Awaited<ReturnType<typeof lookUp>>
 
 const isOver = ({ fields }: Problem) => fields.some(({ field }) => field === 'token')
 
-/** An invitation to a workspace: accepted with a new account, or with the one that the e-mail has. */
+/** Accepts an invitation, with a new account or the account of the e-mail. */
 export function InvitationPage() {
   const t = useTexts()
   const token = useLinkToken()
@@ -26,7 +26,7 @@ export function InvitationPage() {
     queryFn: () => lookUp(token ?? ''),
     enabled: token !== null,
     retry: false,
-    // Asked once: what is being written must not go because it cannot be asked again.
+    // Read once: a failed refetch must not remove the form with its text.
     staleTime: Number.POSITIVE_INFINITY,
   })
   if (token === null) return <OpenPage title={t.people.link_over} text={t.people.link_incomplete} />
@@ -52,7 +52,7 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
   const [{ time_zone, language }] = useState(guessPlace)
   const { form, submit, sending, problem } = useRecordForm({ name: '', password: '', time_zone, language })
   const { workspace_name, email, role, has_account } = invited
-  // The account of this e-mail may be somebody else's.
+  // The account of this e-mail may belong to another person.
   const [own, setOwn] = useState(!has_account)
   const over = problem instanceof Problem && isOver(problem)
   return (
@@ -64,7 +64,7 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
         action={t.people.invitation_action}
         sending={sending}
         problem={problem}
-        told={over ? t.people.invitation_over : null}
+        message={over ? t.people.invitation_over : null}
         onSubmit={() =>
           submit(async ({ password, ...rest }) => {
             const body = own ? { token, password, new_account: true, ...rest } : { token, password }

@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react'
 const readToken = () => window.location.hash.slice(1) || null
 
 /**
- * The token of the link that led here, from behind the # of the address; null when there was none. It is taken out of the
- * address, so that it stays in no history and no picture of the screen.
+ * The token after the # of the address; null if there is none. It is removed from the address, so that it
+ * is not in the history or on screenshots.
  */
 export function useLinkToken(): string | null {
   const [token, setToken] = useState(readToken)
@@ -17,7 +17,7 @@ export function useLinkToken(): string | null {
       window.history.replaceState(window.history.state, '', pathname + search)
     }
     take()
-    // A second link that is opened in the same tab loads no new page.
+    // A second link in the same tab does not reload the page.
     window.addEventListener('hashchange', take)
     return () => window.removeEventListener('hashchange', take)
   }, [])

@@ -9,7 +9,7 @@ import './people.css'
 
 type Props = { title: string; text?: React.ReactNode; children?: React.ReactNode }
 
-/** A page for who is not signed in: one calm column with the product's name. */
+/** The layout of pages without a session: one column with the name of the product. */
 export function OpenPage({ title, text, children }: Props) {
   const t = useTexts()
   useTitle(title)
@@ -29,7 +29,7 @@ export function OpenPage({ title, text, children }: Props) {
   )
 }
 
-/** Seconds that are still to be waited after an answer that said so; 0 when it said nothing or they are over. */
+/** The seconds left to wait after an answer with retry-after; 0 when over. */
 function useWait(problem: unknown): number {
   const [left_s, setLeft] = useState(0)
   useEffect(() => {
@@ -48,15 +48,15 @@ type FormProps = {
   action: string
   sending: boolean
   problem: unknown
-  /** What is said in place of the service's words, for answers that mean something here. */
-  told?: string | null
+  /** Messages that replace those of the service. */
+  message?: string | null
   /** Resolves to whether it was sent. */
   onSubmit: () => Promise<boolean>
   children: React.ReactNode
 }
 
-/** A form of such a page. After too many tries it says how long to wait, and can be sent again when that is over. */
-export function OpenForm({ action, sending, problem, told, onSubmit, children }: FormProps) {
+/** A form of such a page. After too many tries, it shows how long to wait. */
+export function OpenForm({ action, sending, problem, message, onSubmit, children }: FormProps) {
   const t = useTexts()
   const wait_s = useWait(problem)
   const throttled = problem instanceof Problem && problem.status === 429
@@ -71,7 +71,13 @@ export function OpenForm({ action, sending, problem, told, onSubmit, children }:
     >
       <Stack gap="md" mt="lg">
         {children}
-        {problem && !throttled ? told ? <OpenNote text={told} /> : <ProblemNote error={problem} /> : null}
+        {problem && !throttled ? (
+          message ? (
+            <OpenNote text={message} />
+          ) : (
+            <ProblemNote error={problem} />
+          )
+        ) : null}
         {throttled && wait_s > 0 && <OpenNote text={t.people.wait(wait_s)} />}
         <Button type="submit" size="sm" fullWidth loading={sending} disabled={wait_s > 0}>
           {action}
@@ -81,7 +87,7 @@ export function OpenForm({ action, sending, problem, told, onSubmit, children }:
   )
 }
 
-/** What is wrong, in words. */
+/** The message of an error. */
 export function OpenNote({ text }: { text: string }) {
   return (
     <Alert color="red" variant="light" role="alert" fz="sm">

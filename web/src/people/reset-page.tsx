@@ -6,7 +6,7 @@ import { Password } from './inputs.tsx'
 import { useLinkToken } from './link-token.ts'
 import { OpenForm, OpenPage } from './open-page.tsx'
 
-/** A new password, by a link for who has forgotten the old one. */
+/** Sets a new password by a reset link. */
 export function ResetPage() {
   const t = useTexts()
   const token = useLinkToken()
@@ -20,7 +20,7 @@ export function ResetPage() {
         action={t.people.reset_action}
         sending={sending}
         problem={problem}
-        told={over ? t.people.reset_over : null}
+        message={over ? t.people.reset_over : null}
         onSubmit={() =>
           submit(async ({ password }) => {
             const body = { token, password }

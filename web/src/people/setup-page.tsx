@@ -12,7 +12,7 @@ import { CurrencyInput, LanguageInput, Password, ZoneInput } from './inputs.tsx'
 import { useLinkToken } from './link-token.ts'
 import { OpenForm, OpenPage } from './open-page.tsx'
 
-/** The first account and its workspace, by the link of the terminal. */
+/** Creates the first account and its workspace, by the link from the terminal. */
 export function SetupPage() {
   const t = useTexts()
   const token = useLinkToken()
@@ -44,7 +44,7 @@ function Setup({ token }: { token: string }) {
         action={t.people.setup_action}
         sending={sending}
         problem={problem}
-        told={over ? t.people.setup_over : null}
+        message={over ? t.people.setup_over : null}
         onSubmit={() =>
           submit(async (values) => {
             const body = { ...values, token }

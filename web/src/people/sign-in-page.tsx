@@ -11,7 +11,7 @@ import { safePath, useEnter } from './enter.ts'
 import { Password } from './inputs.tsx'
 import { OpenForm, OpenPage } from './open-page.tsx'
 
-/** Signing in; who came from a page goes back to it. */
+/** The sign-in page. Returns to the page from which the person came. */
 export function SignInPage() {
   const t = useTexts()
   const { address } = useAddress()
@@ -32,7 +32,7 @@ export function SignInPage() {
         action={t.people.sign_in}
         sending={sending}
         problem={problem}
-        told={wrong ? t.people.wrong : null}
+        message={wrong ? t.people.wrong : null}
         onSubmit={() =>
           submit(async (body) => enter(await dataOf(api.POST('/api/v1/session', { body })), address.to))
         }

@@ -13,13 +13,13 @@ type InputProps = {
 type Props = {
   label: string
   icon: React.ReactNode
-  /** Whether leaving the field empty means something: to clear it. */
+  /** Whether an empty text is allowed, to clear the field. */
   may_be_empty?: boolean
   onApply: (text: string) => void
   children: (input: InputProps) => React.ReactNode
 }
 
-/** A bulk action that needs one text, asked for above its button. */
+/** A bulk action that asks for one text, in a popover over its button. */
 export function BulkText({ label, icon, may_be_empty = false, onApply, children }: Props) {
   const t = useTexts()
   const [opened, setOpened] = useState(false)

@@ -5,16 +5,16 @@ import { forEach } from '../api/client.ts'
 import { shownAhead } from '../api/read-again.ts'
 import type { RecordKind } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
-import { explain, tellProblem } from '../app/problems.tsx'
+import { explain, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { staleAfter, useKinds } from './kinds.ts'
 import { useRefresh } from './refresh.ts'
 
-// What is done sooner needs no counting.
+// Shorter work needs no progress.
 const counted_ms = 300
 
-/** Does a piece of work for each item; when that takes a while, a toast counts them. */
+/** Runs work for each item, with a progress toast if it takes longer than 300 ms. */
 export function useCounted(): typeof forEach {
   const t = useTexts()
   const formats = useFormats()
@@ -50,48 +50,48 @@ export function useCounted(): typeof forEach {
 type Failed<Item> = Awaited<ReturnType<typeof forEach<Item>>>['failed']
 const named = 3
 
-/** Says what could not be done, and why: of many the names of the first. */
-export function useTellFailed() {
+/** Shows what failed and why, with the first names. */
+export function useShowFailed() {
   const t = useTexts()
   return useCallback(
     <Item,>(failed: Failed<Item>, nameOf: (item: Item) => string, of: number) => {
       const [first] = failed
       if (!first) return
       const names = failed.slice(0, named).map(({ item }) => nameOf(item))
-      const told = t.record.not_done(
+      const message = t.record.not_done(
         names.join(', '),
         failed.length - names.length,
         explain(first.problem, t),
       )
-      tellProblem(first.problem, t, of > 1 ? told : undefined)
+      showProblem(first.problem, t, of > 1 ? message : undefined)
     },
     [t],
   )
 }
 
 type Work<Item> = {
-  /** The kind of record that it changes. */
+  /** The kind of the changed records. */
   kind: RecordKind
   items: readonly Item[]
   nameOf: (item: Item) => string
-  /** Resolves to what undoing the item's change needs to know. */
+  /** Changes one item. */
   work: (item: Item) => Promise<unknown>
-  /** Takes the change of one item back. */
+  /** Undoes the change of one item. */
   undo: (item: Item) => Promise<unknown>
-  /** Shows items as they will be before the service has said yes, or as they were. */
+  /** Shows the items before the service has answered, or as they were. */
   show?: (items: readonly Item[], changed: boolean) => Promise<void>
-  /** What was done with so many, as the toast says it. */
+  /** The message of the toast for a number of items. */
   message: (n: number) => string
 }
 
 /**
- * Does something with many records, then offers one Undo for all that went through. Resolves, when the pages show what is
- * now, to those with which it could not be done.
+ * Changes many records and offers one Undo for those that succeeded. Resolves to the failed items when the
+ * page shows the result.
  */
 export function useBulk(): <Item>(work: Work<Item>) => Promise<Item[]> {
   const t = useTexts()
   const counted = useCounted()
-  const tellFailed = useTellFailed()
+  const showFailed = useShowFailed()
   const refresh = useRefresh()
   const kinds = useKinds()
   return useCallback(
@@ -103,7 +103,7 @@ export function useBulk(): <Item>(work: Work<Item>) => Promise<Item[]> {
         const { done, failed } = await (show ? shownAhead(resources, doing) : doing())
         const left = failed.map(({ item }) => item)
         if (left.length) await show?.(left, !changed)
-        tellFailed(failed, nameOf, those.length)
+        showFailed(failed, nameOf, those.length)
         return { done, left }
       }
       const { done, left } = await go(items, work, true)
@@ -115,6 +115,6 @@ export function useBulk(): <Item>(work: Work<Item>) => Promise<Item[]> {
       await refresh(...resources)
       return left
     },
-    [t, counted, tellFailed, refresh, kinds],
+    [t, counted, showFailed, refresh, kinds],
   )
 }

@@ -6,17 +6,17 @@ import { useLabels } from './kinds.ts'
 
 type Side = Record<string, unknown> | null
 
-/** What became of one field, as a sentence that begins with its label. */
-type Line = { label: string; told: string }
+/** The change of one field, as a sentence after its label. */
+type Line = { label: string; text: string }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Who made a change, at the beginning of a sentence. */
+/** The actor, at the start of a sentence. */
 export const whoOf = ({ kind, name }: Schemas['Actor'], t: Texts): string =>
   name ?? t.record.actors[kind] ?? kind
 
-/** What is chosen among a few, in words; other texts, such as a contact's stage, stay as they are. */
+/** The label of an enum value. Free text, such as a contact's stage, is unchanged. */
 function choiceName(name: string, value: string, t: Texts): string {
   const names: Record<string, Record<string, string>> = {
     stage: t.deals.stages,
@@ -29,11 +29,11 @@ function choiceName(name: string, value: string, t: Texts): string {
 /** The name of a deal's stage. */
 export const stageName = (stage: string, t: Texts): string => choiceName('stage', stage, t)
 
-/** A value as people read it; ids of other records say nothing to them. */
+/** A value as people read it. */
 export function readable(name: string, value: unknown, t: Texts, formats: Formats): string {
   if (isEmpty(value)) return t.record.nothing
   if (typeof value === 'boolean') return value ? t.app.yes : t.app.no
-  // In full: a change of the fourth decimal must show.
+  // In full, so that a change of the fourth decimal shows.
   if (name === 'value' && typeof value === 'number') return formats.exactMoney(value)
   if (name === 'probability') return formats.percent(Number(value) / 100)
   if (typeof value === 'number') return formats.number(value)
@@ -44,14 +44,14 @@ export function readable(name: string, value: unknown, t: Texts, formats: Format
 
 const isEmpty = (value: unknown) => value === null || value === undefined || value === ''
 
-function tellValues(name: string, from: unknown, to: unknown, t: Texts, formats: Formats): string {
+function describeValues(name: string, from: unknown, to: unknown, t: Texts, formats: Formats): string {
   const read = (value: unknown) => readable(name, value, t, formats)
   if (isEmpty(from)) return t.record.set_to(read(to))
   if (isEmpty(to)) return t.record.cleared(read(from))
   return t.record.from_to(read(from), read(to))
 }
 
-function tellTags(from: string[], to: string[], t: Texts): string {
+function describeTags(from: string[], to: string[], t: Texts): string {
   const added = to.filter((one) => !from.includes(one)).join(', ')
   const removed = from.filter((one) => !to.includes(one)).join(', ')
   return [added && t.record.added(added), removed && t.record.removed(removed)].filter(Boolean).join(', ')
@@ -59,35 +59,35 @@ function tellTags(from: string[], to: string[], t: Texts): string {
 
 type LabelOf = (field: string) => string
 
-/** What differs between the two sides of an update: a line for each field and each custom field. */
+/** The differences of an update: a line per field and per custom field. */
 function linesOf(before: Side, after: Side, labelOf: LabelOf, t: Texts, formats: Formats): Line[] {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
   return names.flatMap((name): Line[] => {
     const from = before?.[name]
     const to = after?.[name]
     const label = labelOf(name)
-    if (name.endsWith('_id')) return [{ label, told: t.record.exchanged }]
+    if (name.endsWith('_id')) return [{ label, text: t.record.exchanged }]
     if (Array.isArray(from) || Array.isArray(to))
-      return [{ label, told: tellTags((from ?? []) as string[], (to ?? []) as string[], t) }]
-    if (!isObject(from) && !isObject(to)) return [{ label, told: tellValues(name, from, to, t, formats) }]
+      return [{ label, text: describeTags((from ?? []) as string[], (to ?? []) as string[], t) }]
+    if (!isObject(from) && !isObject(to)) return [{ label, text: describeValues(name, from, to, t, formats) }]
     const old = isObject(from) ? from : {}
     const current = isObject(to) ? to : {}
     return [...new Set([...Object.keys(old), ...Object.keys(current)])]
       .filter((key) => old[key] !== current[key])
-      .map((key) => ({ label: key, told: tellValues('', old[key], current[key], t, formats) }))
+      .map((key) => ({ label: key, text: describeValues('', old[key], current[key], t, formats) }))
   })
 }
 
-/** The fields of a change: what each was and is. */
+/** The changed fields: old and new value. */
 export function ChangedFields({ kind, before, after }: { kind: RecordKind; before: Side; after: Side }) {
   const labelOf = useLabels(kind)
   const t = useTexts()
   const formats = useFormats()
   return (
     <ul className="timeline-facts">
-      {linesOf(before, after, labelOf, t, formats).map(({ label, told }) => (
+      {linesOf(before, after, labelOf, t, formats).map(({ label, text }) => (
         <li key={label}>
-          <b>{label}</b> {told}
+          <b>{label}</b> {text}
         </li>
       ))}
     </ul>

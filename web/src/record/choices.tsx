@@ -4,10 +4,10 @@ import { useTexts } from '../texts/texts.ts'
 import { type Choice, ReferenceInput } from '../ui/reference.tsx'
 import { type Kind, useKind, useKinds, useLabels } from './kinds.ts'
 
-// Further letters find the other records.
+// More typed letters find the other records.
 const per_page = 20
 
-/** Finds the records of a kind that may be chosen. */
+/** Searches the records of a kind. */
 export function useSearch(): (kind: RecordKind) => (words: string) => Promise<Choice[]> {
   const t = useTexts()
   const kinds: Record<string, Kind> = useKinds()
@@ -16,7 +16,7 @@ export function useSearch(): (kind: RecordKind) => (words: string) => Promise<Ch
 
 type ChooserProps = Omit<ComponentProps<typeof ReferenceInput>, 'kind' | 'search' | 'label'> & {
   kind: RecordKind
-  /** Left out: what one of the kind is called. */
+  /** Left out: the label of a reference to the kind. */
   label?: string
 }
 

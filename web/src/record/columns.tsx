@@ -7,22 +7,22 @@ import type { Column } from '../ui/table.tsx'
 
 type ChosenColumns<Row> = {
   all: Column<Row>[]
-  /** What the table shows, in the order of the list. */
+  /** The visible columns, in the order of the list. */
   shown: Column<Row>[]
   toggle: (id: string) => void
 }
 
 /**
- * Which columns of a list are shown: as the address says under `columns`, else as the reader chose last on this device,
- * else all that are not extra. The first one always is.
+ * The visible columns of a list: as the address says under `columns`, else the last choice on this device,
+ * else all that are not extra. The first column is always visible.
  */
 export function useColumns<Row>(name: string, columns: Column<Row>[]): ChosenColumns<Row> {
   const { address, change } = useAddress()
   const key = `rapport-columns-${name}`
-  const told = address.columns
+  const in_address = address.columns
   return useMemo(() => {
     const usual = columns.flatMap(({ id, extra }) => (extra ? [] : [id]))
-    const chosen = (told ?? localStorage.getItem(key))?.split(',') ?? usual
+    const chosen = (in_address ?? localStorage.getItem(key))?.split(',') ?? usual
     const shown = columns.filter(({ id }, index) => index === 0 || chosen.includes(id))
     function toggle(id: string) {
       const ids = shown.map((column) => column.id)
@@ -34,10 +34,10 @@ export function useColumns<Row>(name: string, columns: Column<Row>[]): ChosenCol
       change({ columns: back ? null : ordered }, true)
     }
     return { all: columns, shown, toggle }
-  }, [columns, told, key, change])
+  }, [columns, in_address, key, change])
 }
 
-/** The menu in which columns are chosen. */
+/** The menu that chooses columns. */
 export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
   const t = useTexts()
   const { all, shown, toggle } = columns

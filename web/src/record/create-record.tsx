@@ -5,7 +5,7 @@ import { inWords } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog } from '../ui/form.tsx'
 import type { Choice } from '../ui/reference.tsx'
-import { tell } from '../ui/undo.tsx'
+import { showMessage } from '../ui/undo.tsx'
 import { type Kind, useKind, useNames } from './kinds.ts'
 import { useRefreshAfter } from './refresh.ts'
 
@@ -17,14 +17,17 @@ type Props<K extends RecordKind, Start extends Values> = {
   onClose: () => void
   onCreated?: ((record: RecordOf<K>) => void) | undefined
   start: Start
-  /** The values as the API takes them, where they are not written so; of a chosen record, its id is sent anyway. */
+  /** Converts values for the API. References are converted anyway, to ids. */
   bodyOf?: (values: Start) => object
-  /** What a conflict (409) means, where there may be one. */
+  /** The message of a conflict (409), if there can be one. */
   conflict?: string
   children: (form: UseFormReturnType<Start>) => ReactNode
 }
 
-/** The dialog that creates a record. A field that chooses another record is called as the API calls its id. */
+/**
+ * The dialog that creates a record. Fields have the names of the API; one that ends in _id holds the chosen
+ * record.
+ */
 export function CreateRecord<K extends RecordKind, Start extends Values>(props: Props<K, Start>) {
   const { kind, opened, onClose, onCreated, start, bodyOf, conflict = '', children } = props
   const t = useTexts()
@@ -47,7 +50,7 @@ export function CreateRecord<K extends RecordKind, Start extends Values>(props: 
       start={start}
       send={send}
       onSent={(record) => {
-        tell(t.app.created(nameOf(record as never)))
+        showMessage(t.app.created(nameOf(record as never)))
         refresh()
         onCreated?.(record)
       }}

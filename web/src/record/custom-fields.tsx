@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, Select, TextInput } from '@mantine/core'
 import { PlusIcon, XIcon } from '@primer/octicons-react'
 import { useRef, useState } from 'react'
-import { explain, tellProblem } from '../app/problems.tsx'
+import { explain, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
 import { focusBeside, useFocusBack } from '../ui/focus.ts'
@@ -12,17 +12,17 @@ import { Soft } from '../ui/values.tsx'
 import './custom-fields.css'
 
 type CustomValue = string | number | boolean
-/** Null removes a field; those that are not named stay. */
+/** Changed fields; null removes one. Other fields stay. */
 export type CustomChanges = Record<string, CustomValue | null>
 type Values = Record<string, CustomValue>
 
 type Props = {
   value: Record<string, unknown>
-  /** Stores the given fields and leaves the others as they are; null removes one. Without it they are read only. */
+  /** Stores the given fields; null removes one. Without it the fields are read-only. */
   onSave?: ((changes: CustomChanges) => Promise<unknown>) | undefined
 }
 
-/** The fields that a workspace gives its records, each of the type that it came with. */
+/** The custom fields of a record, each with the type of its value. */
 export function CustomFields({ value, onSave }: Props) {
   const t = useTexts()
   const [adding, setAdding] = useState(false)
@@ -34,7 +34,7 @@ export function CustomFields({ value, onSave }: Props) {
       await onSave?.({ [name]: null })
       offerUndo(t, t.record.field_removed(name), async () => onSave?.({ [name]: before }))
     } catch (error) {
-      tellProblem(error, t)
+      showProblem(error, t)
     }
   }
   return (
@@ -177,7 +177,7 @@ function NewField({ taken, onSave, onClose }: NewProps) {
             onChange={(next) => setValue(next === 'true')}
           />
         ) : type === 'number' ? (
-          // A phone's keys for decimals have no minus.
+          // The decimal keyboard of phones has no minus.
           <NumberInput {...given} inputMode="text" value={value as number | null} onChange={setValue} />
         ) : (
           <TextInput

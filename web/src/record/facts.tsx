@@ -3,10 +3,10 @@ import { Field, type FieldKind } from '../ui/fields.tsx'
 import { type Kind, type Kinds, useKinds, useLabels } from './kinds.ts'
 import { ReferenceField } from './reference-field.tsx'
 
-/** Stores changes of a record; undefined for those who may only read. */
+/** Stores changes of a record; undefined if the person may only read. */
 export type Save<K extends RecordKind> = ((changes: ChangesOf<K>) => Promise<unknown>) | undefined
 
-/** A field by its name, and how it is written; the kind of the record where it refers to one. */
+/** A field and its type; for a reference, the kind of the referenced record. */
 export type Fact<K extends RecordKind> = readonly [keyof RecordOf<K> & string, FieldKind | RecordKind]
 
 type Props<K extends RecordKind> = {
@@ -27,7 +27,7 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save }: Prop
     if (!isKind(kinds, type))
       return <Field key={name} {...shared} kind={type} value={values[name] as string | number | null} />
     const { noun, nameOf }: Kind = kinds[type]
-    // Some records embed what they refer to; of others only the id is known.
+    // Some records embed the referenced record; others have its id only.
     const embedded = values[noun] as (Parameters<typeof nameOf>[0] & { id: number }) | null | undefined
     const id = values[name] as number | null
     const value = embedded ? { id: embedded.id, name: nameOf(embedded) } : id ? { id } : null

@@ -6,31 +6,31 @@ import type { Formats } from '../app/intl.ts'
 import { type Language, type Texts, useLanguage, useTexts } from '../texts/texts.ts'
 import type { Choice } from '../ui/reference.tsx'
 
-/** What a kind is called, in one language. */
+/** The names of a kind in one language. */
 export type Names = {
   one: string
   many: string
-  /** The page with all of them, where it is not called as they are. */
+  /** The name of the list page, if it differs from `many`. */
   page?: string
   create: string
   delete: string
   /** The link from a record's page to the list. */
   back: string
   none: string
-  /** An empty list: what such records are for, and what to do. Left out: `none`. */
+  /** The text of an empty list: what such records are for, and what to do. Left out: `none`. */
   empty?: string
-  /** The labels of fields that only this kind has, or calls otherwise. */
+  /** Labels of fields that only this kind has, or that differ from the common ones. */
   fields?: Record<string, string>
 }
 
-/** The records that a new record begins with, by their nouns. */
+/** The references that a new record starts with, by noun. */
 export type Linked = { contact?: Choice | null; company?: Choice | null; deal?: Choice | null }
 
 export type RecordProps = {
   id: number
   /** In the side panel of the list. */
   panel?: boolean
-  /** Shows something else before the record goes to the trash; resolves when that is there. */
+  /** Leaves the page before the record is deleted; resolves when another page is shown. */
   onLeave: () => unknown
 }
 
@@ -39,54 +39,59 @@ export type CreateProps = { opened: boolean; onClose: () => void; initial?: Link
 /** How the records of a kind look in a tab of another record. */
 export type Related<K extends RecordKind> = {
   row(row: RowOf<K>): ReactNode
-  /** A word about all of them, such as their sum; `filters` choose them. */
+  /** A summary of all records that match `filters`, such as their sum. */
   Summary?: ComponentType<{ filters: Record<string, number> }>
-  /** The dialog that creates another one. Left out: the tab has no button for it. */
+  /** The create dialog. Left out: the tab has no button. */
   Create?: ComponentType<CreateProps>
 }
 
-/** Before the record's name, behind it, and below it. */
+/** The text before the record's name, the one after it, and the lines below. */
 type TimelineEntry = { label: string; state?: string | null; facts: ReactNode[] }
 
-/** Everything that other parts of the app know about a kind of record. Its pages are loaded when they are first shown. */
+/** What other parts of the app need of a kind of record. Pages are loaded when they are first shown. */
 export type Kind<K extends RecordKind = RecordKind> = {
   kind: K
-  /** As references (contact_id) and events (contact.created) call one. */
+  /** The name in references (contact_id) and events (contact.created). */
   noun: string
-  /** The address of the list; a record's page is below it. */
+  /** The path of the list. A record's page is below it. */
   path: string
   icon: Icon
-  /** The keys that go to the list, such as `g c`. A kind with keys has a place in the rail. */
+  /** The shortcut of the list, such as `g c`. Kinds with a shortcut are in the rail. */
   keys?: string
-  /** A person is drawn round. */
+  /** People have round initials. */
   person?: boolean
-  /** Whether /path?create=1 opens the dialog that creates one. */
+  /** Whether /path?create=1 opens the create dialog. */
   creates?: boolean
   /** Whether its page begins with a timeline. */
   timeline?: boolean
   names: Record<Language, Names>
-  /** What a webhook may ask for. */
+  /** The events that webhooks may subscribe to. */
   events: readonly EventName[]
-  /** The first parts of the queries' keys that a change makes stale, beside its own, the timelines and the trash. */
+  /**
+   * Resources (first parts of query keys) that a change makes stale, besides its own, timelines and trash.
+   */
   stale: readonly string[]
   nameOf(row: RowOf<K> | RecordOf<K>): string
-  /** What the card of a link shows below the name; empty lines are left out. */
+  /** The lines of the hover card below the name. Empty lines are skipped. */
   lines(record: RecordOf<K>, t: Texts, formats: Formats): ReactNode[]
-  /** How a timeline shows that one was created. Left out: by what one is called. */
+  /** The entry of a created record in a timeline. Left out: `one` and the record's name. */
   timelineEntry?(row: RowOf<K>, t: Texts, formats: Formats): TimelineEntry
-  /** Finds records by words; without words the first ones of the list. Left out: no record can refer to one. */
+  /**
+   * Searches by words; without words, the first records of the list. Left out: references cannot choose the
+   * kind.
+   */
   search?(words: string, per_page: number, t: Texts): Promise<Choice[]>
-  /** Whether the palette searches them, too. */
+  /** Whether the palette searches the kind, too. */
   palette?: boolean
   list(): Promise<ComponentType>
   record(): Promise<ComponentType<RecordProps>>
-  /** The records in whose tabs they are listed, and in which order. */
+  /** The kinds whose pages have a tab with these records, and the order in it. */
   related?: { to: readonly RecordKind[]; sort?: string; address?: object; load(): Promise<Related<K>> }
 }
 
 export type Kinds = { [K in RecordKind]: Kind<K> }
 
-/** The table of kinds, which the app gives to all below it: nothing here imports a folder of the table. */
+/** The table of kinds, provided by main.tsx, so that nothing here imports a room. */
 export const KindsContext = createContext<Kinds | null>(null)
 
 export function useKinds(): Kinds {
@@ -100,10 +105,10 @@ export const useAllKinds = (): Kind[] => Object.values(useKinds())
 
 export const useKind = <K extends RecordKind>(kind: K): Kinds[K] => useKinds()[kind]
 
-/** What a kind is called in the reader's language. */
+/** The names of a kind in the person's language. */
 export const useNames = (kind: RecordKind): Names => useKind(kind).names[useLanguage()]
 
-/** The first parts of the queries' keys that a change of a record makes stale. */
+/** Resources (first parts of query keys) that a change makes stale, besides its own, timelines and trash. */
 export const staleAfter = (kind: Pick<Kind, 'kind' | 'stale'>): string[] => [
   kind.kind,
   ...kind.stale,
@@ -111,7 +116,10 @@ export const staleAfter = (kind: Pick<Kind, 'kind' | 'stale'>): string[] => [
   'trash',
 ]
 
-/** The labels of fields: as the kind calls them, else as all do. What has no page, such as a webhook, has none of its own. */
+/**
+ * The labels of fields of a kind: its own, else the common ones. `kind` may also be one without a page,
+ * such as webhooks.
+ */
 export function useLabels(kind: string): (field: string) => string {
   const { fields } = useTexts().record
   const language = useLanguage()

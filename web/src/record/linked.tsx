@@ -7,9 +7,9 @@ import { useTexts } from '../texts/texts.ts'
 import { type Kind, useKind } from './kinds.ts'
 import './linked.css'
 
-// Lists show the same records again and again.
+// Lists show the same records many times.
 const kept_ms = 60_000
-// Long enough that a mouse on its way over a list shows nothing.
+// So that a mouse that moves across a list opens no card.
 const open_ms = 400
 
 function useRecord(kind: RecordKind, id: number | undefined) {
@@ -21,14 +21,14 @@ function useRecord(kind: RecordKind, id: number | undefined) {
   return data
 }
 
-/** What a record is called; undefined while it is read, or when it is gone. */
+/** The name of a record; undefined while it is read, or if it was deleted. */
 export function useRecordName(kind: RecordKind, id: number | undefined): string | undefined {
   const { nameOf }: Kind = useKind(kind)
   const record = useRecord(kind, id)
   return record && nameOf(record)
 }
 
-/** The same as a piece of a page; without a name, the number. */
+/** The name of a record as an element; without a name, its id. */
 export function RecordName({ kind, id }: { kind: RecordKind; id: number }) {
   return useRecordName(kind, id) ?? `#${id}`
 }
@@ -36,12 +36,12 @@ export function RecordName({ kind, id }: { kind: RecordKind; id: number }) {
 type LinkProps = {
   kind: RecordKind
   id: number
-  /** Where it is not known, it is read. */
+  /** An unknown name is read. */
   name?: string | undefined
   className?: string
 }
 
-/** A link to a related record; under the mouse or with the focus of the keyboard, a card tells more of it. */
+/** A link to a record. On hover and keyboard focus, a card shows more of it. */
 export function RecordLink({ kind, id, name, className = 'record-link' }: LinkProps) {
   const { path } = useKind(kind)
   return (

@@ -8,7 +8,7 @@ import { useSearch } from './choices.tsx'
 import { useLabels } from './kinds.ts'
 import { RecordName } from './linked.tsx'
 
-/** When the rows were created or changed. */
+/** A date column. */
 export const dateColumn = <Id extends 'created_at' | 'updated_at'>(
   t: Texts,
   id: Id,
@@ -22,7 +22,7 @@ export const dateColumn = <Id extends 'created_at' | 'updated_at'>(
   cell: (row) => <Ago at={row[id]} />,
 })
 
-/** The ids of the rows. */
+/** The column of ids. */
 export const numberColumn = (t: Texts): Column<{ id: number }> => ({
   id: 'id',
   label: t.app.number,
@@ -33,7 +33,7 @@ export const numberColumn = (t: Texts): Column<{ id: number }> => ({
   cell: ({ id }) => id,
 })
 
-/** Filters by the records that the rows refer to: fields with their kinds, constant, beside the component. */
+/** Filters by references: pairs of field and kind. `fields` must be constant. */
 export function useReferenceFilters(list: RecordKind, fields: readonly [string, RecordKind][]): Filter[] {
   const labelOf = useLabels(list)
   const search = useSearch()
@@ -49,7 +49,7 @@ export function useReferenceFilters(list: RecordKind, fields: readonly [string, 
   )
 }
 
-/** Filters by the day of creation, which every list has. */
+/** Filters by the day of creation. */
 export const createdFilters = (t: Texts): Filter[] => [
   { name: 'created_from', label: t.app.created_from, kind: 'date' },
   { name: 'created_to', label: t.app.created_to, kind: 'date' },

@@ -1,12 +1,12 @@
 import { endOfDay, isDay, startOfDay } from '../app/zones.ts'
 import type { ListView } from '../ui/list-view.ts'
 
-/** How many rows a page of a list has. */
+/** Rows per page of a list. */
 const page_size = 50
 
 /**
- * A list's view as the API is asked for it. Days are those of the person's time zone; `custom_field`, written as
- * region=EMEA, is the filter by a custom field.
+ * The API query of a list's view. Days are in the person's time zone; `custom_field` is a filter such as
+ * region=EMEA.
  */
 export function queryOf(view: ListView, zone: string) {
   const { created_from, created_to, custom_field, ...filters } = view.filters

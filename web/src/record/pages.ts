@@ -4,18 +4,18 @@ import { useEffect, useState } from 'react'
 type Answer<Row> = { data: Row[]; meta: object }
 type Options<Row> = {
   queryKey: QueryKey
-  /** Reads the page that begins at the cursor; `nth` counts pages from 0. */
+  /** Reads the page at a cursor; `nth` counts from 0. */
   read: (cursor: string, nth: number, signal: AbortSignal) => Promise<Answer<Row>>
-  /** Whether the rows of before stand there until the first ones of another key are read. */
+  /** Whether to show the old rows until the first page of a new key is read. */
   keeps?: boolean
 }
 
-/** Each page is twice the one before, as far as the service goes: an update reads them all again, so they are to be few. */
+/** Page sizes double up to 100. An update reads all pages again, so there must be few. */
 export const growing = (first: number, nth: number): number => Math.min(100, first * 2 ** nth)
 
 /**
- * A list that is read page by page, each where the one before ended. A page that was asked for is read although a re-reading
- * of all, which an update from elsewhere begins, puts an end to its reading.
+ * A list that is read page by page with cursors. If an update interrupts the read of a page, the page is
+ * read after it.
  */
 export function usePages<Row>({ queryKey, read, keeps = false }: Options<Row>) {
   const query = useInfiniteQuery({

@@ -14,7 +14,7 @@ export type RecordTab = {
   label: string
   count?: number | undefined
   content: React.ReactNode
-  /** A key that shows the tab and goes to what has data-tab-focus in it, such as n for a new note. */
+  /** A key that shows the tab and focuses its [data-tab-focus], such as n for a new note. */
   command?: { keys: string; label: string }
 }
 
@@ -25,15 +25,18 @@ type Props = {
   actions?: React.ReactNode
   facts: React.ReactNode
   tabs: RecordTab[]
-  /** Whether its facts may be changed, which `e` begins. */
+  /** Whether facts may be edited; `e` edits the first. */
   editable?: boolean
-  /** In the side panel: the tab is not kept in the address, which belongs to the list. */
+  /** In the side panel, the tab is not in the address, which belongs to the list. */
   panel?: boolean
-  /** The list it belongs to, for the way back; on the page only. */
+  /** The link back to the list, on the page only. */
   back?: { to: string; label: string }
 }
 
-/** A record: its name and what can be done, its facts at the left, the rest in tabs; one below the other where it is narrow. */
+/**
+ * The layout of a record: name and actions on top, facts on the left, tabs on the right; stacked on narrow
+ * screens.
+ */
 export function RecordLayout(props: Props) {
   const { icon, title, subtitle, actions, facts, tabs, panel = false, back } = props
   const { editable = true } = props
@@ -49,8 +52,8 @@ export function RecordLayout(props: Props) {
 
   const show = (id: string) => (panel ? setOwn(id) : change({ tab: id === first ? null : id }, true))
   useTitle(panel ? null : title)
-  // After the tab is there, which the address decides.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the tab tells when its content has come
+  // After the tab is shown, which the address decides.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: run when the tab has changed
   useEffect(() => {
     if (!asked) return
     const target = content.current?.querySelector<HTMLElement>('[data-tab-focus]')
@@ -138,7 +141,7 @@ export function RecordLayout(props: Props) {
   )
 }
 
-/** While a record is awaited: the shape that it will have. */
+/** Placeholder of a record while it is read. */
 export function AwaitedRecord() {
   const t = useTexts()
   return (

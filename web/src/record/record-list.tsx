@@ -29,22 +29,25 @@ type Props<K extends ListedKind, Row extends { id: number }> = {
   kind: K
   columns: Column<Row>[]
   filters: Filter[]
-  /** The order where the address names none; left out: that of the API. */
+  /** The order if the address has none. Left out: the API's default. */
   default_sort?: string
-  /** Before the saved views, such as the switch to another way of showing the same. */
+  /** Before the saved views, such as the switch between table and board. */
   before_views?: ReactNode
-  /** Left out: as the API lists them. */
+  /** Left out: the API's list. */
   listQuery?: (query: QueryOf<K>) => ListQuery<Row>
   /** The dialog for a new record. */
   Create: ComponentType<CreateProps & { onCreated?: (record: { id: number }) => void }>
   /** Whether a new record opens beside the list. */
   opens_created?: boolean
   Record: ComponentType<RecordProps>
-  /** What can be done with the selected rows beside deleting. */
+  /** The bulk actions beside deleting. */
   bulkActions: (page: ListPage<Row>) => ReactNode
 }
 
-/** A list of records as the address describes it, with the record that is open beside it, and what can be done with many. */
+/**
+ * The list page of a kind: table, filters, saved views, bulk actions and side panel. The address holds its
+ * state.
+ */
 export function RecordListPage<K extends ListedKind, Row extends { id: number } = RowOf<K> & { id: number }>(
   props: Props<K, Row>,
 ) {

@@ -2,18 +2,18 @@ import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-q
 import { useNavigate, useParams } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { Problem } from '../api/client.ts'
-import { NotFound } from '../app/places.tsx'
+import { NotFound } from '../app/fallback-pages.tsx'
 import { ProblemNote } from '../app/problems.tsx'
-import { isId, shown } from '../ui/list-view.ts'
+import { isId, untilShown } from '../ui/list-view.ts'
 import type { RecordProps } from './kinds.ts'
 import { AwaitedRecord } from './record-layout.tsx'
 
-/** The page of the record whose id the address has. `list` is shown when the record is deleted. */
+/** The page of the record whose id the address has. `list` is untilShown when the record is deleted. */
 export function RecordPage({ list, Record }: { list: string; Record: ComponentType<RecordProps> }) {
   const { id } = useParams({ strict: false }) as { id?: string }
   const navigate = useNavigate()
   if (!isId(id)) return <NotFound />
-  return <Record key={id} id={Number(id)} onLeave={() => shown(navigate({ to: list }))} />
+  return <Record key={id} id={Number(id)} onLeave={() => untilShown(navigate({ to: list }))} />
 }
 
 type ReadProps<Found, Key extends QueryKey> = {
@@ -21,7 +21,7 @@ type ReadProps<Found, Key extends QueryKey> = {
   children: (found: Found) => React.ReactNode
 }
 
-/** A record as soon as it is read: before, the shape that it will have; when there is none, that there is nothing. */
+/** Renders a record when it is read; until then a placeholder, and "not found" for a 404. */
 export function ReadRecord<Found, Key extends QueryKey>({ query, children }: ReadProps<Found, Key>) {
   const { data, error, refetch } = useQuery(query)
   if (error instanceof Problem && error.status === 404) return <NotFound />

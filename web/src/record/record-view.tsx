@@ -21,7 +21,7 @@ type Parts = {
   subtitle?: ReactNode
   actions?: ReactNode
   facts: ReactNode
-  /** What new records in its tabs begin with, beside the record itself. */
+  /** What new records in its tabs start with, besides the record itself. */
   linked?: Linked
   /** Between the timeline and the tabs of other records. */
   tabs?: RecordTab[]
@@ -30,12 +30,15 @@ type Parts = {
 
 type Props<K extends RecordKind> = RecordProps & {
   kind: K
-  /** Left out: as every record is restored. */
+  /** Left out: the usual restore. */
   restore?: (record: RecordOf<K>) => Promise<unknown>
   children: (record: RecordOf<K>, save: Save<K>) => Parts
 }
 
-/** A record with all that belongs to it, on its page and in the side panel: the kind adds what only it has. */
+/**
+ * A record with its timeline, related records and delete button, on its page and in the side panel.
+ * `children` adds the parts that only its kind has.
+ */
 export function RecordView<K extends RecordKind>(props: Props<K>) {
   return (
     <ReadRecord query={recordApi(props.kind).query(props.id)}>

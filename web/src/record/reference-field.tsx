@@ -13,13 +13,13 @@ import './reference-field.css'
 type Props = {
   label: string
   kind: RecordKind
-  /** The record that it refers to; an unknown name is read. */
+  /** The referenced record. An unknown name is read. */
   value: { id: number; name?: string } | null
-  /** Stores the id of the chosen record, null for none. Without it the field is read only. */
+  /** Stores the id of the chosen record; null for none. Without it the field is read-only. */
   onSave?: ((id: number | null) => Promise<unknown>) | undefined
 }
 
-/** A fact that is another record: a link to it, and a button that chooses another one in place. */
+/** A reference to a record: a link, and a button that chooses another one in place. */
 export function ReferenceField({ label, kind, value, onSave }: Props) {
   const t = useTexts()
   const id = useId()
@@ -69,7 +69,7 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
             kind={kind}
             error={problem}
             onChange={save}
-            // What is being stored stays until it is: else nobody would see that it could not be.
+            // The input stays while the choice is being stored, so that an error can show.
             onBlur={(unread) => problem === null && !saving.current && !unread && setEditing(false)}
           />
         </div>

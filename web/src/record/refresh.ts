@@ -4,7 +4,7 @@ import { readAgain } from '../api/read-again.ts'
 import { type ChangesOf, type RecordKind, type RecordOf, recordApi } from '../api/record-api.ts'
 import { staleAfter, useKind } from './kinds.ts'
 
-/** Reads again what is shown of these resources; resolves when it is there. */
+/** Reads shown data of these resources again; resolves when it is there. */
 export function useRefresh(): (...resources: string[]) => Promise<void> {
   const client = useQueryClient()
   return useCallback((...resources) => readAgain(client, resources), [client])
@@ -17,7 +17,7 @@ export function useRefreshAfter(kind: RecordKind): () => Promise<void> {
   return useCallback(() => refresh(...staleAfter(of_kind)), [refresh, of_kind])
 }
 
-/** Shows a record as the service answers it, and reads again what its change makes stale, without waiting for it. */
+/** Shows a record from an answer, and reads stale data again in the background. */
 export function useShowChanged<K extends RecordKind>(kind: K): (record: RecordOf<K>) => void {
   const client = useQueryClient()
   const refresh = useRefreshAfter(kind)
@@ -27,7 +27,7 @@ export function useShowChanged<K extends RecordKind>(kind: K): (record: RecordOf
   }
 }
 
-/** Stores changes of a record, and shows what the service answers. */
+/** Stores changes of a record and shows the answer. */
 export function useStored<K extends RecordKind>(kind: K, id: number) {
   const show = useShowChanged(kind)
   return async (changes: ChangesOf<K>): Promise<void> => show(await recordApi(kind).change(id, changes))

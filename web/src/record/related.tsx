@@ -14,10 +14,10 @@ import { type Kind, type Linked, type Related, useAllKinds, useKind, useNames } 
 import type { RecordTab } from './record-layout.tsx'
 import './related.css'
 
-// More of them stand in the whole list.
+// The list page has the rest.
 const per_page = 10
 
-/** The tabs of a record with the records of other kinds that refer to it. `linked`: what a new one begins with. */
+/** The tabs with records that refer to this one. `linked`: what a new one starts with. */
 export function useRelatedTabs(owner: RecordKind, id: number, linked: Linked): RecordTab[] {
   const { noun } = useKind(owner)
   const may = useMay()
@@ -34,7 +34,7 @@ export function useRelatedTabs(owner: RecordKind, id: number, linked: Linked): R
 type Props = { kind: RecordKind; filters: Record<string, number>; linked: Linked }
 type Row = { id: number }
 
-/** The records that refer to another one: the first of them, the link to all, and the button that creates one. */
+/** Records that refer to another one: the first ten, a link to all, and a create button. */
 function RelatedRecords({ kind, filters, linked }: Props) {
   const t = useTexts()
   const formats = useFormats()
@@ -42,7 +42,7 @@ function RelatedRecords({ kind, filters, linked }: Props) {
   const may = useMay()
   const { path, related }: Kind = useKind(kind)
   const { sort, address, load } = related as NonNullable<Kind['related']>
-  // Null until it is first wanted. Then it stays, so that the focus finds its way back when it closes.
+  // Null until first opened. Then the dialog stays mounted, so that it can return the focus.
   const [creating, setCreating] = useState<boolean | null>(null)
   const rows = useQuery({
     queryKey: [kind, 'related', filters],
@@ -95,7 +95,7 @@ function RelatedRecords({ kind, filters, linked }: Props) {
   )
 }
 
-/** A row of a related list: what it is, a detail below, and a value at the right. */
+/** A row of a related list: link, detail below, value on the right. */
 export function RelatedRow(props: {
   lead?: ReactNode
   link: ReactNode

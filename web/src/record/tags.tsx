@@ -7,24 +7,24 @@ import '../ui/fields.css'
 import { useUnsaved } from '../ui/unsaved.ts'
 import './tags.css'
 
-/** A tag, as it stands in lists. */
+/** A tag in a list. */
 export const Tag = ({ children }: { children: React.ReactNode }) => <span className="tag">{children}</span>
 
 type Props = {
   value: readonly string[]
-  /** Gives the record a tag or takes it away. Without it the tags are read only. */
+  /** Adds or removes a tag. Without it the tags are read-only. */
   onChange?: ((tag: string, wanted: boolean) => Promise<unknown>) | undefined
 }
 type Change = { tag: string; wanted: boolean }
 
-/** The tags as they are after changes that are still being stored. */
+/** The tags including changes that are being stored. */
 const changed = (tags: readonly string[], changes: readonly Change[]): readonly string[] =>
   changes.reduce((now, { tag, wanted }) => {
     const others = now.filter((one) => one !== tag)
     return wanted ? [...others, tag] : others
   }, tags)
 
-/** The tags of a record, in the line of a fact: written and removed in place, each stored at once, one after another. */
+/** The tags of a record, added and removed in place. Changes are stored one after another. */
 export function TagsField({ value, onChange }: Props) {
   const t = useTexts()
   const id = useId()
@@ -42,7 +42,7 @@ export function TagsField({ value, onChange }: Props) {
       const why = explain(error, t)
       setProblem(why)
       if (!change.wanted) return
-      // What is typed meanwhile stays.
+      // Text that was typed meanwhile stays.
       setText((now) => now || change.tag)
       lose(change.tag, error, why)
     } finally {

@@ -13,13 +13,13 @@ type Actor = Schemas['Actor']
 type Change = {
   action: string
   actor: Actor
-  /** Undefined where it is long: the audit log has it. */
+  /** Undefined if long: the audit log has it. */
   before?: Record<string, unknown> | null
   after?: Record<string, unknown> | null
 }
 type Stage = { deal_id: number; deal_name: string; from: string | null; to: string; by: Actor }
 
-// An entry of another type is a record that was created: it has the icon of its kind.
+// Other types are created records: they have the icon of their kind.
 const icons: Partial<Record<string, Icon>> = {
   change: PencilIcon,
   note: NoteIcon,
@@ -36,10 +36,10 @@ export function isShownElsewhere({ type, data }: Entry): boolean {
   return Object.keys((data as Change).after ?? {}).every((name) => of_stage.includes(name))
 }
 
-/** An entry, in the timeline of a record of the kind. */
+/** An entry in the timeline of a record of `kind`. */
 type Props = { kind: RecordKind; entry: Entry }
 
-/** One thing that happened: what, by whom, when. */
+/** An entry of a timeline: what happened, by whom, when. */
 export function TimelineItem({ kind, entry }: Props) {
   const created = useAllKinds().find(({ noun }) => noun === entry.type)
   const EntryIcon = created?.icon ?? icons[entry.type] ?? PencilIcon
@@ -68,7 +68,7 @@ function Sentence({ kind, entry: { type, data } }: Props) {
   return <StageChange {...(data as Stage)} />
 }
 
-/** A record that was created and refers to the timeline's: by its kind's own words, else by what one is called. */
+/** A created record that refers to the timeline's record, in the words of its kind. */
 function CreatedRecord({ kind, data }: { kind: Kind; data: RowOf<RecordKind> }) {
   const t = useTexts()
   const formats = useFormats()

@@ -7,7 +7,7 @@ import { growing, usePages } from './pages.ts'
 import { isShownElsewhere, TimelineItem } from './timeline-entry.tsx'
 import './timeline.css'
 
-/** What happened with a record, newest first, a page at a time. */
+/** The timeline of a record, newest first, page by page. */
 export function Timeline({ kind, id }: { kind: RecordKind; id: number }) {
   const t = useTexts()
   const { data, error, refetch, more, loading_more, readMore } = usePages({

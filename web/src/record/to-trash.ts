@@ -1,6 +1,6 @@
 import { useCallback } from 'react'
 import { type RecordKind, recordApi } from '../api/record-api.ts'
-import { tellProblem } from '../app/problems.tsx'
+import { showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { keepFocus } from '../ui/focus.ts'
 import { offerUndo } from '../ui/undo.tsx'
@@ -11,13 +11,16 @@ type Deletion = {
   kind: RecordKind
   id: number
   name: string
-  /** Shows something else where the record is shown now. */
+  /** Leaves the page of the record; resolves when another page is shown. */
   leave?: (() => unknown) | undefined
-  /** Left out: as every record is restored. */
+  /** Left out: the usual restore. */
   restore?: (() => Promise<unknown>) | undefined
 }
 
-/** Deletes a record and offers Undo. Leaves its page first: a deleted record cannot be read, but an update would try. */
+/**
+ * Deletes a record and offers Undo. Leaves its page first: a deleted record cannot be read, but a live
+ * update would try.
+ */
 export function useToTrash(): (deletion: Deletion) => Promise<void> {
   const t = useTexts()
   const refresh = useRefresh()
@@ -34,7 +37,7 @@ export function useToTrash(): (deletion: Deletion) => Promise<void> {
           await refresh(...stale)
         })
       } catch (error) {
-        tellProblem(error, t)
+        showProblem(error, t)
       }
       await refresh(...stale)
       keepFocus()

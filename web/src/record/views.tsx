@@ -4,28 +4,28 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
-import { explain, inWords, ProblemNote, tellProblem } from '../app/problems.tsx'
+import { explain, inWords, ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { focusBeside } from '../ui/focus.ts'
 import { type Address, useAddress } from '../ui/list-view.ts'
-import { offerUndo, tell } from '../ui/undo.tsx'
+import { offerUndo, showMessage } from '../ui/undo.tsx'
 import { Soft } from '../ui/values.tsx'
 import { useRefresh } from './refresh.ts'
 import './views.css'
 
 type View = Schemas['View']
 
-// What the address says of the moment, not of the view.
+// Parameters of the address that are not part of a view.
 const momentary = ['page', 'open', 'create', 'tab', 'cursor']
 
-/** The address's view as a text that is the same whatever the order of its parts. */
+/** The view in the address, as text that does not depend on the order of parameters. */
 function queryOf(address: Address): string {
   const parts = Object.entries(address).filter(([name, value]) => value && !momentary.includes(name))
   return new URLSearchParams(parts.sort(([a], [b]) => (a < b ? -1 : 1))).toString()
 }
 
-/** The saved views of a list, which the whole workspace shares: opened, saved from the address, deleted. */
+/** The saved views of a list, shared by the workspace: open, save, delete. */
 export function ViewsMenu({ list }: { list: View['list'] }) {
   const t = useTexts()
   const [opened, setOpened] = useState(false)
@@ -72,7 +72,7 @@ function SavedViews({ list, writes, onClose }: SavedProps) {
       await refresh('views')
       offerUndo(t, t.app.view_deleted(name), () => create(name, query))
     } catch (problem) {
-      tellProblem(problem, t)
+      showProblem(problem, t)
     }
   }
   return (
@@ -106,7 +106,7 @@ function SavedViews({ list, writes, onClose }: SavedProps) {
         <SaveView
           onSave={async (name) => {
             await create(name, now)
-            tell(t.app.view_saved(name))
+            showMessage(t.app.view_saved(name))
             onClose()
           }}
         />

@@ -6,17 +6,17 @@ import { useTexts } from '../texts/texts.ts'
 type Props = {
   title: string
   text: string
-  /** What there is to choose. */
+  /** The choices. */
   children?: ReactNode
-  /** What the button says: a verb with its object. */
+  /** The label of the button: a verb with its object. */
   action: string
   opened: boolean
   onClose: () => void
-  /** Does it; the dialog closes when it is done, and tells why when it is not. */
+  /** Runs the action. The dialog closes on success and shows an error otherwise. */
   onDo: () => Promise<unknown>
 }
 
-/** Asks before what cannot be undone. */
+/** Confirms an action that cannot be undone. */
 export function Ask({ title, text, children, action, opened, onClose, onDo }: Props) {
   const t = useTexts()
   const [doing, setDoing] = useState(false)

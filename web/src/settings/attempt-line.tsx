@@ -12,7 +12,7 @@ type Props = {
   onChoose: (number: number) => void
 }
 
-/** The attempts as a line in time, the first one on top; below the last one what comes next. */
+/** The attempts as a vertical line, first one at the top, with the next retry below. */
 export function AttemptLine({ delivery, chosen, onChoose }: Props) {
   const t = useTexts()
   const formats = useFormats()

@@ -6,7 +6,10 @@ import { Message } from './message.tsx'
 
 type Attempt = Schemas['Attempt']
 
-/** An attempt, and the body that all attempts of its delivery send: why it failed and what to do, then what was sent and what came back, side by side. */
+/**
+ * An attempt: why it failed and what to do, then request and response side by side. All attempts of a
+ * delivery send the same body.
+ */
 export function AttemptDetail({ attempt, body }: { attempt: Attempt; body: string }) {
   const t = useTexts()
   const { request, response, error } = attempt
@@ -55,11 +58,11 @@ function Failure({ error: { code, message } }: { error: NonNullable<Attempt['err
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** The same request for a terminal. */
+/** The request as a curl command. */
 function curlOf({ url, headers }: Attempt['request'], body: string): string {
-  const told = Object.entries(headers)
-    // What curl works out by itself.
+  const options = Object.entries(headers)
+    // Headers that curl sets itself.
     .filter(([name]) => !/^(host|content-length|connection|transfer-encoding)$/i.test(name))
     .map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
-  return [`curl -X POST ${quoted(url)}`, ...told, `--data-raw ${quoted(body)}`].join(' \\\n  ')
+  return [`curl -X POST ${quoted(url)}`, ...options, `--data-raw ${quoted(body)}`].join(' \\\n  ')
 }

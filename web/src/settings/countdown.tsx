@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 
-/** The time now, told again every second as long as somebody looks. */
+/** The current time, updated every second while the page is visible. */
 function useNow(): number {
   const [now_ms, setNow] = useState(Date.now)
   useEffect(() => {
@@ -12,7 +12,7 @@ function useNow(): number {
   return now_ms
 }
 
-/** How long it is until a time: minutes and seconds that run; after it, that it is due. */
+/** A countdown to a time in minutes and seconds; afterwards, that it is due. */
 export function Countdown({ at }: { at: string }) {
   const t = useTexts()
   const formats = useFormats()

@@ -36,7 +36,7 @@ export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () =>
           ...{ name: '', reach: 'all', scopes: [] as string[], term: 'never' as Term },
           expires_at: null as string | null,
         }}
-        // Without its day it would be a key for ever.
+        // Without a date the key would never expire.
         check={({ term, expires_at }) => (term === 'day' && !expires_at ? { expires_at: required } : {})}
         send={({ name, reach, scopes, term, expires_at }) => {
           const ends = { never: null, day: expires_at && endOfDay(expires_at, zone) }

@@ -31,7 +31,7 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
           const body = own_secret && secret ? { ...rest, secret } : rest
           return dataOf(api.POST('/api/v1/webhooks', { body }))
         }}
-        // Its secret is shown this once, also to who has closed the dialog.
+        // Show the secret even if the dialog was closed: there is no other chance.
         onSent={(webhook) => {
           client.invalidateQueries({ queryKey: ['webhooks'] })
           setCreated(webhook)

@@ -8,7 +8,7 @@ import { Password } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog } from '../ui/form.tsx'
 
-/** Deleting the own account, after the password was asked for. */
+/** Deletes the person's own account after asking for the password. */
 export function DeleteAccount() {
   const t = useTexts()
   const client = useQueryClient()
@@ -43,7 +43,7 @@ export function DeleteAccount() {
         {({ getInputProps }) => (
           <>
             <Text size="sm">{t.settings.delete_account_warning}</Text>
-            {/* Tells a password manager whose password it is. */}
+            {/* Shows password managers whose password it is. */}
             <input type="text" name="username" autoComplete="username" value={user.email} readOnly hidden />
             <Password
               label={t.settings.current_password}

@@ -16,7 +16,7 @@ import { useWebhooks, webhookName } from './webhooks.ts'
 const filter_names = ['webhook_id', 'event', 'status', 'from', 'to']
 const statuses = ['pending', 'succeeded', 'failed', 'cancelled'] as const
 
-/** Every request that was sent to a webhook, live. */
+/** The log of all deliveries, live. */
 export function DeliveriesPage() {
   const t = useTexts()
   const { zone } = useFormats()
@@ -27,7 +27,7 @@ export function DeliveriesPage() {
   const [total, setTotal] = useState<number | undefined>()
   const { from, to, ...equal } = view.filters
   const start = from && isWall(from) && instantOf(from, zone)
-  // The minute that was chosen counts as a whole.
+  // The chosen minute is included.
   const end = to && isWall(to) && new Date(Date.parse(instantOf(to, zone)) + 59_999).toISOString()
   const filters = { ...equal, ...(start && { from: start }), ...(end && { to: end }) } as LogFilters
 
@@ -38,7 +38,7 @@ export function DeliveriesPage() {
       ...{ name: 'webhook_id', label: t.settings.webhook },
       options: [
         ...(webhooks ?? []).map((one) => ({ value: one.id, label: webhookName(one) })),
-        // Its deliveries stay in the log.
+        // The deliveries of a deleted webhook stay in the log.
         ...(deleted ? [{ value: deleted, label: t.settings.deleted_webhook(deleted.slice(-4)) }] : []),
       ],
     },
@@ -55,7 +55,7 @@ export function DeliveriesPage() {
   ]
   return (
     <SettingsFrame
-      title={t.settings.places.deliveries.label}
+      title={t.settings.pages.deliveries.label}
       count={total}
       whole
       middle={<ListFilters view={view} filters={asked} search={false} />}

@@ -18,13 +18,16 @@ import './deliveries.css'
 type Props = {
   filters: LogFilters
   filtered: boolean
-  /** The id of the delivery that is shown beside the log. */
+  /** The id of the delivery beside the log. */
   open: string | null
   onOpen: (id: string | null) => void
   onTotal: (total: number | undefined) => void
 }
 
-/** The log of one set of filters. New deliveries come in by themselves; while somebody reads, a button waits with them. */
+/**
+ * The log of one set of filters. New deliveries appear by themselves. While the reader has scrolled, a
+ * button shows how many wait.
+ */
 export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props) {
   const t = useTexts()
   const formats = useFormats()
@@ -55,7 +58,7 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
       </div>
       {not_live}
       <DataTable
-        label={t.settings.places.deliveries.label}
+        label={t.settings.pages.deliveries.label}
         columns={columns}
         rows={log.rows}
         nameOf={({ event, created_at }) => `${event} ${formats.seconds(created_at)}`}

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
-import { Waiting } from '../app/places.tsx'
+import { Waiting } from '../app/fallback-pages.tsx'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { ByApi } from '../ui/by-api.tsx'
@@ -10,7 +10,7 @@ import { DeliveryView, Resend, useDelivery } from './delivery-view.tsx'
 import { DeliveryStatus } from './statuses.tsx'
 import './settings.css'
 
-/** One delivery: its attempts, and what was sent and answered in each. */
+/** A delivery: its attempts with requests and responses. */
 export function DeliveryPage() {
   const t = useTexts()
   const { id = '' } = useParams({ strict: false }) as { id?: string }

@@ -4,11 +4,11 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, dataOf, Problem, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
-import { inWords, ProblemNote, tellProblem } from '../app/problems.tsx'
+import { inWords, ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
-import { tell } from '../ui/undo.tsx'
+import { showMessage } from '../ui/undo.tsx'
 import { AttemptDetail } from './attempt.tsx'
 import { AttemptLine } from './attempt-line.tsx'
 import { pageOfEvent } from './event-page.ts'
@@ -19,7 +19,7 @@ import './deliveries.css'
 type Delivery = Schemas['DeliveryDetail']
 const soon_ms = 5000
 
-/** A delivery, asked again as long as it is pending: every second around an attempt, else every five. */
+/** The query of a delivery. Polls while it is pending: each second around an attempt, else every five. */
 export function useDelivery(id: string) {
   return useQuery({
     queryKey: ['deliveries', 'one', id],
@@ -33,7 +33,7 @@ export function useDelivery(id: string) {
   })
 }
 
-/** Sends a finished delivery again, once. */
+/** Resends a finished delivery once. */
 export function Resend({ delivery }: { delivery: Delivery }) {
   const t = useTexts()
   const client = useQueryClient()
@@ -49,9 +49,9 @@ export function Resend({ delivery }: { delivery: Delivery }) {
       const changed = await inWords(dataOf(resending), t.settings.not_resent)
       client.setQueryData(['deliveries', 'one', id], changed)
       client.invalidateQueries({ queryKey: ['deliveries'] })
-      tell(t.settings.resent)
+      showMessage(t.settings.resent)
     } catch (error) {
-      tellProblem(error, t)
+      showProblem(error, t)
       if (error instanceof Problem && error.status === 409)
         client.invalidateQueries({ queryKey: ['deliveries', 'one', id] })
     } finally {
@@ -67,12 +67,12 @@ export function Resend({ delivery }: { delivery: Delivery }) {
 
 type Props = {
   delivery: Delivery
-  /** The number of the attempt that is looked at; null: the latest one. */
+  /** The number of the selected attempt; null: the latest. */
   chosen: number | null
   onChoose: (number: number | null) => void
 }
 
-/** The split: left the attempts as a line in time, right what the chosen one sent and got. */
+/** The split view: attempts on the left, request and response of the selected one on the right. */
 export function DeliveryView({ delivery, chosen, onChoose }: Props) {
   const t = useTexts()
   const { attempts } = delivery

@@ -7,7 +7,7 @@ const of_kinds = all_kinds.filter(({ events }) => events.length)
 
 type Props = { value: EventName[]; onChange: (events: EventName[]) => void; error?: React.ReactNode }
 
-/** The events of a webhook, in their groups; each group and all of them can be chosen at once. */
+/** The events of a webhook in groups, with checkboxes for each group and for all. */
 export function EventChoice({ value, onChange, error }: Props) {
   const t = useTexts()
   const language = useLanguage()

@@ -1,6 +1,6 @@
 import { all_kinds } from '../kinds.ts'
 
-/** The page of the record that an event is about, by the bytes that were sent; null where there is none. */
+/** The page of the record of an event, from the sent body; null if there is none. */
 export function pageOfEvent(event: string, body: string | undefined): string | null {
   const [noun = '', verb] = event.split('.')
   const page = all_kinds.find((kind) => kind.noun === noun)?.path

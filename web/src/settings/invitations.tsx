@@ -7,7 +7,7 @@ import { useTexts } from '../texts/texts.ts'
 import { Soft } from '../ui/values.tsx'
 import { Ask } from './ask.tsx'
 
-/** The invitations that nobody has accepted yet. */
+/** The pending invitations. */
 export function Invitations({ writes }: { writes: boolean }) {
   const t = useTexts()
   const formats = useFormats()

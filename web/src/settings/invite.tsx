@@ -8,7 +8,7 @@ import { FormDialog } from '../ui/form.tsx'
 import { type Role, roles } from './roles.ts'
 import { ShownOnceDialog } from './shown-once-dialog.tsx'
 
-/** Invites somebody: the link is shown once, to be handed over by whatever way. */
+/** Invites a person. The link is shown once, to be passed on by any means. */
 export function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useTexts()
   const client = useQueryClient()

@@ -1,9 +1,9 @@
-// A text, perhaps a key; a literal; a number.
+// A string (maybe a key), a literal, or a number.
 const token = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
-// Beyond this the colours would cost more than they tell.
+// Above this size, highlighting costs more than it helps.
 const most_signs = 50_000
 
-/** JSON over several lines; null for a text that is none. */
+/** Indented JSON; null if the text is not JSON. */
 export function prettyOf(text: string): string | null {
   try {
     const value = JSON.parse(text)
@@ -18,7 +18,7 @@ function kindOf(found: string, string: string | undefined, colon: string | undef
   return /^[tfn]/.test(found) ? 'json-literal' : 'json-number'
 }
 
-/** JSON with its keys, texts and numbers told apart. */
+/** JSON with highlighting. */
 export function Json({ text }: { text: string }) {
   if (text.length > most_signs) return text
   const parts: React.ReactNode[] = []

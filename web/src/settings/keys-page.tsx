@@ -20,7 +20,7 @@ import { KeyStatus } from './statuses.tsx'
 
 type Key = Schemas['ApiKey']
 
-/** The API keys of the workspace: made, looked at, taken back. */
+/** The API keys of the workspace: create, view, revoke. */
 export function KeysPage() {
   const t = useTexts()
   const client = useQueryClient()
@@ -50,7 +50,7 @@ export function KeysPage() {
   const columns = useColumns(writes ? setRevoking : null)
   return (
     <SettingsFrame
-      title={t.settings.places.keys.label}
+      title={t.settings.pages.keys.label}
       count={page.meta?.total}
       whole
       actions={create && <Button onClick={create}>{t.settings.create_key}</Button>}
@@ -61,7 +61,7 @@ export function KeysPage() {
     >
       <div className="settings-table">
         <ListTable
-          label={t.settings.places.keys.label}
+          label={t.settings.pages.keys.label}
           columns={columns}
           page={page}
           nameOf={({ name }) => name}

@@ -9,7 +9,7 @@ import { Soft } from '../ui/values.tsx'
 import { Countdown } from './countdown.tsx'
 import { DeliveryStatus } from './statuses.tsx'
 
-/** The last few deliveries of a webhook, live. */
+/** The latest deliveries of a webhook, live. */
 export function LatestDeliveries({ webhook_id }: { webhook_id: string }) {
   const t = useTexts()
   const formats = useFormats()

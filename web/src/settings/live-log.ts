@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { answerOf, api, dataOf } from '../api/client.ts'
 import type { paths } from '../api/schema'
-import { tellProblem } from '../app/problems.tsx'
+import { showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { type Log, release, takeChanges, takeIn, takeOlder } from './log.ts'
 
@@ -13,7 +13,7 @@ export type LogFilters = Pick<
 
 const per_page = 50
 const often_ms = 2000
-// Retries of rows that are not on the newest page are looked at one by one.
+// Rows that are not on the newest page are read one by one while they are retried.
 const most_watched = 10
 
 const pageOf = (filters: LogFilters, cursor: string) =>
@@ -22,8 +22,9 @@ const pageOf = (filters: LogFilters, cursor: string) =>
   )
 
 /**
- * The delivery log as it grows: asked every two seconds while the page is seen, and at once by live updates. `held` keeps
- * new rows back, so that nothing moves under who reads. One set of filters has one log: give the component a key by them.
+ * The live delivery log: polls every two seconds while the page is visible, and on live updates. `held`
+ * keeps new rows back, so that rows do not move under the reader. One set of filters has one log: use the
+ * filters as the `key` of the component.
  */
 export function useLiveLog(filters: LogFilters, held: boolean) {
   const t = useTexts()
@@ -79,7 +80,7 @@ export function useLiveLog(filters: LogFilters, held: boolean) {
     gap: log?.gap ?? false,
     more: Boolean(log?.next),
     total: total.data?.meta.total,
-    /** Of the newest reading: the log that is shown is not live then. */
+    /** The error of the latest poll: the log is not live then. */
     error: top.error,
     retry: top.refetch,
     loading_older,
@@ -91,7 +92,7 @@ export function useLiveLog(filters: LogFilters, held: boolean) {
         const { data, meta } = await pageOf(filters, log.next)
         setLog((before) => before && takeOlder(before, data, meta.next_cursor ?? null))
       } catch (error) {
-        tellProblem(error, t)
+        showProblem(error, t)
       } finally {
         setLoadingOlder(false)
       }

@@ -7,12 +7,15 @@ import { Ask } from './ask.tsx'
 import type { Role } from './roles.ts'
 
 type Member = Schemas['Member']
-/** What is to become of a member; null: to go. `keys`: how many live keys are left that the person could not make then. */
+/**
+ * A change to a member; role null: remove. `keys`: live keys whose scopes the person could not grant after
+ * the change.
+ */
 export type MemberChange = { member: Member; role: Role | null; keys: number }
 
 const make_keys: readonly Role[] = ['owner', 'admin']
 
-/** How many keys would be left of what a member may do now, and not after the change. */
+/** How many keys have scopes that the member would lose by the change. */
 export async function keysLeft(member: Member, role: Role | null): Promise<number> {
   if (role !== null && (make_keys.includes(role) || !make_keys.includes(member.role))) return 0
   const query = { made_by: member.id, live: 'true' as const, page: 1, per_page: 1 }
@@ -22,11 +25,14 @@ export async function keysLeft(member: Member, role: Role | null): Promise<numbe
 type Props = {
   change: MemberChange
   onClose: () => void
-  /** Does it, with or without the end of the keys. */
+  /** Makes the change, with or without revoking the keys. */
   onDo: (revoke_keys: boolean) => Promise<unknown>
 }
 
-/** Asks before a member goes, gives the own role away, or loses what his keys go on to do. */
+/**
+ * Confirms a change that removes a member, transfers the person's own role, or reduces a role whose keys
+ * stay valid.
+ */
 export function MemberDialog({ change, onClose, onDo }: Props) {
   const t = useTexts()
   const { user } = useSession()

@@ -3,13 +3,13 @@ import { SignOutIcon, XIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, Problem, type Schemas } from '../api/client.ts'
-import { tellProblem } from '../app/problems.tsx'
+import { showProblem } from '../app/problems.tsx'
 import { sessionQuery, useMay, useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { useListView } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
-import { tell } from '../ui/undo.tsx'
+import { showMessage } from '../ui/undo.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
 import { Invitations } from './invitations.tsx'
 import { Invite } from './invite.tsx'
@@ -19,7 +19,7 @@ import { SettingsFrame } from './settings-frame.tsx'
 
 type Member = Schemas['Member']
 
-/** Who works here, as what; inviting and removing people. */
+/** The members and their roles, with inviting and removing. */
 export function MembersPage() {
   const t = useTexts()
   const client = useQueryClient()
@@ -46,12 +46,12 @@ export function MembersPage() {
       if (role === null) {
         const query = revoke_keys ? { revoke_keys: 'true' as const } : {}
         await answerOf(api.DELETE('/api/v1/members/{user_id}', { params: { path, query } }))
-        // Who leaves has no session here any more.
+        // A person who leaves has no session in this workspace.
         if (own) return window.location.assign('/sign-in')
       } else {
         const body = { role, ...(revoke_keys && { revoke_keys }) }
         await dataOf(api.PUT('/api/v1/members/{user_id}', { params: { path }, body }))
-        tell(t.settings.role_changed(member.name, t.people.roles[role]))
+        showMessage(t.settings.role_changed(member.name, t.people.roles[role]))
         if (own) await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
       }
       await refresh()
@@ -60,20 +60,23 @@ export function MembersPage() {
       throw refused(error)
     }
   }
-  /** Nobody gives back to himself what he gives away, and keys outlast the role that made them: that is asked first. */
+  /**
+   * Ask first: a person cannot restore a role that they gave away, and keys outlast the role that created
+   * them.
+   */
   async function change(member: Member, role: Role | null) {
     try {
       const keys = await keysLeft(member, role)
       if (role === null || keys || member.id === user.id) setAsked({ member, role, keys })
       else await make({ member, role }, false)
     } catch (error) {
-      tellProblem(error, t)
+      showProblem(error, t)
     }
   }
   const columns = useColumns(writes ? change : null)
   return (
     <SettingsFrame
-      title={t.settings.places.members.label}
+      title={t.settings.pages.members.label}
       count={page.meta?.total}
       actions={writes && <Button onClick={() => setInviting(true)}>{t.settings.invite}</Button>}
       api={{
@@ -83,7 +86,7 @@ export function MembersPage() {
     >
       <div className="members-table">
         <ListTable
-          label={t.settings.places.members.label}
+          label={t.settings.pages.members.label}
           columns={columns}
           page={page}
           nameOf={({ name }) => name}
@@ -103,18 +106,18 @@ export function MembersPage() {
   )
 }
 
-/** What the rules about owners mean, in the reader's words. */
+/** The messages for the rules about owners. */
 function useRefusal() {
   const t = useTexts()
   return (error: unknown): unknown => {
     if (!(error instanceof Problem)) return error
     const text = { 409: t.settings.last_owner, 403: t.settings.owners_only }[error.status]
-    // A conflict is told in the words that it has.
+    // A conflict has its own message.
     return text ? new Problem(error.status, 'conflict', text, error.request_id) : error
   }
 }
 
-/** With a role of null: to go. */
+/** A role of null removes the member. */
 type Changing = (member: Member, role: Role | null) => void
 
 function useColumns(changing: Changing | null): Column<Member>[] {

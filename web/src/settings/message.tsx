@@ -6,14 +6,14 @@ import { Json, prettyOf } from './json.tsx'
 
 type Props = {
   title: string
-  /** The first line: method and address, or the status. */
+  /** The first line: method and URL, or the status. */
   line: string
   headers: Record<string, string>
   body: string
   actions?: React.ReactNode
 }
 
-/** A request or an answer as it went over the wire: first line, headers folded, body as JSON or as it is. */
+/** A request or response: first line, folded headers, and the body as JSON or raw. */
 export function Message({ title, line, headers, body, actions }: Props) {
   const t = useTexts()
   const id = useId()

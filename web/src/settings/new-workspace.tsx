@@ -6,7 +6,7 @@ import { CurrencyInput } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog } from '../ui/form.tsx'
 
-/** Makes another workspace, owned by who makes it, and goes there. */
+/** Creates a workspace, owned by the person, and switches to it. */
 export default function NewWorkspace({ onClose }: { onClose: () => void }) {
   const t = useTexts()
   const client = useQueryClient()

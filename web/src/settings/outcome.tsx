@@ -3,7 +3,7 @@ import { useTexts } from '../texts/texts.ts'
 
 type Attempt = Pick<Schemas['Attempt'], 'response' | 'error'>
 
-/** How an attempt ended, in a word or a number: the answer's status, or why there was none. */
+/** The outcome of an attempt: the status of the response, or why there was none. */
 export function Outcome({ attempt: { response, error } }: { attempt: Attempt }) {
   const t = useTexts()
   const errors = t.settings.errors as Record<string, { name: string; hint: string } | undefined>

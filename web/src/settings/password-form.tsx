@@ -6,9 +6,9 @@ import { useSession } from '../app/session.ts'
 import { Password } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useRecordForm } from '../ui/form.tsx'
-import { tell } from '../ui/undo.tsx'
+import { showMessage } from '../ui/undo.tsx'
 
-/** Changing the own password; all other sessions end. */
+/** Changes the person's password. All other sessions end. */
 export function PasswordForm() {
   const t = useTexts()
   const client = useQueryClient()
@@ -19,7 +19,7 @@ export function PasswordForm() {
     if (!saved) return
     form.reset()
     client.invalidateQueries({ queryKey: ['sessions'] })
-    tell(t.settings.password_changed)
+    showMessage(t.settings.password_changed)
   }
   return (
     <form
@@ -30,7 +30,7 @@ export function PasswordForm() {
         save()
       }}
     >
-      {/* Tells a password manager whose password it is. */}
+      {/* Shows password managers whose password it is. */}
       <input type="text" name="username" autoComplete="username" value={user.email} readOnly hidden />
       <Password
         label={t.settings.current_password}

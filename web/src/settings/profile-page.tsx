@@ -8,14 +8,14 @@ import { sessionQuery, useSession } from '../app/session.ts'
 import { LanguageInput, Password, ZoneInput } from '../people/inputs.tsx'
 import { type Language, useLanguage, useTexts } from '../texts/texts.ts'
 import { FormDialog } from '../ui/form.tsx'
-import { tell } from '../ui/undo.tsx'
+import { showMessage } from '../ui/undo.tsx'
 import { DeleteAccount } from './delete-account.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { useSavedForm } from './saved-form.ts'
 import { Sessions } from './sessions.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
-/** The own account: name, e-mail, language, zone, appearance, password, and where one is signed in. */
+/** The person's account: name, e-mail, language, zone, appearance, password and sessions. */
 export function ProfilePage() {
   const t = useTexts()
   return (
@@ -53,7 +53,7 @@ function Facts() {
   })
   async function send() {
     const saved = await save(async (body) => keep(await dataOf(api.PUT('/api/v1/profile', { body }))))
-    if (saved) tell(t.app.saved)
+    if (saved) showMessage(t.app.saved)
   }
   return (
     <form
@@ -97,7 +97,7 @@ function ChangeEmail({ opened, onClose }: { opened: boolean; onClose: () => void
       send={(body) => dataOf(api.PUT('/api/v1/profile', { body }))}
       onSent={(user) => {
         keep(user)
-        tell(t.app.saved)
+        showMessage(t.app.saved)
       }}
     >
       {({ getInputProps }) => (

@@ -7,12 +7,12 @@ import { instantOf } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog } from '../ui/form.tsx'
 import { MomentInput } from '../ui/inputs.tsx'
-import { tell } from '../ui/undo.tsx'
+import { showMessage } from '../ui/undo.tsx'
 import { useWebhooks, webhookName } from './webhooks.ts'
 
 type Props = { webhook_id?: string | undefined; opened: boolean; onClose: () => void }
 
-/** Sends what has failed once more: of one webhook, all or what was created since a time. */
+/** Resends the failed deliveries of a webhook: all, or those created since a time. */
 export function ResendFailed({ webhook_id, opened, onClose }: Props) {
   const t = useTexts()
   const { zone, number } = useFormats()
@@ -35,7 +35,7 @@ export function ResendFailed({ webhook_id, opened, onClose }: Props) {
       }}
       onSent={({ count }) => {
         client.invalidateQueries({ queryKey: ['deliveries'] })
-        tell(t.settings.resent_many(count, number(count)))
+        showMessage(t.settings.resent_many(count, number(count)))
       }}
     >
       {({ getInputProps }) => (

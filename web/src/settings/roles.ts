@@ -1,5 +1,5 @@
 import type { Schemas } from '../api/client.ts'
 
 export type Role = Schemas['Member']['role']
-/** What a person may be in a workspace, the mightiest first. */
+/** The roles of a workspace, most powerful first. */
 export const roles: Role[] = ['owner', 'admin', 'member', 'read_only']

@@ -13,7 +13,9 @@ type Props = {
   onRotated: (webhook: Schemas['Webhook']) => void
 }
 
-/** A new secret; the old one still signs for some hours, so that the receiver can change over without a gap. */
+/**
+ * Rotates a secret. The old one still signs for some hours, so that the receiver can switch without a gap.
+ */
 export function RotateSecret({ webhook_id, opened, onClose, onRotated }: Props) {
   const t = useTexts()
   const [secret, setSecret] = useState<string | null>(null)
@@ -26,7 +28,7 @@ export function RotateSecret({ webhook_id, opened, onClose, onRotated }: Props) 
         action={t.settings.rotate}
         start={{ overlap_hours: 24 as number | null }}
         send={({ overlap_hours }) => {
-          // An empty field is told as such by the service.
+          // The service reports an empty field as missing.
           const body = { overlap_hours: overlap_hours as number }
           const params = { path: { webhook_id } }
           return dataOf(api.POST('/api/v1/webhooks/{webhook_id}/rotate-secret', { params, body }))

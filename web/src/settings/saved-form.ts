@@ -3,8 +3,8 @@ import { useRecordForm } from '../ui/form.tsx'
 import { written } from '../ui/written.ts'
 
 /**
- * A form on what is saved already. What somebody else saves meanwhile is shown, but for the fields that are written in; only
- * these are sent, so that nobody's change is taken back.
+ * A form on a saved record. Changes of other people show in untouched fields. Only edited fields are sent,
+ * so that nobody's change is undone.
  */
 export function useSavedForm<Values extends Record<string, unknown>>(saved: Values) {
   const { form, submit, sending, problem } = useRecordForm(saved)

@@ -3,14 +3,14 @@ import { useLanguage, useTexts } from '../texts/texts.ts'
 import { byResource, resourceName } from './scopes.ts'
 
 type Props = {
-  /** What may be given. */
+  /** The scopes that may be granted. */
   known: readonly string[]
   value: readonly string[]
   onChange: (scopes: string[]) => void
   error?: React.ReactNode
 }
 
-/** What a key may do: a row for each resource, reading and writing beside each other. */
+/** The scopes of a key: a row per resource, read and write side by side. */
 export function ScopeMatrix({ known, value, onChange, error }: Props) {
   const t = useTexts()
   const language = useLanguage()

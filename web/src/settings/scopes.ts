@@ -12,13 +12,13 @@ export function byResource(scopes: readonly string[]): Map<string, string[]> {
   return found
 }
 
-/** What a resource is called: a kind of record as everywhere, others as the settings call them. */
+/** The name of a resource: that of a kind of record, else the one in the texts of the settings. */
 export const resourceName = (resource: string, t: Texts, language: Language): string =>
   kinds[resource as RecordKind]?.names[language].many ??
   t.settings.resources[resource as keyof Texts['settings']['resources']] ??
   resource
 
-/** What a key may do, in words: each resource once, and whether it is only read. */
+/** The scopes of a key in words, each resource once. */
 export function scopeNames(scopes: readonly string[], t: Texts, language: Language): string[] {
   return [...byResource(scopes)].map(([resource, verbs]) => {
     const name = resourceName(resource, t, language)

@@ -2,13 +2,13 @@ import { Badge, Button, Group, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, forEach, type Schemas } from '../api/client.ts'
-import { ProblemNote, tellProblem } from '../app/problems.tsx'
+import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 
 type Session = Schemas['Session']
 
-/** Where the person is signed in; every session but this one can be ended from here. */
+/** The person's sessions. Each one but this can be ended here. */
 export function Sessions() {
   const t = useTexts()
   const client = useQueryClient()
@@ -23,7 +23,7 @@ export function Sessions() {
     const { failed } = await forEach(sessions, ({ id }) =>
       answerOf(api.DELETE('/api/v1/sessions/{session_id}', { params: { path: { session_id: id } } })),
     )
-    if (failed[0]) tellProblem(failed[0].problem, t)
+    if (failed[0]) showProblem(failed[0].problem, t)
     await client.invalidateQueries({ queryKey: ['sessions'] })
     setEnding(false)
   }
@@ -78,7 +78,7 @@ const browsers = [/(Edg)\//, /(OPR)\//, /(Firefox)\//, /(Chrome)\//, /(Safari)\/
 const systems = [/(iPhone|iPad)/, /(Android)/, /(Windows)/, /(Mac OS)/, /(Linux)/]
 const names: Record<string, string> = { Edg: 'Edge', OPR: 'Opera', 'Mac OS': 'macOS' }
 
-/** The browser and the system of a User-Agent, as far as it tells them. */
+/** The browser and system of a User-Agent, if known. */
 function deviceOf(user_agent: string | null): string | null {
   if (!user_agent) return null
   const found = [browsers, systems].flatMap((kinds) => {

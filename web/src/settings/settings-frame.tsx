@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import { useTexts } from '../texts/texts.ts'
 import { ByApi } from '../ui/by-api.tsx'
 import { Page } from '../ui/page.tsx'
-import { useSettingsPlaces } from './places.ts'
+import { useSettingsPages } from './settings-pages.ts'
 import './settings.css'
 
 type Props = {
@@ -11,21 +11,21 @@ type Props = {
   count?: number | undefined
   middle?: React.ReactNode
   actions?: React.ReactNode
-  /** The call of the API that does what this page does. */
+  /** The API call that does the same as this page. */
   api?: React.ComponentProps<typeof ByApi>
-  /** For tables: the content has the whole height, and scrolls by itself. */
+  /** For tables: the content fills the height and scrolls itself. */
   whole?: boolean
   children: React.ReactNode
 }
 
-/** A page of the settings: beside it (on a phone above it) the way to the others, at its foot its call of the API. */
+/** A page of the settings: links to the others beside it (above it on a phone), its API call at the foot. */
 export function SettingsFrame({ title, count, middle, actions, api, whole = false, children }: Props) {
   const t = useTexts()
   const nav = useRef<HTMLElement>(null)
   const path = useRouterState({ select: ({ location }) => location.pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: on each page of the settings once
   useEffect(() => {
-    // On a phone the links are a line that scrolls: the one of this page must be seen.
+    // On a phone the links are a line that scrolls. Show the link of this page.
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [path])
   return (
@@ -44,11 +44,11 @@ export function SettingsFrame({ title, count, middle, actions, api, whole = fals
 }
 
 function SettingsLinks() {
-  const groups = useSettingsPlaces()
+  const groups = useSettingsPages()
   return groups
     .filter(({ name }) => name !== 'elsewhere')
-    .flatMap(({ places }) =>
-      places.map(({ to, label, icon: PlaceIcon }) => (
+    .flatMap(({ pages }) =>
+      pages.map(({ to, label, icon: PageIcon }) => (
         <Link
           key={to}
           to={to}
@@ -56,7 +56,7 @@ function SettingsLinks() {
           activeOptions={{ includeSearch: false }}
           activeProps={{ 'aria-current': 'page' }}
         >
-          <PlaceIcon size={14} />
+          <PageIcon size={14} />
           <span>{label}</span>
         </Link>
       )),

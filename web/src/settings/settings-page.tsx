@@ -2,24 +2,24 @@ import { Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useTexts } from '../texts/texts.ts'
 import { Page } from '../ui/page.tsx'
-import { type Place, useSettingsPlaces } from './places.ts'
+import { type SettingsEntry, useSettingsPages } from './settings-pages.ts'
 import './settings.css'
 
-/** Everything that can be set, in groups. */
+/** All settings, in groups. */
 export function SettingsPage() {
   const t = useTexts()
-  const groups = useSettingsPlaces()
+  const groups = useSettingsPages()
   return (
     <Page title={t.app.settings}>
       <div className="settings-index">
-        {groups.map(({ name, label, places }) => (
+        {groups.map(({ name, label, pages }) => (
           <section key={name} aria-label={label}>
             <Title order={2} fz={14}>
               {label}
             </Title>
             <div className="settings-cards">
-              {places.map((place) => (
-                <Card key={place.to} {...place} />
+              {pages.map((page) => (
+                <Card key={page.to} {...page} />
               ))}
             </div>
           </section>
@@ -29,7 +29,7 @@ export function SettingsPage() {
   )
 }
 
-function Card({ to, icon: PlaceIcon, label, text, away }: Place) {
+function Card({ to, icon: PlaceIcon, label, text, away }: SettingsEntry) {
   const inside = (
     <>
       <PlaceIcon />
@@ -39,7 +39,7 @@ function Card({ to, icon: PlaceIcon, label, text, away }: Place) {
       </span>
     </>
   )
-  // The documentation is a page of its own, outside the app.
+  // The documentation is outside the app.
   if (away)
     return (
       <a className="settings-card" href={to}>

@@ -4,7 +4,7 @@ import { ShownOnce } from './shown-once.tsx'
 
 type Props = React.ComponentProps<typeof ShownOnce> & { opened: boolean; onClose: () => void }
 
-/** A secret in a dialog that only its button closes: what is shown once is not lost by a slip. */
+/** Shows a secret in a dialog that only its button closes, so that a stray click cannot lose it. */
 export function ShownOnceDialog({ opened, onClose, ...once }: Props) {
   const t = useTexts()
   return (

@@ -3,7 +3,7 @@ import { CopyButton } from '../ui/copy.tsx'
 
 type Props = { title: string; text: string; value: string; copy: string; children?: React.ReactNode }
 
-/** A secret, shown this once, and its copy button. */
+/** A secret that is shown once, with a copy button. */
 export function ShownOnce({ title, text, value, copy, children }: Props) {
   return (
     <section className="shown-once" aria-label={title}>

@@ -47,7 +47,7 @@ export function WebhookStatus({ status }: { status: Schemas['Webhook']['status']
   return <Status status={status} label={t.settings.webhook_status[status]} />
 }
 
-/** Of an API key: whether it opens anything. */
+/** Whether an API key is valid. */
 export function KeyStatus({ revoked_at, expires_at }: Pick<Schemas['ApiKey'], 'revoked_at' | 'expires_at'>) {
   const t = useTexts()
   const over = expires_at !== null && Date.parse(expires_at) <= Date.now()

@@ -9,7 +9,7 @@ import { useTexts } from '../texts/texts.ts'
 import { Outcome } from './outcome.tsx'
 import { DeliveryStatus } from './statuses.tsx'
 
-/** Sends a ping, and shows at once what the receiver answers. */
+/** Sends a ping and shows the receiver's response. */
 export function TestWebhook({ webhook_id }: { webhook_id: string }) {
   const t = useTexts()
   const formats = useFormats()

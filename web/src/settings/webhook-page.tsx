@@ -4,12 +4,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api, dataOf, type EventName, type Schemas } from '../api/client.ts'
+import { Waiting } from '../app/fallback-pages.tsx'
 import { useFormats } from '../app/formats.ts'
-import { Waiting } from '../app/places.tsx'
-import { ProblemNote, tellProblem } from '../app/problems.tsx'
+import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
-import { tell } from '../ui/undo.tsx'
+import { showMessage } from '../ui/undo.tsx'
 import { Ask } from './ask.tsx'
 import { EventChoice } from './event-choice.tsx'
 import { LatestDeliveries } from './latest-deliveries.tsx'
@@ -23,14 +23,14 @@ import { webhookName } from './webhooks.ts'
 
 type Webhook = Schemas['Webhook']
 
-/** One webhook: what it sends where, what can be done with it, and what it sent last. */
+/** A webhook: its settings, its actions, and its latest deliveries. */
 export function WebhookPage() {
   const t = useTexts()
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const { data, error, refetch } = useQuery({
     queryKey: ['webhooks', id],
     queryFn: () => dataOf(api.GET('/api/v1/webhooks/{webhook_id}', { params: { path: { webhook_id: id } } })),
-    // A receiver that breaks or heals changes the status without anybody's doing.
+    // The status also changes without an action, when a receiver fails or recovers.
     refetchInterval: 5000,
   })
   if (error && !data)
@@ -64,9 +64,9 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
         ? api.POST('/api/v1/webhooks/{webhook_id}/resume', { ...params, body: {} })
         : api.POST('/api/v1/webhooks/{webhook_id}/pause', { ...params, body: {} })
       keep(await dataOf(asked))
-      tell(paused ? t.settings.resumed : t.settings.paused)
+      showMessage(paused ? t.settings.resumed : t.settings.paused)
     } catch (error) {
-      tellProblem(error, t)
+      showProblem(error, t)
     }
   }
   return (
@@ -137,7 +137,7 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
         onClose={close}
         onDo={async () => {
           await answerOf(api.DELETE('/api/v1/webhooks/{webhook_id}', params))
-          // First, so that it is not asked for once more.
+          // Navigate first, so that the deleted webhook is not read again.
           await navigate({ to: '/settings/webhooks' })
           client.invalidateQueries({ queryKey: ['webhooks'] })
         }}
@@ -160,7 +160,7 @@ function Edit({ webhook, writes, onSaved }: EditProps) {
     const saved = await save(async (body) =>
       onSaved(await dataOf(api.PUT('/api/v1/webhooks/{webhook_id}', { params: { path }, body }))),
     )
-    if (saved) tell(t.app.saved)
+    if (saved) showMessage(t.app.saved)
   }
   return (
     <form

@@ -67,7 +67,7 @@ export function WebhooksPage() {
   const create = writes ? () => setCreating(true) : undefined
   return (
     <SettingsFrame
-      title={t.settings.places.webhooks.label}
+      title={t.settings.pages.webhooks.label}
       count={page.meta?.total}
       whole
       actions={create && <Button onClick={create}>{t.settings.create_webhook}</Button>}
@@ -78,7 +78,7 @@ export function WebhooksPage() {
     >
       <div className="settings-table">
         <ListTable
-          label={t.settings.places.webhooks.label}
+          label={t.settings.pages.webhooks.label}
           columns={columns}
           page={page}
           nameOf={webhookName}

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { allOf } from '../api/all.ts'
 import { answerOf, api, type Schemas } from '../api/client.ts'
 
-/** What a webhook is called: its name, else the host of its address. */
+/** The name of a webhook, else the host of its URL. */
 export function webhookName({ name, url }: Pick<Schemas['Webhook'], 'name' | 'url'>): string {
   return name || (URL.canParse(url) ? new URL(url).host : url)
 }

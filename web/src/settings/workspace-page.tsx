@@ -5,7 +5,7 @@ import { ProblemNote } from '../app/problems.tsx'
 import { sessionQuery, useMay, useSession } from '../app/session.ts'
 import { CurrencyInput } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
-import { tell } from '../ui/undo.tsx'
+import { showMessage } from '../ui/undo.tsx'
 import { useSavedForm } from './saved-form.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
@@ -20,11 +20,11 @@ export function WorkspacePage() {
   async function send() {
     if (!(await save((body) => dataOf(api.PUT('/api/v1/workspace', { body }))))) return
     await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
-    tell(t.app.saved)
+    showMessage(t.app.saved)
   }
   return (
     <SettingsFrame
-      title={t.settings.places.workspace.label}
+      title={t.settings.pages.workspace.label}
       api={{ method: 'PUT', path: '/workspace', body: { name, currency } }}
     >
       <form

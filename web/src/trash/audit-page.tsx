@@ -21,7 +21,7 @@ import './audit.css'
 const filter_names = ['kind', 'record_id', 'action', 'actor_id', 'from', 'to']
 type Kind = 'contacts'
 
-/** Who changed what, newest first. */
+/** The audit log, newest first. */
 export function AuditPage() {
   const t = useTexts()
   const may = useMay()
@@ -41,7 +41,7 @@ function Filters() {
     Object.entries(texts).map(([value, label]) => ({ value, label }))
   const filters: Filter[] = [
     { name: 'kind', label: t.trash.kind, options: choices(kind_names) },
-    // An id says nothing without its kind.
+    // An id needs its kind.
     ...(view.filters.kind ? [{ name: 'record_id', label: t.trash.record_id }] : []),
     { name: 'action', label: t.trash.action, options: choices(t.trash.actions) },
     { name: 'actor_id', label: t.trash.actor, options: actors },
@@ -51,7 +51,7 @@ function Filters() {
   return <ListFilters view={view} filters={filters} search={false} />
 }
 
-/** The people and keys of the workspace, by name. */
+/** The members and keys of the workspace, by name. */
 function useActors() {
   const may = useMay()
   const { data: members = [] } = useQuery({

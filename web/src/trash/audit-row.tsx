@@ -15,7 +15,7 @@ import { useKindNames } from './kind-names.ts'
 
 export type AuditEntry = Schemas['ListedAuditEntry']
 
-/** A change as a sentence: who did what to which record, and when; the fields unfold below it. */
+/** An audit entry as a sentence: who did what to which record, when. The fields unfold below. */
 export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string; to: string | null }) {
   const t = useTexts()
   const names = useKindNames()
@@ -28,8 +28,8 @@ export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string;
     .split('{record}')
     .map((part) => part.trim())
   const named = t.trash.record_named(names[kind] ?? kind, name)
-  // Of a session nobody knows the name, and there is nothing to open.
-  const told = kind !== 'sessions'
+  // A session has no name and no page.
+  const has_name = kind !== 'sessions'
   return (
     <li className="audit-row">
       <div className="audit-line">
@@ -37,7 +37,7 @@ export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string;
           variant="subtle"
           color="gray"
           size="sm"
-          aria-label={`${t.trash.show_change}: ${before} ${told ? named : ''} ${after}`}
+          aria-label={`${t.trash.show_change}: ${before} ${has_name ? named : ''} ${after}`}
           aria-expanded={open}
           aria-controls={id}
           onClick={() => setOpen(!open)}
@@ -45,7 +45,7 @@ export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string;
           {open ? <ChevronDownIcon /> : <ChevronRightIcon />}
         </ActionIcon>
         <span className="audit-text">
-          {before} {told && (to ? <Link to={to}>{named}</Link> : <b>{named}</b>)} {after}
+          {before} {has_name && (to ? <Link to={to}>{named}</Link> : <b>{named}</b>)} {after}
         </span>
         <span className="audit-at">
           <Ago at={occurred_at} />
@@ -62,7 +62,7 @@ function Sides({ entry }: { entry: AuditEntry }) {
   const t = useTexts()
   const formats = useFormats()
   const { id, request_id, kind, record_id, occurred_at } = entry
-  // A list has no long sides.
+  // Lists omit long sides.
   const labelOf = useLabels(kind)
   const incomplete = entry.before === undefined || entry.after === undefined
   const whole = useQuery({
@@ -114,7 +114,7 @@ function Sides({ entry }: { entry: AuditEntry }) {
   )
 }
 
-/** A value as it reads; lists one after another, and objects as they are written. */
+/** A value as text; lists comma-separated, objects as key: value. */
 function shown(name: string, value: unknown, t: Texts, formats: Formats): string {
   if (value === undefined) return ''
   if (Array.isArray(value)) return value.join(', ') || t.record.nothing
@@ -124,7 +124,7 @@ function shown(name: string, value: unknown, t: Texts, formats: Formats): string
         .map(([key, one]) => `${key}: ${typeof one === 'object' ? JSON.stringify(one) : one}`)
         .join(', ') || t.record.nothing
     )
-  // Ids are not quantities.
+  // Ids are not formatted as numbers.
   if (name === 'id' || name.endsWith('_id')) return value === null ? t.record.nothing : String(value)
   return readable(name, value, t, formats)
 }

@@ -2,10 +2,12 @@ import { Text, TextInput } from '@mantine/core'
 import { answerOf, api } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog } from '../ui/form.tsx'
-import { tell } from '../ui/undo.tsx'
+import { showMessage } from '../ui/undo.tsx'
 import type { Row } from './trashed.ts'
 
-/** Asks before a record goes for good, and says what goes with it. A person's data asks for the name to be typed. */
+/**
+ * Confirms the erasure of a record and lists what goes with it. For personal data, the name must be typed.
+ */
 export function EraseDialog({
   row,
   onClose,
@@ -31,7 +33,7 @@ export function EraseDialog({
       })}
       send={() => answerOf(api.DELETE('/api/v1/trash/{kind}/{id}', { params: { path } }))}
       onSent={() => {
-        tell(t.trash.erased(row.name))
+        showMessage(t.trash.erased(row.name))
         onErased()
       }}
     >

@@ -1,7 +1,7 @@
 import { useAllKinds } from '../record/kinds.ts'
 import { useLanguage, useTexts } from '../texts/texts.ts'
 
-/** What the kinds of records of the trash and the audit log are called; some of them have no page. */
+/** The names of all kinds in the trash and the audit log, also of those without a page. */
 export function useKindNames(): Record<string, string> {
   const t = useTexts()
   const language = useLanguage()

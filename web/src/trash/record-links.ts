@@ -1,5 +1,5 @@
 type Side = Record<string, unknown> | null | undefined
-/** What an entry of the audit log says of its record. */
+/** The fields of an audit entry that identify its record. */
 type Entry = { kind: string; record_id: number | string; action: string; before?: Side; after?: Side }
 type NamedEntry = Entry & { actor: { id: string | null; name: string | null } }
 
@@ -34,13 +34,13 @@ function linkOf(entry: Entry, kinds: Paths): string | null {
 
 const keyOf = ({ kind, record_id }: Entry) => `${kind} ${record_id}`
 
-/** The pages of the records of entries, the newest first: the latest of the entries about a record counts. */
+/** Links to the records of entries, newest entry first. The latest entry of a record decides. */
 export function linksOf(entries: readonly Entry[], kinds: Paths): (entry: Entry) => string | null {
   const last = new Map(entries.toReversed().map((entry) => [keyOf(entry), entry.action]))
   return (entry) => linkOf({ ...entry, action: last.get(keyOf(entry)) ?? entry.action }, kinds)
 }
 
-/** What a person calls the record, if the entry has it. */
+/** The name of the record, if the entry has it. */
 function nameIn({ before, after }: Entry): string | null {
   const sides = { ...before, ...after }
   const { first_name, last_name, name, subject, title, email } = sides
@@ -49,7 +49,7 @@ function nameIn({ before, after }: Entry): string | null {
   return null
 }
 
-/** The names of the records that entries are about: the latest name, else the id, shortened where it is long. */
+/** The names of the records of entries: the latest known name, else the id, shortened if long. */
 export function namesOf(entries: readonly NamedEntry[]): (entry: Entry) => string {
   const names = new Map<string, string>()
   for (const { actor } of entries)

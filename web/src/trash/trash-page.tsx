@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api } from '../api/client.ts'
 import { useMay } from '../app/session.ts'
-import { useCounted, useTellFailed } from '../record/bulk.tsx'
+import { useCounted, useShowFailed } from '../record/bulk.tsx'
 import { useAllKinds } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
@@ -16,7 +16,7 @@ import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import type { Column } from '../ui/table.tsx'
-import { tell } from '../ui/undo.tsx'
+import { showMessage } from '../ui/undo.tsx'
 import { Ago } from '../ui/values.tsx'
 import { EraseDialog } from './erase-dialog.tsx'
 import { useKindNames } from './kind-names.ts'
@@ -26,7 +26,7 @@ import './trash.css'
 const filter_names = ['kind']
 const day_ms = 24 * 3600 * 1000
 
-/** What was deleted: to restore, or to delete for good. */
+/** The deleted records, to restore or erase. */
 export function TrashPage() {
   const t = useTexts()
   const names = useKindNames()
@@ -35,7 +35,7 @@ export function TrashPage() {
   const view = useListView(filter_names)
   const [erasing, setErasing] = useState<Row | null>(null)
   const counted = useCounted()
-  const tellFailed = useTellFailed()
+  const showFailed = useShowFailed()
   const [restoring, setRestoring] = useState(false)
   const query = {
     ...(view.filters.kind && { kind: view.filters.kind as Trashed['kind'] }),
@@ -52,7 +52,7 @@ export function TrashPage() {
     },
     view,
   )
-  // What came back may be anywhere, and be linked from anything.
+  // A restored record can be in any list or link.
   const readAgain = () => client.invalidateQueries()
 
   async function restore(chosen: Row[]): Promise<Row[]> {
@@ -60,10 +60,12 @@ export function TrashPage() {
     const { done, failed } = await counted(chosen, restoreRecord)
     setRestoring(false)
     if (done.length)
-      tell(done.length === 1 ? t.app.restored(done[0]?.name ?? '') : t.trash.restored_many(done.length))
-    tellFailed(failed, ({ name }) => name, chosen.length)
+      showMessage(
+        done.length === 1 ? t.app.restored(done[0]?.name ?? '') : t.trash.restored_many(done.length),
+      )
+    showFailed(failed, ({ name }) => name, chosen.length)
     await readAgain()
-    // The buttons of the row are gone with it.
+    // The buttons unmounted with the row.
     keepFocus(0)
     return failed.map(({ item }) => item)
   }
@@ -153,7 +155,7 @@ function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
   const t = useTexts()
   const may = useMay()
   const { kind, record_id, contact_id, name } = row
-  // Restoring belongs to the record's own scope, erasing to the trash's.
+  // Restoring needs the scope of the record's kind, erasing that of the trash.
   const restores = may(`${kind === 'notes' ? 'contacts' : kind}:write`)
   return (
     <div className="trash-actions">

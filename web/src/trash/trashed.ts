@@ -2,7 +2,7 @@ import { api, dataOf, type Schemas } from '../api/client.ts'
 import { recordApi } from '../api/record-api.ts'
 
 export type Trashed = Schemas['TrashedRecord']
-/** A record of the trash as a row: ids of different kinds may be the same. */
+/** A row of the trash. Its id includes the kind, because ids of different kinds can be equal. */
 export type Row = Omit<Trashed, 'id'> & { id: string; record_id: number }
 
 export const rowOf = ({ id, ...record }: Trashed): Row => ({
@@ -11,7 +11,7 @@ export const rowOf = ({ id, ...record }: Trashed): Row => ({
   record_id: id,
 })
 
-/** Brings a record back; a note by the path of its contact. */
+/** Restores a record; a note by the path of its contact. */
 export function restoreRecord({ kind, record_id: id, contact_id }: Row): Promise<unknown> {
   if (kind !== 'notes') return recordApi(kind).restore(id)
   const path = { id: contact_id ?? 0, note_id: id }

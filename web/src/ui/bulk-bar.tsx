@@ -6,7 +6,7 @@ import { useTexts } from '../texts/texts.ts'
 import { keepFocus } from './focus.ts'
 import './bulk-bar.css'
 
-/** What can be done with the selected rows; floats over the list as long as some are selected. */
+/** The actions on the selected rows, in a bar over the list while rows are selected. */
 export function BulkBar({
   count,
   onClear,
@@ -19,7 +19,7 @@ export function BulkBar({
   const t = useTexts()
   const focused = useRef(false)
   const row = useRef(0)
-  // What was chosen in the bar takes the bar away: the focus goes to where the first of the rows stands.
+  // An action in the bar removes the bar. The focus moves to the first of the rows.
   useEffect(() => {
     if (count) {
       row.current = [...document.querySelectorAll('#content tbody tr')].findIndex((one) =>

@@ -2,7 +2,7 @@ import { Code, Group } from '@mantine/core'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from './copy.tsx'
 
-/** The call that does the same by the API, folded at the foot of a page of the settings. */
+/** The API call that does the same, folded at the foot of a page of the settings. */
 export function ByApi({ method = 'GET', path, body }: { method?: string; path: string; body?: object }) {
   const t = useTexts()
   const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}${window.location.origin}/api/v1${path}`]

@@ -6,7 +6,7 @@ import './copy.css'
 
 const said_ms = 2000
 
-/** Copies a text and says so for a moment; where the browser lets no page copy, shows the text selected, to copy by hand. */
+/** Copies a text and shows a tick. If the browser refuses, shows the text selected, to be copied by hand. */
 export function CopyButton({ value, label }: { value: string; label?: string }) {
   const t = useTexts()
   const [copied, setCopied] = useState(false)
@@ -46,20 +46,20 @@ export function CopyButton({ value, label }: { value: string; label?: string }) 
   )
 }
 
-/** Copies a text; resolves to whether it did. Pages that came over plain http have no clipboard but the old way. */
+/** Copies a text; resolves to whether it worked. Over plain http, only the old `execCommand` exists. */
 async function copyText(text: string, button: HTMLElement): Promise<boolean> {
   if (navigator.clipboard)
     try {
       await navigator.clipboard.writeText(text)
       return true
     } catch {
-      // Refused by the reader or the browser: the old way may still be open.
+      // The person or the browser refused. The old command may still work.
     }
   const field = document.createElement('textarea')
   field.value = text
   field.readOnly = true
   field.className = 'copy-source'
-  // Beside the button: a dialog takes the focus back from what is outside of it.
+  // Beside the button, because a dialog takes the focus back from elements outside it.
   button.after(field)
   field.select()
   try {

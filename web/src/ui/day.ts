@@ -1,6 +1,6 @@
 type Part = 'day' | 'month' | 'year'
 
-/** In which order, and with what between them, a locale writes the parts of a day. */
+/** The order of the parts of a day in a locale, and the separators between them. */
 function partsOf(locale: string) {
   const numeric = { day: '2-digit', month: '2-digit', year: 'numeric', timeZone: 'UTC' } as const
   const parts = new Intl.DateTimeFormat(locale, { ...numeric, calendar: 'gregory' }).formatToParts(0)
@@ -9,18 +9,18 @@ function partsOf(locale: string) {
   )
 }
 
-/** A day, YYYY-MM-DD, as it is typed in a locale; `letters` in place of a day tells the form: DD/MM/YYYY. */
+/** A day (YYYY-MM-DD) as the locale writes it. With `letters`, the pattern: DD/MM/YYYY. */
 export function writeDay(day: string | Record<Part, string>, locale: string): string {
   const [year = '', month = '', date = ''] = typeof day === 'string' ? day.split('-') : []
-  const told = typeof day === 'string' ? { year, month, day: date } : day
+  const parts = typeof day === 'string' ? { year, month, day: date } : day
   return partsOf(locale)
-    .map((part) => (typeof part === 'string' ? told[part] : part.between))
+    .map((part) => (typeof part === 'string' ? parts[part] : part.between))
     .join('')
 }
 
 /**
- * The day that a text says as a whole, as YYYY-MM-DD: year first, day first with points between, else in the locale's order;
- * the year with four digits. Null when a part is missing or there is no such day.
+ * Parses a whole text as a day, to YYYY-MM-DD: year first, day first with dots, else in the order of the
+ * locale. The year needs four digits. Null for a missing part or a day that does not exist.
  */
 export function readDay(text: string, locale: string): string | null {
   const found = /^(\d+)\s*([./-])\s*(\d+)\s*\2\s*(\d+)\.?$/.exec(text.trim())
@@ -41,18 +41,21 @@ export function readDay(text: string, locale: string): string | null {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day) ? day : null
 }
 
-/** Whether a locale counts the hours to twelve. */
+/** Whether a locale uses a 12-hour clock. */
 const halves = (locale: string) =>
   new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions().hour12 === true
 
-/** A time, HH:MM, as it is typed in a locale: 14:30 or 2:30 PM. What is none stays as it is. */
+/** A time (HH:MM) as the locale writes it: 14:30 or 2:30 PM. Any other text is unchanged. */
 export function writeTime(time: string, locale: string): string {
   const [hour = '', minute = ''] = time.split(':')
   if (!/^\d\d:\d\d$/.test(time) || !halves(locale)) return time
   return `${Number(hour) % 12 || 12}:${minute} ${Number(hour) % 24 < 12 ? 'AM' : 'PM'}`
 }
 
-/** The time that a text says, as HH:MM: 14:30, 14.30, 1430, 14, 2:30 pm; 24:00 is the end of a day. Null when it says none. */
+/**
+ * Parses a text as a time, to HH:MM: 14:30, 14.30, 1430, 14, 2:30 pm. 24:00 is the end of a day. Null if
+ * invalid.
+ */
 export function readTime(text: string): string | null {
   const found = /^(\d{1,2})(?:[:.h]?(\d\d))?\s*(?:uhr|([ap])\.?\s?m\.?)?$/i.exec(text.trim())
   if (!found) return null
@@ -62,13 +65,13 @@ export function readTime(text: string): string | null {
   return hour < 24 || (hour === 24 && minute === '00') ? `${String(hour).padStart(2, '0')}:${minute}` : null
 }
 
-/** A day with a time, YYYY-MM-DDTHH:MM, as it is typed in a locale. */
+/** A day with a time (YYYY-MM-DDTHH:MM) as the locale writes it. */
 export function writeMoment(moment: string, locale: string): string {
   const [day = '', time = ''] = moment.split('T')
   return `${writeDay(day, locale)} ${writeTime(time, locale)}`
 }
 
-/** The day with its time that a text says, as YYYY-MM-DDTHH:MM; null when one of the two is missing or is none. */
+/** Parses a text as a day with a time, to YYYY-MM-DDTHH:MM. Null if one of them is missing or invalid. */
 export function readMoment(text: string, locale: string): string | null {
   const [, said_day = '', said_time = ''] =
     /^(.*[\d.])(?:[T,]\s*|\s+)(\d{1,2}(?:[:.h]?\d\d)?(?:\s*[a-z.\s]+)?)$/i.exec(text.trim()) ?? []

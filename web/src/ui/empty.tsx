@@ -1,6 +1,6 @@
 import { Button, Stack, Text } from '@mantine/core'
 
-/** An empty place: one sentence that teaches the next step, and the button for it. */
+/** An empty list: one sentence that teaches the next step, and its button. */
 export function Empty({ text, action, onAction }: { text: string; action?: string; onAction?: () => void }) {
   return (
     <Stack align="center" gap="md" py={64} px="lg">

@@ -10,29 +10,32 @@ import { writeNumber } from './number.ts'
 import { useUnsaved } from './unsaved.ts'
 import './fields.css'
 
-/** Of a moment, the value is what a clock on the wall shows: YYYY-MM-DDTHH:MM. */
+/** The value of a moment is a local time: YYYY-MM-DDTHH:MM. */
 export type FieldKind = 'text' | 'email' | 'tel' | 'url' | 'number' | 'date' | 'moment' | 'long'
 type Value = string | number | null
 
 type Props = {
   label: string
   value: Value
-  /** How the value reads; left out: as it is. */
+  /** How to show the value. Left out: as it is. */
   shown?: React.ReactNode
   kind?: FieldKind
-  /** What may be chosen, in place of writing. */
+  /** The choices, instead of free text. */
   options?: { value: string; label: string }[]
-  /** There is always a value, so that choosing offers no way to clear it. */
+  /** The field cannot be cleared. */
   required?: boolean
-  /** Stores the value; throws what the service says. Null clears the field. Without it the field is read only. */
+  /**
+   * Stores the value; throws the service's error. Null clears the field. Without it the field is read-only.
+   */
   onSave?: ((value: Value) => Promise<unknown>) | undefined
 }
 
 const saved_ms = 1500
 
 /**
- * A fact of a record: label and value; a click edits it in place. Enter and leaving the field save, Escape reverts, a tick
- * tells when it is stored. What is refused stays in its field and is said below it; when the field goes away, in a toast.
+ * A fact of a record: label and value. A click edits it in place. Enter and blur save, Escape reverts, a
+ * tick shows when it is stored. A refused value stays in its field with the error; if the field unmounts, a
+ * toast shows both.
  */
 export function Field({ label, value, shown, kind = 'text', options, required = false, onSave }: Props) {
   const t = useTexts()
@@ -44,9 +47,10 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
   const [problem, setProblem] = useState<string | null>(null)
   const button = useRef<HTMLButtonElement>(null)
   const reverted = useRef(false)
-  // What is to be stored, what is being stored, and whether something was written since that was sent.
+  // The value to store, whether a store is under way, and whether text was typed since it was sent.
   const wanted = useRef<Value>(value)
-  // What the edit began with: somebody else may have stored another value since, which an untouched field leaves as it is.
+  // The value when the edit started. An untouched field must not overwrite a value that another person has
+  // stored since.
   const began = useRef<Value>(value)
   const saving = useRef(false)
   const written = useRef(false)
@@ -71,7 +75,7 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
     if (reverted.current) return
     const next = typeof given === 'string' && kind !== 'long' ? given.trim() : given
     wanted.current = next === '' ? null : next
-    // It is stored after what is being stored.
+    // The running store continues with this value.
     if (saving.current) return
     let stored = value === '' ? null : value
     const untouched = wanted.current === (began.current === '' ? null : began.current)
@@ -89,7 +93,7 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
       }
       setState('saved')
       setProblem(null)
-      // Else whoever edits has gone on writing.
+      // Otherwise the person is still typing.
       if (!written.current) end()
     } catch (error) {
       setState('rest')
@@ -139,7 +143,7 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
       <span className="field-label" id={id}>
         {label}
       </span>
-      {/* The button's name is what it does and what is seen on it. */}
+      {/* The accessible name has both the action and the value. */}
       <span id={`${id}-edit`} hidden>{`${label}: ${t.app.edit}`}</span>
       <div
         className="field-value"
@@ -193,7 +197,7 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
           <div
             onKeyDown={(event) => {
               onEscape(event)
-              // Enter gives the focus back to the button, which the same key press would click.
+              // Enter returns the focus to the button, which the same key press would click.
               if (event.key === 'Enter') event.preventDefault()
             }}
           >

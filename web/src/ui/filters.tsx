@@ -9,25 +9,28 @@ import type { ListView } from './list-view.ts'
 import { type Choice, ReferenceInput } from './reference.tsx'
 import './filters.css'
 
-/** A filter that a list understands; its value stands in the address under its name. */
+/** A filter of a list. Its value is in the address under its name. */
 export type Filter = {
   name: string
   label: string
-  /** What may be chosen; none: free text, a day, or a time (YYYY-MM-DDTHH:MM). */
+  /** The choices. Left out: free text, a day, or a time (YYYY-MM-DDTHH:MM). */
   options?: { value: string; label: string }[]
   kind?: 'text' | 'date' | 'moment'
-  /** How a value reads that is no option, such as a company's name for its id. */
+  /** Shows a value that is not an option, such as the name of a company for its id. */
   show?: (value: string) => React.ReactNode
-  /** Finds the records of which one may be chosen; its id is the value, `show` tells its name. */
+  /** Finds the records to choose from. The id is the value; `show` shows the name. */
   reference?: { kind: string; search: (text: string) => Promise<Choice[]> }
   placeholder?: string
 }
 
 const typing_ms = 200
-// A menu gives the focus back to its button a moment after it closes; only then can the new chip take it.
+// A menu returns the focus to its button after it closes. The new chip takes the focus after that.
 const focus_back_ms = 30
 
-/** The search of a list, the chips of its filters, and the menu that adds one. `/` goes into the search, else to the menu. */
+/**
+ * The search of a list, its filters as chips, and the menu that adds one. `/` focuses the search, else the
+ * menu.
+ */
 export function ListFilters({
   view,
   filters,
@@ -92,16 +95,16 @@ function SearchInput({ view }: { view: ListView }) {
   const t = useTexts()
   const input = useRef<HTMLInputElement>(null)
   const [text, setText] = useState(view.search)
-  const told = useRef(view.search)
-  // The address may change from outside: a saved view, back and forward.
+  const sent = useRef(view.search)
+  // The address also changes by a saved view, or by Back and Forward.
   useEffect(() => {
-    if (view.search !== told.current) setText(view.search)
-    told.current = view.search
+    if (view.search !== sent.current) setText(view.search)
+    sent.current = view.search
   }, [view.search])
   useEffect(() => {
-    if (text === told.current) return
+    if (text === sent.current) return
     const timer = setTimeout(() => {
-      told.current = text
+      sent.current = text
       view.setSearch(text)
     }, typing_ms)
     return () => clearTimeout(timer)
@@ -194,7 +197,7 @@ type TextProps = Omit<ChipProps, 'filter'> & Pick<Filter, 'label' | 'placeholder
 function TextChip({ label, placeholder, value, fresh, onChange }: TextProps) {
   const [text, setText] = useState(value)
   const [before, setBefore] = useState(value)
-  // The address may say another one by now: by the way back, or by a view.
+  // Back or a saved view may have changed the value in the address.
   if (before !== value) {
     setBefore(value)
     setText(value)

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useRef } from 'react'
 
 /**
- * Gives the focus a place where what had it has gone: in the row that stands at this index now, else in the page. Whoever
- * has gone on to something else stays there.
+ * Moves the focus when the element that had it was removed: to the row at this index, else to the page. A
+ * focus that is elsewhere stays.
  */
 export function moveFocus(index?: number): void {
   if (document.activeElement && document.activeElement !== document.body) return
@@ -14,14 +14,14 @@ export function moveFocus(index?: number): void {
   ;(target ?? content)?.focus()
 }
 
-/** The same as soon as the page is drawn anew. */
+/** The same after the next frame. */
 export const keepFocus = (index?: number): void => void requestAnimationFrame(() => moveFocus(index))
 
 const focusable = ':is(a[href], button, input, select, textarea):not(:disabled, [tabindex="-1"])'
 
 /**
- * The `ref` of a piece that can be taken away from within: when it goes with the focus, what follows beside it takes it, else
- * the last before it.
+ * The `ref` of an element that can be removed by a control inside it. If it had the focus, the next sibling
+ * gets it, else the previous one.
  */
 export function focusBeside(piece: HTMLElement | null): (() => void) | undefined {
   if (!piece) return
@@ -33,14 +33,14 @@ export function focusBeside(piece: HTMLElement | null): (() => void) | undefined
     const beside = all.slice(at).filter((one) => parent?.contains(one) && !piece.contains(one))
     const places = [...beside, ...all.slice(0, at).reverse()]
     requestAnimationFrame(() => {
-      // With a whole page, all of them go but what frames it.
+      // If a whole page unmounts, all candidates except the frame go too.
       if (parent?.isConnected && document.activeElement === document.body)
         places.find((one) => one.isConnected && one.matches(focusable))?.focus()
     })
   }
 }
 
-/** Gives the focus back to what began an edit when the edit has ended, unless whoever edited has gone on to something else. */
+/** Returns the focus to the button that started an edit, unless the person has moved it elsewhere. */
 export function useFocusBack(editing: boolean, button: RefObject<HTMLElement | null>): void {
   const edited = useRef(false)
   useEffect(() => {
@@ -49,7 +49,9 @@ export function useFocusBack(editing: boolean, button: RefObject<HTMLElement | n
   }, [editing, button])
 }
 
-/** After a form was refused: the first field that is wrong takes the focus, else its button, which was off meanwhile. */
+/**
+ * After a form was refused: focuses the first invalid field, else the button, which was disabled meanwhile.
+ */
 export const focusWrong = (form: HTMLFormElement): void =>
   void requestAnimationFrame(() => {
     if (document.activeElement !== document.body && !document.activeElement?.matches('[role=dialog]')) return
@@ -59,7 +61,7 @@ export const focusWrong = (form: HTMLFormElement): void =>
 
 const first_fields = 'input:not([type=hidden]), textarea, select, button'
 
-/** What the focus goes back to: of an entry of a menu, which goes with it, the menu's button. */
+/** The element that gets the focus back. For a menu item, which unmounts, the button of the menu. */
 function openerOf(focused: Element | null): HTMLElement | null {
   const menu = focused?.closest('[role=menu]')
   const opener = menu ? document.getElementById(menu.getAttribute('aria-labelledby') ?? '') : focused
@@ -67,19 +69,19 @@ function openerOf(focused: Element | null): HTMLElement | null {
 }
 
 /**
- * The `ref` of what a dialog or a menu holds: puts the focus into it at the moment it is shown, so that letters typed at once
- * go there and run no commands; onto what has data-autofocus, else onto its first field. When it goes, the focus goes back.
- * The dialog itself has to be shown without a transition, and to return no focus.
+ * The `ref` of the content of a dialog or menu. Focuses it when it mounts, so that keys typed at once go
+ * there and run no commands: the element with data-autofocus, else the first field. Returns the focus when
+ * it unmounts. The dialog itself needs no transition and `returnFocus={false}`.
  */
 export function focusFirst(holder: HTMLElement | null): (() => void) | undefined {
   if (!holder) return
   const opener = openerOf(document.activeElement)
   const first = holder.querySelector<HTMLElement>('[data-autofocus]') ?? holder.querySelector(first_fields)
-  // The dialog's own trap looks for it a moment later.
+  // The focus trap of the dialog looks for this attribute later.
   first?.setAttribute('data-autofocus', '')
   const take = () => (first as HTMLElement | null)?.focus({ preventScroll: true })
   take()
-  // A menu gives the focus back when it is closed already, and what it has opened is there.
+  // A menu returns the focus only after it has closed and its dialog has mounted.
   const keep = ({ target }: FocusEvent) => target === opener && take()
   document.addEventListener('focusin', keep)
   return () => {
@@ -88,7 +90,7 @@ export function focusFirst(holder: HTMLElement | null): (() => void) | undefined
     const dialog = holder.closest('[role=dialog]') ?? holder
     if (now !== document.body && !dialog.contains(now)) return
     opener?.focus({ preventScroll: true })
-    // It may have gone meanwhile.
+    // The element may have unmounted since.
     keepFocus()
   }
 }

@@ -12,8 +12,8 @@ import './form.css'
 type FormValues = Record<string, unknown>
 
 /**
- * The values of a form and how they are sent: what the service refuses is shown at its field, by the field's name in the
- * API; what concerns no field of the form is told as `problem`.
+ * The state of a form. Errors of the service are shown at the field with the same name as in the API. Other
+ * errors are in `problem`.
  */
 export function useRecordForm<Values extends FormValues>(initial: Values) {
   const t = useTexts()
@@ -42,16 +42,16 @@ export function useRecordForm<Values extends FormValues>(initial: Values) {
 
 type FormProps<Values extends FormValues, Made> = {
   onClose: () => void
-  /** What the button says: a verb with its object. */
+  /** The label of the button: a verb with its object. */
   action: string
   color?: string
-  /** What its fields hold whenever it opens. */
+  /** The values at every opening. */
   start: Values
-  /** What is wrong with some fields before anything is sent. */
+  /** Validates before anything is sent. */
   check?: (values: Values) => FormErrors
-  /** Sends what is written. What is refused is said in the dialog; else it closes. */
+  /** Sends the values. The dialog shows an error, or closes. */
   send: (values: Values) => Promise<Made>
-  /** `over`: the dialog was closed before, and may be open anew for something else. */
+  /** `over`: the dialog was closed before the answer, and may be open again for another record. */
   onSent?: (made: Made, over: boolean) => void
   children: (form: UseFormReturnType<Values>) => React.ReactNode
 }
@@ -61,7 +61,10 @@ type DialogProps<Values extends FormValues, Made> = FormProps<Values, Made> & {
   size?: string
 }
 
-/** A form in a dialog, which begins anew whenever it opens. The focus goes back to where it was when it closes. */
+/**
+ * A form in a dialog. Every opening starts with the initial values. On close, the focus returns to where it
+ * was.
+ */
 export function FormDialog<Values extends FormValues, Made>(props: DialogProps<Values, Made>) {
   const { title, opened, size = 'md', ...form } = props
   const t = useTexts()
@@ -73,7 +76,7 @@ export function FormDialog<Values extends FormValues, Made>(props: DialogProps<V
       size={size}
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': t.app.close }}
-      // Its form has the focus from the moment that it is there.
+      // The form must have the focus as soon as it mounts.
       transitionProps={{ duration: 0 }}
       returnFocus={false}
     >
@@ -89,7 +92,7 @@ function DialogForm<Values extends FormValues, Made>(props: FormProps<Values, Ma
   const opening = useOpening()
   async function onSubmit(event: React.FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    // A dialog may stand in another form.
+    // A dialog may be inside another form.
     event.stopPropagation()
     const unread = unreadIn(event.currentTarget)
     if (unread) return unread.focus()

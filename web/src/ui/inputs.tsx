@@ -4,14 +4,16 @@ import { readDay, readMoment, readTime, writeDay, writeMoment, writeTime } from 
 import { readNumber, writeNumber } from './number.ts'
 import { WrittenInput, type WrittenProps } from './written-input.tsx'
 
-/** How a locale reads and writes what is typed in it. */
+/** Parses and writes the values of inputs in a locale. */
 const inLocale = <V,>(
   locale: string,
   read: (text: string, locale: string) => V | null,
   write: (value: V, locale: string) => string,
 ) => ({ read: (text: string) => read(text, locale), write: (value: V) => write(value, locale) })
 
-/** A day, YYYY-MM-DD, written as the reader's locale has it, or year first, or chosen in the browser's calendar. */
+/**
+ * A day (YYYY-MM-DD), typed as in the reader's locale or year first, or chosen in the browser's calendar.
+ */
 export function DayInput(props: WrittenProps<string>) {
   const t = useTexts()
   const { locale } = useFormats()
@@ -20,7 +22,7 @@ export function DayInput(props: WrittenProps<string>) {
   return <WrittenInput {...own} {...props} {...inLocale(locale, readDay, writeDay)} />
 }
 
-/** A day with a time as the clock on a wall shows it: YYYY-MM-DDTHH:MM. */
+/** A day with a local time: YYYY-MM-DDTHH:MM. */
 export function MomentInput(props: WrittenProps<string>) {
   const t = useTexts()
   const { locale } = useFormats()
@@ -29,7 +31,7 @@ export function MomentInput(props: WrittenProps<string>) {
   return <WrittenInput {...own} {...props} {...inLocale(locale, readMoment, writeMoment)} />
 }
 
-/** A time of the day: HH:MM. */
+/** A time of day: HH:MM. */
 export function TimeInput(props: WrittenProps<string>) {
   const t = useTexts()
   const { locale } = useFormats()
@@ -37,7 +39,7 @@ export function TimeInput(props: WrittenProps<string>) {
   return <WrittenInput {...own} {...props} {...inLocale(locale, readTime, writeTime)} />
 }
 
-/** A number, with the signs of the reader's locale between its thousands and before its decimals. */
+/** A number, with the separators of the reader's locale. */
 export function NumberInput(props: WrittenProps<number>) {
   const t = useTexts()
   const { locale } = useFormats()

@@ -7,12 +7,12 @@ import type { ListView } from './list-view.ts'
 import { DataTable, type TableProps } from './table.tsx'
 import type { Identified, Meta } from './table-parts.tsx'
 
-/** How a page of a list is read. */
+/** The query of one page of a list. */
 export type ListQuery<Row> = { queryKey: QueryKey; queryFn: () => Promise<{ data: Row[]; meta: Meta }> }
 
 /**
- * The page of a list that the address names, and which of its rows are selected: what is no longer on the page is no longer
- * selected. Where the page has gone with its rows, it is the last one that is left.
+ * The current page of a list, and its selected rows. Rows that leave the page are deselected. If the page
+ * no longer exists, the last page is shown.
  */
 export function useListPage<Row extends Identified>(
   query: ListQuery<Row>,
@@ -28,7 +28,7 @@ export function useListPage<Row extends Identified>(
   useEffect(() => {
     if (empty && page > last_page) setPage(last_page, true)
   }, [empty, page, last_page, setPage])
-  // That there is nothing is said only where it is so.
+  // The list is empty only if the total says so.
   const rows = empty && meta?.total ? undefined : data?.data
 
   const [selected, setSelected] = useState<ReadonlySet<Row['id']>>(new Set())
@@ -39,12 +39,12 @@ export function useListPage<Row extends Identified>(
       return kept.length === before.size ? before : new Set(kept)
     })
   }, [rows])
-  // With rows that the address describes no more, nothing is done.
+  // Actions are disabled for rows of the previous query.
   const chosen = isPlaceholderData ? [] : (rows?.filter(({ id }) => selected.has(id)) ?? [])
   return {
     ...{ rows, meta, error, refetch, setPage, selected, setSelected, chosen, old: isPlaceholderData },
     clear: () => setSelected(new Set()),
-    /** Does something with the selected rows; those with which it could not be done stay selected. */
+    /** Runs an action on the selected rows. Rows that failed stay selected. */
     async act(work: (rows: Row[]) => Promise<readonly Row[]>) {
       setSelected(new Set())
       const left = await work(chosen)
@@ -63,7 +63,7 @@ type Props<Row extends Identified> = Omit<
   selectable?: boolean
 }
 
-/** The rows of the page, or why there are none. */
+/** The rows of the page, or the error. */
 export function ListTable<Row extends Identified>({ page, selectable = false, ...table }: Props<Row>) {
   const { rows, meta, error, refetch, setPage, selected, setSelected, old } = page
   const t = useTexts()

@@ -5,14 +5,17 @@ import { useOpening } from './opening.ts'
 
 const shown_ms = 3000
 
-/** Resolves when a page is shown, or soon: of a navigation that was overtaken by another one the router tells nothing. */
-export const shown = (going: Promise<unknown>): Promise<unknown> =>
-  Promise.race([going, new Promise((resolve) => setTimeout(resolve, shown_ms))])
+/**
+ * Resolves when a navigation has ended, or after `shown_ms`: the router does not report a navigation that
+ * another one replaced.
+ */
+export const untilShown = (navigation: Promise<unknown>): Promise<unknown> =>
+  Promise.race([navigation, new Promise((resolve) => setTimeout(resolve, shown_ms))])
 
-/** What the address says: each part a plain text, so that a link shares the whole view. */
+/** The search parameters of the address, as plain text, so that a link shares the whole view. */
 export type Address = Record<string, string>
 
-/** The parts of the address behind "?", and how they are changed; null or an empty text takes a part away. */
+/** The search parameters of the address, and how to change them. Null or an empty text removes one. */
 export function useAddress() {
   const address = useSearch({ strict: false }) as Address
   const navigate = useNavigate()
@@ -32,12 +35,12 @@ export function useAddress() {
   return { address, change }
 }
 
-// The way back that is being gone, which is gone once.
+// A navigation back that is under way. A second close waits for it and does not go back again.
 let closing: Promise<unknown> | null = null
 
 /**
- * Shows a record beside the list, or none, and resolves when that is shown. The way back closes it too, for on a phone it
- * covers the list; so closing it goes that way, and leaves no entry of its own behind.
+ * Shows a record in the side panel, or none. Resolves when the page shows it. Back closes the panel too,
+ * because on a phone it covers the list; so closing it navigates back and leaves no entry in the history.
  */
 export function useOpen(): (id: string | number | null) => Promise<unknown> {
   const { address, change } = useAddress()
@@ -54,20 +57,23 @@ export function useOpen(): (id: string | number | null) => Promise<unknown> {
           })
         })
         history.back()
-        closing = shown(back).finally(() => {
+        closing = untilShown(back).finally(() => {
           closing = null
         })
         return closing
       }
       const opens = id !== null && !address.open && !address.create
       const state = { opened: id !== null && (opens || opened) }
-      return shown(change({ open: id === null ? null : String(id) }, !opens, state))
+      return untilShown(change({ open: id === null ? null : String(id) }, !opens, state))
     },
     [address, change, history, subscribe],
   )
 }
 
-/** Whether a list's dialog for creating is open, as useState has it: the address says so, and can open it from anywhere. */
+/**
+ * Whether the list's dialog for a new record is open. The address holds the state, so that any page can
+ * open it.
+ */
 export function useCreating(): [boolean, (open: boolean) => void] {
   const { address, change } = useAddress()
   const creating = address.create === '1'
@@ -75,29 +81,29 @@ export function useCreating(): [boolean, (open: boolean) => void] {
   return [
     creating,
     (open) => {
-      // What was asked for in a dialog closes no other one.
+      // A late answer to one opening of the dialog must not close the next one.
       if (open || !opening.over) change({ create: open ? '1' : null }, true)
     },
   ]
 }
 
-/** Whether a text, which anybody can write into an address, may be the id of a record. */
+/** Whether a text from the address can be the id of a record. */
 export const isId = (text: string | null | undefined): text is string => /^[1-9]\d{0,14}$/.test(text ?? '')
 
 const ids = /^(contact|company|deal|booking_page)_id$/
 const days = /^(created_)?(from|to)$/
-/** Whether a filter can be read; what cannot is as if it were not there. */
+/** Whether the value of a filter is valid. An invalid filter is ignored. */
 const isReadable = (name: string, value: string): boolean =>
   ids.test(name) ? isId(value) : !days.test(name) || isDay(value) || isWall(value)
 
-/** What every list of records can be ordered by. */
+/** The orders that every list of records has. */
 export const dated = ['id', 'created_at', 'updated_at']
 
 const no_filters: readonly string[] = []
 
 /**
- * A list as the address describes it: what is searched and filtered, its order, its page, which columns. What it cannot be
- * ordered by is ignored where `sorts`, constant, tells by what it can.
+ * The view of a list in the address: search, filters, order, page and columns. An order that is not in
+ * `sorts` is ignored. `sorts` and `filter_names` must be constant.
  */
 export function useListView(filter_names = no_filters, default_sort = '', sorts?: readonly string[]) {
   const { address, change } = useAddress()

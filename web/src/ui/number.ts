@@ -1,17 +1,17 @@
-/** The signs with which a locale writes numbers: between groups of thousands, and before the decimals. */
+/** The group and decimal separators of a locale. */
 function signsOf(locale: string) {
   const parts = new Intl.NumberFormat(locale).formatToParts(12_345.5)
   const sign = (type: string) => parts.find((part) => part.type === type)?.value
   return { group: sign('group') ?? ' ', decimal: sign('decimal') ?? '.' }
 }
 
-/** A number as it is typed in a locale, with all its decimals. */
+/** A number as the locale writes it, with all decimals. */
 export const writeNumber = (value: number, locale: string): string =>
   new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value)
 
 /**
- * The number that a text says: as the locale writes it, with or without groups of thousands, else as other ones do where it
- * can be read in one way only. German 1.234 is a thousand and more, and 1.5 is one and a half. Null when it cannot be read.
+ * Parses a number as the locale writes it, with or without groups of thousands, else as other locales do if
+ * that is unambiguous. German 1.234 is 1234, and 1.5 is one and a half. Null if invalid.
  */
 export function readNumber(text: string, locale: string): number | null {
   const { group, decimal } = signsOf(locale)
@@ -24,10 +24,10 @@ export function readNumber(text: string, locale: string): number | null {
   const other = decimal === ',' ? '.' : ','
   const forms: [form: string, group: string, decimal: string][] = [
     [`(\\d+|\\d{1,3}(${g}\\d{3})+)?(${d}\\d*)?`, group, decimal],
-    // With the signs of others: one that stands between no thousands, several of one, or both.
+    // Separators of other locales: one that separates no thousands, several of one, or both.
     [`\\d*[${other}](\\d{1,2}|\\d{4,})`, decimal, other],
     [`\\d{1,3}(${d}\\d{3})+[${other}]\\d+|\\d{1,3}(${d}\\d{3}){2,}`, decimal, other],
-    // Some have groups of their own kind, such as 12,50,000.
+    // Some locales group differently, such as 12,50,000.
     [`[\\d${group}${decimal}]+`, group, decimal],
   ]
   const found = forms.findIndex(([form]) => new RegExp(`^(${form})$`).test(digits))

@@ -1,8 +1,8 @@
 import { useEffect, useMemo } from 'react'
 
 /**
- * One opening of a dialog or a page. An answer that comes late asks whether it is over: by then the dialog may be closed, or
- * open anew for something else, or the page left, and nothing there may change any more.
+ * One opening of a dialog or page. A late answer checks `over`: then the dialog is closed, or open again
+ * for another record, and the answer must not change it.
  */
 export function useOpening(opened = true): { over: boolean } {
   // biome-ignore lint/correctness/useExhaustiveDependencies: each opening is another one

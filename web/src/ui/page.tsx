@@ -5,16 +5,16 @@ import './page.css'
 
 type Props = {
   title: string
-  /** How many there are, beside the title. */
+  /** The number of records, beside the title. */
   count?: number | undefined
-  /** Views, filters: what stands between the title and the actions. */
+  /** Views and filters, between the title and the actions. */
   middle?: React.ReactNode
   /** The primary action comes last. */
   actions?: React.ReactNode
   children: React.ReactNode
 }
 
-/** A page: one line with its title and what can be done here, then its content. */
+/** A page: one line with its title and actions, then its content. */
 export function Page({ title, count, middle, actions, children }: Props) {
   const formats = useFormats()
   useTitle(title)

@@ -8,16 +8,17 @@ import './panel.css'
 
 type Props = { label: string; href: string; onClose: () => void; children: React.ReactNode }
 
-// What is open over the page has Escape to itself, as has a field in which somebody writes.
+// A menu, dialog or text field handles Escape itself.
 const over = '[role=dialog], [role=menu], [role=listbox]'
 
-/** A record beside the list it is in. Escape closes it; the list stays usable. */
+/** A record in the panel beside its list. Escape closes it; the list stays usable. */
 export function SidePanel({ label, href, onClose, children }: Props) {
   const t = useTexts()
   const [before] = useState(() => document.activeElement as HTMLElement | null)
   const shown = useRef(href)
   shown.current = href
-  // To the row of what it showed last, else where the focus was when it opened, unless whoever closes it goes on elsewhere.
+  // On close, focus the row of the last record, else the previous element, unless the focus has moved
+  // elsewhere.
   useEffect(
     () => () =>
       void requestAnimationFrame(() => {
@@ -31,7 +32,7 @@ export function SidePanel({ label, href, onClose, children }: Props) {
   )
   useEffect(() => {
     let covered = false
-    // Before what is open over the page hears it, which is gone afterwards.
+    // In the capture phase: a menu or dialog that handles the key is gone afterwards.
     const onDown = () => {
       covered = document.querySelector(over) !== null
     }

@@ -10,23 +10,23 @@ type Props = {
   label: string
   value?: Choice | null
   onChange?: (choice: Choice | null) => void
-  /** What the service finds for a text; the key tells queries of different kinds apart. */
+  /** Finds records for a text. `kind` separates the cached answers of different kinds. */
   kind: string
   search: (text: string) => Promise<Choice[]>
   error?: React.ReactNode
   autoFocus?: boolean
-  /** The label is told, not shown: in a line that shows it already. */
+  /** The label is for screen readers only, in a line that already shows it. */
   hideLabel?: boolean
-  /** Without a frame of its own, as in the chip of a filter. */
+  /** Without a border, as in the chip of a filter. */
   unstyled?: boolean
   placeholder?: string
-  /** `unread`: what is written is none of the choices, which is said at the field. */
+  /** `unread`: the text is not one of the choices. The field says so. */
   onBlur?: (unread: boolean) => void
 }
 
 const typing_ms = 150
 
-/** Chooses a record by writing a part of its name, Enter the first one that is found; leaving it empty chooses none. */
+/** Chooses a record by a part of its name. Enter takes the first match; an empty field chooses none. */
 export function ReferenceInput(props: Props) {
   const {
     label,
@@ -52,12 +52,12 @@ export function ReferenceInput(props: Props) {
     setText(next)
     setUnread(false)
   }
-  // At once, so that nothing is written over that was typed meanwhile.
+  // During rendering, so that text typed in between is not overwritten.
   if (before !== name) {
     setBefore(name)
     show(name)
   }
-  // What is looked for, unless the field shows what is chosen.
+  // The search text; empty while the field shows the chosen record.
   const written = text === name ? '' : text.trim()
   useEffect(() => {
     const timer = setTimeout(() => setAsked(written), typing_ms)
@@ -69,7 +69,7 @@ export function ReferenceInput(props: Props) {
     enabled: combobox.dropdownOpened,
     placeholderData: (before) => before,
   })
-  // While the answer to what was written last is awaited, of the one before only what fits: Enter takes nothing else.
+  // While the answer is pending, show only earlier results that still match: Enter takes nothing else.
   const words = text.trim().toLowerCase().split(/\s+/)
   const awaited = written !== asked || isPlaceholderData
   const fits = ({ name, detail }: Choice) =>
@@ -110,7 +110,7 @@ export function ReferenceInput(props: Props) {
             show(event.currentTarget.value)
             combobox.openDropdown()
           }}
-          // A form goes on with what is chosen only.
+          // A form is not submitted while the text is not a choice.
           onKeyDown={(event) => event.key === 'Enter' && written && event.preventDefault()}
           onBlur={() => {
             combobox.closeDropdown()

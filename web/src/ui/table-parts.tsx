@@ -9,10 +9,10 @@ export type Column<Row> = {
   label: string
   /** Short text, a link, or a small piece; empty cells stay empty. */
   cell: (row: Row) => React.ReactNode
-  /** The API's order by this column, without the sign; descending first where `down`. */
+  /** The API's order by this column, without the sign. `down`: descending on the first click. */
   sort?: string
   down?: boolean
-  /** Right-aligned, with figures of one width. */
+  /** Right-aligned, with tabular figures. */
   number?: boolean
   width?: number
   /** Shown on a phone too; the first column always is. */
@@ -21,11 +21,11 @@ export type Column<Row> = {
   extra?: boolean
 }
 
-/** Of a page by number, as the API tells it. */
+/** The position of a page, from the API. */
 export type Meta = { current_page?: number; last_page?: number; per_page?: number; total?: number }
 export type Identified = { id: string | number }
 
-/** What a row's first cell opens: its page, or whatever a click on the row does. */
+/** The link in a row's first cell: opens the row's page, or does the same as a click on the row. */
 export function RowLink({
   href,
   title,
@@ -33,7 +33,7 @@ export function RowLink({
   children,
 }: {
   href?: string
-  /** The whole name, where the cell has no room for it. */
+  /** The full name, where the cell truncates it. */
   title: string
   onOpen?: () => void
   children: React.ReactNode
@@ -54,7 +54,7 @@ export function RowLink({
 
 type HeadProps<Row> = { column: Column<Row>; sort?: string; onSort?: (sort: string) => void }
 
-/** The head of a column; it sorts where the API can. */
+/** The header of a column. A click sorts if the API can. */
 export function HeadCell<Row>({ column, sort, onSort }: HeadProps<Row>) {
   const t = useTexts()
   const { label, number, width, phone } = column
@@ -89,7 +89,7 @@ export function HeadCell<Row>({ column, sort, onSort }: HeadProps<Row>) {
   )
 }
 
-/** Rows while they are awaited. */
+/** Placeholder rows while the first answer is pending. */
 export function Awaited({ columns }: { columns: number }) {
   return Array.from({ length: 12 }, (_, row) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: rows that are only awaited have nothing else
@@ -104,10 +104,10 @@ export function Awaited({ columns }: { columns: number }) {
   ))
 }
 
-// A button that is disabled would lose the focus to nothing.
+// A disabled button would lose the focus.
 const off = (off: boolean) => (off ? { 'data-disabled': true, 'aria-disabled': true } : {})
 
-/** Which rows of how many are shown, and the way to the others, where there are others. */
+/** The shown range, the total, and the buttons for other pages. */
 export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {
   const t = useTexts()
   const formats = useFormats()

@@ -9,18 +9,18 @@ import './table.css'
 export type { Column } from './table-parts.tsx'
 
 export type TableProps<Row extends Identified> = {
-  /** What the table lists, for those who do not see it. */
+  /** The name of the table for screen readers. */
   label: string
   columns: Column<Row>[]
-  /** undefined while the first answer is awaited. */
+  /** Undefined until the first answer. */
   rows: Row[] | undefined
-  /** They stand there only until others are read: none can be selected. */
+  /** Placeholder data of the previous query: no row can be selected. */
   old?: boolean
   meta?: Meta | undefined
-  /** What to show when there is no row. */
+  /** Shown instead of an empty table. */
   empty: React.ReactNode
   nameOf: (row: Row) => string
-  /** Where the whole page of a row is. */
+  /** The address of the page of a row. */
   hrefOf?: (row: Row) => string
   /** A click on a row, such as to show it in the side panel. */
   onOpen?: (row: Row) => void
@@ -28,18 +28,18 @@ export type TableProps<Row extends Identified> = {
   sort?: string
   onSort?: (sort: string) => void
   onPage?: (page: number) => void
-  /** What stands before the name and can be done with one click, such as completing. */
+  /** A control before the name, such as the circle that completes an activity. */
   lead?: { label: string; cell: (row: Row) => React.ReactNode }
   selected?: ReadonlySet<Row['id']>
   onSelect?: (selected: ReadonlySet<Row['id']>) => void
-  /** What stands below the last row and scrolls with it. */
+  /** Below the last row; scrolls with it. */
   foot?: React.ReactNode
 }
 
-/** Moves the focus on to the next row when the row that has it goes. */
+/** Moves the focus to the next row when the focused row is removed. */
 function useFocusedRow(rows: Identified[] | undefined) {
   const focused = useRef<{ id: string; index: number } | null>(null)
-  // Before anybody else finds that nothing has it.
+  // In a layout effect, before other code sees that nothing has the focus.
   useLayoutEffect(() => {
     const at = focused.current
     if (!at || !rows || rows.some(({ id }) => String(id) === at.id)) return
@@ -52,17 +52,17 @@ function useFocusedRow(rows: Identified[] | undefined) {
       if (row?.parentElement && row.dataset.rowId)
         focused.current = { id: row.dataset.rowId, index: [...row.parentElement.children].indexOf(row) }
     },
-    // React tells of no blur where the element itself goes.
+    // React fires no blur for a removed element.
     onBlur: () => {
       focused.current = null
     },
   }
 }
 
-// Keys that are held come faster, records more slowly.
+// A held key repeats faster than records load.
 const held_ms = 120
 
-/** What is open beside the list follows the focus: at once, but while a key is held only when it is let go. */
+/** The side panel follows the focus: at once, but while a key is held, only when it is released. */
 function useFollowing(open_id: unknown): (open: () => void) => void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const last_at = useRef(0)
@@ -81,8 +81,8 @@ function useFollowing(open_id: unknown): (open: () => void) => void {
 }
 
 /**
- * Rows under columns, one page of them. j and k go through the rows by the link in their first cell, x selects, a click
- * opens. Nothing moves while it loads: as many rows stand there as were there before.
+ * One page of rows. j and k move between rows by the link in the first cell, x selects, a click opens.
+ * While it loads, as many placeholder rows as before keep the layout still.
  */
 export function DataTable<Row extends Identified>(props: TableProps<Row>) {
   const { label, columns, rows, meta, empty, nameOf, hrefOf, onOpen, open_id, sort, onSort, onPage } = props
@@ -90,7 +90,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
   const t = useTexts()
   const body = useRef<HTMLTableSectionElement>(null)
   const links = () => [...(body.current?.querySelectorAll<HTMLElement>('[data-row-link]') ?? [])]
-  // Where the focus is; while a record is open beside the list and the focus is not in it: where that one is.
+  // The focused row. If the focus is outside the list and a record is open, the row of that record.
   function at() {
     const focused = links().indexOf(document.activeElement as HTMLElement)
     return focused < 0 && open_id

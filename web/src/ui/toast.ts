@@ -1,6 +1,6 @@
 import { type NotificationData, notifications, notificationsStore } from '@mantine/notifications'
 
-/** Shows a toast at once: where there is no room for it, the oldest one goes, as it would soon by itself. */
+/** Shows a toast at once. If the stack is full, the oldest toast is removed. */
 export function showToast(toast: NotificationData): string {
   const { notifications: shown, limit } = notificationsStore.getState()
   const oldest = shown.find(({ autoClose }) => autoClose !== false)

@@ -1,23 +1,23 @@
 import { Button, Group, Text } from '@mantine/core'
 import { notifications, useNotifications } from '@mantine/notifications'
 import { useCommands } from '../app/commands.ts'
-import { tellProblem } from '../app/problems.tsx'
+import { showProblem } from '../app/problems.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { keepFocus } from './focus.ts'
 import { showToast } from './toast.ts'
 
 // Long enough to read it and to reach the button.
 const undo_ms = 8000
-// What the toasts that are shown take back, by their ids.
+// The undo functions of the visible toasts, by toast id.
 const undos = new Map<string, () => void>()
 
-/** Says what was done, with a button that takes it back. */
+/** Shows what was done, with an Undo button. */
 export function offerUndo(texts: Texts, message: string, undo: () => Promise<unknown>): void {
   function run() {
     notifications.hide(id)
     undo()
-      .catch((error) => tellProblem(error, texts))
-      // The button has gone with its toast.
+      .catch((error) => showProblem(error, texts))
+      // The button unmounted with its toast.
       .finally(() => keepFocus())
   }
   const id = showToast({
@@ -37,7 +37,7 @@ export function offerUndo(texts: Texts, message: string, undo: () => Promise<unk
   undos.set(id, run)
 }
 
-/** Offers the newest Undo as a command, as long as its toast is shown. */
+/** Offers the newest Undo as a command while its toast is visible. */
 export function UndoCommand() {
   const t = useTexts()
   const { notifications: shown } = useNotifications()
@@ -47,7 +47,7 @@ export function UndoCommand() {
   return null
 }
 
-/** Says briefly what was done. */
-export function tell(message: string): void {
+/** Shows for 3 s what was done. */
+export function showMessage(message: string): void {
   showToast({ message, autoClose: 3000, withBorder: true, withCloseButton: false })
 }

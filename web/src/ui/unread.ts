@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'react'
 
 /**
- * Whether what stands in an input is nothing that it takes. The input says so itself; a form with such an input is not sent
- * (`unreadIn`), for the value that it has is not what its reader sees.
+ * Whether the text of an input is invalid. The input says so, and a form with such an input is not sent
+ * (`unreadIn`): its value is not the text that the reader sees.
  */
 export function useUnread() {
   const input = useRef<HTMLInputElement>(null)
@@ -11,6 +11,6 @@ export function useUnread() {
   return { input, unread, setUnread }
 }
 
-/** The first input of a form that cannot be read. */
+/** The first input of a form with an invalid text. */
 export const unreadIn = (form: HTMLFormElement): HTMLInputElement | undefined =>
   [...form.querySelectorAll('input')].find(({ validity }) => validity.customError)

@@ -7,7 +7,7 @@ const minute_ms = 60_000
 const watchers = new Set<() => void>()
 let clock: ReturnType<typeof setInterval> | undefined
 
-/** Tells of each minute that passes: one clock for all that is shown. */
+/** Calls back every minute, with one timer for all components. */
 function eachMinute(tell: () => void): () => void {
   watchers.add(tell)
   clock ??= setInterval(() => {
@@ -22,7 +22,7 @@ function eachMinute(tell: () => void): () => void {
 }
 const thisMinute = () => Math.floor(Date.now() / minute_ms)
 
-/** How long ago, with the exact time on hover. */
+/** The relative time, with the exact time on hover. */
 export function Ago({ at }: { at: string | null | undefined }) {
   const formats = useFormats()
   useSyncExternalStore(eachMinute, thisMinute)
@@ -34,7 +34,7 @@ export function Ago({ at }: { at: string | null | undefined }) {
   )
 }
 
-/** An amount in the workspace's currency, in full on hover; nothing when there is none. */
+/** An amount in the workspace's currency, in full on hover; nothing if it is null. */
 export function Money({ value }: { value: number | null | undefined }) {
   const formats = useFormats()
   return value === null || value === undefined ? null : (
@@ -45,10 +45,13 @@ export function Money({ value }: { value: number | null | undefined }) {
 }
 
 const signs = new Intl.Segmenter()
-/** What a reader sees as the first sign of a word: an emoji may be many characters. */
+/** The first grapheme of a word: an emoji may be several characters. */
 const firstSign = (word = ''): string => signs.segment(word)[Symbol.iterator]().next().value?.segment ?? ''
 
-/** The initials of a record, in a colour that its name always has; drawn, not said: the name stands beside them. */
+/**
+ * The initials of a record, in a colour derived from the name. Hidden from screen readers, because the name
+ * is beside them.
+ */
 export function Initials({ name, square = false }: { name: string; square?: boolean }) {
   const words = name.trim().split(/\s+/)
   const initials = firstSign(words[0]) + (words.length > 1 ? firstSign(words.at(-1)) : '')
@@ -65,7 +68,7 @@ export function Initials({ name, square = false }: { name: string; square?: bool
   )
 }
 
-/** What is not there, said quietly. */
+/** A quiet note, such as that a list is empty. */
 export const Soft = ({ children }: { children: React.ReactNode }) => (
   <Text size="sm" c="dimmed">
     {children}

@@ -8,24 +8,24 @@ import './written-input.css'
 type Value = string | number
 export type WrittenProps<V extends Value> = Omit<TextInputProps, 'value' | 'onChange' | 'form'> & {
   value?: V | null
-  /** The value, null for none, when one was written to its end or chosen, and it is another one. */
+  /** Called with a new value (null for none) when a complete one was typed or chosen. */
   onChange?: (value: V | null) => void
-  /** Enter, the keys that save, and going on to something else: undefined when what is written is no value, which is said at the field. */
+  /** Enter, Ctrl+Enter, or leaving the input. Undefined: the text is invalid, which the field says. */
   onEnd?: (value: V | null | undefined, written: string) => void
 }
 type Props<V extends Value> = WrittenProps<V> & {
-  /** The value that a text says; null when it says none. */
+  /** Parses a text; null if invalid. */
   read: (text: string) => V | null
   write: (value: V) => string
-  /** What is said of a text that cannot be read. */
+  /** The error for an invalid text. */
   wrong: string
-  /** What the browser has to choose such a value. */
+  /** The type of the browser's own input, for its picker. */
   picker?: 'date' | 'datetime-local'
 }
 
 /**
- * A value that is written as a text and read when it is written to its end. The browser's own inputs are not it: they take
- * the order and the signs of the browser's language, and make another value of the rest, or none.
+ * A value that is typed as text and parsed when complete. The browser's own inputs use the browser's
+ * language, and change or drop partial values.
  */
 export function WrittenInput<V extends Value>(props: Props<V>) {
   const { value = null, onChange, onEnd, read, write, wrong, picker, error, ...input } = props
@@ -39,7 +39,7 @@ export function WrittenInput<V extends Value>(props: Props<V>) {
     setText(next)
     unread.setUnread(false)
   }
-  // At once, so that nothing is written over that was typed meanwhile.
+  // During rendering, so that text typed in between is not overwritten.
   if (before !== shown) {
     setBefore(shown)
     show(shown)
@@ -50,7 +50,7 @@ export function WrittenInput<V extends Value>(props: Props<V>) {
   }
   function end(): boolean {
     const none = text.trim() === ''
-    // What nobody has touched is as it was, even when it cannot be read.
+    // An untouched value stays, even if it cannot be parsed.
     const next = text === shown ? value : none ? null : read(text)
     const whole = next !== null || none
     if (whole) change(next)
@@ -69,7 +69,7 @@ export function WrittenInput<V extends Value>(props: Props<V>) {
         if (event.key === 'Escape') show(shown)
         const saves = event.key === 's' && (event.ctrlKey || event.metaKey)
         const ends = event.key === 'Enter' && !event.nativeEvent.isComposing
-        // A form goes on with a whole value only.
+        // A form is submitted with a complete value only.
         if ((saves || ends) && !end()) event.preventDefault()
       }}
     >

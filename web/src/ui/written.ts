@@ -1,4 +1,4 @@
-/** The fields of a record whose values are not those of another one: what has been written since. */
+/** The fields of a record whose values differ from those of another one. */
 export function written<Fields extends object>(now: Fields, before: Partial<Fields>): Partial<Fields> {
   const differs = (field: string, value: unknown) =>
     JSON.stringify(value) !== JSON.stringify(before[field as keyof Fields])

@@ -113,8 +113,8 @@ export const app: typeof english = {
     invalid_format: 'Das Format stimmt nicht.',
     invalid_type: 'Das Format stimmt nicht.',
     invalid_characters: 'Das enthält Zeichen, die nicht gespeichert werden können.',
-    unknown_value: 'Das ist keiner der möglichen Werte.',
-    unknown_time_zone: 'Diese Zeitzone gibt es nicht.',
+    unknown_value: 'Wählen Sie einen der angebotenen Werte.',
+    unknown_time_zone: 'Diese Zeitzone gibt es nicht. Wählen Sie eine aus der Liste.',
     not_found: 'Diesen Eintrag gibt es nicht mehr. Wählen Sie einen anderen.',
     not_allowed: 'Das ist hier nicht möglich.',
     taken: 'Das wird schon verwendet.',
@@ -126,7 +126,7 @@ export const app: typeof english = {
     before_start: 'Das Ende muss nach dem Beginn liegen.',
     invalid_interval: 'Das Ende muss nach dem Beginn liegen.',
     overlapping_intervals: 'Diese Zeiten überschneiden sich mit anderen des Tages.',
-    invalid_url: 'An diese Adresse lässt sich nichts senden. Richtig ist etwa https://example.com/hooks/crm.',
+    invalid_url: 'Diese Adresse ist nicht gültig. Richtig ist etwa https://example.com/hooks/crm.',
     url_not_allowed:
       'Diese Adresse ist nicht öffentlich. Der Betreiber kann private Netze mit WEBHOOK_ALLOWED_NETWORKS erlauben.',
   },
@@ -146,7 +146,7 @@ export const app: typeof english = {
   no_number: (form: string) => `Geben Sie eine Zahl wie ${form} ein.`,
   choose_one: 'Wählen Sie einen Eintrag aus der Liste.',
   time_letters: 'HH:MM',
-  /** The parts of a day as the form of one is told: DD/MM/YYYY. */
+  /** The letters in the pattern of a day: DD/MM/YYYY. */
   day_letters: { day: 'TT', month: 'MM', year: 'JJJJ' },
   not_saved: (label: string, value: string, why: string) =>
     `${label} wurde nicht gespeichert (${value}): ${why}`,

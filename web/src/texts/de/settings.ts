@@ -9,7 +9,7 @@ export const settings: typeof english = {
     developers: 'Für Entwickler',
     elsewhere: 'Weiteres',
   },
-  places: {
+  pages: {
     profile: { label: 'Profil', text: 'Name, E-Mail, Passwort, Sprache, Sitzungen' },
     workspace: { label: 'Allgemein', text: 'Name und Währung' },
     members: { label: 'Mitglieder', text: 'Wer hier als was arbeitet; Einladungen' },

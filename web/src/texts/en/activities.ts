@@ -1,4 +1,4 @@
-/** What the pages of activities say. */
+/** The texts of activities. */
 export const activities = {
   switch: 'Which activities',
   shows: { today: 'Today', overdue: 'Overdue', upcoming: 'Upcoming', done: 'Done', all: 'All' },

@@ -1,4 +1,4 @@
-/** What the frame and the pieces that every page shares say. */
+/** The texts of the frame and of what every page shares. */
 export const app = {
   name: 'Rapport',
   home: 'Home',
@@ -90,7 +90,7 @@ export const app = {
   waiting: 'Waiting for the service',
   crashed: 'This page has failed',
   crashed_text:
-    'What you saved is safe. Load the page again; if it fails again, tell whoever runs this service.',
+    'What you saved is safe. Load the page again; if it fails again, tell the operator of this service.',
   reload: 'Load again',
   problems: {
     unreachable: 'The service cannot be reached. Check the connection and try again.',
@@ -112,8 +112,8 @@ export const app = {
     invalid_format: 'This does not have the right form.',
     invalid_type: 'This does not have the right form.',
     invalid_characters: 'This has characters that cannot be stored.',
-    unknown_value: 'This is none of the possible values.',
-    unknown_time_zone: 'This is no time zone.',
+    unknown_value: 'Choose one of the offered values.',
+    unknown_time_zone: 'This is not a time zone. Choose one from the list.',
     not_found: 'This record is gone. Choose another one.',
     not_allowed: 'This is not possible here.',
     taken: 'This is in use already.',
@@ -125,9 +125,9 @@ export const app = {
     before_start: 'The end must be after the start.',
     invalid_interval: 'The end must be after the start.',
     overlapping_intervals: 'These hours overlap others of the day.',
-    invalid_url: 'This is no address that requests can be sent to, such as https://example.com/hooks/crm.',
+    invalid_url: 'This is not a valid address. Use one such as https://example.com/hooks/crm.',
     url_not_allowed:
-      'This address is not public. Whoever runs the service can allow private networks by WEBHOOK_ALLOWED_NETWORKS.',
+      'This address is not public. The operator of the service can allow private networks by WEBHOOK_ALLOWED_NETWORKS.',
   },
   /** The same where the service tells the limits. */
   field_limits: {
@@ -146,11 +146,11 @@ export const app = {
   no_number: (form: string) => `Enter a number such as ${form}.`,
   choose_one: 'Choose one from the list.',
   time_letters: 'HH:MM',
-  /** The parts of a day as the form of one is told: DD/MM/YYYY. */
+  /** The letters in the pattern of a day: DD/MM/YYYY. */
   day_letters: { day: 'DD', month: 'MM', year: 'YYYY' },
   not_saved: (label: string, value: string, why: string) => `${label} was not saved (${value}): ${why}`,
   field_gone: 'The field went away before that.',
-  views_full: 'There are as many saved views as can be. Delete one first.',
+  views_full: 'No more views can be saved. Delete one first.',
   palette: 'Search or go to',
   palette_placeholder: 'Search records, or type a command',
   palette_empty: 'Nothing found.',

@@ -1,4 +1,4 @@
-/** What the calendar, appointments and booking pages say. */
+/** The texts of the calendar, appointments and booking pages. */
 export const calendar = {
   switch: 'How much is shown',
   shows: { month: 'Month', week: 'Week', day: 'Day', list: 'List' },
@@ -41,7 +41,7 @@ export const calendar = {
   cancel: 'Cancel appointment',
   cancel_question: (title: string) => `Cancel ${title}?`,
   cancel_text:
-    'Its time becomes free, and whoever listens to events is told. A cancelled appointment cannot be scheduled again.',
+    'Its time becomes free, and receivers of events are notified. A cancelled appointment cannot be scheduled again.',
   cancelled: (title: string) => `${title} is cancelled`,
   page_title: 'Title',
   slug: 'Address',

@@ -1,4 +1,4 @@
-/** What the board, the table and the pages of deals say. */
+/** The texts of deals. */
 export const deals = {
   stages: {
     new_lead: 'New lead',

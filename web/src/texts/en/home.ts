@@ -1,4 +1,4 @@
-/** What the home page says. In sentences, {name} is where the record's name stands. */
+/** The texts of the home page. {name} is the name of the record. */
 export const home = {
   // Figures.
   figures: 'Figures',
@@ -71,7 +71,7 @@ export const home = {
   step_deal: 'Create your first deal',
   step_deal_text: 'What you may sell, its value and its stage. The pipeline is the sum of all deals.',
   step_webhook: 'Connect a webhook',
-  step_webhook_text: 'Other systems are told of every change, signed and with retries.',
+  step_webhook_text: 'Other systems get every change, signed and with retries.',
   create_webhook: 'Create webhook',
   done: 'Done',
 }

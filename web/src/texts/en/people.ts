@@ -2,7 +2,7 @@ const seconds = (n: number) => (n === 1 ? '1 second' : `${n} seconds`)
 const minutes = (n: number) => (n === 1 ? '1 minute' : `${n} minutes`)
 const wait = (s: number) => (s < 90 ? seconds(s) : minutes(Math.ceil(s / 60)))
 
-/** What the pages for who is not signed in say. */
+/** The texts of the pages without a session. */
 export const people = {
   name: 'Your name',
   email: 'E-mail',
@@ -19,14 +19,14 @@ export const people = {
   sign_in_title: 'Sign in',
   sign_in: 'Sign in',
   wrong: 'The e-mail or the password is wrong.',
-  forgotten: 'Forgotten the password? Whoever runs this service can make a link for a new one.',
+  forgotten: 'Forgotten the password? The operator of this service can create a link for a new one.',
   setup_needed: 'Nobody has an account yet',
   setup_needed_text:
     'The terminal in which the service was started shows a link to create the first one. Open that link.',
   setup_title: 'Create your account',
   setup_text: 'You are the first one here. You will own the workspace, and can invite others.',
   setup_action: 'Create account and workspace',
-  setup_over: 'This link is not valid any more. Start the service again to get a new one.',
+  setup_over: 'This link is no longer valid. Start the service again to get a new one.',
   setup_done: 'This service is set up',
   setup_done_text: 'Somebody has an account already. Sign in, or ask for an invitation.',
   workspace_name: 'Name of the workspace',

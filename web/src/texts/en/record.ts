@@ -61,7 +61,7 @@ const actors: Record<string, string> = {
   service: 'The service',
 }
 
-/** What the pieces of all record pages say. */
+/** The texts that all records share. */
 export const record = {
   fields,
   actors,

@@ -1,6 +1,6 @@
 const two = (n: number) => String(n).padStart(2, '0')
 
-/** What the settings say. */
+/** The texts of the settings. */
 export const settings = {
   groups: {
     yours: 'Yours',
@@ -8,7 +8,7 @@ export const settings = {
     developers: 'Developers',
     elsewhere: 'More',
   },
-  places: {
+  pages: {
     profile: { label: 'Profile', text: 'Name, e-mail, password, language, sessions' },
     workspace: { label: 'General', text: 'Name and currency' },
     members: { label: 'Members', text: 'Who works here, as what; invitations' },
@@ -79,7 +79,8 @@ export const settings = {
     `You will be: ${role}. You cannot take that back yourself; somebody else has to.`,
   own_role: 'Change role',
   last_owner: 'A workspace keeps at least one owner. Make somebody else an owner first.',
-  owners_only: 'Only owners make, change and remove owners, and nobody gives more than the own role allows.',
+  owners_only:
+    'Only owners make, change and remove owners, and nobody can grant more than their own role allows.',
   invite: 'Invite',
   create_invitation: 'Create invitation',
   invitation_title: 'Link of the invitation',
@@ -114,7 +115,7 @@ export const settings = {
   last_day: 'Last day',
   key_status: { active: 'Active', revoked: 'Revoked', expired: 'Expired' },
   create_key: 'Create API key',
-  key_name_text: 'What uses it, such as: website form.',
+  key_name_text: 'The program that uses it, such as: website form.',
   no_keys: 'No API keys yet. A key lets a program read and write this workspace.',
   key_title: 'Your new API key',
   key_text: 'This is the only time it is shown. Keep it where secrets are kept.',
@@ -250,10 +251,10 @@ export const settings = {
       name: 'TLS failed',
       hint: 'The certificate is expired, of another host, or not trusted. Check it with a browser.',
     },
-    protocol_error: { name: 'No valid HTTP', hint: 'What came back is no HTTP answer. Is the port right?' },
+    protocol_error: { name: 'No valid HTTP', hint: 'The answer is not HTTP. Check the port.' },
     address_blocked: {
       name: 'Address not allowed',
-      hint: 'The host leads to a private network. Whoever runs this service can allow it by WEBHOOK_ALLOWED_NETWORKS.',
+      hint: 'The host leads to a private network. The operator of this service can allow it by WEBHOOK_ALLOWED_NETWORKS.',
     },
     redirect_not_followed: {
       name: 'Redirect not followed',

@@ -37,7 +37,7 @@ const actions: Record<string, string> = {
   reset_link_made: 'made a link for a new password of',
 }
 
-/** What the trash and the audit log say. */
+/** The texts of the trash and the audit log. */
 export const trash = {
   kinds,
   // The trash.
@@ -57,7 +57,7 @@ export const trash = {
   erase_one: (name: string) => `Delete ${name} for good`,
   erase_title: (name: string) => `Delete ${name} for good?`,
   erase_text:
-    'The record goes at once, and nothing brings it back. Its data also goes from the audit log, the events and the delivery log; receivers of webhooks are told that it was deleted.',
+    'The record goes at once, and nothing brings it back. Its data also goes from the audit log, the events and the delivery log; receivers of webhooks get an event that it was deleted.',
   erase_contact_text:
     'All notes of this contact go too. In the deals, activities and appointments that refer to it, the name, e-mail and phone numbers become [erased], also in their history.',
   erase_kept: 'Backups and what receivers were sent stay as they are.',

@@ -7,7 +7,7 @@ import { serviceAnswers } from './loading.ts'
 import { ProblemNote } from './problems.tsx'
 import { useTitle } from './title.ts'
 
-/** While the program of a page is loaded. */
+/** Shown while the chunk of a page loads. */
 export function Waiting() {
   const t = useTexts()
   return (
@@ -17,7 +17,7 @@ export function Waiting() {
   )
 }
 
-/** An address that is nothing. */
+/** The page of an unknown address. */
 export function NotFound() {
   const t = useTexts()
   useTitle(t.app.not_found)
@@ -39,12 +39,12 @@ export function NotFound() {
 const again_ms = 2000
 const reload = () => window.location.reload()
 
-/** A page whose program has failed, or that could not be loaded. */
+/** A page that has failed, or whose chunk could not be loaded. */
 export function Crashed({ error }: { error: unknown }) {
   const t = useTexts()
   const away = error instanceof Problem && error.code === 'unreachable'
   useTitle(away ? t.app.waiting : t.app.crashed)
-  // What was loaded before stays usable meanwhile, by the rail; this page comes by itself.
+  // Loaded pages stay usable by the rail. This page reloads when the service answers.
   useEffect(() => {
     if (!away) return
     const timer = setInterval(async () => (await serviceAnswers()) && reload(), again_ms)

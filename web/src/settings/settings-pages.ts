@@ -16,7 +16,7 @@ import { useTexts } from '../texts/texts.ts'
 
 type Name = 'profile' | 'workspace' | 'members' | 'keys' | 'webhooks' | 'deliveries'
 type Elsewhere = 'audit_log' | 'booking_pages' | 'trash' | 'docs'
-export type Place = {
+export type SettingsEntry = {
   name: Name | Elsewhere
   to: string
   icon: Icon
@@ -25,18 +25,18 @@ export type Place = {
   away: boolean
 }
 
-const groups: { name: 'yours' | 'workspace_group' | 'developers' | 'elsewhere'; places: Known[] }[] = [
-  { name: 'yours', places: [{ name: 'profile', to: '/settings/profile', icon: PersonIcon }] },
+const groups: { name: 'yours' | 'workspace_group' | 'developers' | 'elsewhere'; pages: Known[] }[] = [
+  { name: 'yours', pages: [{ name: 'profile', to: '/settings/profile', icon: PersonIcon }] },
   {
     name: 'workspace_group',
-    places: [
+    pages: [
       { name: 'workspace', to: '/settings/workspace', icon: GearIcon, scope: 'workspace:read' },
       { name: 'members', to: '/settings/members', icon: PeopleIcon, scope: 'members:read' },
     ],
   },
   {
     name: 'developers',
-    places: [
+    pages: [
       { name: 'keys', to: '/settings/keys', icon: KeyIcon, scope: 'keys:read' },
       { name: 'webhooks', to: '/settings/webhooks', icon: BellIcon, scope: 'webhooks:read' },
       { name: 'deliveries', to: '/settings/deliveries', icon: LogIcon, scope: 'webhooks:read' },
@@ -44,7 +44,7 @@ const groups: { name: 'yours' | 'workspace_group' | 'developers' | 'elsewhere'; 
   },
   {
     name: 'elsewhere',
-    places: [
+    pages: [
       { name: 'booking_pages', to: '/booking-pages', icon: CalendarIcon, scope: 'booking_pages:read' },
       { name: 'audit_log', to: '/audit-log', icon: HistoryIcon, scope: 'audit_log:read' },
       { name: 'trash', to: '/trash', icon: TrashIcon, scope: 'trash:read' },
@@ -55,21 +55,21 @@ const groups: { name: 'yours' | 'workspace_group' | 'developers' | 'elsewhere'; 
 type Known = { name: Name | Elsewhere; to: string; icon: Icon; scope?: string }
 
 /** The pages of the settings that the role may read, in their groups. */
-export function useSettingsPlaces() {
+export function useSettingsPages() {
   const t = useTexts()
   const may = useMay()
   return groups
-    .map(({ name, places }) => ({
+    .map(({ name, pages }) => ({
       name,
       label: t.settings.groups[name],
-      places: places
+      pages: pages
         .filter(({ scope }) => !scope || may(scope))
         .map(
-          ({ name, to, icon }): Place => ({
+          ({ name, to, icon }): SettingsEntry => ({
             ...{ name, to, icon, away: name === 'docs' },
-            ...t.settings.places[name],
+            ...t.settings.pages[name],
           }),
         ),
     }))
-    .filter(({ places }) => places.length > 0)
+    .filter(({ pages }) => pages.length > 0)
 }
