@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export type Engine = (typeof engines)[number]
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-type Env = Record<string, string>
+export type Env = Record<string, string>
 
 /**
  * Calls with the environment in which tests run on an engine. PostgreSQL is started here, unless TEST_DATABASE_URL names
@@ -36,29 +36,53 @@ export async function withEngine<T>(engine: Engine, work: (env: Env) => Promise<
   }
 }
 
-// Each file is a process that loads the service: compiling it anew each time is a fifth of what they cost.
+// Each process loads the service: compiling it anew each time is a fifth of what a test file costs.
 const compiled = join(root, 'node_modules/.cache/rapport')
+
+/** What a process of tests has in its environment. */
+export function environmentOf(env: Env): Env {
+  // Set where tests of the runner itself run: it would send reports elsewhere.
+  const { NODE_TEST_CONTEXT, ...own } = process.env as Env
+  return { ...own, NODE_COMPILE_CACHE: compiled, ...env }
+}
 
 // Whoever ends the command ends the tests; what was started for them is then taken away as ever.
 const signals = ['SIGINT', 'SIGTERM'] as const
+const running = new Set<ChildProcess>()
+let ended: NodeJS.Signals | undefined
 
-/** Runs Node in a group of its own, whose processes end with this one; returns its exit code. */
-export async function runNode(words: string[], env: Env): Promise<number | null> {
-  const child = spawn(process.execPath, words, {
-    cwd: root,
-    env: { ...process.env, NODE_COMPILE_CACHE: compiled, ...env },
-    stdio: ['ignore', 'inherit', 'inherit'],
-    // A group of its own, to be ended as a whole: tests start processes, which must not be left behind.
-    detached: true,
-  })
-  let ended: NodeJS.Signals | undefined
-  const end = (signal: NodeJS.Signals) => {
-    ended = signal
-    process.kill(-(child.pid as number), signal)
-  }
-  for (const signal of signals) process.on(signal, end)
-  const [code] = await once(child, 'exit')
-  for (const signal of signals) process.off(signal, end)
-  if (ended) throw new Error(`The tests were ended by ${ended}.`)
-  return code
+const endAll = (signal: NodeJS.Signals) => {
+  ended = signal
+  for (const child of running) endGroup(child, signal)
 }
+
+/** Ends a process that leads a group of its own, and the group: tests start processes, which must not be left behind. */
+export function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-(child.pid as number), signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** Resolves with the exit code or the signal of a process that leads a group, which ends with this one. */
+export async function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals> {
+  if (!running.size) for (const signal of signals) process.on(signal, endAll)
+  running.add(child)
+  const [code, signal] = await once(child, 'exit')
+  running.delete(child)
+  if (!running.size) for (const signal of signals) process.off(signal, endAll)
+  if (ended) throw new Error(`The tests were ended by ${ended}.`)
+  return code ?? signal
+}
+
+/** Runs Node in a group of its own, whose processes end with this one; returns its exit code or signal. */
+export const runNode = (words: string[], env: Env): Promise<number | NodeJS.Signals> =>
+  exitOf(
+    spawn(process.execPath, words, {
+      cwd: root,
+      env: environmentOf(env),
+      stdio: ['ignore', 'inherit', 'inherit'],
+      detached: true,
+    }),
+  )

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { after, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { removeScratch, settingsOf } from './engine.ts'
+import { settingsOf } from './engine.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
@@ -20,18 +20,12 @@ const environment = async (env: Env) => ({
   ...env,
 })
 
-const folders: string[] = []
-
-/** A folder that goes when the test is over, and its database after all tests of the file, when nobody uses it any more. */
+/** A folder that goes when the test is over; its database goes with those of all tests. */
 export function scratchFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  folders.push(folder)
   return folder
 }
-after(async () => {
-  for (const folder of folders) await removeScratch(folder)
-})
 
 /** Runs one command in a process of its own. `last` is the last line of its standard output. */
 export async function runRapport(words: string[], env: Env) {

@@ -1,3 +1,4 @@
+// runs: alone
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { transaction } from '../src/db/db.ts'

@@ -1,3 +1,4 @@
+// runs: alone
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'

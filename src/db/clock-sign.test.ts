@@ -1,3 +1,4 @@
+// runs: once
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { day_ms, firstSign, judge, type Known, type Reading, type Sign } from './clock-sign.ts'

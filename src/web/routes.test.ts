@@ -1,3 +1,4 @@
+// runs: once
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// runs: once
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkScreen, desk, phone, settled, startWeb, type Web } from '../web.ts'

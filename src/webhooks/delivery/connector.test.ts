@@ -1,3 +1,4 @@
+// runs: once
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { createServer as createTlsServer } from 'node:https'

@@ -1,0 +1,57 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, matchesGlob, relative, resolve } from 'node:path'
+import { type Engine, root } from '../engines.ts'
+
+const all = ['src/**/*.test.ts', 'test/**/*.test.ts', 'demo/**/*.test.ts', 'docs/**/*.test.ts']
+
+// A folder says what is about one engine alone.
+const other = { sqlite: '**/postgres/**', postgres: '**/sqlite/**' }
+
+/**
+ * What the first lines of a test file may say of how it is run: `// runs: once, alone`.
+ * - once: it opens no database, or what it states does not depend on the engine. All others run on both engines.
+ * - apart: in a process of its own, because it measures or changes what a process has.
+ * - alone: apart, and nothing runs beside it, because it measures how long something takes.
+ */
+export const marks = ['once', 'apart', 'alone'] as const
+type Mark = (typeof marks)[number]
+
+export type TestFile = { file: string; marks: Mark[] }
+
+/** The tests of an engine; only those of the files, folders and patterns, when there are any. */
+export function filesFor(engine: Engine, words: string[]): TestFile[] {
+  const everything = globSync(all, { cwd: root }).sort()
+  const asked = (word: string) => {
+    const path = relative(root, resolve(word))
+    return everything.filter((file) => file.startsWith(`${path}/`) || matchesGlob(file, path))
+  }
+  const unknown = words.filter((word) => !asked(word).length)
+  if (unknown.length) throw new Error(`There is no test ${unknown.join(', ')}.`)
+  const files = words.length ? [...new Set(words.flatMap(asked))] : everything
+  return files
+    .filter((file) => !matchesGlob(file, other[engine]))
+    .map((file) => ({ file, marks: marksOf(file) }))
+    .filter(({ marks }) => engine === 'sqlite' || !marks.includes('once'))
+}
+
+function marksOf(file: string): Mark[] {
+  const source = readFileSync(join(root, file), 'utf8')
+  const [, words] = /^(?:\/\/.*\n)*?\/\/ runs: (.*)\n/.exec(source) ?? []
+  const said = words?.split(', ') ?? []
+  const unknown = said.find((word) => !marks.includes(word as Mark))
+  if (unknown !== undefined) throw new Error(`${file} runs ${unknown}: it can be ${marks.join(', ')}.`)
+  return said as Mark[]
+}
+
+const builder = join(root, 'src/web/build.ts')
+
+/** Whether a file of these, or what it loads or starts, opens the web app, which then has to be built. */
+export function needWeb(files: TestFile[]): boolean {
+  const reached = new Set(files.map(({ file }) => join(root, file)))
+  for (const path of reached)
+    for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(/'(\.{1,2}\/[^']+\.ts)'/g)) {
+      const other = resolve(dirname(path), name)
+      if (existsSync(other)) reached.add(other)
+    }
+  return reached.has(builder)
+}

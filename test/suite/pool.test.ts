@@ -1,0 +1,68 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { after, test } from 'node:test'
+import { root } from '../engines.ts'
+import { runFiles } from './pool.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'rapport-suite-'))
+after(() => rmSync(folder, { recursive: true }))
+
+/** Runs files with these texts, in one process after the other; what they are called and how they went. */
+async function run(texts: Record<string, string>) {
+  const files = Object.entries(texts).map(([name, text]) => {
+    writeFileSync(join(folder, name), `import { after, before, test } from 'node:test'\n${text}`)
+    return { file: relative(root, join(folder, name)), marks: ['apart' as const] }
+  })
+  const lines: string[] = []
+  const tell = (line: string) => lines.push(line)
+  const outcome = await runFiles(files, {}, { tell, silence_ms: 5000, farewell_ms: 500 })
+  const named = outcome.failures.map((text) => text.replace(`${relative(root, folder)}/`, ''))
+  return { passed: outcome.passed, failures: named.sort(), said: lines.join('\n') }
+}
+
+test('a file that hangs is ended and fails with its name, and the others run', async () => {
+  const { passed, failures, said } = await run({
+    'waits.test.mjs': "test('waits', () => new Promise((resolve) => setTimeout(resolve, 60_000)))",
+    'blocks.test.mjs': "test('blocks', () => { for (;;); })",
+    'good.test.mjs': "test('passes', () => {})",
+  })
+  assert.deepEqual(failures, ['blocks.test.mjs', 'waits.test.mjs: waits'])
+  assert.equal(passed, 1)
+  assert.match(said, /told nothing for 5 s/)
+})
+
+test('a file that ends its process, cannot be loaded, or fails before or after its tests, fails with its name', async () => {
+  const { passed, failures } = await run({
+    'ends.test.mjs': "test('ends', () => process.exit(0))",
+    'loads.test.mjs': "import './nothing.mjs'",
+    'before.test.mjs': "before(() => { throw new Error('no') }); test('one', () => {})",
+    'after.test.mjs': "after(() => { throw new Error('no') }); test('two', () => {})",
+    'later.test.mjs':
+      "test('three', () => void setTimeout(() => { throw new Error('late') }, 10)); test('four', (t, done) => setTimeout(done, 100))",
+    'fails.test.mjs': "test('five', () => { throw new Error('said') })",
+  })
+  const files = new Set(failures.map((text) => /\w+\.test\.mjs/.exec(text)?.[0]))
+  assert.deepEqual(
+    [...files].sort(),
+    [
+      'after.test.mjs',
+      'before.test.mjs',
+      'ends.test.mjs',
+      'fails.test.mjs',
+      'later.test.mjs',
+      'loads.test.mjs',
+    ],
+    failures.join('\n'),
+  )
+  assert.equal(passed, 3)
+})
+
+test('what tests leave running is told, and fails', async () => {
+  const { failures } = await run({
+    'leaves.test.mjs': "test('leaves', () => void setInterval(() => {}, 1000))",
+  })
+  assert.equal(failures.length, 1)
+})
