@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { copyFile, rm } from 'node:fs/promises'
 import { readConfig } from '../src/config.ts'
 import type { Database } from '../src/db/db.ts'
+import { databaseFile } from '../src/db/engines/sqlite/open.ts'
 import { openDatabase } from '../src/db/open.ts'
 import { createDatabase, dropDatabase } from './postgres.ts'
 
@@ -37,6 +39,13 @@ export async function settingsOf(
     made.set(data_dir, url)
   }
   return { DATA_DIR: data_dir, DATABASE_URL: await url }
+}
+
+/** Puts a migrated database without any row into a data folder that has none, for tests that are not about its start. */
+export async function spareMigration(data_dir: string): Promise<void> {
+  const template = process.env.TEST_SQLITE_TEMPLATE
+  const file = databaseFile(data_dir)
+  if (engine === 'sqlite' && template && !existsSync(file)) await copyFile(template, file)
 }
 
 /** Opens a data folder's database as a program does; on SQLite it is empty until it is migrated. */

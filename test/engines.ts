@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readConfig } from '../src/config.ts'
+import { databaseFile } from '../src/db/engines/sqlite/open.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/open.ts'
 import { createDatabase, dropDatabases, startPostgres } from './postgres.ts'
@@ -16,24 +19,44 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 export type Env = Record<string, string>
 
 /**
- * Calls with the environment in which tests run on an engine. PostgreSQL is started here, unless TEST_DATABASE_URL names
- * a server; its user makes and drops databases.
+ * Calls with the environment in which tests run on an engine, with a migrated database for them to copy. PostgreSQL is
+ * started here, unless TEST_DATABASE_URL names a server; its user makes and drops databases.
  */
-export async function withEngine<T>(engine: Engine, work: (env: Env) => Promise<T>): Promise<T> {
-  if (engine === 'sqlite') return work({ TEST_ENGINE: engine })
+export const withEngine = <T>(engine: Engine, work: (env: Env) => Promise<T>): Promise<T> =>
+  engine === 'sqlite' ? withSqlite(work) : withPostgres(work)
+
+async function withSqlite<T>(work: (env: Env) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'rapport-template-'))
+  try {
+    await migrated({ DATA_DIR: folder })
+    return await work({ TEST_ENGINE: 'sqlite', TEST_SQLITE_TEMPLATE: databaseFile(folder) })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function withPostgres<T>(work: (env: Env) => Promise<T>): Promise<T> {
   const given = process.env.TEST_DATABASE_URL
   const server = given ? null : await startPostgres()
   const url = given ?? (server?.url as string)
   const template = `rapport_test_${randomBytes(4).toString('hex')}`
   try {
-    const database = await openDatabase(readConfig({ DATABASE_URL: await createDatabase(url, template) }))
-    await migrate(database)
-    await database.close()
-    return await work({ TEST_ENGINE: engine, TEST_POSTGRES_URL: url, TEST_POSTGRES_TEMPLATE: template })
+    await migrated({ DATABASE_URL: await createDatabase(url, template) })
+    return await work({
+      TEST_ENGINE: 'postgres',
+      TEST_POSTGRES_URL: url,
+      TEST_POSTGRES_TEMPLATE: template,
+    })
   } finally {
     if (server) await server.stop()
     else await dropDatabases(url, template)
   }
+}
+
+async function migrated(env: Env): Promise<void> {
+  const database = await openDatabase(readConfig(env))
+  await migrate(database)
+  await database.close()
 }
 
 // Each process loads the service: compiling it anew each time is a fifth of what a test file costs.

@@ -5,7 +5,7 @@ import type { Timing } from '../src/clock.ts'
 import { readConfig } from '../src/config.ts'
 import type { GivenClock } from '../src/db/service-clock.ts'
 import { type Role, startServer } from '../src/server.ts'
-import { removeScratch, settingsOf } from './engine.ts'
+import { removeScratch, settingsOf, spareMigration } from './engine.ts'
 import { countAnswer } from './faults/report.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
@@ -74,6 +74,7 @@ type Options = {
  */
 export async function startRapport({ clock, removal, roles, env = {}, data_dir, web_folder }: Options = {}) {
   const folder = data_dir ?? mkdtempSync(join(tmpdir(), 'rapport-test-'))
+  if (!data_dir) await spareMigration(folder)
   const config = readConfig({
     PORT: '0',
     ...(await settingsOf(folder)),
