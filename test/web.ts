@@ -37,6 +37,47 @@ function cookieOf(header: string, url: string) {
   return { name, value, url, httpOnly: true, sameSite: 'Strict' as const }
 }
 
+let shared: Promise<Browser> | undefined
+let users = 0
+
+/** The browser of this process, which its files share: each page has a profile of its own. */
+function openBrowser(): Promise<Browser> {
+  users++
+  if (shared) return shared
+  shared = chromium.launch({ executablePath: findProgram('chromium'), args: flags })
+  process.once('disconnect', async () => (await shared)?.close())
+  return shared
+}
+
+async function leaveBrowser(): Promise<void> {
+  // A worker of the suite keeps it for the next file.
+  if (--users || process.connected) return
+  const closing = shared
+  shared = undefined
+  idle.clear()
+  await (await closing)?.close()
+}
+
+const place = { locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' } as const
+// Making one takes the browser longer than most tests need it. By their options.
+const idle = new Map<string, BrowserContext[]>()
+
+const takeProfile = (options: BrowserContextOptions) => idle.get(JSON.stringify(options))?.pop()
+
+async function returnProfile(context: BrowserContext, options: BrowserContextOptions) {
+  await Promise.all(context.pages().map((page) => page.close()))
+  await context.clearCookies()
+  const key = JSON.stringify(options)
+  idle.set(key, [...(idle.get(key) ?? []), context])
+}
+
+/** Takes away what an earlier page of the profile has stored. */
+async function forget(page: Page, origin: string) {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
+  await session.detach()
+}
+
 type Options = NonNullable<Parameters<typeof startRapport>[0]> & {
   /** Whether the owner is made; else nobody has an account yet. */
   set_up?: boolean
@@ -50,12 +91,11 @@ export async function startWeb({ set_up = true, ...options }: Options = {}) {
   const web_folder = await buildWebApp(console.error)
   assert.ok(web_folder)
   const rapport: Rapport = await startRapport({ ...options, web_folder })
-  const browser: Browser = await chromium.launch({ executablePath: findProgram('chromium'), args: flags })
+  const browser = await openBrowser()
   const cookie = set_up ? await makeOwner(rapport) : ''
 
   return {
     rapport,
-    browser,
     web_folder,
     /** The owner's session, for requests beside the browser. */
     cookie: cookie.split(';')[0] as string,
@@ -69,27 +109,25 @@ export async function startWeb({ set_up = true, ...options }: Options = {}) {
         ...given
       }: BrowserContextOptions & { session?: string | null; allow?: RegExp } = {},
     ): Promise<Page> {
-      const context: BrowserContext = await browser.newContext({
-        ...desk,
-        locale: 'en-GB',
-        timezoneId: 'Europe/Berlin',
-        reducedMotion: 'reduce',
-        ...given,
-      })
-      if (session) await context.addCookies([cookieOf(session, rapport.url)])
+      const options = { ...desk, ...place, ...given }
+      const context = takeProfile(options) ?? (await browser.newContext(options))
       const page = await context.newPage()
+      await forget(page, rapport.url)
+      if (session) await context.addCookies([cookieOf(session, rapport.url)])
       // A busy machine may take long; what never comes is found all the same.
       page.setDefaultTimeout(30_000)
       const complaints = watch(page, rapport.url, allow)
       t.after(async () => {
-        await context.close()
+        await returnProfile(context, options)
         assert.deepEqual(complaints, [])
       })
       await page.goto(rapport.url + path)
       return page
     },
+    /** Instead of close(), where a test has closed the service. */
+    leaveBrowser,
     async close() {
-      await browser.close()
+      await leaveBrowser()
       await rapport.close()
     },
   }

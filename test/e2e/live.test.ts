@@ -24,7 +24,7 @@ before(async () => {
   rapport = web.rapport
 })
 after(async () => {
-  await web?.browser.close()
+  await web?.leaveBrowser()
   await rapport?.close()
   await removeScratch(data_dir)
 })
