@@ -1,3 +1,4 @@
+// runs: once
 import assert from 'node:assert/strict'
 import type { AddressInfo, Socket } from 'node:net'
 import { after, before, test } from 'node:test'

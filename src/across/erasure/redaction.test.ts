@@ -1,3 +1,4 @@
+// runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { visitorsOf } from './persons.ts'

@@ -1,3 +1,4 @@
+// runs: once
 // biome-ignore-all lint/suspicious/noExplicitAny: the document is looked at as its readers get it
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
