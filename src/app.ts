@@ -52,6 +52,7 @@ import {
 import { stageHistoryRoutes } from './resources/deals/history-routes.ts'
 import { dealsByIds } from './resources/deals/list.ts'
 import { dealRoutes } from './resources/deals/routes.ts'
+import { resources } from './resources/index.ts'
 import { version } from './version.ts'
 import { webApp } from './web/routes.ts'
 import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
@@ -171,7 +172,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   const event_names = catalogue.map((event) => event.name)
   const service = {
     ...{ db, reading, write, clock, seal, stillIn, config, scopes, event_names },
-    ...{ dispatcher, policy, streams },
+    ...{ resources, dispatcher, policy, streams },
   }
   // Every resource, one line each.
   contactRoutes(app, service)

@@ -24,6 +24,7 @@ import type { Phase } from './http/health.ts'
 import type { Peers } from './http/metrics.ts'
 import type { App } from './http/server.ts'
 import { openSharedLimiter } from './http/shared-rate-limit.ts'
+import { resources } from './resources/index.ts'
 import { version } from './version.ts'
 import { startBacklog } from './webhooks/delivery/backlog.ts'
 import { createSender } from './webhooks/delivery/deliver.ts'
@@ -145,7 +146,7 @@ export async function startServer(
       // What is removed for good is gone: never by a clock that may be wrong.
       const when = clock.mayRemove
       const { delivery_log_days, trash_days } = config
-      const trash = { db, clock, seal, trash_days, held: () => clock.removal().held }
+      const trash = { db, clock, seal, resources, trash_days, held: () => clock.removal().held }
       closing.push(
         startRetention(db, clock, delivery_log_days, onError, { ...cleaningOfLogs, ...removal, when }),
       )

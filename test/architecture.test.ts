@@ -31,8 +31,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   // A move copies tables from one engine to the other.
   { files: 'move/.*', may: 'move/.*|db/.*', packages: 'kysely|node:crypto' },
   { files: 'events/[a-z]+', may: 'events/[a-z]+|db/.*|clock', packages: 'typebox|node:util' },
-  // config for its type alone.
-  { files: 'http/.*', may: `${floor}|config`, packages: '(?!node:sqlite|undici|pg).*' },
+  // config and what a resource is for their types alone.
+  { files: 'http/.*', may: `${floor}|config|resources/resource`, packages: '(?!node:sqlite|undici|pg).*' },
 
   // What a resource is, for everybody who looks at resources; and the list of them, which arrives as an argument.
   {
@@ -40,6 +40,8 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'http/fields|events/define|db/lists/orders',
     packages: 'kysely|typebox',
   },
+  // What follows from the descriptions of all resources.
+  { files: 'resources/derived', may: 'resources/resource', packages: '' },
   { files: 'resources/index', may: `resources/resource|${resource}/resource`, packages: '' },
   // A resource as data, with its table's type.
   {
@@ -100,7 +102,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The trash and the log of audits erase what is due.
   {
     files: '(across/(audit|timeline|trash|erasure)|events/feed)/.*',
-    may: `OWN/.*|across/(trash|erasure)/.*|${floor}|resources/resource|${resource}/(schema|resource)`,
+    may: `OWN/.*|across/(trash|erasure)/.*|${floor}|resources/(resource|derived)`,
     packages: 'kysely|typebox|fastify|node:.*',
   },
 

@@ -1,18 +1,12 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import { recount } from './lists/counts.ts'
+import type { Tables } from './tables.ts'
 
 /** The tables whose records go to the trash and come back. */
-export const deletable = [
-  'companies',
-  'contacts',
-  'notes',
-  'deals',
-  'activities',
-  'booking_pages',
-  'appointments',
-] as const
-export type Deletable = (typeof deletable)[number]
+export type Deletable = {
+  [Table in keyof Tables]: Tables[Table] extends { deleted_at: unknown } ? Table : never
+}[keyof Tables]
 
 /**
  * What stands in `deleted_at` while a record goes for good, which takes several transactions: nothing brings it back, and

@@ -1,7 +1,8 @@
 import type { Db } from './db.ts'
-import { engineOf, prepare } from './statements/prepare.ts'
+import type { Deletable } from './records.ts'
+import { engineOf, perKey, prepare } from './statements/prepare.ts'
 
-export type Referable = 'companies' | 'contacts' | 'deals' | 'booking_pages'
+export type Referable = Deletable
 
 /** What the records of a table refer to, by their columns. */
 export const links = {
@@ -11,14 +12,8 @@ export const links = {
   appointments: { contact_id: 'contacts', booking_page_id: 'booking_pages' },
 } as const
 
-/** The tables and columns that refer to records of a table. */
-export const referrersOf = (target: string) =>
-  Object.entries(links).flatMap(([table, columns]) =>
-    Object.entries(columns).flatMap(([column, of]) => (of === target ? [{ table, column }] : [])),
-  )
-
 // The tables have these columns in common; the type of one stands for all.
-const live = (table: Referable, locked: boolean) =>
+const live = (table: Deletable, locked: boolean) =>
   prepare((db, p: { workspace_id: number; id: number }) => {
     const query = db
       .selectFrom(table as 'contacts')
@@ -28,20 +23,14 @@ const live = (table: Referable, locked: boolean) =>
       .where('deleted_at', 'is', null)
     return locked && engineOf(db) === 'postgres' ? query.forShare() : query
   })
-const both = (table: Referable) => ({ read: live(table, false), locked: live(table, true) })
-const queries = {
-  companies: both('companies'),
-  contacts: both('contacts'),
-  deals: both('deals'),
-  booking_pages: both('booking_pages'),
-}
+const queriesOf = perKey((table: Deletable) => ({ read: live(table, false), locked: live(table, true) }))
 
 /**
  * Whether an id names a live record of the workspace. In a transaction on PostgreSQL the row stays locked against
  * deletion until its end; SQLite has one writer anyway.
  */
-export async function isLive(db: Db, table: Referable, workspace_id: number, id: number): Promise<boolean> {
-  const query = queries[table][db.isTransaction ? 'locked' : 'read']
+export async function isLive(db: Db, table: Deletable, workspace_id: number, id: number): Promise<boolean> {
+  const query = queriesOf(table)[db.isTransaction ? 'locked' : 'read']
   return (await query(db, { workspace_id, id })).length > 0
 }
 

@@ -2,11 +2,14 @@ import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Db, Reading } from '../db/db.ts'
 import type { Seal } from '../db/seal.ts'
+import type { Resource } from '../resources/resource.ts'
 import type { StillIn } from './auth.ts'
 import type { Writer } from './write.ts'
 
 /** The running service as routes use it. app.ts makes it once; a room that needs more of it adds that to this type. */
 export type Service = {
+  /** All resources, in the order of the interface. */
+  resources: readonly Resource[]
   db: Db
   reading: Reading
   write: Writer

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { emptyTrash } from '../../src/across/trash/retention.ts'
 import { createSeal } from '../../src/db/seal.ts'
+import { resources } from '../../src/resources/index.ts'
 import { readStored, type Stored } from '../database.ts'
 import { openScratch, settingsOf } from '../engine.ts'
 import { type Rapport, startRapport } from '../harness.ts'
@@ -58,6 +59,7 @@ test('a deal that gets another contact while the old one is removed keeps it, an
     db,
     clock,
     seal: createSeal('a key for tests, of 32 characters'),
+    resources,
     trash_days: 30,
   })
   await waiting(2)

@@ -1,16 +1,20 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
-import type { Deletable } from '../../db/records.ts'
 import type { Seal } from '../../db/seal.ts'
 import type { StoredAnswer } from '../../http/idempotency.ts'
-import type { LinkedKind } from './redaction.ts'
 import type { Linked } from './references.ts'
 import { createPace } from './slices.ts'
 
 type Row = { key_id: string; path: string; idempotency_key: string; answer: string | null }
 
-/** What is erased: a record, what refers to it, and the mentions of a person. */
-type Erased = { kind: Deletable; id: number; linked: Linked; redact: (text: string) => string }
+/** What is erased: a record, what refers to it, how JSON does so, and the mentions of a person. */
+type Erased = {
+  kind: string
+  id: number
+  linked: Linked
+  mentions: readonly string[]
+  redact: (text: string) => string
+}
 
 // An answer may be long, and all that is read is decrypted.
 const slice = 20
@@ -27,18 +31,17 @@ export async function forgetAnswersOf(
   db: Db,
   seal: Seal,
   workspace_id: number,
-  { kind, id, linked, redact }: Erased,
+  { kind, id, linked, mentions, redact }: Erased,
 ): Promise<void> {
-  const refers = new RegExp(String.raw`"contact_id":${id}[,}]|"contact":\{"id":${id},`)
-  const embeds = (body: string) => kind === 'contacts' && refers.test(body)
+  const refers = (body: string) => mentions.some((text) => body.includes(text))
   const tells = (of: string, number: number) =>
-    of === kind ? number === id : (linked[of as LinkedKind]?.has(number) ?? false)
+    of === kind ? number === id : (linked.get(of)?.has(number) ?? false)
   const shows = ({ path, idempotency_key, answer }: Row) => {
     if (redact(idempotency_key) !== idempotency_key) return true
     const { body } = answer === null ? { body: '' } : (JSON.parse(seal.open(answer)) as StoredAnswer)
     const asked = decodeURI(path)
     if (body && showsDeliveries.test(asked)) return true
-    return recordsOf(asked, body).some((one) => tells(...one)) || embeds(body)
+    return recordsOf(asked, body).some((one) => tells(...one)) || refers(body)
   }
   const pace = createPace()
   let last: Pick<Row, 'key_id' | 'path' | 'idempotency_key'> = { key_id: '', path: '', idempotency_key: '' }

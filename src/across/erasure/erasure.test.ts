@@ -14,6 +14,7 @@ import { type Db, transaction } from '../../db/db.ts'
 import { normaliseText } from '../../db/lists/search.ts'
 import { going } from '../../db/records.ts'
 import { createSeal } from '../../db/seal.ts'
+import { resources } from '../../resources/index.ts'
 import { emptyTrash } from '../trash/retention.ts'
 
 const clock = turnableClock()
@@ -392,7 +393,7 @@ test('an erasure that a crash cut short anywhere cannot be undone, and is done t
   const seal = createSeal('a key for tests, of 32 characters')
   const erase = (most: number) =>
     beside(rapport.data_dir, (db) =>
-      emptyTrash({ db: cutAfter(db, most), clock, seal, trash_days: 30 }).then(
+      emptyTrash({ db: cutAfter(db, most), clock, seal, resources, trash_days: 30 }).then(
         () => true,
         (error: Error) => assert.equal(error.message, 'cut short'),
       ),

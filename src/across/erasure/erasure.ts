@@ -1,22 +1,24 @@
 import { isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { forgetSearched } from '../../db/lists/search.ts'
-import { type Deletable, going } from '../../db/records.ts'
+import { going } from '../../db/records.ts'
 import type { Seal } from '../../db/seal.ts'
 import type { Context } from '../../events/context.ts'
-import { kindOf } from '../../events/kinds.ts'
+import { createResourceOfEvent } from '../../resources/derived.ts'
+import type { Resource } from '../../resources/resource.ts'
 import { removeRecords } from '../trash/removal.ts'
 import { forgetEmptyTotals } from '../trash/totals.ts'
 import { forgetAnswersOf } from './answers.ts'
 import { findEvents, rewriteEvents, type StoredEvent } from './events.ts'
 import { redactAudit, redactLinked } from './linked.ts'
 import { personsOf } from './persons.ts'
-import { type About, erasedPayload, linked_kinds, redactedPayload, redactorOf } from './redaction.ts'
-import { findLinked, noneLinked } from './references.ts'
+import { type About, erasedPayload, persons_table, redactedPayload, redactorOf } from './redaction.ts'
+import { findLinked, mentionsOf, noneLinked } from './references.ts'
 
 export type ErasureDeps = {
   db: Db
   seal: Seal
+  resources: readonly Resource[]
   /** Ends it, by throwing, before the next step; the cleaning of another time begins again. */
   stopping?: AbortSignal
 }
@@ -27,24 +29,26 @@ export type ErasureDeps = {
  * entries that refer to it. The row goes last, so what was interrupted is found and done again from the beginning.
  */
 export async function eraseRecord(
-  { db, seal, stopping }: ErasureDeps,
+  { db, seal, resources, stopping }: ErasureDeps,
   context: Context,
-  kind: Deletable,
+  resource: Resource,
   id: number,
 ): Promise<void> {
   const { workspace_id } = context
-  const of_contact = kind === 'contacts'
-  const linked = of_contact ? await findLinked(db, workspace_id, id, stopping) : noneLinked()
-  const persons = of_contact ? await personsOf(db, workspace_id, id, linked) : []
+  const { table: kind } = resource
+  const of_person = kind === persons_table
+  const linked = of_person ? await findLinked(db, resources, workspace_id, id, stopping) : noneLinked
+  const persons = of_person ? await personsOf(db, workspace_id, id, linked) : []
   const erasure = { contact_id: id, redact: redactorOf(persons) }
   // The records first: an event that comes later is made of what they are by then.
-  if (of_contact) await redactLinked(db, workspace_id, linked, erasure)
+  if (of_person) await redactLinked(db, resources, workspace_id, linked, erasure)
 
-  const own = ({ event, record_id }: EventOf) => record_id === id && kindOf(event) === kind
+  const resourceOf = createResourceOfEvent(resources)
+  const own = ({ event, record_id }: EventOf) => record_id === id && resourceOf(event) === resource
   const about = ({ event, record_id }: EventOf): About | null => {
-    const of_kind = linked_kinds.find((one) => one === kindOf(event))
-    const by_visitor = of_kind && record_id !== null ? linked[of_kind].get(record_id) : undefined
-    return of_kind && by_visitor !== undefined ? { kind: of_kind, by_visitor } : null
+    const of = resourceOf(event)
+    const by_visitor = of && record_id !== null ? linked.get(of.table)?.get(record_id) : undefined
+    return of && by_visitor !== undefined ? { resource: of, by_visitor } : null
   }
   const concerned = (event: EventOf) => own(event) || about(event) !== null
   const seqs = await findEvents(db, workspace_id, concerned, stopping)
@@ -57,15 +61,17 @@ export async function eraseRecord(
   const moment = { now_ms: context.now_ms, elapsed_ms: context.elapsed() }
   await rewriteEvents(db, workspace_id, seqs, rewrite, moment)
   // After the events: a delivery shows what they are by then.
-  await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, redact: erasure.redact })
-  if (of_contact) {
-    await forgetEmptyTotals(db, workspace_id)
+  const { references, embeddings } = mentionsOf(resources, id)
+  const mentions = of_person ? [...references, ...embeddings] : []
+  await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, mentions, redact: erasure.redact })
+  if (of_person) {
+    await forgetEmptyTotals(db, resources, workspace_id)
     // Last of all that is about the contact: by the audit log it is known what else the person was called.
-    await redactAudit(db, workspace_id, linked, erasure)
-    // Before the row goes: while it is there, what was interrupted is done again.
-    await forgetSearched(db)
+    await redactAudit(db, resources, workspace_id, linked, erasure)
   }
-  await removeRecords(db, context, kind, [id], 'erased', stopping)
+  // Before the row goes: while it is there, what was interrupted is done again.
+  if ('search_text' in resource.hidden) await forgetSearched(db)
+  await removeRecords(db, context, resources, { resource, ids: [id], action: 'erased' }, stopping)
 }
 
 type EventOf = { event: string; record_id: number | null }
@@ -74,12 +80,7 @@ type EventOf = { event: string; record_id: number | null }
  * Begins the erasure of a record in the trash: from here on nothing brings it back, and what is left after a crash is
  * done by the cleaning. False when it is not in the trash.
  */
-export async function beginErasure(
-  tx: Db,
-  workspace_id: number,
-  kind: Deletable,
-  id: number,
-): Promise<boolean> {
+export async function beginErasure(tx: Db, workspace_id: number, kind: string, id: number): Promise<boolean> {
   const begun = await tx
     .updateTable(kind as 'contacts')
     .set({ deleted_at: going.erasing })

@@ -1,13 +1,15 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
 import { recount } from '../../db/lists/counts.ts'
+import { indexValues, type Valued } from '../../db/lists/field-values.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
-import { type Erasure, type LinkedKind, linked_kinds, redactedFields, redactedTexts } from './redaction.ts'
+import { countedFields, type Resource } from '../../resources/resource.ts'
+import { type About, type Erasure, linkedResources, redactedFields, redactedTexts } from './redaction.ts'
 import type { Linked } from './references.ts'
 import { entriesOf } from './slices.ts'
 
-type Row = Record<string, unknown> & { id: number; type?: string; deleted_at: string | null }
+type Row = Record<string, unknown> & { id: number; deleted_at: string | null }
 
 const batch = 200
 const batches = (ids: readonly number[]) =>
@@ -20,41 +22,61 @@ const batches = (ids: readonly number[]) =>
  */
 export async function redactLinked(
   db: Db,
+  resources: readonly Resource[],
   workspace_id: number,
   linked: Linked,
   erasure: Erasure,
 ): Promise<void> {
-  for (const kind of linked_kinds)
-    for (const ids of batches([...linked[kind].keys()].sort((a, b) => a - b)))
+  for (const resource of linkedResources(resources)) {
+    const of_resource = linked.get(resource.table) ?? new Map()
+    for (const ids of batches([...of_resource.keys()].sort((a, b) => a - b)))
       await transaction(db, async (tx) => {
         const { rows } = await sql<Row>`
-          SELECT * FROM ${sql.table(kind)}
+          SELECT * FROM ${sql.table(resource.table)}
           WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)})
           ORDER BY id ${engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``}`.execute(tx)
         for (const row of rows) {
-          const by_visitor = linked[kind].get(row.id) ?? false
-          await redactRow(tx, workspace_id, kind, row, redactedTexts(row, erasure, { kind, by_visitor }))
+          const about = { resource, by_visitor: of_resource.get(row.id) ?? false }
+          await redactRow(tx, workspace_id, row, erasure, about)
         }
       })
+  }
 }
 
 async function redactRow(
   tx: Db,
   workspace_id: number,
-  kind: LinkedKind,
   row: Row,
-  texts: Record<string, string | null>,
+  erasure: Erasure,
+  about: About,
 ): Promise<void> {
-  const sorted = kind === 'deals' && texts.name ? { sort_name: sortName(texts.name) } : {}
-  const set = Object.entries({ ...texts, ...sorted }).map(([name, text]) => sql`${sql.ref(name)} = ${text}`)
-  if (!set.length) return
+  const { table, columns, sort_name } = about.resource
+  const encoded = Object.keys(columns).filter((name) => columns[name]?.encoding === 'json')
+  const before: Record<string, unknown> = { ...row }
+  for (const name of encoded) before[name] = JSON.parse(String(row[name]))
+  const changed = redactedTexts(before, erasure, about)
+  const names = Object.keys(changed)
+  if (!names.length) return
+  const after = { ...before, ...changed }
+  const set = names.map((name) => {
+    const value = encoded.includes(name) ? JSON.stringify(after[name]) : after[name]
+    return sql`${sql.ref(name)} = ${value}`
+  })
+  if (sort_name.some((name) => name in changed))
+    set.push(sql`sort_name = ${sortName(...sort_name.map((name) => String(after[name])))}`)
   // Without a new updated_at: nobody has changed the record, and nobody is told.
-  await sql`UPDATE ${sql.table(kind)} SET ${sql.join(set)}
+  await sql`UPDATE ${sql.table(table)} SET ${sql.join(set)}
     WHERE workspace_id = ${workspace_id} AND id = ${row.id}`.execute(tx)
-  // Live appointments are counted by their type.
-  if (texts.type && row.deleted_at === null)
-    await recount(tx, workspace_id, kind, ['type'], { type: row.type }, { type: texts.type })
+  if ('tags' in changed || 'custom_fields' in changed)
+    await indexValues(tx, table as Valued, workspace_id, row.id, valuesOf(before), valuesOf(after))
+  // Live records are counted by some texts, such as the type of an appointment.
+  const counted = countedFields(about.resource).filter((name) => name in changed)
+  if (counted.length && row.deleted_at === null)
+    await recount(tx, workspace_id, table, counted, before, after)
 }
+
+const valuesOf = ({ tags, custom_fields }: { tags?: unknown; custom_fields?: unknown }) =>
+  ({ tags, custom_fields }) as Parameters<typeof indexValues>[4]
 
 /**
  * Takes the person out of what the audit log tells of these records. Those that visitors booked come last and all at once:
@@ -62,27 +84,31 @@ async function redactRow(
  */
 export async function redactAudit(
   db: Db,
+  resources: readonly Resource[],
   workspace_id: number,
   linked: Linked,
   erasure: Erasure,
 ): Promise<void> {
-  const redact = (tx: Db, kind: LinkedKind, ids: readonly number[], by_visitor: boolean) =>
-    redactEntries(tx, workspace_id, kind, ids, (fields) =>
-      redactedFields(fields, erasure, { kind, by_visitor }),
+  const redact = (tx: Db, about: About, ids: readonly number[]) =>
+    redactEntries(tx, workspace_id, about.resource.table, ids, (fields) =>
+      redactedFields(fields, erasure, about),
     )
-  const idsOf = (kind: LinkedKind, by_visitor: boolean) =>
-    [...linked[kind]].flatMap(([id, visitors]) => (visitors === by_visitor ? [id] : []))
-  for (const kind of linked_kinds)
-    for (const ids of batches(idsOf(kind, false))) await transaction(db, (tx) => redact(tx, kind, ids, false))
+  const idsOf = (kind: string, by_visitor: boolean) =>
+    [...(linked.get(kind) ?? [])].flatMap(([id, visitors]) => (visitors === by_visitor ? [id] : []))
+  for (const resource of linkedResources(resources))
+    for (const ids of batches(idsOf(resource.table, false)))
+      await transaction(db, (tx) => redact(tx, { resource, by_visitor: false }, ids))
   await transaction(db, async (tx) => {
-    for (const ids of batches(idsOf('appointments', true))) await redact(tx, 'appointments', ids, true)
+    for (const resource of linkedResources(resources))
+      for (const ids of batches(idsOf(resource.table, true)))
+        await redact(tx, { resource, by_visitor: true }, ids)
   })
 }
 
 async function redactEntries(
   tx: Db,
   workspace_id: number,
-  kind: LinkedKind,
+  kind: string,
   ids: readonly number[],
   without: (fields: Record<string, unknown>) => object,
 ): Promise<void> {

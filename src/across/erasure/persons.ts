@@ -14,12 +14,7 @@ const fieldsOf = ({ before, after }: Sides) =>
  * What a contact is known by: as it is, as the audit log knows it from before (people marry, and change their numbers),
  * and as a visitor wrote who booked with its e-mail. None once its row is gone.
  */
-export async function personsOf(
-  db: Db,
-  workspace_id: number,
-  id: number,
-  { appointments }: Linked,
-): Promise<Person[]> {
+export async function personsOf(db: Db, workspace_id: number, id: number, linked: Linked): Promise<Person[]> {
   const row = await db
     .selectFrom('contacts')
     .select(known_by)
@@ -36,6 +31,7 @@ export async function personsOf(
     const person = Object.fromEntries(known_by.map((field) => [field, before[field] ?? known[field]]))
     return known_by.some((field) => before[field]) ? [person as Person] : []
   })
+  const appointments = linked.get('appointments') ?? []
   const booked = [...appointments].flatMap(([one, by_visitor]) => (by_visitor ? [one] : []))
   const notes = (await sidesOf(db, workspace_id, 'appointments', booked, ['notes'])).map(({ notes }) => notes)
   return [row, ...former, ...notes.flatMap((text) => (typeof text === 'string' ? visitorsOf(text) : []))]

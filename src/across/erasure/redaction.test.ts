@@ -1,8 +1,29 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Type } from 'typebox'
+import {
+  CustomFields,
+  CustomFieldsInput,
+  nullableObject,
+  OptionalId,
+  Tags,
+  TagsInput,
+  Text,
+} from '../../http/fields.ts'
+import { activities } from '../../resources/activities/resource.ts'
+import { appointments } from '../../resources/appointments/resource.ts'
+import { deals } from '../../resources/deals/resource.ts'
+import { defineResource, type Resource } from '../../resources/resource.ts'
 import { visitorsOf } from './persons.ts'
-import { erasedPayload, redactedPayload, redactedTexts, redactorOf } from './redaction.ts'
+import {
+  erasedPayload,
+  linkedResources,
+  redactedFields,
+  redactedPayload,
+  redactedTexts,
+  redactorOf,
+} from './redaction.ts'
 
 const nobody = { first_name: null, last_name: null, email: null, phone: null, mobile: null }
 const ana = {
@@ -70,20 +91,48 @@ test('free texts alone are redacted, and stay within their length', () => {
   }
   const changed = redactedTexts(fields, { redact: bo }, deal)
   assert.deepEqual(Object.keys(changed), ['name'])
-  assert.equal(changed.name?.length, 255)
-  assert.match(changed.name ?? '', /^\[erased\] \[erased\]/)
+  assert.equal(String(changed.name).length, 255)
+  assert.match(String(changed.name), /^\[erased\] \[erased\]/)
   const task = redactorOf([{ ...nobody, last_name: 'Task' }])
-  for (const [kind, without] of [
-    ['activities', {}],
-    ['appointments', { type: '[erased]' }],
+  for (const [resource, without] of [
+    [activities, {}],
+    [appointments, { type: '[erased]' }],
   ] as const)
-    assert.deepEqual(redactedTexts({ type: 'task' }, { redact: task }, { kind, by_visitor: false }), without)
+    assert.deepEqual(
+      redactedTexts({ type: 'task' }, { redact: task }, { resource, by_visitor: false }),
+      without,
+    )
+})
+
+test('of any resource that refers to a contact, every personal text, tag and custom field is redacted', () => {
+  const product: Resource = defineResource({
+    table: 'products',
+    noun: 'product',
+    title: { fields: ['name'] },
+    columns: {
+      name: { shown: Text(255), personal: true },
+      code: { shown: Text(64), personal: false },
+      buyer_id: { shown: OptionalId(), refers_to: 'contacts' },
+      buyer: { shown: nullableObject(Type.Object({})), embeds: { by: 'buyer_id', fields: ['first_name'] } },
+      tags: { shown: Tags(), taken: TagsInput(), encoding: 'json', personal: true },
+      custom_fields: { shown: CustomFields(), taken: CustomFieldsInput(), encoding: 'json', personal: true },
+    },
+  })
+  assert.deepEqual(linkedResources([deals, product]), [deals, product])
+  const fields = {
+    ...{ name: 'For Ana', code: 'Ana', buyer_id: 42, buyer: { id: 42, first_name: 'Ana' } },
+    ...{ tags: ['Ana', 'ana', 'vip'], custom_fields: { by: 'Ana Ruiz', seats: 3 } },
+  }
+  assert.deepEqual(redactedFields(fields, erasure, { resource: product, by_visitor: false }), {
+    ...{ name: 'For [erased]', code: 'Ana', buyer_id: 42, buyer: null },
+    ...{ tags: ['[erased]', 'vip'], custom_fields: { by: '[erased] Ruiz', seats: 3 } },
+  })
 })
 
 const now = '2026-11-21T08:30:00.000Z'
 const event = { id: 'evt_1', event: 'deal.updated', timestamp: '2026-11-20T08:30:00.000Z' }
 const erasure = { contact_id: 42, redact }
-const deal = { kind: 'deals', by_visitor: false } as const
+const deal = { resource: deals, by_visitor: false }
 
 test('the payload of an erased record tells which one it was, and that it was erased, twice as once', () => {
   const payload = JSON.stringify({
@@ -123,7 +172,7 @@ test('a payload that refers to an erased contact loses the person, and what says
   assert.equal(redactedPayload(other, now, erasure, deal), other)
   const said = { notes: 'I am 40', cancel_reason: 'Too late' }
   const visit = JSON.stringify({ ...event, data: { id: 1, title: 'Demo', ...said }, previous: said })
-  const meeting = { kind: 'appointments', by_visitor: false } as const
+  const meeting = { resource: appointments, by_visitor: false }
   assert.equal(redactedPayload(visit, now, erasure, meeting), visit)
   const { data: left, previous } = JSON.parse(
     redactedPayload(visit, now, erasure, { ...meeting, by_visitor: true }),

@@ -1,3 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
+import { longestText, referrersOf } from '../../resources/derived.ts'
+import type { Resource } from '../../resources/resource.ts'
+
 /** What a person is known by, of now and of before. */
 export type Person = {
   first_name: string | null
@@ -68,18 +72,13 @@ export function redactorOf(persons: readonly Person[]): (text: string) => string
   return (text) => text.replaceAll(mention, erased)
 }
 
-/** The kinds of records that may be about a contact. */
-export const linked_kinds = ['deals', 'activities', 'appointments'] as const
-export type LinkedKind = (typeof linked_kinds)[number]
+/** The table of the records that are persons. */
+export const persons_table = 'contacts'
 
-// Which fields are a person's own words, and how long they may be (contract: free texts).
-const free_texts: Record<LinkedKind, Record<string, number>> = {
-  deals: { name: 255, source: 255, priority: 64, lost_reason: 255 },
-  activities: { subject: 255, body: 65_535, outcome: 255 },
-  appointments: { title: 255, type: 64, location: 255, notes: 65_535, cancel_reason: 255 },
-}
-// What a visitor typed is personal as a whole, whoever it names.
-const visitor_texts = ['notes', 'cancel_reason']
+/** The resources whose records may be about a person: they refer to one. */
+export const linkedResources = (resources: readonly Resource[]): Resource[] => [
+  ...new Set(referrersOf(resources, persons_table).map(({ resource }) => resource)),
+]
 
 type Fields = Record<string, unknown>
 
@@ -88,33 +87,55 @@ export type Erasure = {
   contact_id: number
   redact: (text: string) => string
 }
-/** What is told: a record of which kind, and whether a visitor booked it (an appointment). */
-export type About = { kind: LinkedKind; by_visitor: boolean }
+/** What is told: a record of which resource, and whether a visitor booked it. */
+export type About = { resource: Resource; by_visitor: boolean }
 
-/** The texts of a record's fields that tell of the person, as they are without it; empty when none does. */
+/** The personal fields of a record that tell of the person, as they are without it; empty when none does. */
 export function redactedTexts(
   fields: Fields,
   { redact }: Pick<Erasure, 'redact'>,
-  { kind, by_visitor }: About,
-): Record<string, string | null> {
-  const changed: Record<string, string | null> = {}
-  for (const [name, limit] of Object.entries(free_texts[kind])) {
-    const text = fields[name]
-    if (typeof text !== 'string') continue
-    const whole = by_visitor && visitor_texts.includes(name)
-    const without = whole ? null : redact(text)
-    if (without !== text) changed[name] = without?.slice(0, limit).toWellFormed() ?? null
+  { resource, by_visitor }: About,
+): Fields {
+  const changed: Fields = {}
+  for (const [name, column] of Object.entries(resource.columns)) {
+    const value = fields[name]
+    if (!column.personal || value === undefined || value === null) continue
+    // What a visitor typed is personal as a whole, whoever it names.
+    const whole = by_visitor && column.personal === 'visitor'
+    const longest = longestText(column)
+    const without = whole ? null : redactedValue(value, (text) => cut(redact(text), text, longest))
+    if (!isDeepStrictEqual(without, value)) changed[name] = without
   }
   return changed
+}
+
+// The mark may be longer than the name.
+const cut = (text: string, before: string, longest: number | undefined) =>
+  text === before ? text : text.slice(0, longest).toWellFormed()
+
+/** A text, the tags or the custom fields without the person. */
+function redactedValue(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === 'string') return redact(value)
+  if (Array.isArray(value)) return [...new Set(value.map((one) => redactedValue(one, redact)))]
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, redactedValue(one, redact)]))
 }
 
 /** Fields of a record that refers to the person, as JSON keeps them, without the person. */
 export function redactedFields(fields: Fields, erasure: Erasure, about: About): Fields {
   const without: Fields = { ...fields, ...redactedTexts(fields, erasure, about) }
-  const { contact } = fields as { contact?: { id?: unknown } | null }
-  if (contact?.id === erasure.contact_id) without.contact = null
+  for (const name of embeddingsOf(about.resource)) {
+    const embedded = fields[name] as { id?: unknown } | null | undefined
+    if (embedded?.id === erasure.contact_id) without[name] = null
+  }
   return without
 }
+
+/** The fields that show a part of the person beside a reference. */
+export const embeddingsOf = ({ columns }: Resource): string[] =>
+  Object.entries(columns).flatMap(([name, { embeds }]) =>
+    embeds && columns[embeds.by]?.refers_to === persons_table ? [name] : [],
+  )
 
 /** A payload whose record was erased: which record it was, and nothing of it. Done again, it stays the same. */
 export function erasedPayload(payload: string, now: string): string {

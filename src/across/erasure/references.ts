@@ -1,19 +1,18 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
-import { kindOf } from '../../events/kinds.ts'
-import { type LinkedKind, linked_kinds } from './redaction.ts'
+import { createResourceOfEvent, referrersOf } from '../../resources/derived.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { embeddingsOf, linkedResources, persons_table } from './redaction.ts'
 import { bytesOf, createPace, piecesOf } from './slices.ts'
 
-/** Ids of records of each kind that refer to a contact, or did once; true for an appointment that a visitor booked. */
-export type Linked = Record<LinkedKind, Map<number, boolean>>
-export const noneLinked = (): Linked => ({ deals: new Map(), activities: new Map(), appointments: new Map() })
+/** By kind, the ids of records that refer to a contact, or did once; true for those that a visitor booked. */
+export type Linked = ReadonlyMap<string, Map<number, boolean>>
+export const noneLinked: Linked = new Map()
 
 // The sizes of so many are read in about a millisecond.
 const slice = 1000
 const batch = 200
-
-const isLinked = (kind: string | undefined): kind is LinkedKind => linked_kinds.some((one) => one === kind)
 
 /**
  * Finds what refers to a contact in the trash, and what did before somebody made it refer to another one, or to none: the
@@ -21,52 +20,63 @@ const isLinked = (kind: string | undefined): kind is LinkedKind => linked_kinds.
  */
 export async function findLinked(
   db: Db,
+  resources: readonly Resource[],
   workspace_id: number,
   contact_id: number,
   stopping?: AbortSignal,
 ): Promise<Linked> {
-  const linked = noneLinked()
+  const linked: Linked = new Map(linkedResources(resources).map(({ table }) => [table, new Map()]))
   // The rows first: what is made to refer to something else meanwhile is among them, or in an entry.
-  for (const kind of linked_kinds) {
+  for (const { resource, field } of referrersOf(resources, persons_table)) {
     const { rows } = await sql<{ id: number }>`
-      SELECT id FROM ${sql.table(kind)}
-      WHERE workspace_id = ${workspace_id} AND contact_id = ${contact_id}`.execute(db)
-    for (const { id } of rows) linked[kind].set(id, false)
+      SELECT id FROM ${sql.table(resource.table)}
+      WHERE workspace_id = ${workspace_id} AND ${sql.ref(field)} = ${contact_id}`.execute(db)
+    for (const { id } of rows) linked.get(resource.table)?.set(id, false)
   }
-  for await (const { kind, record_id } of entriesNaming(db, workspace_id, contact_id, stopping))
-    if (isLinked(kind)) linked[kind].set(Number(record_id), false)
-  for await (const { event, record_id } of eventsNaming(db, workspace_id, contact_id, stopping)) {
-    const kind = kindOf(event)
-    if (isLinked(kind) && record_id !== null) linked[kind].set(record_id, false)
-  }
-  await markVisitors(db, workspace_id, linked)
+  const { references, embeddings } = mentionsOf(resources, contact_id)
+  const resourceOf = createResourceOfEvent(resources)
+  const seen = { workspace_id, stopping }
+  for await (const { kind, record_id } of entriesNaming(db, seen, [...linked.keys()], references))
+    linked.get(kind)?.set(Number(record_id), false)
+  for await (const { event, record_id } of eventsNaming(db, seen, [...references, ...embeddings]))
+    if (record_id !== null) linked.get(resourceOf(event)?.table ?? '')?.set(record_id, false)
+  await markVisitors(db, resources, workspace_id, linked)
   return linked
 }
 
-const entriesNaming = (db: Db, workspace_id: number, contact_id: number, stopping?: AbortSignal) =>
+/** How JSON refers to a contact. In a text of its own, the quotation marks would be escaped. */
+export function mentionsOf(resources: readonly Resource[], contact_id: number) {
+  const fields = new Set(referrersOf(resources, persons_table).map(({ field }) => field))
+  const embedded = new Set(linkedResources(resources).flatMap(embeddingsOf))
+  return {
+    references: [...fields].flatMap((field) => [`"${field}":${contact_id},`, `"${field}":${contact_id}}`]),
+    embeddings: [...embedded].map((field) => `"${field}":{"id":${contact_id},`),
+  }
+}
+
+type Seen = { workspace_id: number; stopping: AbortSignal | undefined }
+
+const entriesNaming = (db: Db, seen: Seen, kinds: readonly string[], texts: readonly string[]) =>
   slices<{ kind: string; record_id: string }>(
     db,
-    { workspace_id, table: 'audit_log', number: 'id', texts: ['before', 'after'], stopping },
+    { ...seen, table: 'audit_log', number: 'id', texts: ['before', 'after'] },
     sql`SELECT kind, record_id`,
-    sql`kind IN (${sql.join(linked_kinds)}) AND (${has(db, 'before', id_texts, contact_id)} OR ${has(db, 'after', id_texts, contact_id)})`,
+    sql`kind IN (${sql.join(kinds)}) AND (${has(db, 'before', texts)} OR ${has(db, 'after', texts)})`,
   )
 
-const eventsNaming = (db: Db, workspace_id: number, contact_id: number, stopping?: AbortSignal) =>
+const eventsNaming = (db: Db, seen: Seen, texts: readonly string[]) =>
   slices<{ event: string; record_id: number | null }>(
     db,
-    { workspace_id, table: 'events', number: 'seq', texts: ['payload'], stopping },
+    { ...seen, table: 'events', number: 'seq', texts: ['payload'] },
     sql`SELECT event, record_id`,
-    has(db, 'payload', [...id_texts, '"contact":{"id":#,'], contact_id),
+    has(db, 'payload', texts),
   )
 
-// How JSON refers to a contact: in a text of its own, the quotation marks would be escaped.
-const id_texts = ['"contact_id":#,', '"contact_id":#}']
-
 /** A condition: a column has one of the texts. LIKE would take three times as long. */
-function has(db: Db, column: string, texts: readonly string[], contact_id: number) {
+function has(db: Db, column: string, texts: readonly string[]) {
   const place = sql.raw(engineOf(db) === 'sqlite' ? 'instr' : 'strpos')
   return sql.join(
-    texts.map((text) => sql`${place}(${sql.ref(column)}, ${text.replace('#', String(contact_id))}) > 0`),
+    texts.map((text) => sql`${place}(${sql.ref(column)}, ${text}) > 0`),
     sql` OR `,
   )
 }
@@ -116,28 +126,35 @@ async function* slices<T>(
   }
 }
 
-/** Marks the appointments that a visitor booked: by their private link and, where the row is gone, by who created them. */
-async function markVisitors(db: Db, workspace_id: number, { appointments }: Linked): Promise<void> {
-  const ids = [...appointments.keys()]
-  for (let from = 0; from < ids.length; from += batch) {
-    const some = ids.slice(from, from + batch)
-    const rows = await db
-      .selectFrom('appointments')
-      .select('id')
-      .where('workspace_id', '=', workspace_id)
-      .where('id', 'in', some)
-      .where('link_hash', 'is not', null)
-      .execute()
-    const entries = await db
-      .selectFrom('audit_log')
-      .select('record_id')
-      .where('workspace_id', '=', workspace_id)
-      .where('kind', '=', 'appointments')
-      .where('record_id', 'in', some.map(String))
-      .where('action', '=', 'created')
-      .where('actor_kind', '=', 'visitor')
-      .execute()
-    for (const id of [...rows.map(({ id }) => id), ...entries.map(({ record_id }) => Number(record_id))])
-      appointments.set(id, true)
+/** Marks the records that a visitor booked: by their private link and, where the row is gone, by who created them. */
+async function markVisitors(
+  db: Db,
+  resources: readonly Resource[],
+  workspace_id: number,
+  linked: Linked,
+): Promise<void> {
+  for (const { table, hidden } of resources) {
+    const booked = 'link_hash' in hidden && linked.get(table)
+    if (!booked) continue
+    const ids = [...booked.keys()]
+    for (let from = 0; from < ids.length; from += batch) {
+      const some = ids.slice(from, from + batch)
+      const { rows } = await sql<{ id: number }>`
+        SELECT id FROM ${sql.table(table)}
+        WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(some)}) AND link_hash IS NOT NULL`.execute(
+        db,
+      )
+      const entries = await db
+        .selectFrom('audit_log')
+        .select('record_id')
+        .where('workspace_id', '=', workspace_id)
+        .where('kind', '=', table)
+        .where('record_id', 'in', some.map(String))
+        .where('action', '=', 'created')
+        .where('actor_kind', '=', 'visitor')
+        .execute()
+      for (const id of [...rows.map(({ id }) => id), ...entries.map(({ record_id }) => Number(record_id))])
+        booked.set(id, true)
+    }
   }
 }

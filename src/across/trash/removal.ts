@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
-import { indexValues } from '../../db/lists/field-values.ts'
-import type { Deletable } from '../../db/records.ts'
-import { referrersOf } from '../../db/references.ts'
+import { indexValues, type Valued } from '../../db/lists/field-values.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
+import { referrersOf } from '../../resources/derived.ts'
+import type { Resource } from '../../resources/resource.ts'
 import { entriesOf } from '../erasure/slices.ts'
 
 // Small enough that no request waits noticeably for its transaction.
@@ -34,46 +34,60 @@ async function inBatches(
 export async function removeRecords(
   db: Db,
   context: Context,
-  kind: Deletable,
-  ids: readonly number[],
-  action: 'removed' | 'erased',
+  resources: readonly Resource[],
+  { resource, ids, action }: Removal,
   stopping?: AbortSignal,
 ): Promise<number> {
   if (!ids.length) return 0
   const { workspace_id } = context
-  // A note belongs to its contact, and goes with it.
-  for (const { table, column } of referrersOf(kind))
+  const referrers = referrersOf(resources, resource.table)
+  for (const { resource: other, field } of referrers)
     await inBatches(db, stopping, async (tx) => {
+      const [table, column] = [sql.table(other.table), sql.ref(field)]
       // Asked twice: one that got another reference while this waited for it keeps that.
       const { numAffectedRows } = await sql`
-        UPDATE ${sql.table(table)} SET ${sql.ref(column)} = NULL
+        UPDATE ${table} SET ${column} = NULL
         WHERE workspace_id = ${workspace_id} AND id IN (
-          SELECT id FROM ${sql.table(table)}
-          WHERE workspace_id = ${workspace_id} AND ${sql.ref(column)} IN (${idsOf(ids)}) ${inOrder(tx)} LIMIT ${batch})
-          AND ${sql.ref(column)} IN (${idsOf(ids)})`.execute(tx)
+          SELECT id FROM ${table}
+          WHERE workspace_id = ${workspace_id} AND ${column} IN (${idsOf(ids)}) ${inOrder(tx)} LIMIT ${batch})
+          AND ${column} IN (${idsOf(ids)})`.execute(tx)
       return Number(numAffectedRows)
     })
-  if (kind === 'contacts') await inBatches(db, stopping, (tx) => removeNotes(tx, workspace_id, ids))
-  return transaction(db, (tx) => removeRows(tx, context, kind, ids, action))
+  for (const part of resources)
+    if (part.part_of?.table === resource.table)
+      await inBatches(db, stopping, (tx) => removeParts(tx, workspace_id, part, part.part_of?.by ?? '', ids))
+  // The totals by the reference: of the filters by these ids.
+  const totals = referrers.flatMap(({ resource: other, field }) =>
+    ids.map((id) => `${other.table}.${field}=${id}`),
+  )
+  return transaction(db, (tx) => removeRows(tx, context, { resource, ids, action }, totals))
 }
 
-async function removeNotes(tx: Db, workspace_id: number, contact_ids: readonly number[]): Promise<number> {
+type Removal = { resource: Resource; ids: readonly number[]; action: 'removed' | 'erased' }
+
+async function removeParts(
+  tx: Db,
+  workspace_id: number,
+  { table }: Resource,
+  by: string,
+  owner_ids: readonly number[],
+): Promise<number> {
   const { rows } = await sql<{ id: number }>`
-    DELETE FROM notes WHERE workspace_id = ${workspace_id} AND id IN (
-      SELECT id FROM notes
-      WHERE workspace_id = ${workspace_id} AND contact_id IN (${idsOf(contact_ids)}) ${inOrder(tx)} LIMIT ${batch})
+    DELETE FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND id IN (
+      SELECT id FROM ${sql.table(table)}
+      WHERE workspace_id = ${workspace_id} AND ${sql.ref(by)} IN (${idsOf(owner_ids)}) ${inOrder(tx)} LIMIT ${batch})
     RETURNING id`.execute(tx)
   await forgetSides(
     tx,
     workspace_id,
-    'notes',
+    table,
     rows.map(({ id }) => id),
   )
   return rows.length
 }
 
 /** Who changed these records and when stays in the audit log; what they were does not. */
-async function forgetSides(tx: Db, workspace_id: number, kind: Deletable, ids: readonly number[]) {
+async function forgetSides(tx: Db, workspace_id: number, kind: string, ids: readonly number[]) {
   for await (const some of entriesOf(tx, workspace_id, kind, ids))
     await tx
       .updateTable('audit_log')
@@ -86,38 +100,38 @@ async function forgetSides(tx: Db, workspace_id: number, kind: Deletable, ids: r
 async function removeRows(
   tx: Db,
   context: Context,
-  kind: Deletable,
-  ids: readonly number[],
-  action: 'removed' | 'erased',
+  { resource, ids, action }: Removal,
+  totals: readonly string[],
 ): Promise<number> {
   const { workspace_id } = context
+  const { table, owns } = resource
   const mine = sql`workspace_id = ${workspace_id}`
-  if (kind === 'contacts' || kind === 'companies') await forgetValues(tx, workspace_id, kind, ids)
-  if (kind === 'deals')
-    await sql`DELETE FROM deal_stages WHERE ${mine} AND deal_id IN (${idsOf(ids)})`.execute(tx)
-  await forgetSides(tx, workspace_id, kind, ids)
-  // What was counted by the reference: the filters by this id.
-  const counts = referrersOf(kind).flatMap(({ table, column }) => ids.map((id) => `${table}.${column}=${id}`))
-  if (counts.length)
-    await sql`DELETE FROM record_counts WHERE ${mine} AND name IN (${idsOf(counts)})`.execute(tx)
+  await forgetValues(tx, workspace_id, resource, ids)
+  for (const [owned, by] of Object.entries(owns))
+    await sql`DELETE FROM ${sql.table(owned)} WHERE ${mine} AND ${sql.ref(by)} IN (${idsOf(ids)})`.execute(tx)
+  await forgetSides(tx, workspace_id, table, ids)
+  if (totals.length)
+    await sql`DELETE FROM record_counts WHERE ${mine} AND name IN (${idsOf(totals)})`.execute(tx)
   const { rows } = await sql<{ id: number }>`
-    DELETE FROM ${sql.table(kind)} WHERE ${mine} AND id IN (${idsOf(ids)}) RETURNING id`.execute(tx)
-  for (const { id } of rows) await recordChange(tx, context, { action, kind, record_id: id })
+    DELETE FROM ${sql.table(table)} WHERE ${mine} AND id IN (${idsOf(ids)}) RETURNING id`.execute(tx)
+  for (const { id } of rows) await recordChange(tx, context, { action, kind: table, record_id: id })
   return rows.length
 }
 
+/** Removes the rows by which lists find records by their tags and custom fields. */
 async function forgetValues(
   tx: Db,
   workspace_id: number,
-  kind: 'contacts' | 'companies',
+  { table, columns }: Resource,
   ids: readonly number[],
 ) {
-  const tags = kind === 'contacts' ? sql.ref('tags') : sql`'[]'`
-  const { rows } = await sql<{ id: number; tags: string; custom_fields: string }>`
-    SELECT id, ${tags} AS tags, custom_fields FROM ${sql.table(kind)}
+  const indexed = ['tags', 'custom_fields'].filter((name) => name in columns)
+  if (!indexed.length) return
+  const { rows } = await sql<{ id: number } & Record<string, string>>`
+    SELECT id, ${sql.join(indexed.map((name) => sql.ref(name)))} FROM ${sql.table(table)}
     WHERE workspace_id = ${workspace_id} AND id IN (${idsOf(ids)})`.execute(tx)
-  for (const { id, tags, custom_fields } of rows) {
-    const values = { tags: JSON.parse(tags), custom_fields: JSON.parse(custom_fields) }
-    await indexValues(tx, kind, workspace_id, id, values, {})
+  for (const row of rows) {
+    const values = Object.fromEntries(indexed.map((name) => [name, JSON.parse(String(row[name]))]))
+    await indexValues(tx, table as Valued, workspace_id, row.id, values, {})
   }
 }

@@ -9,6 +9,7 @@ import { readConfig } from '../../config.ts'
 import { type Database, type Db, transaction } from '../../db/db.ts'
 import { going } from '../../db/records.ts'
 import { createSeal } from '../../db/seal.ts'
+import { resources } from '../../resources/index.ts'
 import { emptying, emptyTrash, startEmptying } from './retention.ts'
 
 const day_ms = 24 * 3600 * 1000
@@ -35,7 +36,7 @@ async function ok(method: string, path: string, body?: object) {
 }
 const make = async (path: string, body: object): Promise<number> => (await ok('POST', path, body)).data.id
 const seal = createSeal('a key for tests, of 32 characters')
-const deps = (trash_days = 30) => ({ db: database.db, clock, seal, trash_days })
+const deps = (trash_days = 30) => ({ db: database.db, clock, seal, resources, trash_days })
 const inTrash = async () => (await ok('GET', '/trash')).meta.total
 
 test('what was deleted goes for good when its days are over, not a millisecond before, and leaves no loose end', async () => {

@@ -1,9 +1,11 @@
 import { type Clock, isoTime, repeat, type Timing } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { forgetSearched } from '../../db/lists/search.ts'
-import { type Deletable, deletable, going } from '../../db/records.ts'
+import { type Deletable, going } from '../../db/records.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { contextOf } from '../../events/context.ts'
+import { byDependency } from '../../resources/derived.ts'
+import type { Resource } from '../../resources/resource.ts'
 import { type ErasureDeps, eraseRecord } from '../erasure/erasure.ts'
 import { removeRecords } from './removal.ts'
 
@@ -35,10 +37,12 @@ export async function emptyTrash({ trash_days, begun_only, ...deps }: Deps): Pro
     forgotten = true
   }
   for (const { id: workspace_id } of workspaces)
-    for (const kind of deletable) {
+    for (const resource of byDependency(deps.resources)) {
       stopping?.throwIfAborted()
       // What cannot be done for one must not keep the others from it.
-      await emptyKind({ ...deps, before, forget }, workspace_id, kind).catch((error) => failures.push(error))
+      await emptyOf({ ...deps, before, forget }, workspace_id, resource).catch((error) =>
+        failures.push(error),
+      )
     }
   if (failures.length) throw failures[0]
 }
@@ -49,11 +53,12 @@ type Run = Omit<Deps, 'trash_days'> & {
   forget: () => Promise<void>
 }
 
-async function emptyKind(
+async function emptyOf(
   { clock, before, forget, ...deps }: Run,
   workspace_id: number,
-  kind: Deletable,
+  resource: Resource,
 ): Promise<void> {
+  const kind = resource.table as Deletable
   const { db, stopping } = deps
   const actor = { kind: 'service', id: null } as const
   const context = () => contextOf(clock, { workspace_id, actor, request_id: null })
@@ -66,14 +71,15 @@ async function emptyKind(
   const failures: unknown[] = []
   for (const { id } of half) {
     stopping?.throwIfAborted()
-    await eraseRecord(deps, context(), kind, id).catch((error) => failures.push(error))
+    await eraseRecord(deps, context(), resource, id).catch((error) => failures.push(error))
   }
   for (let count = batch; count === batch; ) {
     stopping?.throwIfAborted()
     const ids = await transaction(db, (tx) => takeOld(tx, workspace_id, kind, before))
     // Before the rows go: while they are there, what was interrupted is done again.
-    if (kind === 'contacts' && ids.length) await forget()
-    await removeRecords(db, context(), kind, ids, 'removed', stopping)
+    if ('search_text' in resource.hidden && ids.length) await forget()
+    const removal = { resource, ids, action: 'removed' } as const
+    await removeRecords(db, context(), deps.resources, removal, stopping)
     count = ids.length
   }
   if (failures.length) throw failures[0]

@@ -1,6 +1,5 @@
 import { isoTime } from '../../clock.ts'
 import { cutPage } from '../../db/lists/lists.ts'
-import { type Deletable, deletable } from '../../db/records.ts'
 import { refuseBeyond } from '../../http/auth.ts'
 import { Deleted, List } from '../../http/envelope.ts'
 import { notFound } from '../../http/errors.ts'
@@ -9,28 +8,21 @@ import { pageAnswer, pageOf } from '../../http/lists.ts'
 import { mayRead } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import { byDependency } from '../../resources/derived.ts'
 import { beginErasure, eraseRecord } from '../erasure/erasure.ts'
 import { countTrash, listTrash, type Place, type Trashed } from './list.ts'
 import { day_ms } from './retention.ts'
-import { TrashedRecord, TrashParams, TrashQuery } from './schema.ts'
+import { TrashParams, trashSchemas } from './schema.ts'
 
 const path = '/api/v1/trash'
 const extension = { 'x-extension': true }
 const order = '-deleted_at'
 
-const nouns: Record<Deletable, string> = {
-  companies: 'company',
-  contacts: 'contact',
-  notes: 'note',
-  deals: 'deal',
-  activities: 'activity',
-  booking_pages: 'booking page',
-  appointments: 'appointment',
-}
-
 /** The trash: what was deleted and can be restored, and how to erase it at once. */
-export function trashRoutes(app: App, { db, reading, write, seal, config }: Service): void {
-  const shown = (record: Trashed) => ({
+export function trashRoutes(app: App, { db, reading, write, seal, config, resources }: Service): void {
+  const all = byDependency(resources)
+  const { TrashedRecord, TrashQuery } = trashSchemas(all.map(({ table }) => table))
+  const withRemoval = (record: Trashed) => ({
     ...record,
     removed_at: isoTime(Date.parse(record.deleted_at) + config.trash_days * day_ms),
   })
@@ -51,20 +43,20 @@ export function trashRoutes(app: App, { db, reading, write, seal, config }: Serv
     async (request) => {
       const { workspace_id, scopes } = request.access
       const { kind } = request.query
-      const kinds = (kind ? [kind] : deletable).filter((one) => mayRead(scopes, one))
+      const shown = all.filter(({ table }) => (!kind || table === kind) && mayRead(scopes, table))
       const page = pageOf(request.query, order, ['string', 'string', 'number'])
       const { per_page } = page
       return reading(async (db) => {
         if ('offset' in page) {
-          const total = await countTrash(db, workspace_id, kinds)
-          const records = await listTrash(db, workspace_id, kinds, { limit: per_page, offset: page.offset })
-          return pageAnswer(records.map(shown), { total, next: null }, order, page)
+          const total = await countTrash(db, workspace_id, shown)
+          const records = await listTrash(db, workspace_id, shown, { limit: per_page, offset: page.offset })
+          return pageAnswer(records.map(withRemoval), { total, next: null }, order, page)
         }
         const window = { limit: per_page + 1, after: placeOf(page.after) }
-        const found = cutPage(await listTrash(db, workspace_id, kinds, window), per_page)
+        const found = cutPage(await listTrash(db, workspace_id, shown, window), per_page)
         const { last } = found
         const next = last ? [last.deleted_at, last.kind, last.id] : null
-        return pageAnswer(found.shown.map(shown), { total: null, next }, order, page)
+        return pageAnswer(found.shown.map(withRemoval), { total: null, next }, order, page)
       })
     },
   )
@@ -83,20 +75,21 @@ export function trashRoutes(app: App, { db, reading, write, seal, config }: Serv
       },
     },
     (request, reply) => {
-      const { kind: name, id } = request.params
-      const kind = deletable.find((one) => one === name)
-      if (!kind) throw notFound('This record')
-      refuseBeyond(request.access, { scope: kind === 'notes' ? 'contacts:write' : `${kind}:write` })
+      const { kind, id } = request.params
+      const resource = all.find(({ table }) => table === kind)
+      if (!resource) throw notFound('This record')
+      const { table, noun, scope } = resource
+      refuseBeyond(request.access, { scope: `${scope}:write` })
       return write.inSteps(request, reply, {
         async before(tx, context) {
           refuseMatch(request)
-          if (!(await beginErasure(tx, context.workspace_id, kind, id))) throw notFound(`This ${nouns[kind]}`)
+          if (!(await beginErasure(tx, context.workspace_id, table, id))) throw notFound(`This ${noun}`)
           return context
         },
         // More than one transaction should hold at once: what is interrupted, the cleaning does to the end.
-        meanwhile: (context) => eraseRecord({ db, seal }, context, kind, id),
+        meanwhile: (context) => eraseRecord({ db, seal, resources }, context, resource, id),
         after: async () => ({
-          body: { success: true as const, message: `The ${nouns[kind]} was erased.` },
+          body: { success: true as const, message: `The ${noun} was erased.` },
         }),
       })
     },
@@ -106,5 +99,5 @@ export function trashRoutes(app: App, { db, reading, write, seal, config }: Serv
 function placeOf(parts: readonly unknown[] | null): Place | null {
   if (!parts) return null
   const [deleted_at, kind, id] = parts
-  return { deleted_at: String(deleted_at), kind: String(kind) as Deletable, id: Number(id) }
+  return { deleted_at: String(deleted_at), kind: String(kind), id: Number(id) }
 }

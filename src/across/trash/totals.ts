@@ -1,14 +1,24 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
+import { countedFields, type Resource } from '../../resources/resource.ts'
 
-// Of the totals that are kept by name, these have a text in it that somebody typed.
-const typed = ['contacts.stage=', 'appointments.type=']
+// The beginnings of the names of totals that have a text in them which somebody typed.
+const typed = (resources: readonly Resource[]) =>
+  resources.flatMap((resource) =>
+    countedFields(resource).flatMap((field) =>
+      resource.columns[field]?.personal ? [`${resource.table}.${field}=`] : [],
+    ),
+  )
 
 /** Removes totals of typed texts that nothing has any more: the last record with such a text may have been a person's. */
-export async function forgetEmptyTotals(db: Db, workspace_id: number): Promise<void> {
+export async function forgetEmptyTotals(
+  db: Db,
+  resources: readonly Resource[],
+  workspace_id: number,
+): Promise<void> {
   const mine = sql`workspace_id = ${workspace_id}`
-  for (const prefix of typed) {
+  for (const prefix of typed(resources)) {
     const { rows } = await sql<{ name: string }>`
       SELECT name FROM record_counts WHERE ${mine} AND name LIKE ${`${prefix}%`}
       GROUP BY name HAVING sum(n) = 0`.execute(db)

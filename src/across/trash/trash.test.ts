@@ -3,8 +3,9 @@ import { after, before, describe, test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
-import { deletable } from '../../db/records.ts'
+import { resources } from '../../resources/index.ts'
 
+const all_kinds = resources.map(({ table }) => table)
 const clock = turnableClock()
 let rapport: Rapport
 let call: Rapport['call']
@@ -143,7 +144,7 @@ describe('the list', () => {
     assert.deepEqual(meta, { current_page: 1, last_page: 1, per_page: 100, total: order.length })
     assert.deepEqual(
       new Set([...data.map(({ kind }: { kind: string }) => kind), 'contacts']),
-      new Set(deletable),
+      new Set(all_kinds),
     )
     for (const { kind } of order)
       assert.deepEqual(
@@ -201,7 +202,7 @@ describe('the list', () => {
   test('refuses a kind that does not exist with the names of those that do', async () => {
     const reply = await call('GET', `${api}/trash?kind=webhooks`)
     assert.equal(reply.status, 422)
-    for (const kind of deletable) assert.ok(reply.body.error.fields[0].message.includes(kind))
+    for (const kind of all_kinds) assert.ok(reply.body.error.fields[0].message.includes(kind))
   })
 
   test('needs trash:read, and shows nothing of another workspace', async () => {

@@ -1,17 +1,10 @@
 import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { type Deletable, deletable } from '../records.ts'
-import { prepare } from '../statements/prepare.ts'
+import type { Deletable } from '../records.ts'
+import { perKey, prepare } from '../statements/prepare.ts'
 
-/** Makes something once for each number that it is asked for, such as a query with so many parameters. */
-export function perNumber<Made>(make: (count: number) => Made): (count: number) => Made {
-  const known = new Map<number, Made>()
-  return (count) => {
-    const made = known.get(count) ?? make(count)
-    known.set(count, made)
-    return made
-  }
-}
+/** A query for each number of parameters. */
+export const perNumber = <Made>(make: (count: number) => Made) => perKey<number, Made>(make)
 
 /**
  * Reads records by their ids, in the order of the ids; one without a row is left out. `build` makes the query from the
@@ -61,14 +54,11 @@ const live = (db: Db, table: Deletable, workspace_id: number) =>
     .orderBy('id', 'desc')
 
 type Slice = { workspace_id: number; below: number; limit: number; offset: number }
-const idsBelow = (table: Deletable) =>
+const idsBelow = perKey((table: Deletable) =>
   prepare((db, p: Slice) =>
     live(db, table, p.workspace_id).where('id', '<', p.below).limit(p.limit).offset(p.offset),
-  )
-const below = Object.fromEntries(deletable.map((table) => [table, idsBelow(table)])) as Record<
-  Deletable,
-  ReturnType<typeof idsBelow>
->
+  ),
+)
 
 type Page = { per_page: number; offset: number }
 
@@ -85,7 +75,12 @@ export async function pageIds(
   const newest = { end: Number.MAX_SAFE_INTEGER, skip: offset }
   const start = offset < deep_from ? newest : await blockOf(db, table, workspace_id, offset)
   if (!start) return []
-  const rows = await below[table](db, { workspace_id, below: start.end, limit: per_page, offset: start.skip })
+  const rows = await idsBelow(table)(db, {
+    workspace_id,
+    below: start.end,
+    limit: per_page,
+    offset: start.skip,
+  })
   return rows.map(({ id }) => id)
 }
 

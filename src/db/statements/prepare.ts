@@ -101,3 +101,13 @@ export function prepare<P extends object, R>(build: (db: Db, parameters: P) => C
     return run<R>(db, { ...query, parameters: values })
   }
 }
+
+/** Makes something once for each key that it is asked for, such as a query for each table. */
+export function perKey<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const known = new Map<Key, Made>()
+  return (key) => {
+    const made = known.get(key) ?? make(key)
+    known.set(key, made)
+    return made
+  }
+}

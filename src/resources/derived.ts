@@ -1,0 +1,62 @@
+import { type Column, eventPrefix, type Resource, referencesOf } from './resource.ts'
+
+// What follows from the descriptions of the resources.
+
+/** The resources, each one after those that it refers to or is part of. */
+export function byDependency(resources: readonly Resource[]): Resource[] {
+  const seen = new Set<Resource>()
+  const ordered: Resource[] = []
+  const add = (resource: Resource): void => {
+    if (seen.has(resource)) return
+    seen.add(resource)
+    const needed = [...Object.values(referencesOf(resource)), resource.part_of?.table]
+    for (const other of resources) if (needed.includes(other.table)) add(other)
+    ordered.push(resource)
+  }
+  for (const resource of resources) add(resource)
+  return ordered
+}
+
+/** The field by which a resource's records name one of a table: a reference, or the record that they are part of. */
+export function linkTo(resource: Resource, table: string): string | undefined {
+  if (resource.part_of?.table === table) return resource.part_of.by
+  return Object.entries(referencesOf(resource)).find(([, of]) => of === table)?.[0]
+}
+
+/** The references to the records of a table: the resource that has it, and the field. */
+export const referrersOf = (resources: readonly Resource[], table: string) =>
+  resources.flatMap((resource) =>
+    Object.entries(referencesOf(resource)).flatMap(([field, of]) =>
+      of === table ? [{ resource, field }] : [],
+    ),
+  )
+
+/** A function that tells the resource of an event such as `deal.won`; none for a ping. */
+export function createResourceOfEvent(
+  resources: readonly Resource[],
+): (event: string) => Resource | undefined {
+  const by_prefix = new Map(resources.map((resource) => [eventPrefix(resource), resource]))
+  return (event) => by_prefix.get(event.split('.')[0] ?? '')
+}
+
+/** The fields that have a column in the table, by the column's name. */
+export const storedColumns = ({ columns }: Pick<Resource, 'columns'>): Record<string, Column> =>
+  Object.fromEntries(
+    Object.entries(columns).flatMap(([field, column]) => {
+      const { stored = field, embeds } = column
+      return stored === false || embeds ? [] : [[stored, column]]
+    }),
+  )
+
+type TextSchema = { maxLength?: number; items?: TextSchema; additionalProperties?: TextSchema | boolean }
+
+/** How many characters a text of a field may have: the field itself, each tag, or each value of the custom fields. */
+export function longestText({ shown, taken }: Column): number | undefined {
+  for (const schema of [shown, taken] as TextSchema[]) {
+    const { maxLength, items, additionalProperties: values } = schema ?? {}
+    const longest =
+      maxLength ?? items?.maxLength ?? (typeof values === 'object' ? values.maxLength : undefined)
+    if (longest !== undefined) return longest
+  }
+  return undefined
+}
