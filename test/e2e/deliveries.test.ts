@@ -28,7 +28,7 @@ test('a webhook that is made in the app delivers, and its delivery appears witho
   await dialog.getByLabel('URL').fill(receiver.url)
   await dialog.getByLabel('Name').fill('Billing')
   await dialog.getByLabel('All events').uncheck()
-  await dialog.getByLabel('All of company').check()
+  await dialog.getByLabel('All about companies').check()
   await checkScreen(page)
   await dialog.getByRole('button', { name: 'Create webhook' }).click()
   const once = page.getByRole('dialog', { name: 'Secret of the webhook' })
