@@ -4,6 +4,7 @@ import { invalid } from '../../http/errors.ts'
 import { sendRecord } from '../../http/etag.ts'
 import { IdParams } from '../../http/fields.ts'
 import { pageAnswer, pageOf } from '../../http/lists.ts'
+import { operation } from '../../http/operation.ts'
 import { orNotFound } from '../../http/records.ts'
 import { mayRead, readableKinds } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
@@ -12,21 +13,23 @@ import { countEntries, type Place } from './matching.ts'
 import { findEntry, listEntries } from './queries.ts'
 import { AuditEntry, AuditQuery, ListedAuditEntry } from './schema.ts'
 
+const path = '/api/v1/audit-log'
+const scope = 'audit_log:read'
 const order = 'audit_log'
 
 /** The audit log, to be read: nothing but the changes themselves writes it. */
 export function auditRoutes(app: App, { reading }: Service): void {
-  app.get(
-    '/api/v1/audit-log',
+  operation(
+    app,
     {
-      config: { scope: 'audit_log:read' },
-      schema: {
-        'x-extension': true,
-        summary: 'List who changed what',
-        description: 'Newest first, of kinds that the key may read.',
-        querystring: AuditQuery,
-        response: { 200: List(ListedAuditEntry) },
-      },
+      method: 'GET',
+      path,
+      scope,
+      summary: 'List who changed what',
+      description: 'Newest first, of kinds that the key may read.',
+      query: AuditQuery,
+      answers: { 200: List(ListedAuditEntry) },
+      extension: true,
     },
     (request) => {
       const { workspace_id, scopes } = request.access
@@ -51,17 +54,18 @@ export function auditRoutes(app: App, { reading }: Service): void {
     },
   )
 
-  app.get(
-    '/api/v1/audit-log/:id',
+  operation(
+    app,
     {
-      config: { scope: 'audit_log:read' },
-      schema: {
-        'x-extension': true,
-        summary: 'Read an entry of the audit log',
-        description: 'Of a kind that the key may read.',
-        params: IdParams,
-        response: { 200: Single(AuditEntry) },
-      },
+      method: 'GET',
+      path: `${path}/:id`,
+      scope,
+      summary: 'Read an entry of the audit log',
+      description: 'Of a kind that the key may read.',
+      params: IdParams,
+      answers: { 200: Single(AuditEntry) },
+      extension: true,
+      conditional: true,
     },
     async (request, reply) => {
       const { workspace_id, scopes } = request.access

@@ -1,6 +1,7 @@
 import { isoTime } from '../../clock.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { invalid } from '../../http/errors.ts'
+import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { canonicalTimeZone } from '../../resources/booking-pages/availability.ts'
@@ -18,8 +19,7 @@ import {
 import { decimalOf, hundredth } from './sums.ts'
 
 const path = '/api/v1/reports'
-const reads = { scope: 'reports:read' }
-const extension = { 'x-extension': true }
+const scope = 'reports:read'
 
 const nothing: Sums = { count: 0, value: 0n, weighted_hundredfold: 0n }
 const shown = ({ count, value, weighted_hundredfold }: Sums) => ({
@@ -30,17 +30,17 @@ const shown = ({ count, value, weighted_hundredfold }: Sums) => ({
 
 /** What the deals and activities of a workspace add up to. */
 export function reportRoutes(app: App, { reading, clock }: Service): void {
-  app.get(
-    `${path}/pipeline`,
+  operation(
+    app,
     {
-      config: reads,
-      schema: {
-        ...extension,
-        summary: 'Sum up the deals of every stage',
-        description: 'Of all live deals, or those of a company or contact.',
-        querystring: PipelineQuery,
-        response: { 200: Single(Pipeline) },
-      },
+      method: 'GET',
+      path: `${path}/pipeline`,
+      scope,
+      summary: 'Sum up the deals of every stage',
+      description: 'Of all live deals, or those of a company or contact.',
+      query: PipelineQuery,
+      answers: { 200: Single(Pipeline) },
+      extension: true,
     },
     async (request) => {
       const { company_id, contact_id } = request.query
@@ -64,17 +64,17 @@ export function reportRoutes(app: App, { reading, clock }: Service): void {
     },
   )
 
-  app.get(
-    `${path}/outcomes`,
+  operation(
+    app,
     {
-      config: reads,
-      schema: {
-        ...extension,
-        summary: 'Sum up what was won and lost, by month',
-        description: 'Live deals, by closed_at.',
-        querystring: OutcomesQuery,
-        response: { 200: Single(Outcomes) },
-      },
+      method: 'GET',
+      path: `${path}/outcomes`,
+      scope,
+      summary: 'Sum up what was won and lost, by month',
+      description: 'Live deals, by closed_at.',
+      query: OutcomesQuery,
+      answers: { 200: Single(Outcomes) },
+      extension: true,
     },
     async (request) => {
       const months = lastMonths(request.query.months, zoneOf(request.query), clock.now())
@@ -99,17 +99,17 @@ export function reportRoutes(app: App, { reading, clock }: Service): void {
     },
   )
 
-  app.get(
-    `${path}/activities`,
+  operation(
+    app,
     {
-      config: reads,
-      schema: {
-        ...extension,
-        summary: 'Count the open activities by when they are due',
-        description: 'Those without a due date are in none of the counts.',
-        querystring: OpenActivitiesQuery,
-        response: { 200: Single(OpenActivities) },
-      },
+      method: 'GET',
+      path: `${path}/activities`,
+      scope,
+      summary: 'Count the open activities by when they are due',
+      description: 'Those without a due date are in none of the counts.',
+      query: OpenActivitiesQuery,
+      answers: { 200: Single(OpenActivities) },
+      extension: true,
     },
     async (request) => {
       const { workspace_id } = request.access

@@ -3,6 +3,7 @@ import { List } from '../../http/envelope.ts'
 import { notFound } from '../../http/errors.ts'
 import { IdParams } from '../../http/fields.ts'
 import { decodeCursor, encodeCursor } from '../../http/lists.ts'
+import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { listTimeline, type Place, type Views } from './entries.ts'
@@ -24,19 +25,19 @@ const nouns: Record<Owner, string> = { contacts: 'contact', companies: 'company'
 /** What happened with a contact, a company or a deal, newest first. How records are shown arrives as an argument. */
 export function timelineRoutes(app: App, { reading }: Service, views: Views): void {
   for (const [owner, noun] of Object.entries(nouns) as [Owner, string][])
-    app.get(
-      `/api/v1/${owner}/:id/timeline`,
+    operation(
+      app,
       {
-        config: { scope: `${owner}:read` },
-        schema: {
-          'x-extension': true,
-          summary: `List what happened with a ${noun}`,
-          description:
-            'Newest first, by cursor only; a page of long notes ends early. What the key may not read by itself (activities, appointments, deals, notes) is left out.',
-          params: IdParams,
-          querystring: TimelineQuery,
-          response: { 200: List(TimelineEntry) },
-        },
+        method: 'GET',
+        path: `/api/v1/${owner}/:id/timeline`,
+        scope: `${owner}:read`,
+        summary: `List what happened with a ${noun}`,
+        description:
+          'Newest first, by cursor only; a page of long notes ends early. What the key may not read by itself (activities, appointments, deals, notes) is left out.',
+        params: IdParams,
+        query: TimelineQuery,
+        answers: { 200: List(TimelineEntry) },
+        extension: true,
       },
       (request) => {
         const { workspace_id, scopes } = request.access

@@ -5,6 +5,7 @@ import { Deleted, List } from '../../http/envelope.ts'
 import { notFound } from '../../http/errors.ts'
 import { refuseMatch } from '../../http/etag.ts'
 import { pageAnswer, pageOf } from '../../http/lists.ts'
+import { operation } from '../../http/operation.ts'
 import { mayRead } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -15,7 +16,6 @@ import { day_ms } from './retention.ts'
 import { TrashParams, trashSchemas } from './schema.ts'
 
 const path = '/api/v1/trash'
-const extension = { 'x-extension': true }
 const order = '-deleted_at'
 
 /** The trash: what was deleted and can be restored, and how to erase it at once. */
@@ -27,18 +27,18 @@ export function trashRoutes(app: App, { db, reading, write, seal, config, resour
     removed_at: isoTime(Date.parse(record.deleted_at) + config.trash_days * day_ms),
   })
 
-  app.get(
-    path,
+  operation(
+    app,
     {
-      config: { scope: 'trash:read' },
-      schema: {
-        ...extension,
-        summary: 'List what is in the trash',
-        description:
-          'Latest deletion first, of kinds that the key may read. Notes that went with their contact are not listed: they come back with it.',
-        querystring: TrashQuery,
-        response: { 200: List(TrashedRecord) },
-      },
+      method: 'GET',
+      path,
+      scope: 'trash:read',
+      summary: 'List what is in the trash',
+      description:
+        'Latest deletion first, of kinds that the key may read. Notes that went with their contact are not listed: they come back with it.',
+      query: TrashQuery,
+      answers: { 200: List(TrashedRecord) },
+      extension: true,
     },
     async (request) => {
       const { workspace_id, scopes } = request.access
@@ -61,18 +61,19 @@ export function trashRoutes(app: App, { db, reading, write, seal, config, resour
     },
   )
 
-  app.delete(
-    `${path}/:kind/:id`,
+  operation(
+    app,
     {
-      config: { scope: 'trash:write' },
-      schema: {
-        ...extension,
-        summary: 'Erase a record of the trash at once',
-        description:
-          'Needs the scope that writes its kind, too. For good: its row, and its data in the audit log, the events and the delivery log. Of a contact, also where records that refer to it name the person. Deliveries under way go on, with what is left.',
-        params: TrashParams,
-        response: { 200: Deleted },
-      },
+      method: 'DELETE',
+      path: `${path}/:kind/:id`,
+      scope: 'trash:write',
+      summary: 'Erase a record of the trash at once',
+      description:
+        'Needs the scope that writes its kind, too. For good: its row, and its data in the audit log, the events and the delivery log. Of a contact, also where records that refer to it name the person. Deliveries under way go on, with what is left.',
+      params: TrashParams,
+      answers: { 200: Deleted },
+      extension: true,
+      guarded: true,
     },
     (request, reply) => {
       const { kind, id } = request.params

@@ -6,6 +6,7 @@ import { changesBetween } from '../../events/changes.ts'
 import { Deleted, deleted, List, list, Single } from '../../http/envelope.ts'
 import { conflict, invalid } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
+import { operation } from '../../http/operation.ts'
 import { changesOf } from '../../http/patch.ts'
 import { orNotFound } from '../../http/records.ts'
 import type { App } from '../../http/server.ts'
@@ -14,23 +15,22 @@ import { countViews, findView, insertView, listViews, removeView, updateView } f
 import { most_views, View, ViewCreate, ViewParams, ViewsQuery, ViewUpdate, view_fields } from './schema.ts'
 
 const path = '/api/v1/views'
-const reads = { scope: 'views:read' }
-const writes = { scope: 'views:write' }
-const extension = { 'x-extension': true }
+const reads = 'views:read'
+const writes = 'views:write'
 
 /** Saved views, which everybody in a workspace shares. */
 export function viewRoutes(app: App, { db, write }: Service): void {
-  app.get(
-    path,
+  operation(
+    app,
     {
-      config: reads,
-      schema: {
-        ...extension,
-        summary: 'List saved views',
-        description: 'Newest first, on one page.',
-        querystring: ViewsQuery,
-        response: { 200: List(View) },
-      },
+      method: 'GET',
+      path,
+      scope: reads,
+      summary: 'List saved views',
+      description: 'Newest first, on one page.',
+      query: ViewsQuery,
+      answers: { 200: List(View) },
+      extension: true,
     },
     async (request) => {
       const views = await listViews(db, request.access.workspace_id, request.query.list)
@@ -38,17 +38,18 @@ export function viewRoutes(app: App, { db, write }: Service): void {
     },
   )
 
-  app.post(
-    path,
+  operation(
+    app,
     {
-      config: writes,
-      schema: {
-        ...extension,
-        summary: 'Save a view',
-        description: `A workspace keeps ${most_views} at most; beyond, 409.`,
-        body: ViewCreate,
-        response: { 201: Single(View) },
-      },
+      method: 'POST',
+      path,
+      scope: writes,
+      summary: 'Save a view',
+      description: `A workspace keeps ${most_views} at most; beyond, 409.`,
+      body: ViewCreate,
+      answers: { 201: Single(View) },
+      extension: true,
+      repeatable: true,
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
@@ -67,33 +68,36 @@ export function viewRoutes(app: App, { db, write }: Service): void {
       }),
   )
 
-  app.get(
-    `${path}/:view_id`,
+  operation(
+    app,
     {
-      config: reads,
-      schema: {
-        ...extension,
-        summary: 'Read a saved view',
-        params: ViewParams,
-        response: { 200: Single(View) },
-      },
+      method: 'GET',
+      path: `${path}/:view_id`,
+      scope: reads,
+      summary: 'Read a saved view',
+      params: ViewParams,
+      answers: { 200: Single(View) },
+      extension: true,
+      conditional: true,
     },
     async (request, reply) =>
       sendRecord(request, reply, await existing(db, request.access.workspace_id, request.params.view_id)),
   )
 
-  app.route({
-    method: ['PUT', 'PATCH'],
-    url: `${path}/:view_id`,
-    config: writes,
-    schema: {
-      ...extension,
+  operation(
+    app,
+    {
+      method: ['PUT', 'PATCH'],
+      path: `${path}/:view_id`,
+      scope: writes,
       summary: 'Change a saved view',
       params: ViewParams,
       body: ViewUpdate,
-      response: { 200: Single(View) },
+      answers: { 200: Single(View) },
+      extension: true,
+      guarded: true,
     },
-    handler: (request, reply) =>
+    (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id } = context
         const { view_id } = request.params
@@ -109,19 +113,20 @@ export function viewRoutes(app: App, { db, write }: Service): void {
         if (told) await recordChange(tx, context, { ...change('updated', view_id), ...sidesOf(told, after) })
         return { record: after }
       }),
-  })
+  )
 
-  app.delete(
-    `${path}/:view_id`,
+  operation(
+    app,
     {
-      config: writes,
-      schema: {
-        ...extension,
-        summary: 'Delete a saved view',
-        description: 'For good: views have no trash.',
-        params: ViewParams,
-        response: { 200: Deleted },
-      },
+      method: 'DELETE',
+      path: `${path}/:view_id`,
+      scope: writes,
+      summary: 'Delete a saved view',
+      description: 'For good: views have no trash.',
+      params: ViewParams,
+      answers: { 200: Deleted },
+      extension: true,
+      guarded: true,
     },
     (request, reply) =>
       write(request, reply, async (tx, context) => {
