@@ -23,6 +23,7 @@ import { createMetrics, type Peers } from './http/metrics.ts'
 import { apiIndex, docsPage } from './http/openapi/docs.ts'
 import { describeApi } from './http/openapi/openapi.ts'
 import type { Limiter } from './http/rate-limit.ts'
+import { createReadRights } from './http/scopes.ts'
 import { type App, createServer } from './http/server.ts'
 import { createWriter } from './http/write.ts'
 import { activityCompleted, activityCreated } from './resources/activities/events.ts'
@@ -162,17 +163,19 @@ export async function buildApp(deps: Deps): Promise<App> {
   limitOpenRoutes(app, config.open_rate_per_second, clock)
   await describeApi(app, catalogue, version)
 
+  const rights = createReadRights(resources)
   const streams = createStreams({
     database,
     clock,
     findAccess: find,
+    rights,
     serving: () => phase() === 'ready',
     onError: (err) => app.log.error({ err }, 'following the events failed'),
   })
   const event_names = catalogue.map((event) => event.name)
   const service = {
     ...{ db, reading, write, clock, seal, stillIn, config, scopes, event_names },
-    ...{ resources, dispatcher, policy, streams },
+    ...{ resources, rights, dispatcher, policy, streams },
   }
   // Every resource, one line each.
   contactRoutes(app, service)

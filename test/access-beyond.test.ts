@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { scopesOf } from '../src/access/people/roles.ts'
-import { readableKinds } from '../src/http/scopes.ts'
+import { createReadRights } from '../src/http/scopes.ts'
+import { resources } from '../src/resources/index.ts'
 import { refused } from './envelope.ts'
 import { follow } from './follower.ts'
 import { client, type Rapport, startRapport } from './harness.ts'
@@ -315,7 +316,7 @@ describe('what shows all kinds together', () => {
   test('page by page and by cursor, a caller with some kinds finds each of their entries once, in order', async () => {
     const { call: own } = await keyOf('audit_log:read', 'deals:read', 'contacts:read', 'keys:read')
     const all = (await call('GET', '/audit-log?per_page=100')).body.data as { id: number; kind: string }[]
-    const may = readableKinds(['deals:read', 'contacts:read', 'keys:read']) ?? []
+    const may = createReadRights(resources).readableKinds(['deals:read', 'contacts:read', 'keys:read']) ?? []
     const expected = all.filter(({ kind }) => may.includes(kind)).map(({ id }) => id)
     const found: number[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {

@@ -31,7 +31,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // A move copies tables from one engine to the other.
   { files: 'move/.*', may: 'move/.*|db/.*', packages: 'kysely|node:crypto' },
   { files: 'events/[a-z]+', may: 'events/[a-z]+|db/.*|clock', packages: 'typebox|node:util' },
-  // config and what a resource is for their types alone.
+  // config for its type alone.
   { files: 'http/.*', may: `${floor}|config|resources/resource`, packages: '(?!node:sqlite|undici|pg).*' },
 
   // What a resource is, for everybody who looks at resources; and the list of them, which arrives as an argument.

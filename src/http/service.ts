@@ -4,12 +4,14 @@ import type { Db, Reading } from '../db/db.ts'
 import type { Seal } from '../db/seal.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { StillIn } from './auth.ts'
+import type { ReadRights } from './scopes.ts'
 import type { Writer } from './write.ts'
 
 /** The running service as routes use it. app.ts makes it once; a room that needs more of it adds that to this type. */
 export type Service = {
   /** All resources, in the order of the interface. */
   resources: readonly Resource[]
+  rights: ReadRights
   db: Db
   reading: Reading
   write: Writer

@@ -6,19 +6,18 @@ import { IdParams } from '../../http/fields.ts'
 import { pageAnswer, pageOf } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
 import { orNotFound } from '../../http/records.ts'
-import { mayRead, readableKinds } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { countEntries, type Place } from './matching.ts'
 import { findEntry, listEntries } from './queries.ts'
-import { AuditEntry, AuditQuery, ListedAuditEntry } from './schema.ts'
+import { AuditEntry, auditQuery, ListedAuditEntry } from './schema.ts'
 
 const path = '/api/v1/audit-log'
 const scope = 'audit_log:read'
 const order = 'audit_log'
 
 /** The audit log, to be read: nothing but the changes themselves writes it. */
-export function auditRoutes(app: App, { reading }: Service): void {
+export function auditRoutes(app: App, { reading, rights }: Service): void {
   operation(
     app,
     {
@@ -27,14 +26,17 @@ export function auditRoutes(app: App, { reading }: Service): void {
       scope,
       summary: 'List who changed what',
       description: 'Newest first, of kinds that the key may read.',
-      query: AuditQuery,
+      query: auditQuery(rights.kinds),
       answers: { 200: List(ListedAuditEntry) },
       extension: true,
     },
     (request) => {
       const { workspace_id, scopes } = request.access
       const { kind, record_id, action, actor_id, from, to } = request.query
-      const kinds = kind === undefined ? readableKinds(scopes) : [kind].filter((one) => mayRead(scopes, one))
+      const kinds =
+        kind === undefined
+          ? rights.readableKinds(scopes)
+          : [kind].filter((one) => rights.mayRead(scopes, one))
       const filters = { kinds, record_id, action, actor_id, from, to }
       if (record_id !== undefined && kind === undefined)
         throw invalid([{ field: 'kind', code: 'required', message: 'kind is required with record_id.' }])
@@ -69,7 +71,7 @@ export function auditRoutes(app: App, { reading }: Service): void {
     },
     async (request, reply) => {
       const { workspace_id, scopes } = request.access
-      const kinds = readableKinds(scopes)
+      const kinds = rights.readableKinds(scopes)
       const entry = await reading((db) => findEntry(db, workspace_id, kinds, request.params.id))
       return sendRecord(request, reply, orNotFound('entry', entry))
     },

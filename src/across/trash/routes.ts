@@ -6,7 +6,6 @@ import { notFound } from '../../http/errors.ts'
 import { refuseMatch } from '../../http/etag.ts'
 import { pageAnswer, pageOf } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
-import { mayRead } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { byDependency } from '../../resources/derived.ts'
@@ -19,7 +18,10 @@ const path = '/api/v1/trash'
 const order = '-deleted_at'
 
 /** The trash: what was deleted and can be restored, and how to erase it at once. */
-export function trashRoutes(app: App, { db, reading, write, seal, config, resources }: Service): void {
+export function trashRoutes(
+  app: App,
+  { db, reading, write, seal, config, resources, rights }: Service,
+): void {
   const all = byDependency(resources)
   const { TrashedRecord, TrashQuery } = trashSchemas(all.map(({ table }) => table))
   const withRemoval = (record: Trashed) => ({
@@ -43,7 +45,7 @@ export function trashRoutes(app: App, { db, reading, write, seal, config, resour
     async (request) => {
       const { workspace_id, scopes } = request.access
       const { kind } = request.query
-      const shown = all.filter(({ table }) => (!kind || table === kind) && mayRead(scopes, table))
+      const shown = all.filter(({ table }) => (!kind || table === kind) && rights.mayRead(scopes, table))
       const page = pageOf(request.query, order, ['string', 'string', 'number'])
       const { per_page } = page
       return reading(async (db) => {

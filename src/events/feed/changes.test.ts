@@ -12,6 +12,8 @@ import { scopesOf } from '../../access/people/roles.ts'
 import { isoTime, systemClock } from '../../clock.ts'
 import { transaction } from '../../db/db.ts'
 import type { Engine } from '../../db/statements/prepare.ts'
+import { createReadRights } from '../../http/scopes.ts'
+import { resources } from '../../resources/index.ts'
 import { recordChange } from '../audit.ts'
 import { command_line } from '../context.ts'
 import { createChanges } from './changes.ts'
@@ -169,7 +171,7 @@ test('changes is true or false, also for HEAD', async () => {
 
 /** Who listens, without streams: what is looked at, and what each is told. */
 async function listeners(count: number) {
-  const changes = createChanges(outbox.db, outbox.clock, () => {})
+  const changes = createChanges(outbox.db, outbox.clock, createReadRights(resources), () => {})
   const actor = { kind: 'key', id: 'key_test' } as const
   const begin = async () => ({
     access: { id: 'key_test', actor, workspace_id: 1, scopes: null as string[] | null, expires_at: null },

@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import type { Access } from '../../http/auth.ts'
-import { kinds_of_records, mayRead } from '../../http/scopes.ts'
+import type { ReadRights } from '../../http/scopes.ts'
 import { recentChanges } from './queries.ts'
 
 // No list shows records of these.
@@ -24,7 +24,7 @@ type Listener = { access: Access; hints: Hints | null; blocked: boolean }
  * PostgreSQL, nor is there an index by them on SQLite; so a look reads the last seconds again, by the index of times that
  * both have, and leaves out what the look before had. Calls `wake` when it is time for a look that was put off.
  */
-export function createChanges(db: Db, clock: Clock, wake: () => void) {
+export function createChanges(db: Db, clock: Clock, rights: ReadRights, wake: () => void) {
   let rest_until = 0
   let later: NodeJS.Timeout | undefined
 
@@ -34,7 +34,7 @@ export function createChanges(db: Db, clock: Clock, wake: () => void) {
     const since = isoTime(Math.min(at_ms, looked_at_ms) - latest_ms)
     const entries = await recentChanges(db, workspace_id, since, most_entries + 1)
     if (entries.length > most_entries) {
-      const everything = kinds_of_records.map((kind) => ({ id: 0, kind }))
+      const everything = rights.kinds.map((kind) => ({ id: 0, kind }))
       return { entries: everything, at_ms, ids: new Set<number>() }
     }
     return { entries, at_ms, ids: new Set(entries.map(({ id }) => id)) }
@@ -74,7 +74,7 @@ export function createChanges(db: Db, clock: Clock, wake: () => void) {
     ): Promise<void> {
       await look([...all].flatMap(({ hints }) => hints ?? []))
       for (const one of all) {
-        const frame = one.hints && !one.blocked && takeFrame(one.hints, one.access)
+        const frame = one.hints && !one.blocked && takeFrame(rights, one.hints, one.access)
         if (frame) write(one, frame)
       }
     },
@@ -82,8 +82,8 @@ export function createChanges(db: Db, clock: Clock, wake: () => void) {
 }
 
 /** The frame that tells what is untold, as far as the access lists it; empty when that is nothing. */
-function takeFrame({ untold }: Hints, { scopes: allowed }: Access): string {
-  const kinds = [...untold].filter((kind) => !unlisted.has(kind) && mayRead(allowed, kind))
+function takeFrame(rights: ReadRights, { untold }: Hints, { scopes: allowed }: Access): string {
+  const kinds = [...untold].filter((kind) => !unlisted.has(kind) && rights.mayRead(allowed, kind))
   untold.clear()
   // Without an id: the place of the events stays.
   return kinds.length ? `event: changed\ndata: ${JSON.stringify({ kinds: kinds.sort() })}\n\n` : ''

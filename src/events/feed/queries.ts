@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { bytesOf, fitting } from '../../db/sizes.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import { mayReadEvent, readableGroups, type Scopes } from '../../http/scopes.ts'
+import type { ReadRights, Scopes } from '../../http/scopes.ts'
 
 /** A stored event: `payload` is the text that was made with the change, as webhooks send it, without webhook_id. */
 export type StoredEvent = { seq: number; event: string; payload: string }
@@ -57,7 +57,7 @@ const nth = both((order) =>
   prepare((db, p: Asked) => stretch(db, p).select('seq').orderBy('seq', order).limit(1).offset(p.limit)),
 )
 
-// One for each set of groups that callers have: there are five groups.
+// One for each set of groups that callers have: there is a group for each resource with events.
 const of_groups = new Map<string, Queries>()
 function queriesOf({ event, groups }: Wanted): Queries {
   // The caller may read a name that is asked for: see wantedOf.
@@ -120,9 +120,9 @@ export const readEvents = async (
 ): Promise<Part> => readMeasured(db, await measureEvents(db, stretch, limits))
 
 /** What a caller is shown who asked for events of a name, or of any. */
-export function wantedOf(scopes: Scopes, event: string | null): Wanted {
-  if (event === null) return { event, groups: readableGroups(scopes) }
-  return { event, groups: mayReadEvent(scopes, event) ? null : [] }
+export function wantedOf(rights: ReadRights, scopes: Scopes, event: string | null): Wanted {
+  if (event === null) return { event, groups: rights.readableGroups(scopes) }
+  return { event, groups: rights.mayReadEvent(scopes, event) ? null : [] }
 }
 
 const newest = prepare((db, p: { workspace_id: number; up_to: number }) =>

@@ -23,7 +23,7 @@ const scope = 'events:read'
 /** The workspace's events in the order of their commits: to read on from a place, or to follow. */
 export function feedRoutes(
   app: App,
-  { db, reading, streams, event_names }: Service & { streams: Streams },
+  { db, reading, streams, event_names, rights }: Service & { streams: Streams },
 ): void {
   operation(
     app,
@@ -46,7 +46,7 @@ export function feedRoutes(
       const place = seqOf(cursor, last)
       const { workspace_id, scopes } = request.access
       const admit = ({ bytes }: Measured) => reply.reserve(bytes)
-      const asked = { workspace_id, wanted: wantedOf(scopes, event), settled, place, per_page, admit }
+      const asked = { workspace_id, wanted: wantedOf(rights, scopes, event), settled, place, per_page, admit }
       const page = await reading((db) => (sort === '-timestamp' ? lookBack(db, asked) : lookOn(db, asked)))
       reply.type('application/json; charset=utf-8')
       return reply.send(answer(page, per_page) as never)

@@ -8,7 +8,9 @@ import { follow } from '../../../test/follower.ts'
 import { openOutbox } from '../../../test/outbox.ts'
 import { until } from '../../../test/webhooks.ts'
 import { transaction } from '../../db/db.ts'
+import { createReadRights } from '../../http/scopes.ts'
 import { companyCreated } from '../../resources/companies/resource.ts'
+import { resources } from '../../resources/index.ts'
 import { emit } from '../emit.ts'
 import { createStreams, type StreamsOptions } from './streams.ts'
 
@@ -28,6 +30,7 @@ async function startStreams(t: TestContext, wishes: Partial<StreamsOptions> = {}
     database: outbox.database,
     clock: outbox.clock,
     findAccess: async () => access,
+    rights: createReadRights(resources),
     serving: () => true,
     onError: (error) => errors.push(error),
     ...wishes,

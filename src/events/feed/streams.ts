@@ -5,6 +5,7 @@ import type { Database } from '../../db/db.ts'
 import { settledEvents } from '../../db/places.ts'
 import type { Access, FindAccess } from '../../http/auth.ts'
 import { ApiError, unavailable } from '../../http/errors.ts'
+import type { ReadRights } from '../../http/scopes.ts'
 import { createChanges, type Hints } from './changes.ts'
 import { createRecheck, type Follower } from './followers.ts'
 import { activeWorkspaces, type Part, readEvents, wantedOf } from './queries.ts'
@@ -13,6 +14,7 @@ export type StreamsOptions = {
   database: Pick<Database, 'db' | 'onCommit'>
   clock: Clock
   findAccess: FindAccess
+  rights: ReadRights
   /** False from when the service stops: then every stream ends, and whoever follows goes on elsewhere. */
   serving: () => boolean
   onError: (error: unknown) => void
@@ -59,12 +61,12 @@ const readers_at_once = 4
 
 /** Follows the events for the open streams of this process, all together: what they have in common is read once. */
 export function createStreams(options: StreamsOptions) {
-  const { database, clock, findAccess, serving, onError } = options
+  const { database, clock, findAccess, rights, serving, onError } = options
   const { heartbeat_ms = usual_heartbeat_ms, poll_ms = usual_poll_ms } = options
   const { most_unsent_bytes = usual_most_unsent_bytes } = options
   const { db } = database
   const streams = new Set<Stream>()
-  const changes = createChanges(db, clock, wake)
+  const changes = createChanges(db, clock, rights, wake)
   const recheck = createRecheck(findAccess, clock)
   let subscribed = false
   let closed = false
@@ -140,7 +142,7 @@ export function createStreams(options: StreamsOptions) {
     for (const stream of streams) {
       const { blocked, cursor, event, access } = stream
       if (blocked || cursor >= settled) continue
-      const shown = wantedOf(access.scopes, event).groups
+      const shown = wantedOf(rights, access.scopes, event).groups
       const name = `${access.workspace_id} ${cursor} ${event} ${shown}`
       const group = groups.get(name)
       if (group) group.push(stream)
@@ -167,7 +169,7 @@ export function createStreams(options: StreamsOptions) {
     async function read(group: Stream[]) {
       const [{ access, event, cursor }] = group as [Stream]
       const idle = cursor === head && !active?.has(access.workspace_id)
-      const wanted = wantedOf(access.scopes, event)
+      const wanted = wantedOf(rights, access.scopes, event)
       const stretch = { ...wanted, workspace_id: access.workspace_id, after: cursor, up_to: settled }
       const part = idle
         ? { events: [], reached: settled, whole: true }

@@ -8,7 +8,7 @@ import { conflict, invalid, notFound } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { ListQuery, time } from '../../http/fields.ts'
 import { cursor, pageAnswer, pageOf } from '../../http/lists.ts'
-import { mayReadEvent, refuseUnreadable, type Scopes } from '../../http/scopes.ts'
+import type { ReadRights, Scopes } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { findWebhook } from '../registration/queries.ts'
@@ -23,7 +23,8 @@ const order = '-id of deliveries'
 type Caller = Pick<Access, 'workspace_id' | 'scopes'>
 
 /** The delivery log: every request that was sent to a webhook, and what came back. */
-export function deliveryRoutes(app: App, { db, reading, write, event_names }: Service): void {
+export function deliveryRoutes(app: App, { db, reading, write, event_names, rights }: Service): void {
+  const { mayReadEvent, refuseUnreadable } = rights
   const shownOf = (scopes: Scopes) =>
     scopes && [...event_names, 'ping'].filter((name) => mayReadEvent(scopes, name))
   const querystring = ListQuery({
@@ -78,7 +79,7 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: Se
       },
     },
     async (request, reply) =>
-      sendRecord(request, reply, await existing(db, request.access, request.params.delivery_id)),
+      sendRecord(request, reply, await existing(db, rights, request.access, request.params.delivery_id)),
   )
 
   app.post(
@@ -97,11 +98,11 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: Se
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id, now } = context
         const { delivery_id } = request.params
-        const { webhook_id } = await existing(tx, request.access, delivery_id)
+        const { webhook_id } = await existing(tx, rights, request.access, delivery_id)
         // The webhook first, as everybody does: a deletion takes both in this order.
         await lockRow(tx, 'webhooks', workspace_id, webhook_id)
         await lockRow(tx, 'webhook_deliveries', workspace_id, delivery_id)
-        const delivery = await existing(tx, request.access, delivery_id)
+        const delivery = await existing(tx, rights, request.access, delivery_id)
         checkMatch(request, delivery)
         if (problems.length) throw invalid(problems)
         if (delivery.status !== 'succeeded' && delivery.status !== 'failed')
@@ -114,7 +115,7 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: Se
         if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
         const when = { now, elapsed_ms: context.elapsed() }
         await resend(tx, workspace_id, when, [delivery_id], [delivery.status])
-        const record = await existing(tx, request.access, delivery_id)
+        const record = await existing(tx, rights, request.access, delivery_id)
         await recordChange(tx, context, {
           ...{ action: 'resent', kind: 'deliveries', record_id: delivery_id },
           ...{ before: { status: delivery.status }, after: { status: record.status } },
@@ -125,8 +126,13 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names }: Se
 }
 
 /** The delivery, or 404: also for an event of a kind that the caller may not read. */
-async function existing(db: Db, { workspace_id, scopes }: Caller, id: string): Promise<DeliveryDetail> {
+async function existing(
+  db: Db,
+  rights: ReadRights,
+  { workspace_id, scopes }: Caller,
+  id: string,
+): Promise<DeliveryDetail> {
   const delivery = await findDelivery(db, workspace_id, id)
-  if (!delivery || !mayReadEvent(scopes, delivery.event)) throw notFound('This delivery')
+  if (!delivery || !rights.mayReadEvent(scopes, delivery.event)) throw notFound('This delivery')
   return delivery
 }

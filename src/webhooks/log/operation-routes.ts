@@ -10,7 +10,6 @@ import type { Access } from '../../http/auth.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { conflict, type FieldProblem, invalid, notFound } from '../../http/errors.ts'
 import { checkMatch } from '../../http/etag.ts'
-import { mayReadEvent, refuseUnreadable } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
 import type { Answer } from '../../http/write.ts'
 import { generateSecret } from '../delivery/signature.ts'
@@ -42,8 +41,9 @@ const ping = defineEvent('ping', 'A test of a webhook.', Type.Object({ message: 
 /** What can be done with a webhook: pause and resume, rotate its secret, test it, send again what failed. */
 export function webhookOperationRoutes(
   app: App,
-  { write, stillIn, seal, event_names, dispatcher }: WebhookService,
+  { write, stillIn, seal, event_names, rights, dispatcher }: WebhookService,
 ): void {
+  const { mayReadEvent, refuseUnreadable } = rights
   const act = (name: string) => `/api/v1/webhooks/:webhook_id/${name}`
   const options = <Body extends TSchema, View extends TSchema>(summary: string, body: Body, view: View) => ({
     config: { scope: 'webhooks:write' },

@@ -10,7 +10,7 @@ import { ListQuery } from '../../http/fields.ts'
 import { refuseMore } from '../../http/limits.ts'
 import { cursor, pageAnswer, pageOf } from '../../http/lists.ts'
 import { changesOf } from '../../http/patch.ts'
-import { refuseUnreadable, type Scopes } from '../../http/scopes.ts'
+import type { ReadRights, Scopes } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Dispatcher } from '../delivery/dispatcher.ts'
@@ -40,10 +40,9 @@ const most_looked_at = 1000
 export type WebhookService = Service & { policy: TargetPolicy; dispatcher: Dispatcher }
 
 /** Registration of webhooks, and reading, changing and deleting them. */
-export function webhookRoutes(
-  app: App,
-  { db, reading, write, stillIn, seal, policy, event_names, config, dispatcher }: WebhookService,
-): void {
+export function webhookRoutes(app: App, service: WebhookService): void {
+  const { db, reading, write, stillIn, seal, policy, event_names, rights, config, dispatcher } = service
+  const { refuseUnreadable } = rights
   const { WebhookCreate, WebhookUpdate } = webhookBodies(event_names)
 
   // Names are looked up before the transaction, which waits for nothing but the database.
@@ -157,7 +156,8 @@ export function webhookRoutes(
         const changes = changesOf(request.body, before, fields)
         if (!Object.keys(changes).length) return { record: before }
         refuseUnreadable(scopes, [...before.events, ...(changes.events ?? [])])
-        if (changes.url !== undefined) await refuseRedirection(tx, { workspace_id, scopes }, webhook_id)
+        if (changes.url !== undefined)
+          await refuseRedirection(tx, rights, { workspace_id, scopes }, webhook_id)
         await updateWebhook(tx, workspace_id, webhook_id, changes)
         const after = await existingWebhook(tx, workspace_id, webhook_id)
         const told = changesBetween(before, after, fields)
@@ -214,12 +214,13 @@ export function secretProblems(secret: unknown): FieldProblem[] {
  */
 async function refuseRedirection(
   tx: Db,
+  rights: ReadRights,
   { workspace_id, scopes }: { workspace_id: number; scopes: Scopes },
   webhook_id: string,
 ): Promise<void> {
   if (!scopes) return
   const pending = await pendingEvents(tx, workspace_id, webhook_id, most_looked_at + 1)
-  refuseUnreadable(scopes, [...new Set(pending)])
+  rights.refuseUnreadable(scopes, [...new Set(pending)])
   if (pending.length > most_looked_at)
     throw conflict(
       `More than ${most_looked_at} deliveries are pending. Change the url when there are fewer, or with every scope.`,
