@@ -69,6 +69,6 @@ test('a delivery that ends the process is failed as interrupted after five times
   assert.ok(crashes === 5 || crashes === 6, `${crashes} crashes`)
   const { status, status_reason } = await webhook(service.call, poison.id)
   assert.equal(status, 'failed')
-  assert.match(String(status_reason), /The service ended during this attempt/)
+  assert.match(String(status_reason), /The service stopped during this attempt/)
   report({ fault: 30, figures: `${crashes} crashes`, events: 1, lost: 0 })
 })

@@ -25,7 +25,7 @@ const columns = {
 } as const
 const names = Object.keys(columns) as (keyof typeof columns)[]
 
-// Whoever adds an attempt holds the delivery's row in the queue or in the log, so no two take one number.
+// The caller holds a lock on the delivery's row in the queue or the log, so no two attempts get the same number.
 const add = prepareRows(columns, (db, { row, values }) => {
   const number = sql`1 + coalesce((SELECT max(a.number) FROM webhook_attempts AS a
     WHERE a.workspace_id = ${row.workspace_id} AND a.delivery_id = ${row.delivery_id}), 0)`
@@ -36,7 +36,7 @@ const add = prepareRows(columns, (db, { row, values }) => {
   }
 })
 
-/** Adds attempts, at most one a delivery, to the log, numbered on, in one statement. */
+/** Adds attempts to the log with the next numbers, in one statement. At most one attempt for each delivery. */
 export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): Promise<void> {
   if (!attempts.length) return
   const rows = attempts.map(
@@ -57,7 +57,7 @@ export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): P
   await add(tx, rows, {})
 }
 
-/** The log's entry of an attempt that had no outcome. */
+/** The log entry of an attempt without an outcome. */
 export const interruptedAttempt = (
   { workspace_id, delivery_id, url }: { workspace_id: number; delivery_id: string; url: string },
   started_ms: number,
@@ -71,11 +71,12 @@ export const interruptedAttempt = (
   response: null,
   error: {
     code: 'interrupted',
-    message: 'The service ended, or could not write down how this attempt ended. It does not count.',
+    message:
+      'The service stopped, or could not store the outcome of this attempt. The attempt does not count.',
   },
 })
 
-// In JSON a NUL is a harmless \u0000 here, but whoever reads it gets it back.
+// JSON stores a NUL as \u0000, but parsing it restores the NUL. So remove it here.
 function headersText(headers: Record<string, string>): string {
   const text = JSON.stringify(headers)
   if (!text.includes('\\u')) return text

@@ -4,10 +4,10 @@ import { type Database, type Db, transaction } from '../../db/db.ts'
 import { goOnResending } from '../log/resends.ts'
 import { goOnRemoving } from '../registration/removal.ts'
 
-// Commits wake it; this is the net below, and how long after a failure it tries again.
-const look_ms = 1000
+// Commits wake the backlog. The poll catches missed wake-ups, and is the delay after a failure.
+const poll_ms = 1000
 
-/** Does one step of what deletions and resends left for later; false when nothing is left, or others do it. */
+/** Does one step of pending deletions and resends. False when nothing is left, or another process does the work. */
 export async function workOff(db: Db, clock: Clock): Promise<boolean> {
   const [removals, resends] = await Promise.all([
     db.selectFrom('webhook_removals').select('webhook_id').limit(1).execute(),
@@ -20,8 +20,8 @@ export async function workOff(db: Db, clock: Clock): Promise<boolean> {
 }
 
 /**
- * Works off what deletions and resends of many deliveries left, also of before a crash: in small transactions, and with a
- * rest after each, so that half of the time is for others. Returns the function that stops it between two of them.
+ * Finishes large deletions and resends, also those that a crash interrupted, in small transactions. Pauses after each
+ * transaction for as long as it took, so it uses at most half of the time. Returns a function that stops it.
  */
 export function startBacklog(
   { db, onCommit }: Pick<Database, 'db' | 'onCommit'>,
@@ -48,7 +48,7 @@ export function startBacklog(
   }
 
   onCommit('backlog', wake)
-  const timer = setInterval(wake, look_ms).unref()
+  const timer = setInterval(wake, poll_ms).unref()
   wake()
   return async () => {
     stopped = true

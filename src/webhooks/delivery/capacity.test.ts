@@ -18,8 +18,8 @@ const outcome = (status: number | null, duration_ms = 300): AttemptOutcome => ({
 /** One attempt after the other, each with this status; null: no answer. */
 function attempts(capacity: Capacity, webhook_id: string, ...statuses: (number | null)[]) {
   for (const status of statuses) {
-    capacity.taken(webhook_id)
-    capacity.returned(webhook_id, outcome(status))
+    capacity.acquire(webhook_id)
+    capacity.release(webhook_id, outcome(status))
   }
   return capacity.free(webhook_id)
 }
@@ -37,18 +37,18 @@ test('a webhook starts with four at once and gets one more with each success, up
 test('one that answers within a quarter of a second gets up to 128, while a quarter of all places is enough', () => {
   const capacity = createCapacity()
   const answer = (duration_ms: number) => {
-    capacity.taken('a')
-    capacity.returned('a', outcome(200, duration_ms))
+    capacity.acquire('a')
+    capacity.release('a', outcome(200, duration_ms))
     return capacity.free('a')
   }
   for (let n = 0; n < 200; n++) answer(250)
   assert.equal(capacity.free('a'), 128)
-  for (let n = 0; n < 127; n++) capacity.taken(`other ${n}`)
+  for (let n = 0; n < 127; n++) capacity.acquire(`other ${n}`)
   assert.equal(capacity.free('a'), 128)
-  capacity.taken('other')
+  capacity.acquire('other')
   assert.equal(capacity.free('a'), 32)
   assert.equal(answer(251), 32)
-  for (let n = 0; n < 127; n++) capacity.returned(`other ${n}`, null)
+  for (let n = 0; n < 127; n++) capacity.release(`other ${n}`, null)
   assert.equal(capacity.free('a'), 32, 'no longer quick')
 })
 
@@ -71,18 +71,18 @@ test('after three failures in a row a webhook is tried one by one, until a succe
   const capacity = createCapacity()
   attempts(capacity, 'a', ...times(20, 200))
   assert.equal(attempts(capacity, 'a', 404, 404, 404), 1)
-  capacity.taken('a')
+  capacity.acquire('a')
   assert.equal(capacity.free('a'), 0)
-  capacity.returned('a', outcome(null))
+  capacity.release('a', outcome(null))
   assert.equal(capacity.free('a'), 1)
   assert.equal(attempts(capacity, 'a', 200), 2)
 })
 
 test('an attempt without an outcome gives its place back and teaches nothing', () => {
   const capacity = createCapacity()
-  capacity.taken('a')
+  capacity.acquire('a')
   assert.equal(capacity.free('a'), 3)
-  capacity.returned('a', null)
+  capacity.release('a', null)
   assert.equal(capacity.free('a'), 4)
 })
 
@@ -90,13 +90,13 @@ test('endpoints that do not answer never take the second half of all places', ()
   const capacity = createCapacity()
   attempts(capacity, 'good', ...times(20, 200))
   attempts(capacity, 'bad', null, null, null)
-  for (let n = 0; n < 64; n++) for (let place = 0; place < 4; place++) capacity.taken(`hangs ${n}`)
+  for (let n = 0; n < 64; n++) for (let place = 0; place < 4; place++) capacity.acquire(`hangs ${n}`)
   assert.equal(capacity.free('hangs 0'), 0)
   assert.equal(capacity.free('bad'), 0, 'a dead one waits')
   assert.equal(capacity.free('new'), 1, 'an unknown one is tried')
   assert.equal(capacity.free('good'), 4, 'one that answers goes on')
   assert.equal(capacity.full(), 65)
-  capacity.returned('hangs 0', null)
+  capacity.release('hangs 0', null)
   assert.equal(capacity.free('bad'), 1)
 })
 
@@ -106,7 +106,7 @@ test('all webhooks together never have more than 512 in flight', () => {
   for (let n = 0; n < 1000; n++) {
     attempts(capacity, `${n}`, ...times(10, 200))
     while (capacity.free(`${n}`) > 0) {
-      capacity.taken(`${n}`)
+      capacity.acquire(`${n}`)
       taken++
     }
   }
@@ -129,7 +129,7 @@ function takeBodies(capacity: Capacity, webhook_ids: string[], bytes: number): n
   for (let taken = 0; ; taken++) {
     const webhook_id = webhook_ids[taken % webhook_ids.length] as string
     if (taken === 100_000 || !capacity.round()(webhook_id, bytes)) return taken
-    capacity.taken(webhook_id, bytes)
+    capacity.acquire(webhook_id, bytes)
   }
 }
 
@@ -139,15 +139,15 @@ test('the bodies in flight are at most 16 MiB together, and small ones always fi
   assert.equal(takeBodies(capacity, ['good'], mebibyte), 16)
   const fits = capacity.round()
   assert.deepEqual([fits('good', 16 * 1024 + 1), fits('good', 16 * 1024)], [false, true])
-  capacity.returned('good', null, mebibyte)
+  capacity.release('good', null, mebibyte)
   assert.equal(takeBodies(capacity, ['good'], mebibyte), 1)
 })
 
 test('a body that is larger than all the room is sent alone', () => {
   const capacity = createCapacity()
   assert.equal(takeBodies(capacity, ['a'], 20 * mebibyte), 1)
-  capacity.returned('a', null, 20 * mebibyte)
-  capacity.taken('a', mebibyte)
+  capacity.release('a', null, 20 * mebibyte)
+  capacity.acquire('a', mebibyte)
   assert.equal(capacity.round()('b', 20 * mebibyte), false)
 })
 
@@ -168,12 +168,12 @@ test('bodies of one round count together', () => {
 
 test('in a slow start one attempt is in flight, and one more with each that ends', () => {
   const capacity = createCapacity()
-  capacity.narrow()
+  capacity.slowStart()
   assert.deepEqual([capacity.free('a'), capacity.free('b', 1), capacity.room()], [1, 0, 1])
   attempts(capacity, 'a', 500)
   assert.deepEqual([capacity.free('a'), capacity.room(), capacity.crowded()], [2, 2, true])
-  capacity.taken('a')
-  capacity.returned('a', null)
+  capacity.acquire('a')
+  capacity.release('a', null)
   assert.equal(capacity.room(), 2, 'an attempt that was given back proves nothing')
   for (let n = 0; n < 600; n++) attempts(capacity, `${n}`, 200)
   assert.deepEqual([capacity.room(), capacity.crowded()], [512, false])

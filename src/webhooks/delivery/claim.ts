@@ -6,7 +6,7 @@ import { announce, engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
 
-/** A delivery that this process holds the lease of. */
+/** A delivery whose lease this process holds. */
 export type Claim = {
   claim_id: string
   delivery_id: string
@@ -16,9 +16,9 @@ export type Claim = {
   tries: number
   lease_ends_ms: number
   event: string
-  /** Of the payload. */
+  /** The size of the payload. */
   bytes: number
-  /** Nothing else was in flight when it was claimed: if the process ends now, this delivery is the suspect. */
+  /** No other attempt was in flight at the claim. If the process crashes now, this delivery may be the cause. */
   alone: boolean
   url: string
   /** Encrypted, as stored. */
@@ -27,71 +27,71 @@ export type Claim = {
   next_secret_from_ms: number | null
 }
 
-/** A claim with what is sent. Only claims that are about to be sent have it: payloads may be large. */
-export type Loaded = Claim & { payload: string }
+/** A claim with its payload. Load it only right before the attempt: payloads may be large. */
+export type LoadedClaim = Claim & { payload: string }
 
 type ClaimRequest = {
-  /** In the order in which they are served; each is asked for its limit when its turn comes. */
+  /** The webhooks, in the order of the claims. */
   webhooks: readonly { workspace_id: number; webhook_id: string }[]
-  /** How many deliveries a webhook may be given, when `promised` others have been chosen in this round. */
+  /** How many deliveries of a webhook to claim, when this round has already reserved `promised` deliveries. */
   limit: (webhook_id: string, promised: number) => number
 } & Lease
 
-/** What every claim of a round has in common. */
+/** The values that all claims of one round share. */
 export type Lease = {
   claim_id: string
   moment: Moment
   lease_ms: number
-  /** Asked once for each body, in the order in which they would be sent: a body that does not fit waits. */
+  /** Called once for each body, in the order of sending. A body that does not fit stays in the queue. */
   fits: (webhook_id: string, bytes: number) => boolean
-  /** Nothing is in flight: a claim of a single delivery is alone. */
+  /** No attempt is in flight, so the claim of a single delivery is `alone`. */
   idle: boolean
 }
 
 /**
- * Takes the lease of due deliveries of some webhooks, each one's oldest first. A claimed row becomes due again when its
- * lease ends, so a crashed owner needs no reaper; such rows are taken by claimInterrupted alone.
+ * Takes leases of due deliveries, the oldest of each webhook first. A claimed row is due again when its lease ends, so a
+ * crashed owner needs no reaper. Only claimInterrupted takes rows whose lease has ended.
  */
-export async function claimDue(tx: Db, request: ClaimRequest): Promise<Loaded[]> {
+export async function claimDue(tx: Db, request: ClaimRequest): Promise<LoadedClaim[]> {
   const { elapsed_ms } = request.moment
   const chosen: Due[] = []
   const settled = followIndexes(tx)
-  for (let from = 0; from < request.webhooks.length; from += asked_together) {
+  for (let from = 0; from < request.webhooks.length; from += statements_at_once) {
     let promised = chosen.length
     const due = request.webhooks
-      .slice(from, from + asked_together)
+      .slice(from, from + statements_at_once)
       .map(async ({ workspace_id, webhook_id }) => {
         const limit = request.limit(webhook_id, promised)
         if (limit < 1) return []
         promised += limit
-        return dueOf(tx, { workspace_id, webhook_id, elapsed_ms, limit })
+        return findDue(tx, { workspace_id, webhook_id, elapsed_ms, limit })
       })
-    for (const some of await Promise.all(due)) chosen.push(...fitting(some, request.fits))
+    for (const rows of await Promise.all(due)) chosen.push(...fitting(rows, request.fits))
   }
   await settled
   return take(tx, chosen, request)
 }
 
-/** Those before the first whose body does not fit: the oldest goes first. */
-export function fitting<One extends Due>(due: readonly One[], fits: Lease['fits']): One[] {
+/** The deliveries before the first whose body does not fit. A later one may not overtake it. */
+export function fitting<Row extends Due>(due: readonly Row[], fits: Lease['fits']): Row[] {
   const first = due.findIndex(({ webhook_id, bytes }) => !fits(webhook_id, bytes))
   return due.slice(0, first < 0 ? due.length : first)
 }
 
-/** Leases the chosen rows and loads what is sent. */
-export async function take(tx: Db, chosen: readonly Due[], request: Lease): Promise<Loaded[]> {
+/** Leases the chosen rows and loads their payloads. */
+export async function take(tx: Db, chosen: readonly Due[], request: Lease): Promise<LoadedClaim[]> {
   if (!chosen.length) return []
   const { claim_id, lease_ms } = request
   const { elapsed_ms } = request.moment
   const alone = request.idle && chosen.length === 1
   const p = { claim_id, elapsed_ms, lease_ends_ms: elapsed_ms + lease_ms, alone: alone ? 1 : 0 }
   const [, claims] = await Promise.all([lease(tx, chosen, p), loadedClaimsOf(tx, chosen, {})])
-  // Sorted here: the database would carry the bodies through the sorting.
-  return claims.map((one) => ({ ...one, alone })).sort((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1))
+  // Sort here: the database would carry the payloads through its sort.
+  return claims.map((claim) => ({ ...claim, alone })).sort((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1))
 }
 
-// Statements that travel together; how many deliveries they will find is known only afterwards.
-const asked_together = 8
+// Statements that are sent together. Until they answer, each webhook's whole limit counts as promised.
+const statements_at_once = 8
 
 /** A row of the queue that may be claimed; `bytes` is the size of its payload. */
 export type Due = { workspace_id: number; delivery_id: string; webhook_id: string; bytes: number }
@@ -102,9 +102,9 @@ export const payloadBytes = sql<number>`(
   JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id
   WHERE d.workspace_id = q.workspace_id AND d.id = q.delivery_id)`
 
-// Several processes claim at once: each skips what another one is just about to take. What was paused since the look at
-// the queue is kept. The order among equals is that of their making, and that of the index.
-const dueOf = prepare(
+// On PostgreSQL, concurrent claims skip each other's locked rows. Check `paused` again: the webhook may have been paused
+// since the poll. Rows of equal `run_at_ms` come in the order of their ids, which is also the index's order.
+const findDue = prepare(
   (db, p: { workspace_id: number; webhook_id: string; elapsed_ms: number; limit: number }) => {
     const query = db
       .selectFrom('webhook_queue as q')
@@ -124,7 +124,7 @@ const dueOf = prepare(
       )
       .orderBy('q.run_at_ms')
       .limit(p.limit)
-    // SQLite's index ends with the id by itself; asked for by name, it would be sorted once more.
+    // SQLite's index already ends with the id. Ordering by the id would add a sort.
     if (engineOf(db) === 'sqlite') return query
     // Lock the webhook too. A deletion waits for this claim, or this claim finds no webhook.
     return query
@@ -149,10 +149,10 @@ const lease = prepareRows(row_columns, (db, { row, rows }, p: LeaseOf) => ({
     ),
 }))
 
-const claimsWith = <One>(payload: RawBuilder<unknown>) =>
+const claimsWith = <Row>(payload: RawBuilder<unknown>) =>
   prepareRows(row_columns, (db, { row, rows }) => ({
     compile: () =>
-      sql<One>`
+      sql<Row>`
       SELECT q.claim_id, q.delivery_id, q.workspace_id, q.webhook_id, q.kind, q.tries, q.run_at_ms AS lease_ends_ms,
         d.event, octet_length(e.payload) AS bytes, ${payload} w.url, w.secret, w.next_secret, w.next_secret_from_ms
       FROM ${rows('first')} webhook_queue AS q
@@ -164,12 +164,16 @@ const claimsWith = <One>(payload: RawBuilder<unknown>) =>
       ),
   }))
 
-const loadedClaimsOf = claimsWith<Omit<Loaded, 'alone'>>(sql`e.payload,`)
-/** Claims as they stand in the queue, without what is sent. */
+const loadedClaimsOf = claimsWith<Omit<LoadedClaim, 'alone'>>(sql`e.payload,`)
+/** The claims of these deliveries as the queue holds them, without payloads. */
 export const claimsOf = claimsWith<Omit<Claim, 'alone'>>(sql``)
 
-/** The claim of a delivery that is claimed already; null when it is not, or gone. */
-export async function claimed(db: Db, workspace_id: number, delivery_id: string): Promise<Loaded | null> {
+/** The claim of a delivery that is already claimed; null when the delivery is not claimed or was removed. */
+export async function claimed(
+  db: Db,
+  workspace_id: number,
+  delivery_id: string,
+): Promise<LoadedClaim | null> {
   const [claim] = await loadedClaimsOf(db, [{ workspace_id, delivery_id }], {})
   return claim ? { ...claim, alone: false } : null
 }
@@ -180,7 +184,7 @@ const claim_columns = {
   claim_id: 'text!',
   counted: 'bigint!',
 } as const
-const giveBack = prepareRows(claim_columns, (db, { row, rows }, p: { elapsed_ms: number }) => ({
+const releaseClaims = prepareRows(claim_columns, (db, { row, rows }, p: { elapsed_ms: number }) => ({
   compile: () =>
     sql<{ delivery_id: string }>`
       UPDATE webhook_queue SET run_at_ms = ${p.elapsed_ms}, claim_id = NULL, claimed_at_ms = NULL,
@@ -191,53 +195,55 @@ const giveBack = prepareRows(claim_columns, (db, { row, rows }, p: { elapsed_ms:
 }))
 
 /**
- * Gives the leases of attempts that never began back, so that the deliveries are due at once. It counts neither as an
- * attempt nor as an interruption.
- * Returns the ids of those that still were this owner's.
+ * Releases the leases of attempts that never began: the deliveries are due at once, and nothing is counted. Returns the
+ * ids of the deliveries whose lease this process still held.
  */
 export async function release(tx: Db, claims: readonly Claim[], elapsed_ms: number): Promise<Set<string>> {
-  const rows = claims.map((one) => ({ ...one, counted: one.alone ? 1 : 0 }))
-  const given = await giveBack(tx, rows, { elapsed_ms })
+  const rows = claims.map((claim) => ({ ...claim, counted: claim.alone ? 1 : 0 }))
+  const released = await releaseClaims(tx, rows, { elapsed_ms })
   announce(tx, 'deliveries')
-  return new Set(given.map(({ delivery_id }) => delivery_id))
+  return new Set(released.map(({ delivery_id }) => delivery_id))
 }
 
-/** Gives the leases of attempts back that a stop cuts short; the log tells of them, and they do not count. */
+/** Releases the leases of attempts that a stop interrupts. The log lists these attempts; they do not count as tries. */
 export async function interrupt(
   tx: Db,
   attempts: readonly { claim: Claim; started_ms: number }[],
   moment: Moment,
 ): Promise<void> {
-  const given = await release(
+  const released = await release(
     tx,
     attempts.map(({ claim }) => claim),
     moment.elapsed_ms,
   )
-  const cut = attempts.filter(({ claim }) => given.has(claim.delivery_id))
+  const interrupted = attempts.filter(({ claim }) => released.has(claim.delivery_id))
   await insertAttempts(
     tx,
-    cut.map(({ claim, started_ms }) => interruptedAttempt(claim, started_ms, moment)),
+    interrupted.map(({ claim, started_ms }) => interruptedAttempt(claim, started_ms, moment)),
   )
 }
 
 const ids = { workspace_id: 'bigint!', id: 'text!' } as const
-const stillSent = prepareRows(ids, (db, { row, rows }) => ({
+const webhookStatuses = prepareRows(ids, (db, { row, rows }) => ({
   compile: () =>
     sql<{ id: string; status: string }>`
       SELECT w.id, w.status FROM ${rows('first')} webhooks AS w
       WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.id}`.compile(db),
 }))
 
-/** Which webhooks of these claims are paused or gone by now: another process may have done it. */
-export async function withdrawn(db: Db, claims: readonly Claim[]): Promise<Map<string, 'paused' | 'gone'>> {
+/** The webhooks of these claims that are now paused or deleted. Another process may have withdrawn them. */
+export async function findWithdrawn(
+  db: Db,
+  claims: readonly Claim[],
+): Promise<Map<string, 'paused' | 'deleted'>> {
   const webhooks = new Map(claims.map(({ workspace_id, webhook_id }) => [webhook_id, workspace_id]))
-  const asked = [...webhooks].map(([id, workspace_id]) => ({ workspace_id, id }))
-  const found = new Map((await stillSent(db, asked, {})).map((row) => [row.id, row.status]))
-  const answer = new Map<string, 'paused' | 'gone'>()
+  const keys = [...webhooks].map(([id, workspace_id]) => ({ workspace_id, id }))
+  const statuses = new Map((await webhookStatuses(db, keys, {})).map((row) => [row.id, row.status]))
+  const withdrawn = new Map<string, 'paused' | 'deleted'>()
   for (const id of webhooks.keys()) {
-    const status = found.get(id)
-    if (status === undefined) answer.set(id, 'gone')
-    else if (status === 'paused') answer.set(id, 'paused')
+    const status = statuses.get(id)
+    if (status === undefined) withdrawn.set(id, 'deleted')
+    else if (status === 'paused') withdrawn.set(id, 'paused')
   }
-  return answer
+  return withdrawn
 }

@@ -4,7 +4,7 @@ import type { buildConnector } from 'undici'
 import { addressAllowed, refusal, type TargetPolicy } from '../registration/target.ts'
 import { type Resolve, resolveInTime } from './resolve.ts'
 
-/** Every code that an attempt in the log can carry (contract: webhooks); the dispatcher alone gives `interrupted`. */
+/** Every error code of an attempt in the log (contract: webhooks). Only the dispatcher sets `interrupted`. */
 export const attempt_error_codes = [
   'timeout',
   'dns_error',
@@ -22,20 +22,20 @@ export type AttemptError = { code: (typeof attempt_error_codes)[number]; message
 
 export type ConnectorOptions = {
   policy: TargetPolicy
-  /** For DNS, TCP and TLS together. */
+  /** The timeout for DNS, TCP and TLS together. */
   connect_timeout_ms: number
   resolve: Resolve
-  /** A certificate to trust in place of the well-known authorities (PEM). */
+  /** A certificate (PEM) that replaces the default certificate authorities. */
   ca?: string
 }
 
-/** An error of the connector itself. It has no `code`: undici treats some codes as a reason to connect again. */
+/** An error of this connector. It has no `code`: undici reconnects after some codes. */
 type ConnectFailure = Error & { attempt_code: AttemptError['code'] }
 
 /**
- * A connector for undici that dials allowed addresses only. A name is resolved once, every answer is judged, and
- * those very addresses are dialled, so a name that changes its mind in between (DNS rebinding) gains nothing;
- * IP literals, which never reach a lookup function, are judged the same way.
+ * A connector for undici that dials only allowed addresses. It resolves a name once, checks every address, and dials
+ * these same addresses. So DNS rebinding cannot lead to another address. IP literals, for which Node calls no lookup
+ * function, get the same check.
  */
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
   const { policy, connect_timeout_ms, resolve, ca } = options
@@ -52,7 +52,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
       socket?.destroy()
       callback(error, null)
     }
-    const late = () => fail(failure('timeout', `There was no connection within ${connect_timeout_ms} ms.`))
+    const late = () => fail(failure('timeout', `No connection within ${connect_timeout_ms} ms.`))
     const timer = setTimeout(late, connect_timeout_ms)
 
     const ready = () => {
@@ -75,7 +75,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
       }
       const tcp = { ...several, host: hostname, port: Number(port) || (secure ? 443 : 80) }
       if (secure) {
-        // An IP address can't be a server name; a trailing dot belongs to DNS only.
+        // SNI allows neither an IP address nor a trailing dot.
         const servername = isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : undefined
         socket = connectTls({ ...tcp, servername, ca, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] })
         socket.once('secureConnect', ready)
@@ -87,7 +87,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
       socket.once('connect', () => {
         reached = true
       })
-      // Stays for the life of the socket: until undici has its own, an error without a listener would end the process.
+      // Never remove this listener. Before undici adds its own, an error without a listener would end the process.
       socket.on('error', (error: NodeJS.ErrnoException) => {
         const cut = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'].includes(error.code ?? '')
         fail(secure && reached && !cut ? failure('tls_error', `TLS failed: ${error.message}`) : error)
@@ -107,7 +107,7 @@ async function allowedAddresses(hostname: string, policy: TargetPolicy, resolve:
   return addresses
 }
 
-/** A lookup function that knows the answer already. */
+/** A lookup function that returns the given addresses. */
 function pinned(addresses: string[]): LookupFunction {
   const answers = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_hostname, options, callback) => {
@@ -128,19 +128,20 @@ const unreachable = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN',
 const isRefusal = (error: NodeJS.ErrnoException) => error.code === 'ECONNREFUSED'
 const reset = ['ECONNRESET', 'EPIPE', 'ECONNABORTED']
 
-/** What an error of undici, of a socket or of this connector means to the reader of the log. */
+/** Maps an error of undici, a socket or this connector to an error of the log. */
 export function attemptError(error: unknown): AttemptError {
-  // Several addresses were tried in turn: one that refused says more than one without a route.
-  const one = error instanceof AggregateError ? (error.errors.find(isRefusal) ?? error.errors.at(-1)) : error
-  const { attempt_code, code = '', message } = one as Partial<ConnectFailure> & NodeJS.ErrnoException
+  // Several addresses failed. Prefer a refusal, which says more than a missing route.
+  const cause =
+    error instanceof AggregateError ? (error.errors.find(isRefusal) ?? error.errors.at(-1)) : error
+  const { attempt_code, code = '', message } = cause as Partial<ConnectFailure> & NodeJS.ErrnoException
   const detail = message || code || String(error)
   if (attempt_code !== undefined) return { code: attempt_code, message: detail }
   if (unreachable.includes(code)) {
-    return { code: 'connection_refused', message: `There was no connection: ${code}.` }
+    return { code: 'connection_refused', message: `The connection failed: ${code}.` }
   }
-  // undici names a connection that the other side closed in its messages only; its other socket errors are bad HTTP.
+  // undici reports a connection that the receiver closed only in the message. Its other socket errors mean invalid HTTP.
   if (reset.includes(code) || (code === 'UND_ERR_SOCKET' && /closed/.test(detail))) {
-    return { code: 'connection_reset', message: 'The connection was closed before an answer came.' }
+    return { code: 'connection_reset', message: 'The receiver closed the connection before it answered.' }
   }
   if (code === 'ETIMEDOUT') return { code: 'timeout', message: 'The connection timed out.' }
   if (/^(ERR_SSL_|ERR_TLS_|EPROTO)/.test(code)) return { code: 'tls_error', message: `TLS failed: ${detail}` }

@@ -9,14 +9,14 @@ import { type Resolve, resolveHost } from './resolve.ts'
 export { attempt_error_codes } from './connector.ts'
 
 export type AttemptRequest = { url: string; headers: Record<string, string>; body: string | Uint8Array }
-/** `mayStart` is asked right before the first byte goes out on a connection; after a false nothing is sent. */
+/** `mayStart` is called right before the first byte is sent. If it returns false, nothing is sent. */
 export type SendRequest = AttemptRequest & { mayStart?: () => boolean }
 export type AttemptResponse = { status: number; headers: Record<string, string>; body: string }
 
 export type AttemptOutcome = {
   started_at_ms: number
   duration_ms: number
-  /** As sent, except for what the connection itself adds (host, content-length, connection), and without the body. */
+  /** As sent, without the body and the headers that the connection adds (host, content-length, connection). */
   request: Omit<AttemptRequest, 'body'>
   response: AttemptResponse | null
   error: AttemptError | null
@@ -25,18 +25,18 @@ export type AttemptOutcome = {
 
 export type SenderOptions = {
   policy: TargetPolicy
-  /** For the whole attempt, from the name look-up to the last byte kept. */
+  /** The timeout of the whole attempt, from the name look-up to the last byte that is kept. */
   timeout_ms: number
   connect_timeout_ms?: number
   max_response_bytes?: number
-  /** A request waits for a free connection within its own time: not fewer than the attempts that run at once. */
+  /** At least the number of concurrent attempts. A request that waits for a connection uses up its timeout. */
   connections_per_origin?: number
-  /** The product's version, for the user agent. */
+  /** The product's version, for the User-Agent header. */
   version: string
-  /** A certificate to trust in place of the well-known authorities (PEM). */
+  /** A certificate (PEM) that replaces the default certificate authorities. */
   ca?: string
   resolve?: Resolve
-  /** The wall clock, in Unix milliseconds; durations never depend on it. */
+  /** The wall clock, in Unix milliseconds. Durations do not depend on it. */
   now?: () => number
 }
 
@@ -45,30 +45,30 @@ export type Sender = {
   close(how?: 'at once'): Promise<void>
 }
 
-/** What one exchange on one connection led to; `stale` when a kept-alive connection turned out to be dead. */
+/** The result of one exchange on one connection. `stale`: the receiver had closed a kept-alive connection. */
 type Exchange = { response: AttemptResponse | null; error: AttemptError | null; stale: boolean }
 
 const idle_ms = 30_000
 const maxHeaderSize = 16_384
 
 /**
- * Makes the one sender of a process. `send` makes one attempt and never rejects: whatever happens is an outcome.
- * 2xx is a success as soon as the headers are complete; nothing is followed, inflated or read beyond the limits
- * (contract: webhooks, time-outs). `close` lets running attempts end, or ends them at once.
+ * Creates the one sender of a process. `send` makes one attempt and never rejects: an error is an outcome. A 2xx status is
+ * a success when the headers are complete. It follows no redirect, decompresses nothing and stops reading at the limits
+ * (contract: webhooks, timeouts). `close` waits for running attempts, or ends them at once.
  */
 export function createSender(options: SenderOptions): Sender {
   const { policy, timeout_ms, version, ca, now = systemClock.now, resolve = resolveHost } = options
   const { connect_timeout_ms = 5000, max_response_bytes = 16_384, connections_per_origin = 512 } = options
 
   const connect = guardedConnector({ policy, connect_timeout_ms, resolve, ca })
-  // undici's own time-outs are off: they are imprecise, and start over with every chunk that drips in.
+  // Turn undici's own timeouts off: they are imprecise, and restart with each received chunk.
   const common = { connect, allowH2: false, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0 }
   const idle = { keepAliveTimeout: idle_ms, keepAliveMaxTimeout: idle_ms }
   const agent = new Agent({ ...common, ...idle, pipelining: 1, connections: connections_per_origin })
   // Pipelining 0 means a new connection for every request.
   const unshared = new Agent({ ...common, pipelining: 0 })
 
-  // Which socket carries a request is told only here, right after the handler's onRequestStart.
+  // Only this channel reports the socket of a request, right after the handler's onRequestStart.
   let starting: { reused: boolean } | null = null
   const used = new WeakSet<object>()
   const onHeadersSent = (message: unknown) => {
@@ -100,7 +100,7 @@ export function createSender(options: SenderOptions): Sender {
       }
       const drop = () => controller?.abort(new Error('the attempt is over'))
       const late = () => {
-        finish({ code: 'timeout', message: `There was no answer within ${timeout_ms} ms.` })
+        finish({ code: 'timeout', message: `No answer within ${timeout_ms} ms.` })
         drop()
       }
       const timer = setTimeout(late, Math.max(0, deadline - performance.now()))
@@ -108,7 +108,7 @@ export function createSender(options: SenderOptions): Sender {
       const handler: Dispatcher.DispatchHandler = {
         onRequestStart(started) {
           controller = started
-          // It waited for a connection until after its time: it must not be sent any more.
+          // The request waited for a connection until after its timeout, or may no longer start. Do not send it.
           if (settled || request.mayStart?.() === false) return drop()
           starting = connection
         },
@@ -153,17 +153,17 @@ export function createSender(options: SenderOptions): Sender {
       const started = performance.now()
 
       let { response, error, stale } = await exchange(agent, request, started + timeout_ms)
-      // The receiver closed an idle connection just as it was used: that says nothing about the receiver.
+      // The receiver closed an idle connection while the request was sent. This is no failure of the receiver: retry once.
       if (stale && mayStart?.() !== false)
         ({ response, error } = await exchange(unshared, request, started + timeout_ms))
 
-      // Rounded up, so that a retry counted from the end of the attempt is never early.
+      // Round up, so that a retry counted from the end of the attempt is never early.
       const duration_ms = Math.ceil(performance.now() - started)
       if (response !== null) error = statusError(response.status)
       return { started_at_ms, duration_ms, request: sent, response, error, ok: error === null }
     },
     close(how) {
-      const end = (one: Agent) => (how ? one.destroy() : one.close())
+      const end = (dispatcher: Agent) => (how ? dispatcher.destroy() : dispatcher.close())
       closing ??= Promise.all([agent, unshared].map(end)).then(() => {
         unsubscribe('undici:client:sendHeaders', onHeadersSent)
       })
@@ -173,18 +173,18 @@ export function createSender(options: SenderOptions): Sender {
 }
 
 type Target = { origin: string; path: string }
-// The same few addresses over and over.
+// Parsed URLs: few webhooks receive most deliveries.
 const targets = new Map<string, Target>()
-const most_targets = 1000
+const max_targets = 1000
 
 function targetOf(url: string): Target {
   let target = targets.get(url)
   if (!target) {
     const parsed = URL.parse(url)
     if (parsed === null || !/^https?:$/.test(parsed.protocol))
-      throw new Error('the URL is not an http or https URL')
+      throw new Error('The URL must begin with http:// or https://.')
     target = { origin: parsed.origin, path: parsed.pathname + parsed.search }
-    if (targets.size >= most_targets) targets.clear()
+    if (targets.size >= max_targets) targets.clear()
     targets.set(url, target)
   }
   return target
@@ -208,13 +208,13 @@ function readable(headers: NodeJS.Dict<string | string[]>): Record<string, strin
   return texts
 }
 
-/** The body as text of at most `limit` bytes, a character cut in half at the end left out. */
+/** The body as text of at most `limit` bytes. An incomplete character at the end is left out. */
 function text(chunks: Buffer[], limit: number): string {
   if (chunks.length === 0) return ''
   const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
-  // A decoder that can stop in the middle of a character costs more than most answers have bytes.
+  // A streaming decoder is slow to create, and only needed when the body was cut.
   const decoded = storable(bytes.length < limit ? bytes.toString('utf8') : cutText(bytes))
-  // Each undecodable byte became three, so the text may have to be cut again.
+  // Each invalid byte became three bytes, so cut the text again if needed.
   return Buffer.byteLength(decoded) <= limit ? decoded : cutText(Buffer.from(decoded).subarray(0, limit))
 }
 

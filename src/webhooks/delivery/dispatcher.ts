@@ -4,7 +4,15 @@ import { newId } from '../../db/ids.ts'
 import type { Seal } from '../../db/seal.ts'
 import { rememberOpened } from '../registration/secrets.ts'
 import { createCapacity } from './capacity.ts'
-import { type Claim, claimDue, claimed, interrupt, type Loaded, release, withdrawn } from './claim.ts'
+import {
+  type Claim,
+  claimDue,
+  claimed,
+  findWithdrawn,
+  interrupt,
+  type LoadedClaim,
+  release,
+} from './claim.ts'
 import type { AttemptOutcome, Sender } from './deliver.ts'
 import { claimInterrupted, hasInterrupted } from './interruptions.ts'
 import { createOutcomes } from './outcomes.ts'
@@ -19,43 +27,43 @@ export type DispatcherOptions = {
   seal: Seal
   sender: Sender
   retry_delays: readonly number[]
-  /** Limit of a whole attempt; the lease is longer, so that a living owner never loses it. */
+  /** The timeout of a whole attempt. The lease lasts 30 s longer, so a live owner keeps its lease. */
   timeout_ms: number
-  /** Called with what went wrong inside the dispatcher itself; it goes on. */
+  /** Called with each error inside the dispatcher. The dispatcher continues. */
   onError: (error: unknown) => void
 }
 
 export type Dispatcher = ReturnType<typeof createDispatcher>
 
-// Commits wake the dispatcher and retries have their timer: polling is only the net below both.
+// Commits wake the dispatcher, and a timer wakes it for retries. The poll catches what both missed.
 const poll_ms = 1000
-const shortest_poll_ms = 100
-const longest_rest_ms = 200
+const min_poll_ms = 100
+const max_poll_rest_ms = 200
 const lease_slack_ms = 30_000
-// What must be left of a lease, beside the time of an attempt, to write its outcome down.
-const lease_rest_ms = 5000
-// Another process tells of its commits no sooner.
-const soonest_withdrawal_ms = 2
-const most_withdrawals = 1000
-// Looked at in one round; those beyond it come in the next one.
-const most_heads = 200
+// The part of a lease that must remain after the timeout of an attempt, to write the outcome.
+const outcome_write_ms = 5000
+// The shortest delay after which another process announces its commits.
+const min_withdrawal_age_ms = 2
+const max_withdrawals = 1000
+// The queue heads that one poll reads. The next poll reads the rest.
+const max_queue_heads = 200
 
-/** An attempt that this process makes right now. */
-type Held = {
+/** An attempt of this process that has not ended. */
+type HeldClaim = {
   claim: Claim
   started_ms: number
-  /** On the process's own clock. */
-  held_since: number
+  /** Read from performance.now(). */
+  held_since_ms: number
   done: Promise<void>
-  /** Whether its first byte may go out: null until that is asked. */
+  /** Whether the first byte may be sent; null until the sender asks. */
   may_start: boolean | null
-  /** Set when the webhook is paused or deleted: what is not on its way yet is not sent any more. */
+  /** Set when the webhook is paused or deleted. An attempt that has not sent its first byte is then not sent. */
   held_back: boolean
-  /** Set when the process ends before the attempt: its outcome is not written down. */
+  /** Set when the process stops before the attempt ends. Its outcome is then not written. */
   given_up: boolean
 }
 
-/** Sends what is due: claims with leases, fairly across webhooks, and writes every outcome down. */
+/** Sends due deliveries: claims them with leases, fairly across webhooks, and writes every outcome. */
 export function createDispatcher(options: DispatcherOptions) {
   const { database, clock, sender, onError } = options
   const seal = rememberOpened(options.seal)
@@ -65,31 +73,32 @@ export function createDispatcher(options: DispatcherOptions) {
   const slow_start = createSlowStart()
   const { retry_delays } = options
   const outcomes = createOutcomes({ db, clock, retry_delays, refill, onClaims: startAll, onError })
-  const held = new Map<string, Held>()
-  // When webhooks were paused or deleted, as an id: a claim of before may just be being committed, and must not be sent.
+  const held = new Map<string, HeldClaim>()
+  // For each webhook, an id made when the webhook was paused or deleted. A claim with a lower id may still be in its
+  // commit, and must not be sent. Ids grow with time.
   const withdrawals = new Map<string, string>()
-  // Before the start, as in a process that only answers the API, and after the stop: nothing is claimed.
+  // False before start(), after stop(), and in a process that only answers the API. Nothing is claimed then.
   let running = false
   let pumping: Promise<void> | null = null
   let woken = false
-  let last_look_ms = 0
-  let rest_until = 0
+  let last_poll_ms = 0
+  let rest_until_ms = 0
   let timer: NodeJS.Timeout | undefined
 
-  // Every commit asks for a look, those of the dispatcher itself too: looks may take a fifth of the time. One that is
-  // long only once was held up by something else.
-  function restAfter(look_ms: number): number {
-    const cost_ms = Math.min(look_ms, last_look_ms)
-    last_look_ms = look_ms
-    return performance.now() + Math.min(4 * cost_ms, longest_rest_ms)
+  // Every commit wakes the dispatcher, also the dispatcher's own. Polling may use at most 20 % of the time. A single slow
+  // poll does not count: something else may have delayed it.
+  function restAfter(duration_ms: number): number {
+    const cost_ms = Math.min(duration_ms, last_poll_ms)
+    last_poll_ms = duration_ms
+    return performance.now() + Math.min(4 * cost_ms, max_poll_rest_ms)
   }
 
-  /** Looks for due deliveries now, or once more when a look is under way. */
+  /** Polls for due deliveries now. If a poll is running, it runs once more. */
   function wake() {
     woken = true
     if (pumping || !running) return
     clearTimeout(timer)
-    const rest_ms = rest_until - performance.now()
+    const rest_ms = rest_until_ms - performance.now()
     if (rest_ms > 0) {
       timer = setTimeout(wake, rest_ms)
       return
@@ -107,73 +116,73 @@ export function createDispatcher(options: DispatcherOptions) {
       })
   }
 
-  /** Claims and starts until nothing is due; resolves with the milliseconds after which to look again. */
+  /** Claims and starts deliveries until none is due. Resolves with the milliseconds until the next poll. */
   async function pump(): Promise<number> {
     while (running) {
       woken = false
       await followWithdrawals()
-      if (slow_start.looks() && (await takeInterrupted()) === 'others wait') return poll_ms
-      // A webhook without room is looked at again when one of its attempts ends.
+      if (slow_start.isPollDue() && (await takeInterrupted()) === 'others wait') return poll_ms
+      // Full webhooks stay in the result, so read as many heads more.
       const before = performance.now()
-      const most = most_heads + capacity.full()
-      const heads = await queueHeads(db, most)
-      rest_until = restAfter(performance.now() - before)
+      const max_heads = max_queue_heads + capacity.full()
+      const heads = await queueHeads(db, max_heads)
+      rest_until_ms = restAfter(performance.now() - before)
       const open = heads.filter(({ webhook_id }) => capacity.free(webhook_id) > 0)
       const elapsed_ms = clock.elapsed()
       const due = open.filter(({ run_at_ms }) => run_at_ms <= elapsed_ms)
-      if (due.length && !(await claimAndStart(due))) return shortest_poll_ms
-      // All that waits has been seen, so what is due now has no room, and the end of an attempt wakes.
+      if (due.length && !(await claimAndStart(due))) return min_poll_ms
+      // This poll read all heads. Deliveries that are still due have no free slot, and the end of an attempt wakes us.
       const later_ms = open.find(({ run_at_ms }) => run_at_ms > elapsed_ms)?.run_at_ms ?? Infinity
-      if (!due.length || heads.length < most)
+      if (!due.length || heads.length < max_heads)
         return Math.min(poll_ms, Math.max(1, later_ms - clock.elapsed()))
     }
     return poll_ms
   }
 
   /**
-   * Takes what a crash interrupted before anything else. While that is attempted one by one, nothing is in flight beside
-   * it, so a delivery that ends the process is known by it.
+   * Claims deliveries that a crash interrupted, before all others. At first they are attempted one by one, with nothing
+   * else in flight, so a delivery that crashes the process can be identified.
    */
   async function takeInterrupted(): Promise<'others wait' | 'others too'> {
-    const some = await hasInterrupted(db, clock.elapsed(), held)
-    if (slow_start.found(some)) capacity.narrow()
-    if (!some) return 'others too'
-    const one_by_one = slow_start.oneByOne()
+    const any_interrupted = await hasInterrupted(db, clock.elapsed(), held)
+    if (slow_start.recordPoll(any_interrupted)) capacity.slowStart()
+    if (!any_interrupted) return 'others too'
+    const one_by_one = slow_start.isOneByOne()
     const limit = one_by_one ? Number(held.size === 0) : capacity.room()
     if (limit > 0) {
       const { claims, spent } = await transaction(db, (tx) =>
-        claimInterrupted(tx, { ...lease(), limit, mine: held }),
+        claimInterrupted(tx, { ...lease(), limit, held }),
       )
-      for (const one of spent) await outcomes.write(one, () => !running)
+      for (const ended of spent) await outcomes.write(ended, () => !running)
       if (spent.length) wake()
       await startAll(claims)
     }
     return one_by_one ? 'others wait' : 'others too'
   }
 
-  // Another process may have paused or deleted a webhook: what waits for its connection here is held back too.
+  // Another process may have paused or deleted a webhook. Hold back its attempts that still wait for a connection.
   async function followWithdrawals(): Promise<void> {
-    const since = performance.now() - soonest_withdrawal_ms
+    const since_ms = performance.now() - min_withdrawal_age_ms
     const unsent = [...held.values()].filter(
-      ({ may_start, held_since }) => may_start === null && held_since < since,
+      ({ may_start, held_since_ms }) => may_start === null && held_since_ms < since_ms,
     )
     if (!unsent.length) return
     const claims = unsent.map(({ claim }) => claim)
-    for (const [webhook_id, how] of await withdrawn(db, claims))
-      holdBack(webhook_id, how === 'paused' ? 'pings go' : 'pings too')
+    for (const [webhook_id, change] of await findWithdrawn(db, claims))
+      holdBack(webhook_id, change === 'paused' ? 'pings go' : 'pings too')
   }
 
   function holdBack(webhook_id: string, pings: 'pings go' | 'pings too'): void {
     withdrawals.set(webhook_id, newId('clm'))
     const [oldest] = withdrawals.keys()
-    if (oldest !== undefined && withdrawals.size > most_withdrawals) withdrawals.delete(oldest)
+    if (oldest !== undefined && withdrawals.size > max_withdrawals) withdrawals.delete(oldest)
     for (const entry of held.values()) {
       if (entry.claim.webhook_id !== webhook_id) continue
       entry.held_back ||= entry.claim.kind !== 'ping' || pings === 'pings too'
     }
   }
 
-  /** Resolves with the number of attempts begun. */
+  /** Resolves with the number of attempts started. */
   const claimAndStart = async (due: QueueHead[]): Promise<number> =>
     startAll(await transaction(db, (tx) => claim(tx, due, capacity.free)))
 
@@ -188,86 +197,89 @@ export function createDispatcher(options: DispatcherOptions) {
     idle: held.size === 0,
   })
 
-  const claim = (tx: Db, webhooks: Webhooks, limit: Limit): Promise<Loaded[]> =>
+  const claim = (tx: Db, webhooks: Webhooks, limit: Limit): Promise<LoadedClaim[]> =>
     claimDue(tx, { ...lease(), webhooks, limit })
 
-  // As many for each webhook as have just succeeded there: no look at the queue is needed for that. Where places are few,
-  // and where something failed, the usual way decides.
-  async function refill(tx: Db, ended: readonly Ended[]): Promise<Loaded[]> {
+  // Claims as many deliveries of each webhook as have just succeeded, without a poll. When slots are scarce, or an
+  // attempt failed, the next poll decides instead.
+  async function refill(tx: Db, ended: readonly Ended[]): Promise<LoadedClaim[]> {
     if (!running || capacity.crowded()) return []
-    const webhooks = new Map<string, { workspace_id: number; webhook_id: string; places: number }>()
-    for (const { claim: one, outcome } of ended) {
-      const { workspace_id, webhook_id } = one
-      const entry = webhooks.get(webhook_id) ?? { workspace_id, webhook_id, places: 0 }
-      entry.places += outcome.ok && one.kind !== 'ping' ? 1 : -Infinity
+    const webhooks = new Map<string, { workspace_id: number; webhook_id: string; slots: number }>()
+    for (const { claim: done, outcome } of ended) {
+      const { workspace_id, webhook_id } = done
+      const entry = webhooks.get(webhook_id) ?? { workspace_id, webhook_id, slots: 0 }
+      entry.slots += outcome.ok && done.kind !== 'ping' ? 1 : -Infinity
       webhooks.set(webhook_id, entry)
     }
-    return claim(tx, [...webhooks.values()], (webhook_id) => webhooks.get(webhook_id)?.places ?? 0)
+    return claim(tx, [...webhooks.values()], (webhook_id) => webhooks.get(webhook_id)?.slots ?? 0)
   }
 
-  /** Starts what is still wanted now that it is committed, and gives the rest back; resolves with how many it began. */
-  async function startAll(claims: Loaded[]): Promise<number> {
+  /** Starts committed claims, and releases those withdrawn meanwhile. Resolves with the number of attempts started. */
+  async function startAll(claims: LoadedClaim[]): Promise<number> {
     const unsent = claims.filter(
       ({ webhook_id, claim_id }) => !running || (withdrawals.get(webhook_id) ?? '') > claim_id,
     )
-    for (const one of claims) if (!unsent.includes(one)) void start(one)
-    if (unsent.length) await giveBack(unsent).catch(onError)
+    for (const loaded of claims) if (!unsent.includes(loaded)) void start(loaded)
+    if (unsent.length) await releaseAll(unsent).catch(onError)
     return claims.length - unsent.length
   }
 
-  const giveBack = (claims: Claim[]) => transaction(db, (tx) => release(tx, claims, clock.elapsed()))
+  const releaseAll = (claims: Claim[]) => transaction(db, (tx) => release(tx, claims, clock.elapsed()))
 
-  function start({ payload, ...one }: Loaded): Promise<void> {
-    capacity.taken(one.webhook_id, one.bytes)
-    const entry: Held = {
-      claim: one,
+  function start({ payload, ...claim }: LoadedClaim): Promise<void> {
+    capacity.acquire(claim.webhook_id, claim.bytes)
+    const entry: HeldClaim = {
+      claim,
       started_ms: clock.elapsed(),
-      held_since: performance.now(),
+      held_since_ms: performance.now(),
       done: Promise.resolve(),
       may_start: null,
       held_back: false,
       given_up: false,
     }
-    held.set(one.delivery_id, entry)
+    held.set(claim.delivery_id, entry)
     entry.done = attempt(
       entry,
-      exchange({ ...one, payload }, () => mayStart(entry)),
+      exchange({ ...claim, payload }, () => mayStart(entry)),
     )
-      .then((outcome) => capacity.returned(one.webhook_id, outcome, one.bytes))
+      .then((outcome) => capacity.release(claim.webhook_id, outcome, claim.bytes))
       .catch((error) => {
-        capacity.returned(one.webhook_id, null, one.bytes)
+        capacity.release(claim.webhook_id, null, claim.bytes)
         onError(error)
       })
       .finally(() => {
-        held.delete(one.delivery_id)
+        held.delete(claim.delivery_id)
         wake()
       })
     return entry.done
   }
 
-  /** Resolves with the outcome when it is written down; with null when nothing was sent. */
-  async function attempt(entry: Held, exchanged: Promise<AttemptOutcome>): Promise<AttemptOutcome | null> {
+  /** Resolves with the outcome after it is written; with null when nothing was sent or the outcome was not written. */
+  async function attempt(
+    entry: HeldClaim,
+    exchanged: Promise<AttemptOutcome>,
+  ): Promise<AttemptOutcome | null> {
     const outcome = await exchanged
     if (entry.given_up) return null
-    if (entry.may_start === false) return giveBack([entry.claim]).then(() => null)
+    if (entry.may_start === false) return releaseAll([entry.claim]).then(() => null)
     const ended = { claim: entry.claim, outcome, ended: momentOf(clock) }
     return (await outcomes.write(ended, () => entry.given_up)) ? outcome : null
   }
 
-  // A lease that would run out during the attempt is no leave to send: the delivery may be another owner's by then.
-  function mayStart(entry: Held): boolean {
-    const in_time = clock.elapsed() + options.timeout_ms + lease_rest_ms <= entry.claim.lease_ends_ms
+  // Do not send when the lease could end during the attempt: another process may hold the delivery by then.
+  function mayStart(entry: HeldClaim): boolean {
+    const in_time = clock.elapsed() + options.timeout_ms + outcome_write_ms <= entry.claim.lease_ends_ms
     const may = in_time && !entry.held_back
     entry.may_start ||= may
     return may
   }
 
-  // Neither an async function nor a closure over the payload: both would keep it until the answer comes.
-  function exchange(one: Loaded, mayStart: () => boolean): Promise<AttemptOutcome> {
+  // Not an async function, and no closure over the payload: either would keep the payload in memory until the answer.
+  function exchange(claim: LoadedClaim, mayStart: () => boolean): Promise<AttemptOutcome> {
     const started_at_ms = clock.now()
-    const failed = notMade(one.url, started_at_ms)
+    const failed = buildFailure(claim.url, started_at_ms)
     try {
-      const request = signedRequest(one, seal, started_at_ms)
+      const request = signedRequest(claim, seal, started_at_ms)
       const sent = sender.send({ ...request, mayStart })
       return sent.then((outcome) => ({ ...outcome, started_at_ms }), failed)
     } catch (error) {
@@ -275,12 +287,12 @@ export function createDispatcher(options: DispatcherOptions) {
     }
   }
 
-  // A delivery that cannot even be made must not stop the others, nor be tried for ever.
-  const notMade = (url: string, started_at_ms: number) => (error: unknown) => {
+  // A request that cannot be built counts as a failed attempt, so it stops no other delivery and its retries end.
+  const buildFailure = (url: string, started_at_ms: number) => (error: unknown) => {
     onError(error)
     const failure = {
       code: 'protocol_error' as const,
-      message: 'The request could not be made; see the log.',
+      message: "The request could not be built. See the service's log.",
     }
     const request = { url, headers: {} }
     return { started_at_ms, duration_ms: 0, request, response: null, error: failure, ok: false }
@@ -293,36 +305,36 @@ export function createDispatcher(options: DispatcherOptions) {
       wake()
     },
     wake,
-    /** The lease for a delivery that its maker hands to attemptNow. */
+    /** A lease for a new delivery that the caller passes to attemptNow. */
     lease: () => ({ claim_id: newId('clm'), ends_ms: clock.elapsed() + lease_ms }),
-    /** Attempts one delivery that was made with a lease, beside the queue; resolves when its outcome is written. */
+    /** Attempts a delivery that was created with a lease, past the queue. Resolves when its outcome is written. */
     async attemptNow(workspace_id: number, delivery_id: string): Promise<void> {
-      const one = await claimed(db, workspace_id, delivery_id)
-      if (one) await start(one)
+      const loaded = await claimed(db, workspace_id, delivery_id)
+      if (loaded) await start(loaded)
     },
     /**
-     * Sends nothing to a webhook that is claimed, but not on its way yet: it is due again. For the transaction that
-     * pauses the webhook (a ping, for which someone waits, still goes) or deletes it.
+     * Stops the claimed attempts of a webhook that have not sent their first byte; their deliveries are due again. Call
+     * it in the transaction that pauses the webhook (pings are still sent: a request waits for them) or deletes it.
      */
     holdBack,
-    /** Claims no more; waits up to `limit_ms` for the attempts in flight, then gives up the rest, which the log tells. */
+    /** Stops claiming. Waits up to `limit_ms` for attempts in flight, then logs the rest as interrupted. */
     async stop(limit_ms: number): Promise<void> {
       running = false
       clearTimeout(timer)
       await pumping
-      let late: NodeJS.Timeout | undefined
+      let deadline: NodeJS.Timeout | undefined
       const limit = new Promise<'over'>((resolve) => {
-        late = setTimeout(resolve, limit_ms, 'over')
+        deadline = setTimeout(resolve, limit_ms, 'over')
       })
-      // Pings, for which requests wait, may still join.
+      // Requests may still add pings during the wait.
       while (held.size) {
         const all = Promise.allSettled([...held.values()].map(({ done }) => done))
         if ((await Promise.race([limit, all])) === 'over') break
       }
-      clearTimeout(late)
+      clearTimeout(deadline)
       const rest = [...held.values()]
       for (const entry of rest) entry.given_up = true
-      // If not even this can be written, the leases run out.
+      // If this write fails, the leases end by themselves.
       if (rest.length) await transaction(db, (tx) => interrupt(tx, rest, momentOf(clock))).catch(onError)
     },
     in_flight: () => held.size,

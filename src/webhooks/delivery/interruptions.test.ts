@@ -140,7 +140,7 @@ test('a delivery that ends the process five times alone in flight is failed, and
     failed?.attempts.map(({ number, error }) => [number, error?.code]),
     [1, 2, 3, 4, 5, 6].map((number) => [number, 'interrupted']),
   )
-  assert.match(String(failed?.attempts.at(-1)?.error?.message), /not tried again/)
+  assert.match(String(failed?.attempts.at(-1)?.error?.message), /does not retry the delivery/)
   assert.ok(failed?.finished_at)
 })
 
@@ -152,7 +152,7 @@ test('five crashes with one delivery alone in flight fail it, and with it the we
   assert.deepEqual([one?.status, one?.attempt_count, one?.attempts.length], ['failed', 0, 5])
   const { status: now, status_reason } = await status('wh_a')
   assert.equal(now, 'failed')
-  assert.match(String(status_reason), new RegExp(`^The delivery ${one?.id} failed: The service ended`))
+  assert.match(String(status_reason), new RegExp(`^The delivery ${one?.id} failed: The service stopped`))
 })
 
 test('a resend that ends the process five times is failed, and says nothing about the webhook', async () => {

@@ -10,20 +10,20 @@ import {
   type Due,
   fitting,
   type Lease,
-  type Loaded,
+  type LoadedClaim,
   payloadBytes,
   take,
 } from './claim.ts'
 import type { Ended } from './record.ts'
 
-/** A delivery that ended the process this often, alone in flight, is failed (docs/decisions/0025). */
-const most_interruptions = 5
+/** A delivery fails after this many crashes during an attempt, with nothing else in flight (docs/decisions/0025). */
+const max_interruptions = 5
 
-const last_message = `The service ended during this attempt, as during ${most_interruptions - 1} before it, with nothing else in flight. It is not tried again.`
+const last_message = `The service stopped during this attempt and ${max_interruptions - 1} earlier ones, with no other attempt in flight. Rapport does not retry the delivery. Resend it after the cause is fixed.`
 
 type Interrupted = Due & { claimed_at_ms: number; interruptions: number }
 
-// The partial index holds what is claimed, and nothing else: this costs the same, however long the queue is.
+// The partial index holds only claimed rows, so the cost does not depend on the length of the queue.
 const expired = (elapsed_ms: number) => sql`
   FROM webhook_queue AS q WHERE q.claim_id IS NOT NULL AND q.run_at_ms <= ${elapsed_ms} AND EXISTS (
     SELECT 1 FROM webhooks AS w
@@ -42,44 +42,44 @@ const takeExpired = prepare((db, p: { elapsed_ms: number; limit: number }) => ({
       ${engineOf(db) === 'postgres' ? sql`FOR UPDATE OF q SKIP LOCKED` : sql``}`.compile(db),
 }))
 
-/** Whether a lease has ended that is none of `mine`: its owner is gone, or cannot write. */
+/** Whether the lease of a delivery outside `held` has ended: its owner crashed, or cannot write. */
 export async function hasInterrupted(
   db: Db,
   elapsed_ms: number,
-  mine: Pick<ReadonlySet<string>, 'has' | 'size'>,
+  held: Pick<ReadonlySet<string>, 'has' | 'size'>,
 ): Promise<boolean> {
-  const rows = await someExpired(db, { elapsed_ms, limit: mine.size + 1 })
-  return rows.some(({ delivery_id }) => !mine.has(delivery_id))
+  const rows = await someExpired(db, { elapsed_ms, limit: held.size + 1 })
+  return rows.some(({ delivery_id }) => !held.has(delivery_id))
 }
 
 type Request = Lease & {
   limit: number
-  /** Deliveries that this process attempts right now, although their lease is over. */
-  mine: Pick<ReadonlySet<string>, 'has' | 'size'>
+  /** Deliveries that this process still attempts, although their lease may have ended. */
+  held: Pick<ReadonlySet<string>, 'has' | 'size'>
 }
 
 /**
- * Takes deliveries whose attempt had no outcome, those with the fewest interruptions first; the log tells of the
- * interrupted attempt, which uses up no try. Deliveries that ended the process too often are not claimed: `spent` is how
- * they end.
+ * Claims deliveries whose attempt has no outcome, those with the fewest interruptions first. It logs the interrupted
+ * attempt, which does not count as a try. Deliveries that crashed the process too often are not claimed: `spent` holds
+ * their last outcomes, which the caller writes.
  */
 export async function claimInterrupted(
   tx: Db,
   request: Request,
-): Promise<{ claims: Loaded[]; spent: Ended[] }> {
-  const { moment, limit, mine } = request
+): Promise<{ claims: LoadedClaim[]; spent: Ended[] }> {
+  const { moment, limit, held } = request
   await followIndexes(tx)
-  const found = await takeExpired(tx, { elapsed_ms: moment.elapsed_ms, limit: limit + mine.size })
-  const due = found.filter(({ delivery_id }) => !mine.has(delivery_id)).slice(0, limit)
-  const usable = due.filter(({ interruptions }) => interruptions < most_interruptions)
+  const found = await takeExpired(tx, { elapsed_ms: moment.elapsed_ms, limit: limit + held.size })
+  const due = found.filter(({ delivery_id }) => !held.has(delivery_id)).slice(0, limit)
+  const usable = due.filter(({ interruptions }) => interruptions < max_interruptions)
   const chosen = fitting(usable, request.fits)
-  const spent = due.filter((one) => !usable.includes(one))
+  const spent = due.filter((row) => !usable.includes(row))
   const claims = await take(tx, chosen, request)
-  await noteInterruptions(tx, chosen, claims, moment)
-  return { claims, spent: await endsOf(tx, spent, moment) }
+  await logInterruptions(tx, chosen, claims, moment)
+  return { claims, spent: await lastOutcomes(tx, spent, moment) }
 }
 
-async function noteInterruptions(
+async function logInterruptions(
   tx: Db,
   chosen: readonly Interrupted[],
   claims: readonly Claim[],
@@ -93,7 +93,7 @@ async function noteInterruptions(
   await insertAttempts(tx, attempts)
 }
 
-async function endsOf(tx: Db, spent: readonly Interrupted[], moment: Moment): Promise<Ended[]> {
+async function lastOutcomes(tx: Db, spent: readonly Interrupted[], moment: Moment): Promise<Ended[]> {
   const started = new Map(spent.map(({ delivery_id, claimed_at_ms }) => [delivery_id, Number(claimed_at_ms)]))
   const claims = await claimsOf(tx, spent, {})
   return claims.map((claim) => {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { troubleOf } from '../../db/errors.ts'
-import type { Loaded } from './claim.ts'
+import type { LoadedClaim } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
 import { type Ended, record } from './record.ts'
 
@@ -10,11 +10,11 @@ type Options = {
   db: Db
   clock: Clock
   retry_delays: readonly number[]
-  /** Claims what takes the place of attempts that ended, in the transaction that writes them down. */
-  refill: (tx: Db, ended: readonly Ended[]) => Promise<Loaded[]>
-  /** Called with these claims when they are committed, before the places of what ended are given back. */
-  onClaims: (claims: Loaded[]) => Promise<unknown>
-  /** Called with whatever kept an outcome from being written; it is tried again. */
+  /** Claims the next deliveries in place of the ended attempts, in the transaction that writes their outcomes. */
+  refill: (tx: Db, ended: readonly Ended[]) => Promise<LoadedClaim[]>
+  /** Called with these claims after the commit, before the slots of the ended attempts are released. */
+  onClaims: (claims: LoadedClaim[]) => Promise<unknown>
+  /** Called with each error of a write. The write is retried. */
   onError: (error: unknown) => void
 }
 
@@ -22,21 +22,21 @@ type Waiting = {
   ended: Ended
   givenUp: () => boolean
   settle: (written: boolean) => void
-  /** The database took it not even alone. */
+  /** The database refused this outcome even in a transaction of its own. */
   refused?: true
 }
 
-// More at once would keep a transaction open for long, and gain nothing any more.
-const largest_batch = 256
-const most_turns = 20
-const shortest_pause_ms = 250
-const longest_pause_ms = 1000
+// A larger batch keeps its transaction open longer and saves no more commits.
+const max_batch = 256
+const max_turns = 20
+const min_pause_ms = 250
+const max_pause_ms = 1000
 
 export type Outcomes = ReturnType<typeof createOutcomes>
 
 /**
- * Writes outcomes down, many in one transaction: those that end while one is under way wait for the next. So a commit
- * is shared by as many as there are, and one that comes alone waits for nobody.
+ * Writes outcomes, many in one transaction. Outcomes that arrive during a transaction share the next one. An outcome that
+ * arrives alone is written at once.
  */
 export function createOutcomes(options: Options) {
   const { db, clock, retry_delays, onError } = options
@@ -45,78 +45,79 @@ export function createOutcomes(options: Options) {
 
   async function writeAll(): Promise<void> {
     while (waiting.length) {
-      await arrivals()
-      await writeTogether(waiting.splice(0, largest_batch))
+      await collect()
+      await writeTogether(waiting.splice(0, max_batch))
     }
     writing = false
   }
 
-  // As long as each turn of the event loop brings another one, they come in a crowd that shares a commit.
-  async function arrivals(): Promise<void> {
-    for (let turns = 0, before = 0; turns < most_turns && waiting.length > before; turns++) {
+  // Waits while each turn of the event loop adds an outcome, at most 20 turns, so that they share a commit.
+  async function collect(): Promise<void> {
+    for (let turns = 0, before = 0; turns < max_turns && waiting.length > before; turns++) {
       before = waiting.length
       await new Promise(setImmediate)
     }
   }
 
-  // A round that is written down and claimed in one transaction costs one commit instead of two.
-  async function write(all: readonly Waiting[]): Promise<void> {
-    const ended = all.map((one) => one.ended)
+  // Outcomes and the next claims share one transaction, which saves a commit.
+  async function write(batch: readonly Waiting[]): Promise<void> {
+    const ended = batch.map((entry) => entry.ended)
     const claims = await transaction(db, async (tx) => {
       await record(tx, ended, retry_delays)
       return options.refill(tx, ended)
     })
     await options.onClaims(claims)
-    for (const one of all) one.settle(true)
+    for (const entry of batch) entry.settle(true)
   }
 
-  // What the receivers were told must be written down, so this ends only with the process, however long the database is
-  // away. Nothing is lost by it if the leases run out meanwhile: only what is still ours is written.
+  // The receivers have already answered, so retry until the process ends, however long the database is unavailable. An
+  // ended lease is safe: record() writes an outcome only for a lease that this process still holds.
   async function writeTogether(batch: readonly Waiting[]): Promise<void> {
-    for (let rest_ms = shortest_pause_ms; ; rest_ms = Math.min(2 * rest_ms, longest_pause_ms)) {
-      const all = batch.filter((one) => !dropped(one))
-      if (!all.length) return
+    for (let pause_ms = min_pause_ms; ; pause_ms = Math.min(2 * pause_ms, max_pause_ms)) {
+      const wanted = batch.filter((entry) => !dropIfGivenUp(entry))
+      if (!wanted.length) return
       try {
-        return await write(all)
+        return await write(wanted)
       } catch (error) {
         onError(error)
         if (!troubleOf(error)) {
-          // One that the database refuses must not stop the others.
-          for (const one of all) await writeAlone(one)
+          // Write one by one, so that an outcome that the database refuses does not stop the others.
+          for (const entry of wanted) await writeAlone(entry)
           return
         }
-        await pause(rest_ms, undefined, { ref: false })
+        await pause(pause_ms, undefined, { ref: false })
       }
     }
   }
 
-  async function writeAlone(one: Waiting): Promise<void> {
-    while (!dropped(one)) {
+  async function writeAlone(entry: Waiting): Promise<void> {
+    while (!dropIfGivenUp(entry)) {
       try {
-        return await write([one])
+        return await write([entry])
       } catch (error) {
         onError(error)
-        if (!troubleOf(error) && !one.refused) {
-          one.refused = true
-          one.ended = { ...one.ended, outcome: withoutAnswer(one.ended) }
+        if (!troubleOf(error) && !entry.refused) {
+          entry.refused = true
+          entry.ended = { ...entry.ended, outcome: withoutAnswer(entry.ended) }
           continue
         }
-        // Not even that: whoever has the lease next may have more luck.
-        if (!troubleOf(error) && clock.elapsed() >= one.ended.claim.lease_ends_ms) return one.settle(false)
-        await pause(shortest_pause_ms, undefined, { ref: false })
+        // Refused even without the answer. Retry until the lease ends; the next owner then attempts the delivery again.
+        if (!troubleOf(error) && clock.elapsed() >= entry.ended.claim.lease_ends_ms)
+          return entry.settle(false)
+        await pause(min_pause_ms, undefined, { ref: false })
       }
     }
   }
 
-  function dropped(one: Waiting): boolean {
-    if (one.givenUp()) one.settle(false)
-    return one.givenUp()
+  function dropIfGivenUp(entry: Waiting): boolean {
+    if (entry.givenUp()) entry.settle(false)
+    return entry.givenUp()
   }
 
   return {
     /**
-     * Resolves with true when the outcome is written down (or, by a lease that is gone, must not be), with false when it
-     * never will be. `givenUp` is asked before each try.
+     * Resolves with true when the outcome is written, or its lease is lost and it must not be written. Resolves with
+     * false when it will never be written. `givenUp` is called before each try.
      */
     write(ended: Ended, givenUp: () => boolean): Promise<boolean> {
       return new Promise((settle) => {
@@ -129,10 +130,10 @@ export function createOutcomes(options: Options) {
   }
 }
 
-// An answer that cannot be kept is still an attempt that counts: else it would be asked for again for ever.
+// An attempt whose answer the database refuses still counts. Otherwise the delivery would be retried without end.
 function withoutAnswer({ outcome, claim }: Ended): AttemptOutcome {
   const { response, error } = outcome
-  const message = 'The answer could not be written down; see the log.'
+  const message = "The answer could not be stored. See the service's log."
   return {
     ...outcome,
     request: { url: claim.url, headers: {} },

@@ -6,7 +6,7 @@ import { transaction } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { updateWebhook } from '../registration/queries.ts'
 import { removeWebhook } from '../registration/removal.ts'
-import { type Claim, claimDue, type Loaded, release } from './claim.ts'
+import { type Claim, claimDue, type LoadedClaim, release } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
 import { claimInterrupted } from './interruptions.ts'
 import { queueHeads } from './queue.ts'
@@ -22,12 +22,12 @@ const lease_ms = 40_000
 const retry_delays = [60, 300, 1800]
 
 /** Claims as a process does: what a crash interrupted first. */
-const claim = (claim_id: string, webhook_id = 'wh_a', limit = 100, mine = new Set<string>()) =>
+const claim = (claim_id: string, webhook_id = 'wh_a', limit = 100, held = new Set<string>()) =>
   transaction(outbox.db, async (tx) => {
     const { workspace_id, clock } = outbox
     const webhooks = [{ workspace_id, webhook_id }]
     const lease = { claim_id, moment: momentOf(clock), lease_ms, fits: () => true, idle: false }
-    const { claims } = await claimInterrupted(tx, { ...lease, limit, mine })
+    const { claims } = await claimInterrupted(tx, { ...lease, limit, held })
     return [...claims, ...(await claimDue(tx, { ...lease, webhooks, limit: () => limit }))]
   })
 
@@ -206,9 +206,9 @@ test('outcomes that are written together mean what they mean one by one', async 
     outcome: outcomeOf(one, status),
     ended: momentOf(outbox.clock),
   })
-  const [a1, a2, a3] = of('wh_a') as [Loaded, Loaded, Loaded]
-  const [b1, b2, b3] = of('wh_b') as [Loaded, Loaded, Loaded]
-  const [c1, c2] = of('wh_c') as [Loaded, Loaded]
+  const [a1, a2, a3] = of('wh_a') as [LoadedClaim, LoadedClaim, LoadedClaim]
+  const [b1, b2, b3] = of('wh_b') as [LoadedClaim, LoadedClaim, LoadedClaim]
+  const [c1, c2] = of('wh_c') as [LoadedClaim, LoadedClaim]
   await transaction(db, (tx) => removeWebhook(tx, workspace_id, 'wh_c', isoTime(outbox.clock.now())))
   const batch = [
     outcome({ ...a1, ...last }, 500),

@@ -3,10 +3,10 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
 
-/** A webhook that waits, and when its first delivery is due, in service time. */
+/** A webhook with queued deliveries. `run_at_ms` is the service time at which its first delivery is due. */
 export type QueueHead = { webhook_id: string; workspace_id: number; run_at_ms: number }
 
-// Hops from webhook to webhook in the index: a backlog costs nothing for the others, however long it is.
+// One index lookup for each webhook: the length of one webhook's backlog does not slow the others.
 const heads = sql<QueueHead>`
   WITH RECURSIVE hop (webhook_id) AS (
     SELECT min(webhook_id) FROM webhook_queue
@@ -22,13 +22,10 @@ const firstHeads = prepare((db, p: { limit: number }) => ({
   compile: () => sql<QueueHead>`${heads} ORDER BY 3 LIMIT ${p.limit}`.compile(db),
 }))
 
-/**
- * The webhooks that wait for an attempt and are not paused, at most `limit`, the one that is due first (or has been for
- * the longest time) first; `run_at_ms` is when that is.
- */
+/** The webhooks that have queued deliveries and are not paused, by `run_at_ms`, at most `limit`. */
 export const queueHeads = (db: Db, limit: number): Promise<QueueHead[]> => firstHeads(db, { limit })
 
-/** Makes every leased delivery due at once: for the start of the only process on a database. */
+/** Makes every leased delivery due now. Call it only at the start of the only process on a database. */
 export async function reclaimAll(tx: Db, elapsed_ms: number): Promise<void> {
   await tx
     .updateTable('webhook_queue')
@@ -37,17 +34,17 @@ export async function reclaimAll(tx: Db, elapsed_ms: number): Promise<void> {
     .execute()
 }
 
-// Counting what is kept goes no further: it would hold the event loop on SQLite.
-const most_counted = 100_000
-// So many entries of the queue's index are counted in about 2 ms.
-const counted_at_once = 20_000
+// Counting more deliveries of paused webhooks would block the event loop on SQLite.
+const max_paused_count = 100_000
+// SQLite counts a slice of this size in about 2 ms.
+const slice_size = 20_000
 
 type Webhook = { workspace_id: number; webhook_id: string }
-type Place = { run_at_ms: number; delivery_id: string }
+type QueuePosition = { run_at_ms: number; delivery_id: string }
 
 /**
- * How many deliveries of a webhook are in the queue, of those that are due by `until_ms`. On SQLite they are counted slice
- * by slice, so that no statement grows with the backlog.
+ * Counts a webhook's queued deliveries that are due by `until_ms`. SQLite counts them in slices, so the time of one
+ * statement does not grow with the backlog.
  */
 export async function countQueued(
   db: Db,
@@ -56,21 +53,20 @@ export async function countQueued(
 ): Promise<number> {
   const queued = sql`FROM webhook_queue
     WHERE webhook_id = ${webhook_id} AND workspace_id = ${workspace_id} AND run_at_ms <= ${until_ms}`
-  const count = async (which: RawBuilder<unknown>) =>
-    Number((await sql<{ n: number }>`SELECT count(*) AS n ${which}`.execute(db)).rows[0]?.n)
+  const count = async (from: RawBuilder<unknown>) =>
+    Number((await sql<{ n: number }>`SELECT count(*) AS n ${from}`.execute(db)).rows[0]?.n)
   if (engineOf(db) === 'postgres') return count(queued)
   let counted = 0
   let rest: RawBuilder<unknown> = queued
   for (;;) {
-    // In the order of the index, to its end.
-    const { rows } = await sql<Place>`SELECT run_at_ms, delivery_id ${rest}
-      ORDER BY run_at_ms LIMIT 1 OFFSET ${counted_at_once - 1}`.execute(db)
+    const { rows } = await sql<QueuePosition>`SELECT run_at_ms, delivery_id ${rest}
+      ORDER BY run_at_ms LIMIT 1 OFFSET ${slice_size - 1}`.execute(db)
     const [last] = rows
     if (!last) return counted + (await count(rest))
-    counted += counted_at_once
+    counted += slice_size
     rest = sql`${queued}
       AND (run_at_ms, workspace_id, delivery_id) > (${last.run_at_ms}, ${workspace_id}, ${last.delivery_id})`
-    // A transaction lets the loop turn by itself.
+    // Inside a transaction, the driver yields to the event loop itself.
     if (!db.isTransaction) await turn()
   }
 }
@@ -83,8 +79,8 @@ type Numbers = {
 }
 
 /**
- * The queue's numbers for /metrics. What a paused webhook keeps is not due, but counted by itself, up to 100,000. Ages are
- * in seconds.
+ * The queue's numbers for /metrics; ages are in seconds. Deliveries of paused webhooks are not due. They are counted
+ * separately, up to 100,000.
  */
 export async function queueNumbers(db: Db, elapsed_ms: number) {
   const due_heads = await sql<QueueHead>`
@@ -95,7 +91,7 @@ export async function queueNumbers(db: Db, elapsed_ms: number) {
       (SELECT coalesce(sum((SELECT sum(c.n) FROM record_counts c
         WHERE c.workspace_id = w.id AND c.name = 'deliveries.status=failed')), 0) FROM workspaces w) AS failed,
       (SELECT count(*) FROM (SELECT 1 FROM webhooks w JOIN webhook_queue q ON q.webhook_id = w.id
-        WHERE w.status = 'paused' LIMIT ${most_counted}) AS kept) AS paused,
+        WHERE w.status = 'paused' LIMIT ${max_paused_count}) AS kept) AS paused,
       (SELECT min((SELECT min(q.run_at_ms) FROM webhook_queue q WHERE q.webhook_id = w.id))
         FROM webhooks w WHERE w.status = 'paused') AS oldest_paused_ms`.execute(db)
   const [found] = rows
@@ -117,7 +113,7 @@ async function countDue(db: Db, due_heads: readonly QueueHead[], elapsed_ms: num
     for (const head of due_heads) due += await countQueued(db, head, elapsed_ms)
     return due
   }
-  // One journey to the server, however many webhooks wait.
+  // One round trip for all webhooks.
   const { rows } = await sql<{ due: number }>`
     SELECT coalesce(sum((SELECT count(*) FROM webhook_queue q
       WHERE q.webhook_id = head.webhook_id AND q.run_at_ms <= ${elapsed_ms})), 0) AS due

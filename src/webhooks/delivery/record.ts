@@ -10,29 +10,33 @@ import type { Claim } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
 import { nextAttemptAt } from './schedule.ts'
 
-/** An attempt that has ended; `interrupted` when it ended the process too often: it is listed, but is no try. */
+/** An attempt that has ended. `interrupted`: it crashed the process too often; it is listed, but is not a try. */
 export type Ended = { claim: Claim; outcome: AttemptOutcome; ended: Moment; interrupted?: true }
 
-/** What follows of it: done or failed, or due again at `next_ms`, in service time. */
+/** The next state of the delivery: done or failed (null), or due again at `next_ms`, in service time. */
 type Result = Ended & { tries: number; next_ms: number | null }
 
 /**
- * Writes down how attempts ended and what follows, in a few statements for all of them: done, due again, or failed.
- * Only the holder of a lease may: a claim that is gone (a webhook deleted meanwhile, or a lease taken over) leaves an
- * attempt in the log of a cancelled delivery and nothing else.
+ * Writes the outcomes of attempts, and whether each delivery is done, due again or failed, in a few statements. Only the
+ * holder of a lease may write. When the lease is lost, it only adds an attempt to the log of a cancelled delivery: the
+ * webhook was deleted, or another process took the lease.
  */
 export async function record(
   tx: Db,
   ended: readonly Ended[],
   retry_delays: readonly number[],
 ): Promise<void> {
-  const results = ended.map((one): Result => {
-    const tries = one.claim.tries + (one.interrupted ? 0 : 1)
-    const again = !one.outcome.ok && one.claim.kind === 'event' && !one.interrupted
-    return { ...one, tries, next_ms: again ? nextAttemptAt(retry_delays, tries, one.ended.elapsed_ms) : null }
+  const results = ended.map((attempt): Result => {
+    const tries = attempt.claim.tries + (attempt.interrupted ? 0 : 1)
+    const again = !attempt.outcome.ok && attempt.claim.kind === 'event' && !attempt.interrupted
+    return {
+      ...attempt,
+      tries,
+      next_ms: again ? nextAttemptAt(retry_delays, tries, attempt.ended.elapsed_ms) : null,
+    }
   })
-  // The webhooks first, then the queue, then the log: a deletion takes them in the same order.
-  // What is issued together needs no answer of the other, and travels together.
+  // Lock webhooks, then the queue, then the log. A deletion uses the same order, so the two cannot deadlock.
+  // Statements that do not depend on each other are sent together.
   const claims = results.map(({ claim }) => claim)
   const [statuses, found] = await Promise.all([
     changeable(tx, results),
@@ -60,7 +64,7 @@ const logged = ({ claim, outcome }: Ended) => ({
 
 const claim_columns = { workspace_id: 'bigint!', delivery_id: 'text!', claim_id: 'text!' } as const
 
-// The fence: what is found here is this owner's until the transaction ends.
+// The fence: this process holds the leases of these rows until the transaction ends.
 const heldOf = prepareRows(claim_columns, (db, { row, rows }) => ({
   compile: () =>
     sql<{ claim_id: string; delivery_id: string }>`
@@ -90,13 +94,13 @@ const statusOf = ({ outcome, next_ms }: Result) =>
   next_ms !== null ? 'pending' : outcome.ok ? 'succeeded' : 'failed'
 
 async function updateDeliveries(tx: Db, own: readonly Result[]): Promise<void> {
-  const rows = own.map((one) => ({
-    workspace_id: one.claim.workspace_id,
-    id: one.claim.delivery_id,
-    status: statusOf(one),
-    next_attempt_at: one.next_ms === null ? null : shownTime(one.next_ms, one.ended),
-    finished_at: one.next_ms === null ? isoTime(one.ended.now_ms) : null,
-    counted: one.interrupted ? 0 : 1,
+  const rows = own.map((result) => ({
+    workspace_id: result.claim.workspace_id,
+    id: result.claim.delivery_id,
+    status: statusOf(result),
+    next_attempt_at: result.next_ms === null ? null : shownTime(result.next_ms, result.ended),
+    finished_at: result.next_ms === null ? isoTime(result.ended.now_ms) : null,
+    counted: result.interrupted ? 0 : 1,
   }))
   await setDeliveries(tx, rows, {})
 }
@@ -125,18 +129,18 @@ async function updateQueue(tx: Db, own: readonly Result[]): Promise<void> {
   await Promise.all([dequeue(tx, done, {}), requeue(tx, again, {})])
 }
 
-function statusCounts(one: Result) {
-  const { workspace_id } = one.claim
-  if (one.next_ms !== null) return []
+function statusCounts(result: Result) {
+  const { workspace_id } = result.claim
+  if (result.next_ms !== null) return []
   return [
     { workspace_id, name: 'deliveries.status=pending', by: -1 },
-    { workspace_id, name: `deliveries.status=${statusOf(one)}`, by: 1 },
+    { workspace_id, name: `deliveries.status=${statusOf(result)}`, by: 1 },
   ]
 }
 
 type Status = { status: string; reason: string | null }
 
-// A ping never changes the status, not even when it is sent again. What is tried again says nothing yet.
+// A ping never changes the webhook's status, not even when it is resent. Neither does an attempt that will be retried.
 const recovers = ({ claim, outcome }: Result) => outcome.ok && claim.event !== 'ping'
 const fails = ({ claim, outcome, next_ms }: Result) =>
   !outcome.ok && next_ms === null && claim.kind === 'event' && claim.event !== 'ping'
@@ -151,14 +155,14 @@ const statusesOf = prepareRows(mark_columns, (db, { row, rows }) => ({
       ${engineOf(db) === 'postgres' ? sql`ORDER BY w.id FOR NO KEY UPDATE OF w` : sql``}`.compile(db),
 }))
 
-/** The webhooks whose status these results may change, with what it is; their rows stay so until the end. */
+/** The webhooks whose status these results may change, with the current status. Locks their rows. */
 async function changeable(tx: Db, results: readonly Result[]): Promise<Map<string, Status>> {
   const webhooks = new Map<string, { workspace_id: number; id: string; recovers: number; fails: number }>()
-  for (const one of results) {
-    const { workspace_id, webhook_id: id } = one.claim
+  for (const result of results) {
+    const { workspace_id, webhook_id: id } = result.claim
     const row = webhooks.get(id) ?? { workspace_id, id, recovers: 0, fails: 0 }
-    if (recovers(one)) row.recovers = 1
-    if (fails(one)) row.fails = 1
+    if (recovers(result)) row.recovers = 1
+    if (fails(result)) row.fails = 1
     if (row.recovers || row.fails) webhooks.set(id, row)
   }
   const rows = await statusesOf(tx, [...webhooks.values()], {})
@@ -173,22 +177,23 @@ const mark = prepare((db, p: { workspace_id: number; id: string } & Status) =>
     .where('id', '=', p.id),
 )
 
-// One change for each webhook, the one that its outcomes lead to one after the other. A paused webhook is not among the
-// changeable: it stays paused, whatever comes of attempts that were in flight.
+// Applies the outcomes of each webhook in order and writes the final status once. A paused webhook is not changeable: it
+// stays paused, whatever its attempts in flight return.
 async function markWebhooks(tx: Db, before: Map<string, Status>, own: readonly Result[]): Promise<void> {
   for (const [id, old] of before) {
-    const mine = own.filter(({ claim }) => claim.webhook_id === id)
-    let now = old
-    for (const one of mine) {
-      if (recovers(one)) now = now.status === 'failed' ? { status: 'active', reason: null } : now
-      else if (fails(one) && now.status === 'active') {
-        const after = one.interrupted ? '' : ` after ${one.tries} attempts`
-        const reason = `The delivery ${one.claim.delivery_id} failed${after}: ${one.outcome.error?.message ?? 'no answer'}`
-        now = { status: 'failed', reason: storable(reason.slice(0, 1000)) }
+    const of_webhook = own.filter(({ claim }) => claim.webhook_id === id)
+    let status = old
+    for (const result of of_webhook) {
+      const { claim, outcome, tries } = result
+      if (recovers(result)) status = status.status === 'failed' ? { status: 'active', reason: null } : status
+      else if (fails(result) && status.status === 'active') {
+        const after = result.interrupted ? '' : ` after ${tries} attempts`
+        const reason = `The delivery ${claim.delivery_id} failed${after}: ${outcome.error?.message ?? 'no answer'}`
+        status = { status: 'failed', reason: storable(reason.slice(0, 1000)) }
       }
     }
-    const [first] = mine
-    if (first && now !== old) await mark(tx, { workspace_id: first.claim.workspace_id, id, ...now })
+    const [first] = of_webhook
+    if (first && status !== old) await mark(tx, { workspace_id: first.claim.workspace_id, id, ...status })
   }
 }
 
@@ -215,13 +220,14 @@ const payloadOf = prepare((db, p: { workspace_id: number; delivery_id: string })
 
 async function logIfCancelled(tx: Db, lost: Ended): Promise<void> {
   if (!(await countIfCancelled(tx, lost.claim)).length) return
-  // An erasure writes the payload before it waits for this delivery's row: what it cannot see here, it finds itself.
+  // An erasure overwrites the payload before it waits for this delivery's row. So either this read sees the erased
+  // payload, or the erasure finds this attempt.
   const [event] = await payloadOf(tx, lost.claim)
   const erased = event && 'erased_at' in JSON.parse(event.payload)
   await insertAttempts(tx, [logged(erased ? { ...lost, outcome: withoutAnswer(lost.outcome) } : lost)])
 }
 
-// What a receiver answers may hold what it was sent before the record was erased.
+// The answer may repeat the payload that was sent before the erasure.
 const withoutAnswer = ({ response, error, ...outcome }: AttemptOutcome): AttemptOutcome => ({
   ...outcome,
   response: response && { status: response.status, headers: {}, body: '' },

@@ -2,25 +2,25 @@ import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 
-/** All addresses of a name; rejects when there is none. */
+/** Resolves with all addresses of a name; rejects when it has none. */
 export type Resolve = (hostname: string) => Promise<string[]>
 
-const dns_limit_ms = 3000
-// Some before the limit, so that the reason is told instead of the limit.
-const cancel_ms = dns_limit_ms - 100
-// As the C library has it; more are ignored.
-const most_search_domains = 6
+const dns_timeout_ms = 3000
+// Cancel before the timeout, so that the error names the cause instead of the timeout.
+const cancel_ms = dns_timeout_ms - 100
+// The C library's limit. Further search domains are ignored.
+const max_search_domains = 6
 
 type Sources = {
-  /** In place of those in the configuration, as `127.0.0.1:5353`. */
+  /** Used in place of the configured servers, such as `127.0.0.1:5353`. */
   servers?: readonly string[]
   hosts?: string
   configuration?: string
 }
 
 /**
- * Makes a look-up of host names: the hosts file, then the name servers with the machine's search domains. It never asks
- * the C library: its look-up holds one of four threads while it waits, which passwords and files need too.
+ * Creates a resolver that reads the hosts file, then asks the name servers, with the machine's search domains. It avoids
+ * the C library, whose look-up blocks one of four threads. Password hashing and file access need these threads too.
  */
 export function createResolve({
   servers,
@@ -40,46 +40,46 @@ export function createResolve({
       over = true
       resolver.cancel()
     }, cancel_ms)
-    const troubles: unknown[] = []
+    const errors: unknown[] = []
     try {
       const absolute = hostname.endsWith('.')
       const names = absolute ? [name] : candidates(readLines(configuration), name)
-      // A search domain in trouble says nothing of the other names.
-      for (const one of names) {
-        const found = await askServers(resolver, one).catch((trouble) => void troubles.push(trouble))
+      // An error in one search domain does not rule out the other names.
+      for (const candidate of names) {
+        const found = await queryServers(resolver, candidate).catch((error) => void errors.push(error))
         if (found?.length) return found
         if (over) break
       }
     } finally {
       clearTimeout(limit)
     }
-    throw troubles[0] ?? new Error(`No name server knows ${name}.`)
+    throw errors[0] ?? new Error(`No name server knows ${name}. Check the name in the webhook's URL.`)
   }
 }
 
 export const resolveHost: Resolve = createResolve()
 
-/** Empty when the name does not exist; rejects when no server says so. */
-async function askServers(resolver: Resolver, name: string): Promise<string[]> {
+/** Resolves with an empty list when a server says that the name does not exist; rejects when no server answers. */
+async function queryServers(resolver: Resolver, name: string): Promise<string[]> {
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   if (found.length > 0) return found
   const failed = answers.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason)
-  const trouble = failed.find(({ code }) => code !== 'ENOTFOUND' && code !== 'ENODATA')
-  if (trouble !== undefined) throw trouble
+  const server_error = failed.find(({ code }) => code !== 'ENOTFOUND' && code !== 'ENODATA')
+  if (server_error !== undefined) throw server_error
   return []
 }
 
-/** The names to ask for, in the order of resolv.conf(5): a name of few dots first inside the search domains. */
+/** The names to query, in the order of resolv.conf(5). With fewer dots than `ndots`, search domains come first. */
 function candidates(lines: string[][], name: string): string[] {
-  // The last line counts.
+  // resolv.conf(5): the last search or domain line applies.
   const [, ...domains] = lines.findLast(([word]) => word === 'search' || word === 'domain') ?? []
   const options = lines.filter(([word]) => word === 'options').flat()
   const [, ndots = '1'] = options.map((word) => /^ndots:(\d+)$/.exec(word)).findLast(Boolean) ?? []
   const searched = domains
     .map((domain) => domain.replace(/\.$/, ''))
     .filter(Boolean)
-    .slice(0, most_search_domains)
+    .slice(0, max_search_domains)
     .map((domain) => `${name}.${domain}`)
   const dots = name.split('.').length - 1
   return dots >= Number(ndots) ? [name, ...searched] : [...searched, name]
@@ -89,7 +89,7 @@ function fromHostsFile(lines: string[][], name: string): string[] {
   return lines.flatMap(([address = '', ...names]) => (isIP(address) && names.includes(name) ? [address] : []))
 }
 
-/** The words of each line, without comments. Read synchronously: small files, and the threads may be busy. */
+/** The words of each line, without comments. Reads synchronously: the files are small, and all threads may be busy. */
 function readLines(file: string): string[][] {
   try {
     const lines = readFileSync(file, 'utf8').split('\n')
@@ -110,8 +110,8 @@ export async function resolveInTime(resolve: Resolve, hostname: string): Promise
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new Error(`no DNS answer within ${dns_limit_ms} ms`)),
-      dns_limit_ms,
+      () => reject(new Error(`no DNS answer within ${dns_timeout_ms} ms`)),
+      dns_timeout_ms,
     ).unref()
   })
   try {

@@ -1,14 +1,12 @@
 import type { Seal } from '../../db/seal.ts'
 import { bodyFor } from '../../events/emit.ts'
 import { signingSecrets } from '../registration/secrets.ts'
-import type { Loaded } from './claim.ts'
+import type { LoadedClaim } from './claim.ts'
 import type { AttemptRequest } from './deliver.ts'
 import { signatureHeaders } from './signature.ts'
 
-/**
- * What is sent for a claim, signed at a time. The body is bytes outside of the heap, the only copy that an attempt keeps.
- */
-export function signedRequest(claim: Loaded, seal: Seal, now_ms: number): AttemptRequest {
+/** The request of a claim, signed at `now_ms`. Its body is a Buffer outside of the heap, the attempt's only copy. */
+export function signedRequest(claim: LoadedClaim, seal: Seal, now_ms: number): AttemptRequest {
   const { delivery_id, webhook_id, url } = claim
   const body = Buffer.from(bodyFor(claim.payload, webhook_id))
   const headers = {

@@ -6,21 +6,21 @@ import { createSlowStart } from './slow-start.ts'
 test('interrupted deliveries are looked for at the start and every second', () => {
   let now = 1000
   const slow = createSlowStart(() => now)
-  assert.equal(slow.looks(), true)
-  assert.equal(slow.found(false), false)
-  assert.deepEqual([slow.looks(), slow.oneByOne()], [false, false])
+  assert.equal(slow.isPollDue(), true)
+  assert.equal(slow.recordPoll(false), false)
+  assert.deepEqual([slow.isPollDue(), slow.isOneByOne()], [false, false])
   now += 1000
-  assert.equal(slow.looks(), true)
+  assert.equal(slow.isPollDue(), true)
 })
 
 test('they are attempted one by one while some are left, for 30 s at most, and anew after the next crash', () => {
   let now = 1000
   const slow = createSlowStart(() => now)
-  assert.equal(slow.found(true), true)
-  assert.deepEqual([slow.found(true), slow.looks(), slow.oneByOne()], [false, true, true])
+  assert.equal(slow.recordPoll(true), true)
+  assert.deepEqual([slow.recordPoll(true), slow.isPollDue(), slow.isOneByOne()], [false, true, true])
   now += 30_000
-  assert.deepEqual([slow.found(true), slow.looks(), slow.oneByOne()], [false, true, false])
-  assert.equal(slow.found(false), false)
-  assert.equal(slow.found(true), true)
-  assert.equal(slow.oneByOne(), true)
+  assert.deepEqual([slow.recordPoll(true), slow.isPollDue(), slow.isOneByOne()], [false, true, false])
+  assert.equal(slow.recordPoll(false), false)
+  assert.equal(slow.recordPoll(true), true)
+  assert.equal(slow.isOneByOne(), true)
 })

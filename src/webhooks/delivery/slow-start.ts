@@ -1,26 +1,26 @@
-// Long enough to try what a healthy process had in flight. A few receivers that hang must not hold up all others longer.
+// Enough to attempt what a healthy process had in flight. Longer would let a few hanging receivers delay all others.
 const one_by_one_ms = 30_000
-// Leases that end are looked for this often.
-const look_every_ms = 1000
+// How often the dispatcher polls for ended leases.
+const poll_ms = 1000
 
 /**
- * When a process looks for deliveries that a crash interrupted, and how long it attempts those one by one. Times are on
- * the process's own clock, in milliseconds. Why it is done so: docs/decisions/0025.
+ * Decides when a process polls for deliveries that a crash interrupted, and how long it attempts them one by one. Times
+ * are milliseconds of performance.now(). The reasons: docs/decisions/0025.
  */
-export function createSlowStart(now: () => number = () => performance.now()) {
-  let began: number | null = null
-  let next_look = 0
+export function createSlowStart(monotonic_ms: () => number = () => performance.now()) {
+  let began_ms: number | null = null
+  let next_poll_ms = 0
   return {
-    /** Whether it is time to look for interrupted deliveries. */
-    looks: () => began !== null || now() >= next_look,
-    /** Notes a look; true when interrupted deliveries were found for the first time since none were left. */
-    found(some: boolean): boolean {
-      next_look = now() + look_every_ms
-      const first = some && began === null
-      if (first) began = now()
-      if (!some) began = null
+    /** Whether it is time to poll for interrupted deliveries. */
+    isPollDue: () => began_ms !== null || monotonic_ms() >= next_poll_ms,
+    /** Records a poll. True when it is the first to find interrupted deliveries since a poll that found none. */
+    recordPoll(found: boolean): boolean {
+      next_poll_ms = monotonic_ms() + poll_ms
+      const first = found && began_ms === null
+      if (first) began_ms = monotonic_ms()
+      if (!found) began_ms = null
       return first
     },
-    oneByOne: () => began !== null && now() - began < one_by_one_ms,
+    isOneByOne: () => began_ms !== null && monotonic_ms() - began_ms < one_by_one_ms,
   }
 }
