@@ -53,6 +53,7 @@ import {
 import { stageHistoryRoutes } from './resources/deals/history-routes.ts'
 import { dealsByIds } from './resources/deals/list.ts'
 import { dealRoutes } from './resources/deals/routes.ts'
+import { stage_changes } from './resources/deals/timeline.ts'
 import { resources } from './resources/index.ts'
 import { version } from './version.ts'
 import { webApp } from './web/routes.ts'
@@ -191,7 +192,7 @@ export async function buildApp(deps: Deps): Promise<App> {
     appointment: appointmentsByIds,
     deal: dealsByIds,
   }
-  timelineRoutes(app, service, views)
+  timelineRoutes(app, service, views, [stage_changes])
   auditRoutes(app, service)
   trashRoutes(app, service)
   reportRoutes(app, service)

@@ -76,6 +76,12 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'resources/[a-z-]+|db/[a-z-]+|db/(lists|statements)/.*|OWN/(resource|schema|queries|list|stages|value)',
     packages: 'kysely',
   },
+  // Entries of timelines that are not records.
+  {
+    files: `${resource}/timeline`,
+    may: 'resources/[a-z-]+|OWN/resource|events/actors|db/(db|tables)|db/lists/pages',
+    packages: 'kysely',
+  },
   {
     files: `${resource}/((history-)?routes|changes)`,
     may: `resources/[a-z-]+|OWN/.*|resources/contacts/queries|http/.*|events/[a-z]+|db/(db|references|locks)|clock|${lists}`,

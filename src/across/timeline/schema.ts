@@ -1,24 +1,33 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Id, Timestamp } from '../../http/fields.ts'
 import { cursor } from '../../http/lists.ts'
+import type { Resource } from '../../resources/resource.ts'
 
-/** What a timeline shows. Of several entries of one time, those of a later type in this list come first. */
-export const entry_types = ['change', 'note', 'activity', 'appointment', 'deal', 'stage_change'] as const
-export type EntryType = (typeof entry_types)[number]
+export type TimelineEntry = { at: string; type: string; id: number; data: object }
 
-const data = `Depends on the type. note, activity, appointment, deal: the record as its list shows it.
-stage_change: deal_id, deal_name, from, to, by. change: action, actor, before, after, request_id, as in the audit log.`
+type EntryType = { type: string; rank: number }
 
-export const TimelineEntry = Type.Object(
-  {
-    at: Timestamp({ description: 'When the record was created, or the change was made.' }),
-    type: Type.Unsafe<EntryType>({ type: 'string', enum: entry_types }),
-    id: Id({ description: 'Of the record, or of the change: unique with the type.', examples: [12] }),
-    data: Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: data }),
-  },
-  { title: 'TimelineEntry' },
-)
-export type TimelineEntry = Static<typeof TimelineEntry>
+/** The schema of an entry: a record of one of the resources, or one of the other types. */
+export function timelineEntry(
+  resources: readonly Resource[],
+  others: readonly (EntryType & { about: string })[],
+) {
+  const records = resources.flatMap(({ timeline }) => timeline ?? []).sort(byRank)
+  const types = [...records, ...others].sort(byRank).map(({ type }) => type)
+  const data = `Depends on the type. ${records.map(({ type }) => type).join(', ')}: the record as its list shows it.
+${others.map(({ type, about }) => `${type}: ${about}`).join(' ')}`
+  return Type.Object(
+    {
+      at: Timestamp({ description: 'When the record was created, or the change was made.' }),
+      type: Type.Unsafe<string>({ type: 'string', enum: types }),
+      id: Id({ description: 'Of the record, or of the change: unique with the type.', examples: [12] }),
+      data: Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: data }),
+    },
+    { title: 'TimelineEntry' },
+  )
+}
+
+const byRank = (a: EntryType, b: EntryType) => a.rank - b.rank
 
 export const TimelineQuery = Type.Object(
   {

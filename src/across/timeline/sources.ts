@@ -1,17 +1,90 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { bytesOf } from '../../db/sizes.ts'
+import { bytesOf, listed_bytes } from '../../db/sizes.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
-import type { EntryType } from './schema.ts'
+import { linkTo, longestText } from '../../resources/derived.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { changes } from './changes.ts'
 
-/** The resources that have a timeline. */
-export type Owner = 'contacts' | 'companies' | 'deals'
-
-/** Where an entry stands among those of its type; and how long a note is, which is the one thing that may be long. */
+/** Where an entry stands among those of its type; and its bytes, where they may be many. */
 export type Mark = { at: string; id: number; bytes?: number }
 
-type Asked = { workspace_id: number; owner_id: number; at: string; below: number; limit: number }
-type Rows = (p: Asked, db: Db) => RawBuilder<unknown>
+type Owned = { workspace_id: number; owner_id: number }
+type Asked = Owned & { record_id: string; at: string; below: number; limit: number }
+
+/** The rows of an owner's entries, with `at` and `id`. */
+type Rows = (p: Owned, db: Db) => RawBuilder<unknown>
+
+/** What entries of a type show, by their ids. Those that are not live may be missing. */
+type Load = (db: Db, workspace_id: number, ids: number[]) => Promise<Map<number, object>>
+
+type EntryType = {
+  type: string
+  /** Of several entries of one time, those of a higher rank come first. */
+  rank: number
+  load: Load
+}
+
+/** A type of entries that is not a record: the resource that has them writes how they are found and shown. */
+export type OtherEntries = EntryType & {
+  /** The resource whose scope reads them. */
+  resource: Resource
+  /** What `data` has, for the API's documentation. */
+  about: string
+  /** Their rows in the timeline of a resource's records; undefined: none. */
+  rowsOf(owner: Resource): Rows | undefined
+}
+
+/** Records of a resource by their ids, as its list shows them. */
+type LoadRecords = (db: Db, workspace_id: number, ids: number[]) => Promise<({ id: number } & object)[]>
+
+/** How the records of each type of entries are read. */
+export type Views = Record<string, LoadRecords>
+
+/** A type of entries in the timeline of an owner. */
+export type Source = EntryType & {
+  /** The first part of the scope that reads them. */
+  scope: string
+  marks(db: Db, asked: Asked): Promise<Mark[]>
+}
+
+/** The sources of a timeline of one resource's records, by rank. */
+export function sourcesOf(
+  owner: Resource,
+  resources: readonly Resource[],
+  views: Views,
+  others: readonly OtherEntries[],
+): Source[] {
+  const sources: Source[] = [{ ...change, scope: owner.scope, marks: marksOfChanges(owner) }]
+  for (const resource of resources) {
+    const rows = resource.timeline && rowsOf(resource, owner, resources)
+    if (!resource.timeline || !rows) continue
+    const load = loadBy(views, resource.timeline.type)
+    sources.push({ ...resource.timeline, scope: resource.scope, marks: newest(rows), load })
+  }
+  for (const { type, rank, load, resource, rowsOf } of others) {
+    const rows = rowsOf(owner)
+    if (rows) sources.push({ type, rank, load, scope: resource.scope, marks: newest(rows) })
+  }
+  return sources.sort((a, b) => a.rank - b.rank)
+}
+
+/** The changes of the owner itself, which the audit log knows. */
+export const change = {
+  type: 'change',
+  rank: 0,
+  about: 'action, actor, before, after, request_id, as in the audit log.',
+  load: changes,
+}
+
+function loadBy(views: Views, type: string): Load {
+  const view = views[type]
+  if (!view) throw new Error(`Timelines cannot show entries of the type ${type}: nothing reads them.`)
+  return async (db, workspace_id, ids) => {
+    const records = await view(db, workspace_id, ids)
+    return new Map(records.map((record) => [record.id, record]))
+  }
+}
 
 /**
  * The newest of an owner's rows that come before a mark. They are found by the owner first, and sorted then: without the
@@ -25,78 +98,61 @@ const newest = (rows: Rows) =>
         ORDER BY at DESC, id DESC LIMIT ${p.limit}`.compile(db),
   }))
 
-const body_bytes = sql`, ${bytesOf('body')} AS bytes`
-const nothing = sql``
+// Records that name the owner, or else those of the records that name it: such as the notes of a company's contacts.
+function rowsOf(resource: Resource, owner: Resource, resources: readonly Resource[]): Rows | undefined {
+  const link = linkTo(resource, owner.table)
+  if (link) return rowsByLink(resource, link)
+  for (const between of resources) {
+    const [to_between, to_owner] = [linkTo(resource, between.table), linkTo(between, owner.table)]
+    if (to_between && to_owner) return rowsBetween(resource, to_between, between, to_owner)
+  }
+  return undefined
+}
 
-const live = (table: string, link: string, more = nothing) =>
-  newest(
-    (p) => sql`
-      SELECT created_at AS at, id${more} FROM ${sql.table(table)}
-      WHERE workspace_id = ${p.workspace_id} AND ${sql.ref(link)} = ${p.owner_id} AND deleted_at IS NULL`,
-  )
+function rowsByLink(resource: Resource, link: string): Rows {
+  return ({ workspace_id, owner_id }) => sql`
+    SELECT created_at AS at, id${bytesOfLong(resource)} FROM ${sql.table(resource.table)} AS t
+    WHERE workspace_id = ${workspace_id} AND ${sql.ref(link)} = ${owner_id} AND deleted_at IS NULL`
+}
 
 // SQLite takes the tables of a CROSS JOIN in the order in which they stand; without statistics it would guess wrong.
-
-// What belongs to the people of a company who are there now.
-const ofPeople = (table: string, more = nothing) =>
-  newest((p, db) => {
-    const theirs = sql`t.workspace_id = contacts.workspace_id AND t.contact_id = contacts.id AND t.deleted_at IS NULL`
-    const people = sql`contacts.workspace_id = ${p.workspace_id} AND contacts.company_id = ${p.owner_id}
-        AND contacts.deleted_at IS NULL`
-    // PostgreSQL without statistics would go through the whole workspace once for each person. OFFSET is a fence.
+function rowsBetween(resource: Resource, link: string, between: Resource, to_owner: string): Rows {
+  const [table, more] = [sql.table(resource.table), bytesOfLong(resource)]
+  const of_between = sql`t.workspace_id = b.workspace_id AND ${sql.ref(`t.${link}`)} = b.id AND t.deleted_at IS NULL`
+  return ({ workspace_id, owner_id }, db) => {
+    const of_owner = sql`b.workspace_id = ${workspace_id} AND ${sql.ref(`b.${to_owner}`)} = ${owner_id}
+      AND b.deleted_at IS NULL`
+    const entries = sql`${sql.table(between.table)} AS b CROSS JOIN`
+    // PostgreSQL without statistics would go through the whole workspace once for each record. OFFSET is a fence.
     return engineOf(db) === 'postgres'
-      ? sql`SELECT t.* FROM contacts CROSS JOIN LATERAL (
-            SELECT created_at AS at, id${more} FROM ${sql.table(table)} AS t WHERE ${theirs} OFFSET 0) AS t WHERE ${people}`
-      : sql`SELECT t.created_at AS at, t.id${more} FROM contacts CROSS JOIN ${sql.table(table)} AS t WHERE ${theirs} AND ${people}`
-  })
+      ? sql`SELECT t.* FROM ${entries} LATERAL (
+          SELECT created_at AS at, id${more} FROM ${table} AS t WHERE ${of_between} OFFSET 0) AS t WHERE ${of_owner}`
+      : sql`SELECT t.created_at AS at, t.id${more} FROM ${entries} ${table} AS t WHERE ${of_between} AND ${of_owner}`
+  }
+}
 
-// The first line of a deal's history is its creation, which has an entry of its own.
-const stagesOfDeals = (link: string) =>
-  newest(
-    (p) => sql`
-      SELECT s.changed_at AS at, s.id FROM deals CROSS JOIN deal_stages AS s
-      WHERE s.workspace_id = deals.workspace_id AND s.deal_id = deals.id AND deals.workspace_id = ${p.workspace_id} AND deals.${sql.ref(link)} = ${p.owner_id}
-        AND deals.deleted_at IS NULL AND s.from_stage IS NOT NULL`,
-  )
+// The bytes of the texts that a list shows in full, where they may be long.
+function bytesOfLong({ columns }: Resource): RawBuilder<unknown> {
+  const long = Object.keys(columns).filter((name) => {
+    const column = columns[name]
+    return column && column.listed === undefined && (longestText(column) ?? 0) > listed_bytes
+  })
+  if (!long.length) return sql``
+  const bytes = long.map((name) => bytesOf(`t.${name}`))
+  return sql`, ${sql.join(bytes, sql` + `)} AS bytes`
+}
 
 // Their index goes on with the time.
-const changes = (kind: Owner) =>
-  prepare((db, p: Asked & { record_id: string }) =>
+const marksOfChanges = ({ table }: Resource) =>
+  prepare((db, p: Asked) =>
     db
       .selectFrom('audit_log')
       .select(['occurred_at as at', 'id'])
       .where('workspace_id', '=', p.workspace_id)
-      .where('kind', '=', sql.lit(kind))
+      .where('kind', '=', sql.lit(table))
       .where('record_id', '=', p.record_id)
       .where(sql<boolean>`(occurred_at, id) < (${p.at}, ${p.below})`)
       .orderBy('occurred_at', 'desc')
       .orderBy('id', 'desc')
       .limit(p.limit),
   )
-
-type Source = (db: Db, asked: Asked & { record_id: string }) => Promise<Mark[]>
-
-/** Where the entries of each resource's timeline come from. */
-export const sources: Record<Owner, Partial<Record<EntryType, Source>>> = {
-  contacts: {
-    change: changes('contacts'),
-    note: live('notes', 'contact_id', body_bytes),
-    activity: live('activities', 'contact_id'),
-    appointment: live('appointments', 'contact_id'),
-    deal: live('deals', 'contact_id'),
-    stage_change: stagesOfDeals('contact_id'),
-  },
-  companies: {
-    change: changes('companies'),
-    note: ofPeople('notes', body_bytes),
-    activity: live('activities', 'company_id'),
-    appointment: ofPeople('appointments'),
-    deal: live('deals', 'company_id'),
-    stage_change: stagesOfDeals('company_id'),
-  },
-  deals: {
-    change: changes('deals'),
-    activity: live('activities', 'deal_id'),
-    stage_change: stagesOfDeals('id'),
-  },
-}

@@ -30,6 +30,13 @@ export function byIds<R extends { id: number }>(
   }
 }
 
+/**
+ * A table `chosen` with the ids as rows, to be joined one by one: for a list of ids, SQLite without statistics would rather
+ * read all rows of the workspace.
+ */
+export const chosenIds = (ids: readonly number[]): RawBuilder<unknown> =>
+  sql`(VALUES ${sql.join(ids.map((id) => sql`(CAST(${id} AS bigint))`))}) AS chosen`
+
 // Nearer to the newest, skipping records one by one costs less than asking for the blocks.
 const deep_from = 500
 const block_size = 4096
