@@ -192,6 +192,18 @@ test('every file imports only what its room may', () => {
   assert.ok(code.length > 50 && checked > 200, 'the imports are not found')
 })
 
+test('a migration runs no code that may change after its release: it uses kysely and its own folder', () => {
+  const files = code.filter((file) => file.startsWith('src/db/migrations/'))
+  const used = files.flatMap((file) =>
+    [...read(file).matchAll(form)].flatMap(([text, from]) => (text.startsWith('import type ') ? [] : [from])),
+  )
+  assert.deepEqual(
+    used.filter((from) => from !== 'kysely' && !from?.startsWith('./')),
+    [],
+  )
+  assert.ok(files.length > 15 && used.length > 20)
+})
+
 test('the web app imports nothing of the service, and no room of it the pages of another one', () => {
   const files = globSync('web/src/**/*.{ts,tsx}', { cwd: root }).map((file) => file.replaceAll('\\', '/'))
   const wrong: string[] = []

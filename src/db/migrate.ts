@@ -9,11 +9,19 @@ import { migrations as all } from './migrations/index.ts'
 export type Migration = {
   name: string
   statements: (engine: Database['engine']) => string[]
-  /** Brings in what only the program can work out of the rows that are there. */
-  fill?: (tx: Db) => Promise<void>
+  /**
+   * Fills what statements alone cannot work out of the rows. The checksum does not cover it: so it calls no code outside
+   * of db/migrations, which could change after the release.
+   */
+  fill?: (tx: Db, filling: Filling) => Promise<void>
 }
 
-const checksum = (statements: string[]) => createHash('sha256').update(statements.join(';\n')).digest('hex')
+/** What a migration knows while it fills; `now` is an ISO 8601 time. */
+export type Filling = { engine: Database['engine']; now: string }
+
+/** What the database keeps of a migration that ran, by which a later change is noticed. */
+export const checksum = (statements: string[]) =>
+  createHash('sha256').update(statements.join(';\n')).digest('hex')
 
 /**
  * Brings the schema up to date and returns the names of the migrations that ran. Safe when several processes start at
@@ -34,6 +42,7 @@ export async function migrate({ db, engine }: Database, migrations = all): Promi
         `The database was made by a newer version (it has ${newer.name}). Start that version, or restore a backup.`,
       )
     const ran: string[] = []
+    const now = isoTime(systemClock.now())
     for (const migration of migrations) {
       const statements = migration.statements(engine)
       const before = done.find((row) => row.name === migration.name)
@@ -43,8 +52,8 @@ export async function migrate({ db, engine }: Database, migrations = all): Promi
         )
       if (before) continue
       for (const statement of statements) await sql.raw(statement).execute(tx)
-      await migration.fill?.(tx)
-      await sql`INSERT INTO schema_migrations VALUES (${migration.name}, ${checksum(statements)}, ${isoTime(systemClock.now())})`.execute(
+      await migration.fill?.(tx, { engine, now })
+      await sql`INSERT INTO schema_migrations VALUES (${migration.name}, ${checksum(statements)}, ${now})`.execute(
         tx,
       )
       ran.push(migration.name)

@@ -1,15 +1,11 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { addValues } from '../lists/field-values.ts'
-import { sortName } from '../lists/sort-names.ts'
-import type { Migration } from '../migrate.ts'
-import { engineOf } from '../statements/prepare.ts'
-import { prepareRows } from '../statements/recordset.ts'
+import type { Filling, Migration } from '../migrate.ts'
 
 const tables = ['companies', 'contacts', 'deals'] as const
 type Table = (typeof tables)[number]
 
-/** Names as they are sorted, and tags and custom fields as they are found: what no column of before could be indexed for. */
+/** Columns and rows that no earlier column could be indexed for: names as lists sort them, and each tag and custom field. */
 export const sortNames: Migration = {
   name: '0003_sort_names',
   statements: (engine) => {
@@ -25,56 +21,32 @@ export const sortNames: Migration = {
       )${sqlite ? ' WITHOUT ROWID' : ''}`,
     ]
   },
-  fill: async (tx) => {
+  fill: async (tx, { engine }) => {
     for (const table of tables)
-      for await (const rows of pagesOf(tx, table)) {
-        await setNames[table](tx, rows.map(namedRow[table]), {})
-        if (table === 'deals') continue
-        const valued = rows.map(({ workspace_id, id, tags = '[]', custom_fields = '{}' }) => ({
-          ...{ workspace_id, id, tags: JSON.parse(tags), custom_fields: JSON.parse(custom_fields) },
-        }))
-        await addValues(tx, table, valued)
+      for await (const rows of pagesOf(tx, engine, table)) {
+        await setNames(tx, table, rows)
+        await addValues(tx, table, rows)
       }
   },
 }
 
-type Row = { workspace_id: number; id: number; tags?: string; custom_fields?: string } & Record<
-  string,
-  string
+type Row = { workspace_id: number; id: number } & Partial<
+  Record<'name' | 'first_name' | 'last_name' | 'tags' | 'custom_fields', string>
 >
 
-const wanted: Record<Table, string[]> = {
+const read: Record<Table, string[]> = {
   companies: ['name', 'custom_fields'],
   contacts: ['first_name', 'last_name', 'tags', 'custom_fields'],
   deals: ['name'],
 }
-const byName = (row: Row) => ({ ...row, sort_name: sortName(row.name ?? '') })
-const namedRow = {
-  companies: byName,
-  contacts: (row: Row) => ({ ...row, sort_name: sortName(row.last_name ?? '', row.first_name ?? '') }),
-  deals: byName,
-}
-
-const columns = { workspace_id: 'bigint!', id: 'bigint!', sort_name: 'text!' } as const
-const settingOf = (table: Table) =>
-  prepareRows(columns, (db, { row, rows }) => ({
-    compile: () =>
-      sql`UPDATE ${sql.table(table)} AS t SET sort_name = ${row.sort_name} ${rows('FROM')}
-        WHERE t.workspace_id = ${row.workspace_id} AND t.id = ${row.id}`.compile(db),
-  }))
-const setNames = {
-  companies: settingOf('companies'),
-  contacts: settingOf('contacts'),
-  deals: settingOf('deals'),
-}
 
 // All rows, those in the trash too, in the order of the engine's own key.
-async function* pagesOf(tx: Db, table: Table): AsyncGenerator<Row[]> {
-  const names = sql.join(['workspace_id', 'id', ...wanted[table]].map((name) => sql.ref(name)))
+async function* pagesOf(tx: Db, engine: Filling['engine'], table: Table): AsyncGenerator<Row[]> {
+  const names = sql.join(['workspace_id', 'id', ...read[table]].map((name) => sql.ref(name)))
   let last = { workspace_id: 0, id: 0 }
   for (;;) {
     const [beyond, order] =
-      engineOf(tx) === 'sqlite'
+      engine === 'sqlite'
         ? [sql`id > ${last.id}`, sql`id`]
         : [sql`(workspace_id, id) > (${last.workspace_id}, ${last.id})`, sql`workspace_id, id`]
     const { rows } = await sql<Row>`
@@ -84,4 +56,72 @@ async function* pagesOf(tx: Db, table: Table): AsyncGenerator<Row[]> {
     yield rows
     last = end
   }
+}
+
+async function setNames(tx: Db, table: Table, rows: Row[]): Promise<void> {
+  const named = rows.map(
+    (row) =>
+      sql`(CAST(${row.workspace_id} AS bigint), CAST(${row.id} AS bigint), CAST(${nameOf(table, row)} AS text))`,
+  )
+  await sql`
+    UPDATE ${sql.table(table)} AS t SET sort_name = r.column3 FROM (VALUES ${sql.join(named)}) AS r
+    WHERE t.workspace_id = r.column1 AND t.id = r.column2`.execute(tx)
+}
+
+// A statement takes at most 32,766 parameters on SQLite.
+const most_values = 5000
+
+async function addValues(tx: Db, table: Table, rows: Row[]): Promise<void> {
+  const values = rows.flatMap((row) =>
+    valuesOf(row).map(
+      ([field, value]) => sql`(${row.workspace_id}, ${table}, ${field}, ${value}, ${row.id})`,
+    ),
+  )
+  for (let from = 0; from < values.length; from += most_values)
+    await sql`
+      INSERT INTO field_values (workspace_id, kind, field, value, record_id)
+      VALUES ${sql.join(values.slice(from, from + most_values))} ON CONFLICT DO NOTHING`.execute(tx)
+}
+
+// Copies of db/lists/search.ts, sort-names.ts and field-values.ts as they were released with this migration.
+
+const spelt: Record<string, string> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+  ħ: 'h',
+  ŧ: 't',
+  // The last letter of a Greek word must also match in its middle.
+  ς: 'σ',
+}
+const undecomposed = new RegExp(`[${Object.keys(spelt).join('')}]`, 'g')
+const normalised = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[\u0300-\u036f]/g, '')
+    .replaceAll(undecomposed, (letter) => spelt[letter] as string)
+    .normalize('NFC')
+
+const most_characters = 100
+const cut = (text: string) => text.slice(0, most_characters).toWellFormed()
+
+const nameOf = (table: Table, { name = '', first_name = '', last_name = '' }: Row): string =>
+  (table === 'contacts' ? [last_name, first_name] : [name]).map((part) => cut(normalised(part))).join('\n')
+
+function valuesOf({ tags = '[]', custom_fields = '{}' }: Row): [field: string, value: string][] {
+  const fields = Object.entries<unknown>(JSON.parse(custom_fields))
+  return [
+    ...(JSON.parse(tags) as string[]).map((tag): [string, string] => ['tags', cut(tag)]),
+    ...fields.map(([key, value]): [string, string] => [
+      `custom_fields.${key}`,
+      cut(typeof value === 'string' ? value : JSON.stringify(value)),
+    ]),
+  ]
 }

@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { isoTime, systemClock } from '../../clock.ts'
 import type { Db } from '../db.ts'
 import type { Migration } from '../migrate.ts'
 
@@ -17,10 +16,10 @@ export const accounts: Migration = {
     'CREATE INDEX users_left ON users (left_at) WHERE left_at IS NOT NULL',
     "CREATE INDEX audit_log_sign_ins ON audit_log (occurred_at) WHERE action = 'signed_in' AND after IS NOT NULL",
   ],
-  fill: async (tx) => {
+  fill: async (tx, { now }) => {
     await setEmailKeys(tx)
     // When these people left is not known: their time begins now.
-    await sql`UPDATE users SET left_at = ${isoTime(systemClock.now())}
+    await sql`UPDATE users SET left_at = ${now}
       WHERE NOT EXISTS (SELECT 1 FROM memberships m WHERE m.user_id = users.id)`.execute(tx)
   },
 }

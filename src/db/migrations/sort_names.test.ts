@@ -11,6 +11,8 @@ import { migrate } from '../migrate.ts'
 import { migrations } from './index.ts'
 
 const people = 2500
+// A value and a name that are longer than an index entry.
+const long = JSON.stringify({ long: 'x'.repeat(150) })
 
 test('records that were there before sort names, tags and custom fields are sorted and found like new ones', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
@@ -26,16 +28,18 @@ test('records that were there before sort names, tags and custom fields are sort
     for (let n = 0; n < people; n++)
       await sql`INSERT INTO contacts
         (workspace_id, first_name, last_name, tags, custom_fields, search_text, created_at, updated_at, deleted_at)
-        VALUES (${n % 5 === 0 ? 2 : 1}, ${`Ä${n}`}, ${`Öz${n % 7}`}, ${n === 7 ? '["vip"]' : '[]'},
+        VALUES (${n % 5 === 0 ? 2 : 1}, ${`Ä${n}`}, ${`Öz${n % 7}`}, ${n === 7 ? '["vip","vip"]' : '[]'},
           ${n === 8 ? '{"size":5,"ok":true}' : '{}'}, '', ${dates}, ${n === people - 1 ? '2026' : null})`.execute(
         tx,
       )
     await sql`INSERT INTO companies (workspace_id, name, custom_fields, created_at, updated_at)
-      VALUES (1, 'Éclair', '{"region":"EMEA"}', ${dates})`.execute(tx)
+      VALUES (1, 'Éclair', '{"region":"EMEA"}', ${dates}), (1, ${`ŁÓDŹ ﬁ Σς${'ß'.repeat(100)}`}, ${long}, ${dates})`.execute(
+      tx,
+    )
     await sql`INSERT INTO deals (workspace_id, name, stage, created_at, updated_at)
       VALUES (1, 'Größe', 'won', ${dates})`.execute(tx)
     await sql`INSERT INTO record_counts (workspace_id, name, slot, n)
-      VALUES (1, 'contacts', 0, 1999), (1, 'companies', 0, 1), (1, 'deals', 0, 1)`.execute(tx)
+      VALUES (1, 'contacts', 0, 1999), (1, 'companies', 0, 2), (1, 'deals', 0, 1)`.execute(tx)
   })
   await migrate(database)
   const namesOf = async (table: string) => {
@@ -46,11 +50,12 @@ test('records that were there before sort names, tags and custom fields are sort
     await namesOf('contacts'),
     Array.from({ length: people }, (_, n) => `oz${n % 7}\na${n}`),
   )
-  assert.deepEqual(await namesOf('companies'), ['eclair'])
+  assert.deepEqual(await namesOf('companies'), ['eclair', `lodz fi σσ${'s'.repeat(90)}`])
   assert.deepEqual(await namesOf('deals'), ['grosse'])
   const { rows } = await sql<{ line: string }>`
     SELECT kind || ' ' || field || ' ' || value AS line FROM field_values ORDER BY 1`.execute(database.db)
   assert.deepEqual(rows.map(({ line }) => line).sort(), [
+    `companies custom_fields.long ${'x'.repeat(100)}`,
     'companies custom_fields.region EMEA',
     'contacts custom_fields.ok true',
     'contacts custom_fields.size 5',
