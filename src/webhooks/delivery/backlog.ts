@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Clock, isoTime } from '../../clock.ts'
 import { type Database, type Db, transaction } from '../../db/db.ts'
-import { goOnResending } from '../log/resends.ts'
-import { goOnRemoving } from '../registration/removal.ts'
+import { continueResend } from '../log/resends.ts'
+import { continueRemoval } from '../registration/removal.ts'
 
 // Commits wake the backlog. The poll catches missed wake-ups, and is the delay after a failure.
 const poll_ms = 1000
@@ -13,10 +13,10 @@ export async function workOff(db: Db, clock: Clock): Promise<boolean> {
     db.selectFrom('webhook_removals').select('webhook_id').limit(1).execute(),
     db.selectFrom('webhook_resends').select('webhook_id').limit(1).execute(),
   ])
-  if (removals.length && (await transaction(db, goOnRemoving))) return true
+  if (removals.length && (await transaction(db, continueRemoval))) return true
   if (!resends.length) return false
   const when = { now: isoTime(clock.now()), elapsed_ms: clock.elapsed() }
-  return transaction(db, (tx) => goOnResending(tx, when))
+  return transaction(db, (tx) => continueResend(tx, when))
 }
 
 /**

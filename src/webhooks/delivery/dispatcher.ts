@@ -2,7 +2,7 @@ import { type Clock, momentOf } from '../../clock.ts'
 import { type Database, type Db, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import type { Seal } from '../../db/seal.ts'
-import { rememberOpened } from '../registration/secrets.ts'
+import { cacheOpened } from '../registration/secrets.ts'
 import { createCapacity } from './capacity.ts'
 import {
   type Claim,
@@ -66,7 +66,7 @@ type HeldClaim = {
 /** Sends due deliveries: claims them with leases, fairly across webhooks, and writes every outcome. */
 export function createDispatcher(options: DispatcherOptions) {
   const { database, clock, sender, onError } = options
-  const seal = rememberOpened(options.seal)
+  const seal = cacheOpened(options.seal)
   const { db } = database
   const lease_ms = options.timeout_ms + lease_slack_ms
   const capacity = createCapacity()

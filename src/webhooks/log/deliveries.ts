@@ -10,9 +10,9 @@ import {
   countInSlices,
   type Filters,
   idsInSlices,
+  type LogQuery,
   matching,
-  type Shown,
-  type Sought,
+  type VisibleEvents,
   type Window,
 } from './log-slices.ts'
 import { newestAttempts, shownAttempts } from './shown-attempts.ts'
@@ -31,7 +31,7 @@ const columns = [
 
 type Row = Delivery & { removed_at: string | null }
 
-// When the webhook was deleted, while some of its deliveries still wait to be cancelled.
+// When the webhook was deleted; null after all its deliveries are cancelled.
 const removedAt = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
   eb
     .selectFrom('webhook_removals as r')
@@ -40,13 +40,13 @@ const removedAt = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
     .whereRef('r.webhook_id', '=', 'webhook_deliveries.webhook_id')
     .as('removed_at')
 
-// A delivery is cancelled with its webhook, whenever its own row follows.
+// Shows a delivery of a deleted webhook as cancelled, even if its row is updated later.
 function current<R extends Row>({ removed_at, ...delivery }: R): Omit<R, 'removed_at'> {
   if (delivery.status !== 'pending' || removed_at === null) return delivery
   return { ...delivery, status: 'cancelled', next_attempt_at: null, finished_at: removed_at }
 }
 
-// Read for the rows of a page alone, each by the attempts' own key.
+// Select this only for the rows of one page: it does a look-up by primary key for each row.
 const lastDuration = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
   eb
     .selectFrom('webhook_attempts as a')
@@ -58,26 +58,26 @@ const lastDuration = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
     .as('last_duration_ms')
 
 /**
- * One page of the log, newest first, and the number of all that match (null by cursor, which is an id); `from` and `to` are
- * inclusive times. `shown` are the events that the caller may see. With `details`, how long each one's newest attempt took.
+ * One page of the log, newest first, and the total (null with a cursor, which is an id). `visible` lists the events that
+ * the caller may see. `details` adds the duration of each delivery's newest attempt.
  */
 export async function listDeliveries(
   db: Db,
   workspace_id: number,
   filters: Filters,
   page: Page,
-  shown: Shown,
+  visible: VisibleEvents,
   details = false,
 ): Promise<{ total: number | null; next: string[] | null; deliveries: Delivery[] }> {
   const { status, event } = filters
-  if (shown && event !== undefined && !shown.includes(event))
+  if (visible && event !== undefined && !visible.includes(event))
     return { total: 'after' in page ? null : 0, next: null, deliveries: [] }
-  const concerned = status === 'pending' || status === 'cancelled'
-  const removed = concerned ? await removedWebhooks(db, workspace_id) : []
-  // Of a name that is asked for, the caller may see all.
-  const sought = { ...filters, shown: event === undefined ? shown : null, removed }
+  const by_pending_status = status === 'pending' || status === 'cancelled'
+  const removed = by_pending_status ? await removedWebhooks(db, workspace_id) : []
+  // The check above allows the named event, so no further limit is needed.
+  const log_query = { ...filters, visible: event === undefined ? visible : null, removed }
   const read = async (window: Window): Promise<Delivery[]> => {
-    const { ids } = await idsOf(db, workspace_id, sought, window)
+    const { ids } = await idsOf(db, workspace_id, log_query, window)
     const rows = await db
       .selectFrom('webhook_deliveries')
       .select(columns)
@@ -95,32 +95,32 @@ export async function listDeliveries(
     const part = cutPage(await read(window), page.per_page)
     return { total: null, next: part.last ? [part.last.id] : null, deliveries: part.shown }
   }
-  const total = await countMatching(db, workspace_id, sought)
+  const total = await countMatching(db, workspace_id, log_query)
   const { per_page: limit, offset } = page
   const deliveries = offset < total ? await read({ limit, offset, before: null }) : []
   return { total, next: null, deliveries }
 }
 
-// SQLite skips so many entries of an index in about 2 ms.
-const most_skipped = 20_000
+// SQLite skips this many index entries in about 2 ms.
+const max_skipped = 20_000
 
-const namedOf = ({ webhook_id, event, status }: Sought) =>
+const namedOf = ({ webhook_id, event, status }: LogQuery) =>
   Object.entries({ webhook_id, event, status }).filter(([, value]) => value !== undefined)
 
-/** Whether the total is kept: of all, of one value, or of each event that the caller may see. */
-function isTotalKept(sought: Sought): boolean {
-  const named = namedOf(sought)
-  const timeless = sought.from === undefined && sought.to === undefined
-  return timeless && (named.length === 0 || (named.length === 1 && !sought.shown))
+/** Whether record_counts has the total: of all deliveries, of one value, or of each visible event. */
+function isTotalKept(log_query: LogQuery): boolean {
+  const named = namedOf(log_query)
+  const timeless = log_query.from === undefined && log_query.to === undefined
+  return timeless && (named.length === 0 || (named.length === 1 && !log_query.visible))
 }
 
-/** The ids of a page. In slices where SQLite would have to read much of the log for them, and nobody else was served. */
-async function idsOf(db: Db, workspace_id: number, sought: Sought, window: Window) {
+/** The ids of a page. On SQLite, a long read is done in slices, because a statement blocks all other requests. */
+async function idsOf(db: Db, workspace_id: number, log_query: LogQuery, window: Window) {
   const { limit, offset, before } = window
-  const at_once = isTotalKept(sought) && !sought.removed.length && offset <= most_skipped
-  if (engineOf(db) === 'sqlite' && !at_once)
-    return { ids: await idsInSlices(db, workspace_id, sought, window) }
-  const latest = (found: Sought) =>
+  const by_one_index = isTotalKept(log_query) && !log_query.removed.length && offset <= max_skipped
+  if (engineOf(db) === 'sqlite' && !by_one_index)
+    return { ids: await idsInSlices(db, workspace_id, log_query, window) }
+  const latest = (found: LogQuery) =>
     db
       .selectFrom('webhook_deliveries')
       .select('id')
@@ -128,12 +128,12 @@ async function idsOf(db: Db, workspace_id: number, sought: Sought, window: Windo
       .where(matching(found))
       .$if(before !== null, (query) => query.where('id', '<', String(before)))
       .orderBy('id', 'desc')
-  // The ids come from the filter's index; without statistics SQLite would read the whole log instead.
-  if (!sought.shown || namedOf(sought).length || !isTotalKept(sought))
-    return { ids: sql<string>`(${latest(sought).limit(limit).offset(offset)})` }
-  // Without another filter, each name's own index gives its newest.
-  const parts = sought.shown.map((event, n) => {
-    const part = latest({ ...sought, event, shown: null }).limit(limit + offset)
+  // Select the ids from the filter's index first. Without statistics, SQLite would otherwise read the whole log.
+  if (!log_query.visible || namedOf(log_query).length || !isTotalKept(log_query))
+    return { ids: sql<string>`(${latest(log_query).limit(limit).offset(offset)})` }
+  // Without another filter, merge the newest ids of each event name.
+  const parts = log_query.visible.map((event, n) => {
+    const part = latest({ ...log_query, event, visible: null }).limit(limit + offset)
     return sql`SELECT id FROM (${part}) AS ${sql.ref(`part_${n}`)}`
   })
   return {
@@ -142,21 +142,21 @@ async function idsOf(db: Db, workspace_id: number, sought: Sought, window: Windo
   }
 }
 
-async function countMatching(db: Db, workspace_id: number, sought: Sought): Promise<number> {
-  if (isTotalKept(sought)) {
-    const [first] = namedOf(sought)
+async function countMatching(db: Db, workspace_id: number, log_query: LogQuery): Promise<number> {
+  if (isTotalKept(log_query)) {
+    const [first] = namedOf(log_query)
     const kept = first
       ? [`deliveries.${first[0]}=${first[1]}`]
-      : (sought.shown?.map((name) => `deliveries.event=${name}`) ?? ['deliveries'])
+      : (log_query.visible?.map((name) => `deliveries.event=${name}`) ?? ['deliveries'])
     const totals = await Promise.all(kept.map((name) => countOf(db, workspace_id, name)))
     return totals.reduce((sum, n) => sum + n, 0)
   }
-  if (engineOf(db) === 'sqlite') return countInSlices(db, workspace_id, sought)
+  if (engineOf(db) === 'sqlite') return countInSlices(db, workspace_id, log_query)
   const { n } = await db
     .selectFrom('webhook_deliveries')
     .select((eb) => eb.fn.countAll<number>().as('n'))
     .where('workspace_id', '=', workspace_id)
-    .where(matching(sought))
+    .where(matching(log_query))
     .executeTakeFirstOrThrow()
   return Number(n)
 }
@@ -170,7 +170,7 @@ async function removedWebhooks(db: Db, workspace_id: number): Promise<string[]> 
   return rows.map(({ webhook_id }) => webhook_id)
 }
 
-/** A delivery with its newest attempts, or null. The request's body is the event's stored text, never made anew. */
+/** A delivery with its newest attempts, or null. The request body is the stored payload, so it has the sent bytes. */
 export async function findDelivery(db: Db, workspace_id: number, id: string): Promise<DeliveryDetail | null> {
   const delivery = await db
     .selectFrom('webhook_deliveries')

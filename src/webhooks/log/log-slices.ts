@@ -3,7 +3,7 @@ import type { Db } from '../../db/db.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import type { Delivery } from '../registration/schema.ts'
 
-/** What is asked of the delivery log; `from` and `to` are inclusive times. */
+/** The filters of the delivery log. `from` and `to` are inclusive times. */
 export type Filters = {
   webhook_id?: string
   event?: string
@@ -11,36 +11,39 @@ export type Filters = {
   from?: string
   to?: string
 }
-/** The names of events whose deliveries a caller may see; null: all. */
-export type Shown = readonly string[] | null
-/** Also the deleted webhooks whose deliveries still wait to be cancelled: they are cancelled already. */
-export type Sought = Filters & { shown: Shown; removed: readonly string[] }
-/** A page: so many from an offset, or from below an id. */
+/** The names of events whose deliveries the caller may see; null for all. */
+export type VisibleEvents = readonly string[] | null
+/** `removed` lists deleted webhooks with rows that are still pending: these deliveries count as cancelled. */
+export type LogQuery = Filters & { visible: VisibleEvents; removed: readonly string[] }
+/** A page: up to `limit` rows, after `offset` rows, and below the id `before` if there is one. */
 export type Window = { limit: number; offset: number; before: string | null }
 
-// So many rows of the log are looked at in about 5 ms.
-const seen_at_once = 5000
+// Reading this many rows of the log takes about 5 ms.
+const slice_size = 5000
 
-/** What a row of the log must be. With a sign before it, a column leads SQLite to no index. */
+/** The condition on a row of the log. A `+` before each column keeps SQLite from using another index. */
 export function matching(
-  { webhook_id, event, status, from, to, shown, removed }: Sought,
+  { webhook_id, event, status, from, to, visible, removed }: LogQuery,
   before: '' | '+' = '',
 ): RawBuilder<SqlBool> {
   const sign = sql.raw(before)
   const is = (column: string, sign_of: '=' | '>=' | '<=', value: string | undefined) =>
     value === undefined ? [] : [sql`${sign}${sql.ref(column)} ${sql.raw(sign_of)} ${value}`]
-  const some = removed.length ? sql`(${sql.join(removed)})` : null
+  const removed_ids = removed.length ? sql`(${sql.join(removed)})` : null
   const statusIs = () => {
-    if (some && status === 'pending') return [sql`${sign}status = 'pending' AND webhook_id NOT IN ${some}`]
-    if (some && status === 'cancelled')
-      return [sql`(${sign}status = 'cancelled' OR (${sign}status = 'pending' AND webhook_id IN ${some}))`]
+    if (removed_ids && status === 'pending')
+      return [sql`${sign}status = 'pending' AND webhook_id NOT IN ${removed_ids}`]
+    if (removed_ids && status === 'cancelled')
+      return [
+        sql`(${sign}status = 'cancelled' OR (${sign}status = 'pending' AND webhook_id IN ${removed_ids}))`,
+      ]
     return is('status', '=', status)
   }
   const all = [
     ...is('webhook_id', '=', webhook_id),
     ...is('event', '=', event),
-    // Never by the index of the names: the order of the ids would be lost.
-    ...(shown ? [sql`coalesce(event, NULL) IN (${sql.join(shown)})`] : []),
+    // coalesce prevents the use of the index by event, which would lose the order of the ids.
+    ...(visible ? [sql`coalesce(event, NULL) IN (${sql.join(visible)})`] : []),
     ...statusIs(),
     ...is('created_at', '>=', from),
     ...is('created_at', '<=', to),
@@ -50,11 +53,11 @@ export function matching(
 
 function rangeById(
   workspace_id: number,
-  { webhook_id, event, status, removed }: Sought,
+  { webhook_id, event, status, removed }: LogQuery,
   before: string | null = null,
 ): Range {
   const mine = sql<SqlBool>`workspace_id = ${workspace_id}`
-  // Cancelled rows and rows to be cancelled are in two ranges of the index.
+  // Cancelled rows and pending rows of deleted webhooks are in two ranges of the index.
   const by_status = status !== undefined && !(status === 'cancelled' && removed.length)
   const along =
     webhook_id !== undefined
@@ -68,7 +71,7 @@ function rangeById(
   return { table: 'webhook_deliveries', along, order: ['id'], descending: true, first }
 }
 
-const rangeByTime = (workspace_id: number, { from, to }: Sought): Range => ({
+const rangeByTime = (workspace_id: number, { from, to }: LogQuery): Range => ({
   table: 'webhook_deliveries',
   along: sql`workspace_id = ${workspace_id}`,
   order: ['created_at', 'id'],
@@ -78,20 +81,20 @@ const rangeByTime = (workspace_id: number, { from, to }: Sought): Range => ({
 })
 
 /**
- * The ids of a page of the log, newest first, on SQLite where no index holds just what is asked for: it is read slice by
- * slice, so that nobody waits, however long it is. What changes meanwhile is seen as it was or as it is.
+ * The ids of a page of the log, newest first, for SQLite when no index matches the filters. It reads the log in slices,
+ * so other requests can run in between. A concurrent change may or may not be in the result.
  */
 export async function idsInSlices(
   db: Db,
   workspace_id: number,
-  sought: Sought,
+  log_query: LogQuery,
   { limit, offset, before }: Window,
 ): Promise<string[]> {
   const found: string[] = []
   let to_skip = offset
-  for await (const { where } of slicesOf(db, rangeById(workspace_id, sought, before), seen_at_once)) {
+  for await (const { where } of slicesOf(db, rangeById(workspace_id, log_query, before), slice_size)) {
     const { rows } = await sql<{ id: string }>`SELECT id FROM webhook_deliveries
-      WHERE ${where} AND ${matching(sought, '+')} ORDER BY id DESC`.execute(db)
+      WHERE ${where} AND ${matching(log_query, '+')} ORDER BY id DESC`.execute(db)
     const skipped = Math.min(to_skip, rows.length)
     to_skip -= skipped
     for (const { id } of rows.slice(skipped, skipped + limit - found.length)) found.push(id)
@@ -100,14 +103,14 @@ export async function idsInSlices(
   return found
 }
 
-/** How many deliveries match, counted in the same way. */
-export async function countInSlices(db: Db, workspace_id: number, sought: Sought): Promise<number> {
-  const by_time = sought.from !== undefined || sought.to !== undefined
-  const range = by_time ? rangeByTime(workspace_id, sought) : rangeById(workspace_id, sought)
+/** Counts the matching deliveries in slices. */
+export async function countInSlices(db: Db, workspace_id: number, log_query: LogQuery): Promise<number> {
+  const by_time = log_query.from !== undefined || log_query.to !== undefined
+  const range = by_time ? rangeByTime(workspace_id, log_query) : rangeById(workspace_id, log_query)
   let counted = 0
-  for await (const { where } of slicesOf(db, range, seen_at_once)) {
+  for await (const { where } of slicesOf(db, range, slice_size)) {
     const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM webhook_deliveries
-      WHERE ${where} AND ${matching(sought, '+')}`.execute(db)
+      WHERE ${where} AND ${matching(log_query, '+')}`.execute(db)
     counted += rows[0]?.n ?? 0
   }
   return counted

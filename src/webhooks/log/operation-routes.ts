@@ -30,7 +30,7 @@ import {
   WebhookParams,
   WebhookRotated,
 } from '../registration/schema.ts'
-import { rotated } from '../registration/secrets.ts'
+import { rotateSecret } from '../registration/secrets.ts'
 import { findDelivery } from './deliveries.ts'
 import { resendFailed } from './resends.ts'
 
@@ -95,7 +95,7 @@ export function webhookOperationRoutes(
         if (!row) throw notFound('This webhook')
         const fresh = secret ?? generateSecret()
         const overlap_ms = (overlap_hours ?? 24) * 3600 * 1000
-        await updateWebhook(tx, workspace_id, webhook_id, rotated(row, fresh, seal, now_ms, overlap_ms))
+        await updateWebhook(tx, workspace_id, webhook_id, rotateSecret(row, fresh, seal, now_ms, overlap_ms))
         const after = await existingWebhook(tx, workspace_id, webhook_id)
         await recordSides(tx, context, 'secret_rotated', before, after)
         return { record: after, shown: { ...after, secret: fresh } }
@@ -155,9 +155,9 @@ export function webhookOperationRoutes(
         refuseUnreadable(scopes, webhook.events)
         if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
         const since = request.body?.since ? new Date(request.body.since).toISOString() : null
-        const shown = scopes && event_names.filter((name) => mayReadEvent(scopes, name))
+        const visible = scopes && event_names.filter((name) => mayReadEvent(scopes, name))
         const when = { now, elapsed_ms: context.elapsed() }
-        const count = await resendFailed(tx, workspace_id, when, { webhook_id, since, shown })
+        const count = await resendFailed(tx, workspace_id, when, { webhook_id, since, visible })
         if (count) await recordChange(tx, context, { ...change('resent', webhook_id), after: { count } })
         return { body: single({ count }) }
       }),

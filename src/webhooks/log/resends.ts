@@ -5,24 +5,23 @@ import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import { allowLong, lockRow } from '../../db/locks.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
-import type { Shown } from './log-slices.ts'
+import type { VisibleEvents } from './log-slices.ts'
 
-/** How many deliveries one transaction puts into the queue again: a few milliseconds of work. */
-const resent_at_once = 200
-// So many entries of the log are looked at in about 3 ms.
-const seen_at_once = 10_000
-// Each row of promises is some kilobytes.
-const promises_at_once = 50
+/** How many deliveries one transaction puts back into the queue. It takes a few milliseconds. */
+const resend_batch = 200
+// Reading this many log entries takes about 3 ms.
+const slice_size = 10_000
+// Rows of webhook_resends read at once. A row has some kilobytes.
+const parts_at_once = 50
 
-/** When a resend is due: now, as people read it and in service time. */
+/** The present, when resent deliveries are due: as ISO text, and in service time. */
 type When = { now: string; elapsed_ms: number }
-type Failed = { webhook_id: string; since: string | null; shown: Shown }
+type Failed = { webhook_id: string; since: string | null; visible: VisibleEvents }
 
 /**
- * Promises to send the failed deliveries of a webhook again, each once; returns how many. The first are put into the queue
- * here; the ids of the others are kept (webhook_resends), and follow in small transactions. What was promised before and
- * still waits for that is not promised twice. The caller keeps the webhook's row, so that no two resends, nor a resend
- * and the deletion of the webhook, come together.
+ * Resends the failed deliveries of a webhook, each once; returns how many. Queues the first batch now. webhook_resends
+ * keeps the other ids for later transactions, and ids that it already has are not added again. The caller locks the
+ * webhook's row against a concurrent resend or deletion.
  */
 export async function resendFailed(
   tx: Db,
@@ -32,16 +31,16 @@ export async function resendFailed(
 ): Promise<number> {
   await allowLong(tx)
   const { webhook_id } = failed
-  const promised = await promisedIds(tx, workspace_id, webhook_id)
-  const ids = (await failedIds(tx, workspace_id, failed)).filter((id) => !promised.has(id))
+  const pending = await pendingIds(tx, workspace_id, webhook_id)
+  const ids = (await failedIds(tx, workspace_id, failed)).filter((id) => !pending.has(id))
   const parts: { workspace_id: number; webhook_id: string; first_id: string; delivery_ids: string }[] = []
-  for (let from = resent_at_once; from < ids.length; from += resent_at_once) {
-    const some = ids.slice(from, from + resent_at_once)
-    parts.push({ workspace_id, webhook_id, first_id: String(some[0]), delivery_ids: JSON.stringify(some) })
+  for (let from = resend_batch; from < ids.length; from += resend_batch) {
+    const part = ids.slice(from, from + resend_batch)
+    parts.push({ workspace_id, webhook_id, first_id: String(part[0]), delivery_ids: JSON.stringify(part) })
   }
-  await keepPromises(tx, parts, {})
+  await insertParts(tx, parts, {})
   if (parts.length) announce(tx, 'backlog')
-  await resend(tx, workspace_id, when, ids.slice(0, resent_at_once), ['failed'])
+  await resend(tx, workspace_id, when, ids.slice(0, resend_batch), ['failed'])
   return ids.length
 }
 
@@ -51,13 +50,13 @@ const part_columns = {
   first_id: 'text!',
   delivery_ids: 'text!',
 } as const
-const keepPromises = prepareRows(part_columns, (db, { row, values }) => ({
+const insertParts = prepareRows(part_columns, (db, { row, values }) => ({
   compile: () =>
     sql`INSERT INTO webhook_resends (workspace_id, webhook_id, first_id, delivery_ids)
       ${values([row.workspace_id, row.webhook_id, row.first_id, row.delivery_ids])}`.compile(db),
 }))
 
-async function promisedIds(tx: Db, workspace_id: number, webhook_id: string): Promise<Set<string>> {
+async function pendingIds(tx: Db, workspace_id: number, webhook_id: string): Promise<Set<string>> {
   const ids = new Set<string>()
   for (let last = ''; ; ) {
     const parts = await tx
@@ -67,31 +66,31 @@ async function promisedIds(tx: Db, workspace_id: number, webhook_id: string): Pr
       .where('webhook_id', '=', webhook_id)
       .where('first_id', '>', last)
       .orderBy('first_id')
-      .limit(promises_at_once)
+      .limit(parts_at_once)
       .execute()
     for (const { delivery_ids } of parts) for (const id of JSON.parse(delivery_ids) as string[]) ids.add(id)
     const end = parts.at(-1)
-    if (!end || parts.length < promises_at_once) return ids
+    if (!end || parts.length < parts_at_once) return ids
     last = end.first_id
   }
 }
 
-/** The ids of a webhook's failed deliveries, oldest first; its log is read slice by slice, however long it is. */
+/** The ids of a webhook's failed deliveries, oldest first. Reads the log in slices, so no statement takes long. */
 async function failedIds(
   tx: Db,
   workspace_id: number,
-  { webhook_id, since, shown }: Failed,
+  { webhook_id, since, visible }: Failed,
 ): Promise<string[]> {
   const ids: string[] = []
-  if (shown && !shown.length) return ids
+  if (visible && !visible.length) return ids
   // Pings are not resent. The `+` keeps SQLite on the webhook's index.
   const plain = (column: string) => sql`${sql.raw(engineOf(tx) === 'sqlite' ? '+' : '')}${sql.ref(column)}`
   const wanted = sql`${plain('status')} = 'failed' AND ${plain('event')} <> 'ping'
     ${since === null ? sql`` : sql`AND ${plain('created_at')} >= ${since}`}
-    ${shown ? sql`AND ${plain('event')} IN (${sql.join(shown)})` : sql``}`
+    ${visible ? sql`AND ${plain('event')} IN (${sql.join(visible)})` : sql``}`
   const along = sql<SqlBool>`workspace_id = ${workspace_id} AND webhook_id = ${webhook_id}`
   const log: Range = { table: 'webhook_deliveries', along, order: ['id'] }
-  for await (const { where } of slicesOf(tx, log, seen_at_once)) {
+  for await (const { where } of slicesOf(tx, log, slice_size)) {
     const { rows } = await sql<{ id: string }>`SELECT id FROM webhook_deliveries
       WHERE ${where} AND ${wanted} ORDER BY id`.execute(tx)
     for (const { id } of rows) ids.push(id)
@@ -122,8 +121,8 @@ const setPending = prepareRows(id_columns, (db, { row, rows }, p: { now: string 
 }))
 
 /**
- * Puts those of some deliveries that have one of the statuses into the queue again, each for one attempt at once; returns
- * how many. The caller keeps the webhook's row.
+ * Queues the deliveries that have one of the statuses, each for one attempt now; returns how many. The caller locks the
+ * webhook's row.
  */
 export async function resend(
   tx: Db,
@@ -133,7 +132,7 @@ export async function resend(
   statuses: readonly string[],
 ): Promise<number> {
   announce(tx, 'deliveries')
-  // Kept on PostgreSQL, because the cleaning of the log might take them meanwhile.
+  // PostgreSQL locks these rows: retention might remove them at the same time.
   const found = await statusesOf(
     tx,
     ids.map((id) => ({ workspace_id, id })),
@@ -150,8 +149,8 @@ export async function resend(
   return finished.length
 }
 
-/** Does one step of what resends promised; false when nothing is left. */
-export async function goOnResending(tx: Db, when: When): Promise<boolean> {
+/** Does one step of the pending resends. False when nothing is left. */
+export async function continueResend(tx: Db, when: When): Promise<boolean> {
   const part = await tx
     .selectFrom('webhook_resends')
     .select(['workspace_id', 'webhook_id', 'first_id'])
@@ -162,7 +161,7 @@ export async function goOnResending(tx: Db, when: When): Promise<boolean> {
     .executeTakeFirst()
   if (!part) return false
   const { workspace_id, webhook_id, first_id } = part
-  // The webhook first, as everybody does. Another process may have done this part meanwhile, or deleted the webhook.
+  // Lock the webhook first, the common order. Another process may have done this part or deleted the webhook meanwhile.
   await lockRow(tx, 'webhooks', workspace_id, webhook_id)
   const taken = await tx
     .deleteFrom('webhook_resends')

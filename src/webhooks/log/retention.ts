@@ -8,16 +8,16 @@ import { prepareRows } from '../../db/statements/recordset.ts'
 import { removeOldAnswers } from '../../http/idempotency.ts'
 
 const day_ms = 24 * 3600 * 1000
-/** When the log is cleaned: after the start, and from then on. */
+/** When retention runs: after the start, and then every hour. */
 export const cleaning: Timing = { first_ms: 10_000, every_ms: 3600 * 1000 }
-// Small enough that no request waits noticeably for its transaction.
+// One transaction removes this many rows. It is short enough not to delay requests.
 const batch = 200
-// So many events are looked at in about 3 ms.
-const seen_at_once = 1000
+// Reading this many events takes about 3 ms.
+const events_at_once = 1000
 
 /**
- * Removes what is older than the log is kept: finished deliveries with their attempts, and events nobody needs; and the
- * answers of idempotency keys after their day. May be stopped between two batches.
+ * Removes what is older than `days`: finished deliveries with their attempts, and events without deliveries. Also removes
+ * the stored answers of idempotency keys after 24 h. It can be stopped between two batches.
  */
 export async function removeOld(db: Db, clock: Clock, days: number, stopping?: AbortSignal): Promise<void> {
   const before = isoTime(clock.now() - days * day_ms)
@@ -35,7 +35,7 @@ export async function removeOld(db: Db, clock: Clock, days: number, stopping?: A
   while ((await inOne((tx) => removeOldAnswers(tx, clock.elapsed(), batch))) === batch);
 }
 
-/** Removes old entries soon and every hour; returns the function that stops it. */
+/** Runs retention 10 s after the start and then every hour. Returns the function that stops it. */
 export const startRetention = (
   db: Db,
   clock: Clock,
@@ -62,7 +62,7 @@ async function removeOldDeliveries(tx: Db, before: string, limit: number): Promi
     .where('finished_at', '<', before)
     .orderBy('finished_at')
     .limit(limit)
-  // Another process may clean at the same time: each takes others, and what it has taken stays finished and is its own.
+  // Another process may remove deliveries too. Each locks different rows, and a locked delivery cannot be resent.
   const old = await (engineOf(tx) === 'postgres' ? finished.forUpdate().skipLocked() : finished).execute()
   if (!old.length) return 0
   await removeAttempts(tx, old, {})
@@ -81,8 +81,8 @@ const removeEvents = prepareRows(seq_columns, (db, { row, rows }) => ({
 }))
 
 /**
- * Looks at some events of before a time, from a place on, and removes those that no delivery refers to, which none ever
- * will; returns the place to go on from, or null at the end. What a paused webhook keeps is only read, and each run once.
+ * Reads up to 1,000 events older than `before`, after the seq `after`. Removes those without a delivery: no delivery is
+ * added later. Returns the seq to continue from, or null at the end. Each run reads the events of paused webhooks once.
  */
 async function removeOldEvents(
   db: Db,
@@ -107,11 +107,11 @@ async function removeOldEvents(
     )
     .where('e.seq', '>', after)
     .orderBy('e.seq')
-    .limit(seen_at_once)
+    .limit(events_at_once)
     .execute()
   const old = events.filter((event) => event.occurred_at < before)
   const unneeded = old.filter((event) => !event.needed)
   for (let from = 0; from < unneeded.length; from += batch)
     await inOne(async (tx) => void (await removeEvents(tx, unneeded.slice(from, from + batch), {})))
-  return old.length === seen_at_once ? (old.at(-1)?.seq ?? null) : null
+  return old.length === events_at_once ? (old.at(-1)?.seq ?? null) : null
 }

@@ -4,16 +4,16 @@ import { bytesOf, fitting } from '../../db/sizes.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Attempt } from '../registration/schema.ts'
 
-// Of the detail view. Each attempt may have 16 KiB of headers and of body in its answer.
-const most_attempts = 100
-const attempts_bytes = 512 * 1024
-// The body of all shown attempts; one that is longer is shown once.
-const bodies_bytes = 1024 * 1024
+// Limits of the detail view. An attempt's answer has up to 16 KiB of headers and 16 KiB of body.
+const max_attempts = 100
+const max_attempts_bytes = 512 * 1024
+// The request bodies of all attempts together. Above this limit, only the newest attempt has the body.
+const max_bodies_bytes = 1024 * 1024
 const long_texts = ['request_url', 'request_headers', 'response_headers', 'response_body']
 
 type AttemptRow = Selectable<Tables['webhook_attempts']>
 
-/** The attempts that a delivery's detail has room for, oldest first. */
+/** The newest attempts of a delivery within the limits, oldest first. */
 export async function newestAttempts(
   db: Db,
   workspace_id: number,
@@ -26,9 +26,9 @@ export async function newestAttempts(
   const sizes = await attempts
     .select(['number', sql<number>`${sql.join(long_texts.map(bytesOf), sql` + `)}`.as('bytes')])
     .orderBy('number', 'desc')
-    .limit(most_attempts)
+    .limit(max_attempts)
     .execute()
-  const oldest = sizes[fitting(sizes, attempts_bytes).count - 1]
+  const oldest = sizes[fitting(sizes, max_attempts_bytes).count - 1]
   if (!oldest) return []
   return attempts.selectAll().where('number', '>=', oldest.number).orderBy('number').execute()
 }
@@ -43,8 +43,8 @@ function attemptOf(row: AttemptRow, body: string | null): Attempt {
   return { number, started_at, duration_ms, request, response, error }
 }
 
-/** Attempts as they are shown: every one sent this body, which stands in the newest alone where it is long. */
+/** Attempts as the API returns them. All attempts sent the same body; a long one appears only in the newest attempt. */
 export function shownAttempts(rows: readonly AttemptRow[], body: string): Attempt[] {
-  const repeats = Buffer.byteLength(body) * rows.length <= bodies_bytes
+  const repeats = Buffer.byteLength(body) * rows.length <= max_bodies_bytes
   return rows.map((row, n) => attemptOf(row, repeats || n === rows.length - 1 ? body : null))
 }

@@ -45,7 +45,7 @@ export async function countWebhooks(db: Db, workspace_id: number): Promise<numbe
   return n
 }
 
-/** One page of webhooks, newest first, and the number of all (null by cursor). */
+/** One page of webhooks, newest first, and the total (null with a cursor). */
 export async function listWebhooks(db: Db, workspace_id: number, page: Page) {
   const all = db.selectFrom('webhooks').where('workspace_id', '=', workspace_id)
   const newest = all.selectAll().orderBy('seq', 'desc')
@@ -65,7 +65,7 @@ export async function listWebhooks(db: Db, workspace_id: number, page: Page) {
 
 type NewWebhook = { id: string; name: string | null; url: string; events: string[]; secret: string }
 
-/** Adds an active webhook; `secret` comes encrypted. */
+/** Adds an active webhook. The caller encrypts `secret`. */
 export async function insertWebhook(
   tx: Db,
   workspace_id: number,
@@ -89,14 +89,14 @@ export async function insertWebhook(
   await subscribe(tx, workspace_id, webhook.id, events)
 }
 
-/** Makes a webhook's subscriptions those of a list of events. */
+/** Replaces a webhook's subscriptions with a list of events. */
 export async function subscribe(
   tx: Db,
   workspace_id: number,
   webhook_id: string,
   events: string[],
 ): Promise<void> {
-  // What is wanted before and after stays untouched: an event that is emitted meanwhile must find it.
+  // Keep the subscriptions that do not change: a concurrent emit must find them.
   const old = tx
     .deleteFrom('webhook_subscriptions')
     .where('workspace_id', '=', workspace_id)
@@ -114,10 +114,10 @@ export async function subscribe(
 type Stored = 'name' | 'url' | 'status' | 'status_reason' | 'secret' | 'next_secret' | 'next_secret_from_ms'
 type WebhookChanges = Partial<Pick<WebhookRow, Stored>> & { events?: string[] }
 
-/** Changes the given fields; a list of events replaces the one before. */
+/** Changes the given fields. A list of events replaces the old list. */
 export async function updateWebhook(tx: Db, workspace_id: number, id: string, changes: WebhookChanges) {
   const { events, ...values } = changes
-  // What a paused webhook kept is due, or what is claimed for it must wait.
+  // After a resume the kept deliveries are due; after a pause other processes must hold back their claims.
   if (values.status) announce(tx, 'deliveries')
   const distinct = events && [...new Set(events)]
   if (distinct) await subscribe(tx, workspace_id, id, distinct)

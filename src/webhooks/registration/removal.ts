@@ -8,20 +8,20 @@ import { prepareRows } from '../../db/statements/recordset.ts'
 import { countQueued } from '../delivery/queue.ts'
 import { subscribe } from './queries.ts'
 
-/** How many deliveries one transaction cancels: a few milliseconds of work. */
-export const cancelled_at_once = 200
+/** How many deliveries one transaction cancels. It takes a few milliseconds. */
+export const cancel_batch = 200
 
 type Removal = { workspace_id: number; webhook_id: string; removed_at: string }
 
 /**
- * Deletes a webhook; its log stays. What is on its way or first in the queue is cancelled here, and the rest in small
- * transactions afterwards (backlog.ts): until then its row in webhook_removals says that it is cancelled.
+ * Deletes a webhook; its log stays. Cancels deliveries in flight and the first batch of the queue. backlog.ts cancels the
+ * rest in small transactions. Until then the row in webhook_removals marks them as cancelled.
  */
 export async function removeWebhook(tx: Db, workspace_id: number, id: string, now: string): Promise<void> {
   const removal = { workspace_id, webhook_id: id, removed_at: now }
-  // The subscriptions come first. Where several processes write, a change that found one keeps it until its commit: this
-  // waits there, and then sees its delivery below. A change that looks for one afterwards waits for this commit and finds
-  // none. In another order, a change between the two steps would leave a delivery that nobody ever ends.
+  // Delete the subscriptions first. A concurrent change that found a subscription locks it until its commit: we wait, and
+  // then cancel its delivery below. A later change waits for our commit and finds no subscription. In another order, a
+  // change between the two steps could leave a delivery that is never cancelled.
   await allowLong(tx)
   await followIndexes(tx)
   await subscribe(tx, workspace_id, id, [])
@@ -33,15 +33,15 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
     .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', id)
     .execute()
-  // The queue before the log, as whoever writes an outcome down does: so the two wait for, but never block each other.
-  const begun = await cancelBegun(tx, removal)
+  // Lock the queue before the log, as record() does, so the two cannot deadlock.
+  const in_flight = await cancelInFlight(tx, removal)
   const first = await cancelSome(tx, removal)
   const rest = await countQueued(tx, removal)
   if (rest) {
     await tx.insertInto('webhook_removals').values(removal).execute()
     announce(tx, 'backlog')
   }
-  const by = begun + first + rest
+  const by = in_flight + first + rest
   await addCounts(tx, [
     { workspace_id, name: 'deliveries.status=pending', by: -by },
     { workspace_id, name: 'deliveries.status=cancelled', by },
@@ -54,7 +54,7 @@ const dequeue = prepareRows(row_columns, (db, { row, rows }) => ({
     sql`DELETE FROM webhook_queue AS q ${rows('USING')}
       WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
 }))
-// Without RETURNING: for its sake SQLite would keep every page of before, and look through all of them for each row.
+// No RETURNING: for it, SQLite would keep the old version of every page, and search all of them for each row.
 const cancel = prepareRows(row_columns, (db, { row, rows }, p: { removed_at: string }) => ({
   compile: () =>
     sql`UPDATE webhook_deliveries AS d
@@ -62,9 +62,10 @@ const cancel = prepareRows(row_columns, (db, { row, rows }, p: { removed_at: str
       WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.delivery_id}`.compile(db),
 }))
 
-// The fence of an attempt that is on its way: its outcome finds no claim, and is an attempt of a cancelled delivery.
-async function cancelBegun(tx: Db, { workspace_id, webhook_id, removed_at }: Removal): Promise<number> {
-  // SQLite would look through all that waits for this webhook.
+// Cancels claimed deliveries. Deleting their claims is the fence: the outcome of an attempt in flight then only adds an
+// attempt to a cancelled delivery.
+async function cancelInFlight(tx: Db, { workspace_id, webhook_id, removed_at }: Removal): Promise<number> {
+  // Without the hint, SQLite reads all queued deliveries of this webhook.
   const claimed = engineOf(tx) === 'sqlite' ? sql`INDEXED BY webhook_queue_claimed` : sql``
   const { rows } = await sql<{ workspace_id: number; delivery_id: string }>`
     DELETE FROM webhook_queue ${claimed}
@@ -74,7 +75,7 @@ async function cancelBegun(tx: Db, { workspace_id, webhook_id, removed_at }: Rem
   return rows.length
 }
 
-/** Cancels up to 200 deliveries of a deleted webhook that wait in the queue; returns how many. Totals stay as they are. */
+/** Cancels up to 200 queued deliveries of a deleted webhook; returns how many. It does not change the totals. */
 export async function cancelSome(tx: Db, { workspace_id, webhook_id, removed_at }: Removal): Promise<number> {
   const query = tx
     .selectFrom('webhook_queue')
@@ -82,17 +83,17 @@ export async function cancelSome(tx: Db, { workspace_id, webhook_id, removed_at 
     .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', webhook_id)
     .orderBy('run_at_ms')
-    .limit(cancelled_at_once)
-  // What an erasure has just locked is cancelled by the next one.
+    .limit(cancel_batch)
+  // Skip rows that an erasure has locked. A later batch cancels them.
   const waiting = await (engineOf(tx) === 'postgres' ? query.forUpdate().skipLocked() : query).execute()
   await dequeue(tx, waiting, {})
   await cancel(tx, waiting, { removed_at })
   return waiting.length
 }
 
-/** Does one step of a removal that was begun; false when there is none, or another process does it. */
-export async function goOnRemoving(tx: Db): Promise<boolean> {
-  // PostgreSQL would read and sort the whole queue for each step.
+/** Does one step of a pending removal. False when there is none, or another process works on it. */
+export async function continueRemoval(tx: Db): Promise<boolean> {
+  // Without this, PostgreSQL reads and sorts the whole queue in each step.
   await followIndexes(tx)
   const query = tx.selectFrom('webhook_removals').selectAll().orderBy('removed_at').limit(1)
   const removal = await (engineOf(tx) === 'postgres'

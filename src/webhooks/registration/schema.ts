@@ -4,7 +4,7 @@ import { Body, OptionalText, OptionalTimestamp, Timestamp } from '../../http/fie
 const statuses = ['active', 'failed', 'paused'] as const
 export const delivery_statuses = ['pending', 'succeeded', 'failed', 'cancelled'] as const
 
-/** A webhook as GET shows it; never with its secret. */
+/** A webhook as GET returns it, without its secret. */
 export const Webhook = Type.Object(
   {
     id: Type.String({ examples: ['wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
@@ -22,7 +22,7 @@ export type Webhook = Static<typeof Webhook>
 
 const secret = { secret: Type.String({ description: 'Shown here and never again.' }) }
 
-/** The answer of registration: the only one with the secret, besides rotation's. */
+/** The answer of registration. Only this answer and that of a rotation contain the secret. */
 export const WebhookCreated = Type.Object(
   {
     ...Type.Pick(Webhook, ['id', 'name', 'url', 'events', 'status', 'created_at']).properties,
@@ -36,7 +36,7 @@ const read_only = Object.keys(Webhook.properties)
 const url = Type.String({ minLength: 1, verbatim: true, examples: ['https://billing.example/hooks/crm'] })
 const SecretInput = Type.Unsafe<string | null>({ type: ['string', 'null'], verbatim: true })
 
-/** Bodies of registration and change; the event names come from the catalogue. */
+/** The bodies of registration and update. The event names come from the catalogue. */
 export function webhookBodies(event_names: readonly string[]) {
   const events = Type.Unsafe<string[]>({
     type: 'array',
@@ -82,7 +82,7 @@ const logged = {
   finished_at: OptionalTimestamp(),
 }
 
-/** A line of the delivery log. */
+/** An entry of the delivery log. */
 export const Delivery = Type.Object(
   {
     ...logged,

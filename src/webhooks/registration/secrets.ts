@@ -2,10 +2,7 @@ import type { Seal } from '../../db/seal.ts'
 
 type Stored = { secret: string; next_secret: string | null; next_secret_from_ms: number | null }
 
-/**
- * The secrets that sign at a time, decrypted: one, or during a rotation's overlap the old and the new one. When the
- * overlap is over, the new one signs alone.
- */
+/** The decrypted secrets that sign at `now_ms`: one, or during a rotation's overlap the old one and the new one. */
 export function signingSecrets(
   { secret, next_secret, next_secret_from_ms }: Stored,
   seal: Seal,
@@ -16,8 +13,8 @@ export function signingSecrets(
   return [seal.open(secret), seal.open(next_secret)]
 }
 
-/** The columns after a rotation to a new secret. Inside an overlap the newest two go on: the one before is dropped. */
-export function rotated(
+/** The columns after a rotation to a new secret. A rotation during an overlap keeps the newest two secrets. */
+export function rotateSecret(
   stored: Stored,
   new_secret: string,
   seal: Seal,
@@ -33,10 +30,10 @@ export function rotated(
   }
 }
 
-const most_opened = 1000
+const max_opened = 1000
 
-/** A seal that remembers what it opened last: to decrypt a secret costs more than to sign with it. */
-export function rememberOpened(seal: Seal): Seal {
+/** A seal with a cache of decrypted secrets: decrypting a secret costs more than signing with it. */
+export function cacheOpened(seal: Seal): Seal {
   const opened = new Map<string, string>()
   return {
     ...seal,
@@ -44,7 +41,7 @@ export function rememberOpened(seal: Seal): Seal {
       let text = opened.get(sealed)
       if (text === undefined) {
         text = seal.open(sealed)
-        if (opened.size >= most_opened) opened.clear()
+        if (opened.size >= max_opened) opened.clear()
         opened.set(sealed, text)
       }
       return text

@@ -6,9 +6,9 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 export type Network = [Address, number]
 
 export type TargetPolicy = {
-  /** What WEBHOOK_ALLOWED_NETWORKS adds to the public internet. */
+  /** The networks of WEBHOOK_ALLOWED_NETWORKS, allowed beside the public internet. */
   allowed_networks: readonly Network[]
-  /** True while only callers on this machine reach the server, and no setting names the networks. */
+  /** True when the server listens on loopback only and no setting names the networks. */
   allow_private: boolean
 }
 
@@ -18,10 +18,10 @@ const url_limit = 2048
 const metadata = parseNetworks('169.254.0.0/16, fd00:ec2::254')
 const global_ipv6 = parseNetworks('2000::/3, 64:ff9b::/96')
 const local_nat64 = parseNetworks('64:ff9b:1::/48')
-// Looks public, but is Azure's own host agent, reachable from the virtual machine only.
+// A public address, but Azure's host agent answers it inside a virtual machine.
 const not_public = parseNetworks('168.63.129.16')
 
-/** Reads a comma-separated list of networks (CIDR form, or single addresses); throws an Error that quotes a bad one. */
+/** Parses a comma-separated list of networks (CIDRs or single addresses). Throws an Error that quotes an invalid one. */
 export function parseNetworks(list: string): Network[] {
   const entries = list.split(',').map((entry) => entry.trim())
   return entries.filter((entry) => entry !== '').map(parseNetwork)
@@ -33,10 +33,10 @@ function parseNetwork(entry: string): Network {
   const bits = version === 4 ? 32 : 128
   const length = prefix === undefined ? bits : Number(prefix)
   if (version === 0 || address.includes('%') || length > bits) {
-    throw new Error(`${setting}: "${entry}" is not a network in CIDR form such as 10.0.0.0/8 or fd00::/8.`)
+    throw new Error(`${setting}: "${entry}" is not a network. Write CIDRs, such as 10.0.0.0/8 or fd00::/8.`)
   }
   const parsed = ipaddr.parse(address)
-  // Addresses are compared in their IPv4 form, so a mapped network has to be kept in it too.
+  // Addresses are compared in their IPv4 form, so convert a mapped network too.
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress() && length >= 96) {
     return [parsed.toIPv4Address(), length - 96]
   }
@@ -44,33 +44,34 @@ function parseNetwork(entry: string): Network {
 }
 
 /**
- * Whether deliveries may go to this address, which is an IPv4 or IPv6 address in text form (contract: webhooks, `url`).
- * Cloud metadata is refused whatever the policy says, also inside an IPv6 address that carries an IPv4 one.
+ * Whether deliveries may go to an IPv4 or IPv6 address in text form (contract: webhooks, `url`). Cloud metadata addresses
+ * are always refused, also when an IPv6 address contains one.
  */
 export function addressAllowed(address: string, policy: TargetPolicy): boolean {
   if (isIP(address) === 0) return false
   const parsed = ipaddr.process(address)
-  const carried = parsed instanceof ipaddr.IPv6 ? carriedIPv4(parsed) : []
-  if ([parsed, ...carried].some((one) => inside(one, metadata))) return false
-  if ([parsed, ...carried].every(isPublic)) return true
+  const embedded = parsed instanceof ipaddr.IPv6 ? embeddedIPv4(parsed) : []
+  const all = [parsed, ...embedded]
+  if (all.some((candidate) => inside(candidate, metadata))) return false
+  if (all.every(isPublic)) return true
   if (policy.allow_private && ['loopback', 'private', 'uniqueLocal'].includes(parsed.range())) return true
   return inside(parsed, policy.allowed_networks)
 }
 
 function isPublic(address: Address): boolean {
   if (address instanceof ipaddr.IPv4) return address.range() === 'unicast' && !inside(address, not_public)
-  // ipaddr.js calls everything that it has no name for unicast, also far outside the global range. NAT64 is the one
-  // way out for hosts that have only IPv6; the IPv4 address it carries is judged beside it.
+  // ipaddr.js calls every unknown range unicast, also outside of the global range. Allow NAT64, which IPv6-only hosts
+  // need; its embedded IPv4 address is checked too.
   return ['unicast', 'rfc6052'].includes(address.range()) && inside(address, global_ipv6)
 }
 
-/** The IPv4 addresses to which the network may translate or tunnel an IPv6 address. */
-function carriedIPv4(address: ipaddr.IPv6): ipaddr.IPv4[] {
+/** The IPv4 addresses to which a network may translate or tunnel an IPv6 address. */
+function embeddedIPv4(address: ipaddr.IPv6): ipaddr.IPv4[] {
   const bytes = address.toByteArray()
-  const at = (...places: number[]) => new ipaddr.IPv4(places.map((place) => bytes[place]!))
+  const at = (...indexes: number[]) => new ipaddr.IPv4(indexes.map((index) => bytes[index]!))
   const last = at(12, 13, 14, 15)
   if (inside(address, local_nat64)) {
-    // RFC 8215 leaves the prefix length to the operator, and with it the place of the IPv4 address (RFC 6052).
+    // RFC 8215 leaves the prefix length, and so the position of the IPv4 address (RFC 6052), to the operator.
     return [last, at(6, 7, 9, 10), at(7, 9, 10, 11), at(9, 10, 11, 12)]
   }
   switch (address.range()) {
@@ -92,8 +93,8 @@ function inside(address: Address, networks: readonly Network[]): boolean {
 }
 
 /**
- * Judges a URL at registration; answers with the same URL, or with the code and the message for the field. A name is
- * refused if any of its addresses is, and accepted while it has none, since every connection checks again.
+ * Checks a URL at registration. Returns the URL, or the code and message for the field. A name is refused if any of its
+ * addresses is refused. A name without an address is accepted: every connection checks again.
  */
 export async function checkUrl(
   raw: string,
@@ -109,7 +110,7 @@ export async function checkUrl(
   return { code: 'url_not_allowed', message: `url is not allowed: ${refusal(host, addresses)}` }
 }
 
-/** Why a host may not be contacted. Says nothing of the addresses behind a name: that would map an inner network. */
+/** Why a host may not be contacted. Does not reveal the addresses of a name: that would map an internal network. */
 export function refusal(host: string, addresses: readonly string[]): string {
   const always = addresses.some((address) => addressAllowed(address, everything) === false)
   const subject = isIP(host) === 0 ? `${host} leads to` : `${host} is`
@@ -119,12 +120,12 @@ export function refusal(host: string, addresses: readonly string[]): string {
 
 const everything: TargetPolicy = { allowed_networks: parseNetworks('0.0.0.0/0, ::/0'), allow_private: true }
 
-/** The host of a URL as net and dns take it: an IPv6 address without its brackets. */
+/** The host of a URL for node:net and node:dns: an IPv6 address has no brackets. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '')
 }
 
-// Looks at the text itself: the URL parser silently drops, moves or rewrites much of what is refused here.
+// Check the text itself: the URL parser silently drops, moves or rewrites much of what this function refuses.
 function urlProblem(raw: string): string | null {
   if (raw.length > url_limit) return `must have at most ${url_limit} characters.`
   const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}\\]/u
