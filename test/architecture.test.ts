@@ -104,7 +104,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'kysely|typebox',
   },
   // A view is a text to this service: the web app knows what it means.
-  { files: 'across/views/.*', may: `OWN/.*|${floor}`, packages: 'typebox' },
+  { files: 'across/views/.*', may: `OWN/.*|${floor}|resources/resource`, packages: 'typebox' },
   // The trash and the log of audits erase what is due.
   {
     files: '(across/(audit|timeline|trash|erasure)|events/feed)/.*',

@@ -3,20 +3,10 @@ import type { View } from './schema.ts'
 
 const columns = ['id', 'list', 'name', 'query', 'created_at', 'updated_at'] as const
 
-const shown = (row: Omit<View, 'list'> & { list: string }): View => ({
-  ...row,
-  list: row.list as View['list'],
-})
-
 /** All views of a workspace, or those of one list, newest first. Ids grow with time. */
-export async function listViews(
-  db: Db,
-  workspace_id: number,
-  list: View['list'] | undefined,
-): Promise<View[]> {
+export async function listViews(db: Db, workspace_id: number, list: string | undefined): Promise<View[]> {
   const all = db.selectFrom('saved_views').select(columns).where('workspace_id', '=', workspace_id)
-  const rows = await (list ? all.where('list', '=', list) : all).orderBy('id', 'desc').execute()
-  return rows.map(shown)
+  return (list ? all.where('list', '=', list) : all).orderBy('id', 'desc').execute()
 }
 
 /** How many views a workspace has. */
@@ -37,7 +27,7 @@ export async function findView(db: Db, workspace_id: number, id: string): Promis
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .executeTakeFirst()
-  return row ? shown(row) : null
+  return row ?? null
 }
 
 type Fields = Pick<View, 'list' | 'name' | 'query'>

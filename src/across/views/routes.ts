@@ -12,14 +12,16 @@ import { orNotFound } from '../../http/records.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { countViews, findView, insertView, listViews, removeView, updateView } from './queries.ts'
-import { most_views, View, ViewCreate, ViewParams, ViewsQuery, ViewUpdate, view_fields } from './schema.ts'
+import { most_views, type View, ViewParams, view_fields, viewSchemas } from './schema.ts'
 
 const path = '/api/v1/views'
 const reads = 'views:read'
 const writes = 'views:write'
 
 /** Saved views, which everybody in a workspace shares. */
-export function viewRoutes(app: App, { db, write }: Service): void {
+export function viewRoutes(app: App, { db, write, resources }: Service): void {
+  const { View, ViewCreate, ViewUpdate, ViewsQuery } = viewSchemas(resources)
+
   operation(
     app,
     {
@@ -59,7 +61,7 @@ export function viewRoutes(app: App, { db, write }: Service): void {
         await lockText(tx, 'saved_views', workspace_id, '')
         if ((await countViews(tx, workspace_id)) >= most_views)
           throw conflict(`A workspace keeps ${most_views} saved views at most: delete one first.`)
-        const { list = 'contacts', name = '', query = '' } = request.body
+        const { list = '', name = '', query = '' } = request.body
         const id = newId('view')
         await insertView(tx, workspace_id, context.now, { id, list, name, query })
         const record = await existing(tx, workspace_id, id)
