@@ -26,34 +26,19 @@ import type { Limiter } from './http/rate-limit.ts'
 import { createReadRights } from './http/scopes.ts'
 import { type App, createServer } from './http/server.ts'
 import { createWriter } from './http/write.ts'
-import { activityCompleted, activityCreated } from './resources/activities/events.ts'
 import { activitiesByIds } from './resources/activities/list.ts'
 import { activityRoutes } from './resources/activities/routes.ts'
-import {
-  appointmentCancelled,
-  appointmentCreated,
-  appointmentUpdated,
-} from './resources/appointments/events.ts'
 import { appointmentsByIds } from './resources/appointments/list.ts'
 import { appointmentRoutes } from './resources/appointments/routes.ts'
 import { bookingPageRoutes } from './resources/booking-pages/routes.ts'
-import { companyCreated, companyDeleted, companyUpdated } from './resources/companies/resource.ts'
 import { companyRoutes } from './resources/companies/routes.ts'
-import { contactCreated, contactDeleted, contactUpdated } from './resources/contacts/events.ts'
 import { notesByIds } from './resources/contacts/notes/queries.ts'
 import { contactRoutes } from './resources/contacts/routes.ts'
-import {
-  dealCreated,
-  dealDeleted,
-  dealLost,
-  dealStageChanged,
-  dealUpdated,
-  dealWon,
-} from './resources/deals/events.ts'
 import { stageHistoryRoutes } from './resources/deals/history-routes.ts'
 import { dealsByIds } from './resources/deals/list.ts'
 import { dealRoutes } from './resources/deals/routes.ts'
 import { stage_changes } from './resources/deals/timeline.ts'
+import { scopeNames } from './resources/derived.ts'
 import { resources } from './resources/index.ts'
 import { version } from './version.ts'
 import { webApp } from './web/routes.ts'
@@ -65,30 +50,12 @@ import { webhookRoutes } from './webhooks/registration/routes.ts'
 import type { TargetPolicy } from './webhooks/registration/target.ts'
 
 /** The event catalogue: the events of all resources, in the order of the interface. */
-export const catalogue: readonly EventDefinition[] = [
-  contactCreated,
-  contactUpdated,
-  contactDeleted,
-  companyCreated,
-  companyUpdated,
-  companyDeleted,
-  dealCreated,
-  dealUpdated,
-  dealStageChanged,
-  dealWon,
-  dealLost,
-  dealDeleted,
-  activityCreated,
-  activityCompleted,
-  appointmentCreated,
-  appointmentUpdated,
-  appointmentCancelled,
-]
+export const catalogue: readonly EventDefinition[] = resources.flatMap(({ events }) => events)
 
 /** What a key may be allowed: every resource to read and to write. */
 export const scopes = [
-  ...['contacts', 'companies', 'deals', 'activities', 'appointments', 'booking_pages', 'webhooks', 'trash'],
-  ...['views', 'keys', 'members', 'workspace'],
+  ...scopeNames(resources),
+  ...['webhooks', 'trash', 'views', 'keys', 'members', 'workspace'],
 ].flatMap((name) => [`${name}:read`, `${name}:write`])
 scopes.push('events:read', 'audit_log:read', 'reports:read')
 
@@ -162,7 +129,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   const touched = (access: Access) => uses[access.actor.kind === 'person' ? 'session' : 'key'](access)
   guardRoutes(app, createGate(find, clock, config.rate_limit_per_second, touched, limiter))
   limitOpenRoutes(app, config.open_rate_per_second, clock)
-  await describeApi(app, catalogue, version)
+  await describeApi(app, resources, version)
 
   const rights = createReadRights(resources)
   const streams = createStreams({

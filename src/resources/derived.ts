@@ -39,6 +39,11 @@ export function createResourceOfEvent(
   return (event) => by_prefix.get(event.split('.')[0] ?? '')
 }
 
+/** The first parts of the scopes of the resources, such as contacts, in their order. */
+export const scopeNames = (resources: readonly Resource[]): string[] => [
+  ...new Set(resources.map(({ scope }) => scope)),
+]
+
 /** The fields that have a column in the table, by the column's name. */
 export const storedColumns = ({ columns }: Pick<Resource, 'columns'>): Record<string, Column> =>
   Object.fromEntries(

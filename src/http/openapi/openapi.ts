@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger'
-import type { EventDefinition } from '../../events/define.ts'
+import type { Resource } from '../../resources/resource.ts'
 import { cookieName } from '../auth.ts'
 import type { Operation } from '../operation.ts'
 import type { App } from '../server.ts'
@@ -23,14 +23,7 @@ back in \`Retry-After\`.
 
 Operations marked as an extension (\`x-extension\`) go beyond the base interface.`
 
-const tags = {
-  index: 'Where everything is.',
-  contacts: 'People, and the notes about them.',
-  companies: 'What contacts and deals may belong to.',
-  deals: 'Sales opportunities, from the first stage to won or lost.',
-  activities: 'Calls, e-mails, meetings and tasks: what is to be done, and what came of it.',
-  appointments: 'What is in the calendar, with a contact or not.',
-  'booking-pages': 'When visitors can book an appointment themselves, and what is still free.',
+const other_tags = {
   'audit-log': 'Who changed what, and when.',
   setup: 'The first account of an installation.',
   session: 'Signing in and out, and the workspace that is worked in.',
@@ -51,12 +44,17 @@ const tags = {
     'What happened, in order: to read, to follow, and sent to the registered addresses as signed POST requests.',
 }
 
+// A tag is the first part of a path after the version.
+const tagOf = (path: string) => path.split('/')[3] ?? 'index'
+
+const tagsOf = (resources: readonly Resource[]) => [
+  { name: 'index', description: 'Where everything is.' },
+  ...resources.flatMap(({ path, about }) => (about ? [{ name: tagOf(path), description: about }] : [])),
+  ...Object.entries(other_tags).map(([name, description]) => ({ name, description })),
+]
+
 /** Collects the routes that follow into the OpenAPI 3.1 document, which app.swagger() returns. */
-export async function describeApi(
-  app: App,
-  events: readonly EventDefinition[],
-  version: string,
-): Promise<void> {
+export async function describeApi(app: App, resources: readonly Resource[], version: string): Promise<void> {
   const declared = new Map<string, Operation>()
   await app.register(swagger, {
     convertConstToEnum: false,
@@ -69,7 +67,7 @@ export async function describeApi(
         license: { name: 'MIT', identifier: 'MIT' } as never,
       },
       servers: [{ url: '/' }],
-      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+      tags: tagsOf(resources),
       components: {
         securitySchemes: {
           key: { type: 'http', scheme: 'bearer', description: 'An API key, crm_…' },
@@ -85,7 +83,7 @@ export async function describeApi(
         responses: responses as never,
       },
       security: [{ key: [] }, { session: [] }],
-      webhooks: Object.fromEntries(events.map((event) => [event.name, describeEvent(event)])) as never,
+      webhooks: webhooksOf(resources) as never,
     },
     transform: ({ schema, url, route }) => ({
       url,
@@ -95,6 +93,11 @@ export async function describeApi(
       finishDocument((document as { openapiObject: Document }).openapiObject, declared) as never,
   })
 }
+
+const webhooksOf = (resources: readonly Resource[]) =>
+  Object.fromEntries(
+    resources.flatMap(({ events }) => events.map((event) => [event.name, describeEvent(event)])),
+  )
 
 type Schema = Record<string, unknown> & { hide?: boolean }
 
