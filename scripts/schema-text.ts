@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database, Db } from '../src/db/db.ts'
-import { table_names } from '../src/move/tables.ts'
+import { tablesOf } from '../src/move/tables.ts'
+import { resources } from '../src/resources/index.ts'
 
 type Engine = Database['engine']
 
@@ -35,7 +36,10 @@ export async function schemaText({ db, engine }: Pick<Database, 'db' | 'engine'>
 
 // Tables that a move does not copy, after the tables that they belong to.
 const beside: Record<string, string[]> = { record_counts: ['record_blocks'], contacts: ['contacts_search'] }
-const order = ['schema_migrations', ...table_names.flatMap((name) => [name, ...(beside[name] ?? [])])]
+const order = [
+  'schema_migrations',
+  ...tablesOf(resources).flatMap(({ name }) => [name, ...(beside[name] ?? [])]),
+]
 
 function inOrder(tables: Table[]): Table[] {
   const unknown = tables.find(({ name }) => !order.includes(name))

@@ -29,7 +29,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // config for its type alone.
   { files: 'db/.*', may: 'db/.*|clock|config', packages: 'kysely|node:(fs|path|crypto|timers/promises)' },
   // A move copies tables from one engine to the other.
-  { files: 'move/.*', may: 'move/.*|db/.*', packages: 'kysely|node:crypto' },
+  { files: 'move/.*', may: 'move/.*|db/.*|resources/(resource|derived)', packages: 'kysely|node:crypto' },
   { files: 'events/[a-z]+', may: 'events/[a-z]+|db/.*|clock', packages: 'typebox|node:util' },
   // config for its type alone.
   { files: 'http/.*', may: `${floor}|config|resources/resource`, packages: '(?!node:sqlite|undici|pg).*' },

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../db/db.ts'
 import { type Copied, copyInstallation, Different } from '../move/copy.ts'
-import { table_names } from '../move/tables.ts'
+import { tablesOf } from '../move/tables.ts'
+import { resources } from '../resources/index.ts'
 import { type Command, type Io, UsageError } from './command.ts'
 import { findKey, giveKey, type KeyPlace } from './move-key.ts'
 import { type Place, parsePlace, showPlace, withPlaces } from './move-places.ts'
@@ -48,7 +49,7 @@ async function copy(source: Database, target: Database, io: Io) {
   const progress = createProgress(io)
   try {
     const { start: onStart, report: onProgress } = progress
-    const copied = await copyInstallation(source.db, target.db, { onStart, onProgress })
+    const copied = await copyInstallation(source.db, target.db, { resources, onStart, onProgress })
     if (target.engine === 'postgres') await analyze(target)
     progress.end()
     for (const line of reportOf(copied)) io.out(line)
@@ -71,7 +72,8 @@ function reportOf(copied: Copied[]): string[] {
 
 // The first requests shall have good plans. What fails here, the server's autovacuum does within minutes.
 async function analyze({ db }: Database) {
-  for (const table of table_names) await sql`ANALYZE ${sql.table(table)}`.execute(db).catch(() => {})
+  for (const { name } of tablesOf(resources))
+    await sql`ANALYZE ${sql.table(name)}`.execute(db).catch(() => {})
 }
 
 function nextSteps(from: Place, to: Place, key: KeyPlace): string[] {

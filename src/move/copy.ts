@@ -2,19 +2,22 @@ import { sql } from 'kysely'
 import { type Db, transaction } from '../db/db.ts'
 import { lockInstallation } from '../db/locks.ts'
 import { engineOf } from '../db/statements/prepare.ts'
+import type { Resource } from '../resources/resource.ts'
 import { dropIndexes } from './indexes.ts'
 import { continueAfter, lastNumber } from './numbers.ts'
 import { createSum, readPages, type Sum, writePage } from './pages.ts'
-import { type Columns, columnsOf, countRows, filledTables, type TableName, table_names } from './tables.ts'
+import { type Columns, columnsOf, countRows, filledTables, type Table, tablesOf } from './tables.ts'
 
 /** How far it is: `rows` of `total` of one table were copied, or read back. */
-export type Progress = { step: 'copy' | 'check'; table: TableName; rows: number; total: number }
+export type Progress = { step: 'copy' | 'check'; table: string; rows: number; total: number }
 
 /** What one table was found to hold: `counted` and `read` on the source, `written` on the target. */
-export type Copied = { table: TableName; counted: number; read: Sum; written: Sum; same: boolean }
+export type Copied = { table: string; counted: number; read: Sum; written: Sum; same: boolean }
 
 type Options = {
-  onStart(totals: Map<TableName, number>): void
+  /** All resources: their tables are copied with the others. */
+  resources: readonly Resource[]
+  onStart(totals: Map<string, number>): void
   onProgress(progress: Progress): void
 }
 
@@ -48,8 +51,9 @@ export async function copyInstallation(source: Db, target: Db, options: Options)
         // Indexes are made at the end of each table: a quarter of a gigabyte saves the larger ones most of their time.
         await sql`SET LOCAL maintenance_work_mem = '256MB'`.execute(to)
       }
-      await makeEmpty(to)
-      return copyTables(from, to, options)
+      const tables = tablesOf(options.resources)
+      await makeEmpty(to, tables)
+      return copyTables(from, to, tables, options)
     })
   })
 }
@@ -60,8 +64,8 @@ async function liftLimits(tx: Db) {
 }
 
 // Settings alone are no installation: a process that only delivers leaves one, which tells its key.
-async function makeEmpty(to: Db) {
-  const filled = (await filledTables(to)).filter((table) => table !== 'settings')
+async function makeEmpty(to: Db, tables: readonly Table[]) {
+  const filled = (await filledTables(to, tables)).filter((table) => table !== 'settings')
   if (filled.length)
     throw new Error(
       `The target has rows already (in ${filled.join(', ')}), and nothing was changed. Give an empty database.`,
@@ -69,33 +73,40 @@ async function makeEmpty(to: Db) {
   await sql`DELETE FROM settings`.execute(to)
 }
 
-async function copyTables(from: Db, to: Db, { onStart, onProgress }: Options): Promise<Copied[]> {
-  const totals = new Map<TableName, number>()
-  for (const table of table_names) totals.set(table, await countRows(from, table))
+async function copyTables(
+  from: Db,
+  to: Db,
+  tables: readonly Table[],
+  { onStart, onProgress }: Options,
+): Promise<Copied[]> {
+  const totals = new Map<string, number>()
+  for (const { name } of tables) totals.set(name, await countRows(from, name))
   onStart(totals)
-  const totalOf = (table: TableName) => totals.get(table) ?? 0
+  const totalOf = (name: string) => totals.get(name) ?? 0
 
-  const read = new Map<TableName, Sum>()
-  for (const table of table_names) {
-    const columns = await columnsOf(to, table)
-    const report = (rows: number) => onProgress({ step: 'copy', table, rows, total: totalOf(table) })
-    read.set(table, await copyTable(from, to, table, columns, report))
+  const read = new Map<string, Sum>()
+  for (const table of tables) {
+    const { name } = table
+    const columns = await columnsOf(to, name)
+    const report = (rows: number) => onProgress({ step: 'copy', table: name, rows, total: totalOf(name) })
+    read.set(name, await copyTable(from, to, table, columns, report))
     const last = await lastNumber(from, table)
     if (last !== null) await continueAfter(to, table, last)
   }
 
   const copied: Copied[] = []
-  for (const table of table_names) {
+  for (const table of tables) {
+    const { name } = table
     const sum = createSum()
-    for await (const page of readPages(to, table, await columnsOf(to, table))) {
+    for await (const page of readPages(to, table, await columnsOf(to, name))) {
       sum.add(page)
-      onProgress({ step: 'check', table, rows: sum.result().rows, total: totalOf(table) })
+      onProgress({ step: 'check', table: name, rows: sum.result().rows, total: totalOf(name) })
     }
-    const [before, written] = [read.get(table) as Sum, sum.result()]
-    const counted = totalOf(table)
+    const [before, written] = [read.get(name) as Sum, sum.result()]
+    const counted = totalOf(name)
     const same =
       counted === written.rows && before.rows === written.rows && before.checksum === written.checksum
-    copied.push({ table, counted, read: before, written, same })
+    copied.push({ table: name, counted, read: before, written, same })
   }
   if (copied.some(({ same }) => !same)) throw new Different(copied)
   return copied
@@ -104,12 +115,12 @@ async function copyTables(from: Db, to: Db, { onStart, onProgress }: Options): P
 async function copyTable(
   from: Db,
   to: Db,
-  table: TableName,
+  table: Table,
   columns: Columns,
   report: (rows: number) => void,
 ): Promise<Sum> {
   const sum = createSum()
-  const makeIndexes = await dropIndexes(to, table)
+  const makeIndexes = await dropIndexes(to, table.name)
   let writing: Promise<void> = Promise.resolve()
   for await (const page of readPages(from, table, columns)) {
     await writing

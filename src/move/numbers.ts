@@ -1,21 +1,20 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { engineOf } from '../db/statements/prepare.ts'
-import { shapes, type TableName } from './tables.ts'
+import type { Table } from './tables.ts'
 
 /**
  * The largest number that a table has ever given to a row, also to one that is gone; 0 before the first one, null for a
  * table that numbers none.
  */
-export async function lastNumber(db: Db, table: TableName): Promise<number | null> {
-  const { numbered } = shapes[table]
+export async function lastNumber(db: Db, { name, numbered }: Table): Promise<number | null> {
   if (!numbered) return null
   const statement =
     engineOf(db) === 'sqlite'
-      ? sql<{ n: number }>`SELECT seq AS n FROM sqlite_sequence WHERE name = ${table}`
+      ? sql<{ n: number }>`SELECT seq AS n FROM sqlite_sequence WHERE name = ${name}`
       : sql<{ n: number }>`
           SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS n
-          FROM ${await sequenceOf(db, table, numbered)}`
+          FROM ${await sequenceOf(db, name, numbered)}`
   const { rows } = await statement.execute(db)
   return rows[0]?.n ?? 0
 }
@@ -29,15 +28,14 @@ async function sequenceOf(db: Db, table: string, column: string) {
 }
 
 /** Lets the next row of a table have the number after this one. Undone by a rollback, unlike setval. */
-export async function continueAfter(tx: Db, table: TableName, last: number): Promise<void> {
-  const { numbered } = shapes[table]
+export async function continueAfter(tx: Db, { name, numbered }: Table, last: number): Promise<void> {
   if (!numbered) return
   if (engineOf(tx) === 'sqlite') {
-    await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
-    await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`.execute(tx)
+    await sql`DELETE FROM sqlite_sequence WHERE name = ${name}`.execute(tx)
+    await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${name}, ${last})`.execute(tx)
     return
   }
-  await sql`ALTER TABLE ${sql.table(table)} ALTER COLUMN ${sql.ref(numbered)} RESTART WITH ${sql.lit(last + 1)}`.execute(
+  await sql`ALTER TABLE ${sql.table(name)} ALTER COLUMN ${sql.ref(numbered)} RESTART WITH ${sql.lit(last + 1)}`.execute(
     tx,
   )
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { recordset, storable } from '../db/statements/recordset.ts'
-import { type Columns, pageKey, type TableName } from './tables.ts'
+import { type Columns, pageKey, type Table } from './tables.ts'
 
 // Both bound what is held in memory: as many rows as fit in so many characters, by the size of those just read.
 const most_rows = 1000
@@ -15,7 +15,7 @@ type Row = Record<string, Value>
 export type Page = string[]
 
 /** Reads a whole table, page by page in the order of its key. The rows must not change meanwhile. */
-export async function* readPages(db: Db, table: TableName, columns: Columns): AsyncGenerator<Page> {
+export async function* readPages(db: Db, table: Table, columns: Columns): AsyncGenerator<Page> {
   const key = pageKey(db, table)
   const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
   const order = sql.join(key.map((name) => sql.ref(name)))
@@ -25,7 +25,7 @@ export async function* readPages(db: Db, table: TableName, columns: Columns): As
     const after: Row | null = last
     const rest = after ? sql`WHERE (${order}) > (${sql.join(key.map((name) => sql`${after[name]}`))})` : sql``
     const { rows } = await sql<Row>`
-      SELECT ${names} FROM ${sql.table(table)} ${rest} ORDER BY ${order} LIMIT ${limit}`.execute(db)
+      SELECT ${names} FROM ${sql.table(table.name)} ${rest} ORDER BY ${order} LIMIT ${limit}`.execute(db)
     if (!rows.length) return
     const page = rows.map(rowText)
     yield page
@@ -43,10 +43,10 @@ function rowText(row: Row): string {
   return JSON.stringify(row, (_, value) => (typeof value === 'string' ? storable(value) : value))
 }
 
-export async function writePage(tx: Db, table: TableName, columns: Columns, page: Page): Promise<void> {
+export async function writePage(tx: Db, table: Table, columns: Columns, page: Page): Promise<void> {
   const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
   const rows = recordset(tx, `[${page.join(',')}]`, columns)
-  await sql`INSERT INTO ${sql.table(table)} (${names}) SELECT ${names} FROM ${rows} AS r`.execute(tx)
+  await sql`INSERT INTO ${sql.table(table.name)} (${names}) SELECT ${names} FROM ${rows} AS r`.execute(tx)
 }
 
 /** The number of rows, and a sum over them that is the same in whatever order they are read. */

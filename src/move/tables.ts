@@ -2,22 +2,25 @@ import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { engineOf } from '../db/statements/prepare.ts'
 import type { Tables } from '../db/tables.ts'
+import { byDependency } from '../resources/derived.ts'
+import type { Resource } from '../resources/resource.ts'
 
-/** Blocks are counted anew by the target's triggers, as its records arrive. */
-export type TableName = Exclude<keyof Tables, 'record_blocks'>
-
-type Shape = {
+/** A table as it is copied. */
+export type Table = {
+  name: string
   /** The primary key of PostgreSQL; SQLite has the same one, except where it numbers the rows. */
-  key: string[]
+  key: readonly string[]
   /** The column that numbers the rows of this table, and never uses a number twice. */
   numbered?: 'id' | 'seq'
 }
 
+type Shape = Omit<Table, 'name'>
+type Shapes = { [Name in keyof Tables]?: Shape }
+
 const record: Shape = { key: ['workspace_id', 'id'], numbered: 'id' }
 const stream: Shape = { key: ['workspace_id', 'id'], numbered: 'seq' }
 
-/** Every table, in an order in which rows come after those that they refer to. */
-export const shapes: Record<TableName, Shape> = {
+const before_records: Shapes = {
   settings: { key: ['name'] },
   workspaces: { key: ['id'], numbered: 'id' },
   api_keys: { key: ['id'] },
@@ -29,14 +32,8 @@ export const shapes: Record<TableName, Shape> = {
   saved_views: { key: ['id'] },
   idempotency_keys: { key: ['workspace_id', 'key_id', 'path', 'idempotency_key'] },
   record_counts: { key: ['workspace_id', 'name', 'slot'] },
-  companies: record,
-  contacts: record,
-  notes: record,
-  deals: record,
-  deal_stages: record,
-  activities: record,
-  booking_pages: record,
-  appointments: record,
+}
+const after_records: Shapes = {
   booking_visits: { key: ['workspace_id', 'booking_page_id', 'appointment_id'] },
   field_values: { key: ['workspace_id', 'kind', 'field', 'value', 'record_id'] },
   audit_log: record,
@@ -50,18 +47,29 @@ export const shapes: Record<TableName, Shape> = {
   webhook_attempts: { key: ['workspace_id', 'delivery_id', 'number'] },
 }
 
-export const table_names = Object.keys(shapes) as TableName[]
+/** Tables that are not copied: the target's triggers count the blocks anew, as its records arrive. */
+export const not_copied: readonly (keyof Tables)[] = ['record_blocks']
+
+const named = (shapes: Shapes): Table[] => Object.entries(shapes).map(([name, shape]) => ({ name, ...shape }))
+
+/** Every table that is copied, in an order in which rows come after those that they refer to. */
+export function tablesOf(resources: readonly Resource[]): Table[] {
+  const of_records = byDependency(resources).flatMap(({ table, owns }) => [table, ...Object.keys(owns)])
+  return [
+    ...named(before_records),
+    ...of_records.map((name) => ({ name, ...record })),
+    ...named(after_records),
+  ]
+}
 
 /** The columns by which an engine can read all rows in order, without sorting them. */
-export function pageKey(db: Db, table: TableName): string[] {
-  const { key, numbered } = shapes[table]
-  return engineOf(db) === 'sqlite' && numbered ? [numbered] : key
-}
+export const pageKey = (db: Db, { key, numbered }: Table): readonly string[] =>
+  engineOf(db) === 'sqlite' && numbered ? [numbered] : key
 
 /** The columns of a table that are written, by what they hold; the database makes the others by itself. */
 export type Columns = Record<string, 'text' | 'bigint'>
 
-export async function columnsOf(db: Db, table: TableName): Promise<Columns> {
+export async function columnsOf(db: Db, table: string): Promise<Columns> {
   const { rows } = await (engineOf(db) === 'sqlite'
     ? sql<{
         name: string
@@ -84,17 +92,17 @@ export async function isInstallation(db: Db): Promise<boolean> {
   return rows.length > 0
 }
 
-/** The tables that have rows. */
-export async function filledTables(db: Db): Promise<TableName[]> {
-  const filled: TableName[] = []
-  for (const table of table_names) {
-    const { rows } = await sql`SELECT 1 FROM ${sql.table(table)} LIMIT 1`.execute(db)
-    if (rows.length) filled.push(table)
+/** The names of the tables that have rows. */
+export async function filledTables(db: Db, tables: readonly Table[]): Promise<string[]> {
+  const filled: string[] = []
+  for (const { name } of tables) {
+    const { rows } = await sql`SELECT 1 FROM ${sql.table(name)} LIMIT 1`.execute(db)
+    if (rows.length) filled.push(name)
   }
   return filled
 }
 
-export async function countRows(db: Db, table: TableName): Promise<number> {
+export async function countRows(db: Db, table: string): Promise<number> {
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM ${sql.table(table)}`.execute(db)
   return Number(rows[0]?.n)
 }
