@@ -37,7 +37,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // What a resource is, for everybody who looks at resources; and the list of them, which arrives as an argument.
   {
     files: 'resources/resource',
-    may: 'http/fields|events/define|db/lists/orders',
+    may: 'http/fields|events/define|db/records|db/lists/orders',
     packages: 'kysely|typebox',
   },
   // What follows from the descriptions of all resources.

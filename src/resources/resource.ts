@@ -1,6 +1,7 @@
 import type { ColumnType, Generated } from 'kysely'
 import { type Static, type TInteger, type TOptional, type TSchema, Type } from 'typebox'
 import type { Order } from '../db/lists/orders.ts'
+import type { Deletable } from '../db/records.ts'
 import type { EventDefinition } from '../events/define.ts'
 import { Body, Id, Listed, Timestamp } from '../http/fields.ts'
 
@@ -50,7 +51,7 @@ export type Columns = Record<string, Column>
 /** What a resource is, as data. Everything that looks at all resources is made from this. */
 export type Resource<C extends Columns = Columns> = {
   /** The table; also the kind's name in the audit log, the trash and the change hints. */
-  table: string
+  table: Deletable
   /** In messages: "This company does not exist." */
   noun: string
   path: string
@@ -69,6 +70,7 @@ export type Resource<C extends Columns = Columns> = {
   hidden: Record<string, 'text' | 'integer'>
   /** What lists can be sorted by, beside the dates. Each has an index. */
   orders: readonly Order[]
+  /** All with one first part of their names, such as `deal`; a resource without events says so with an empty list. */
   events: readonly EventDefinition[]
   /** How timelines show it: the type of the entry, and its place among entries of one time. */
   timeline?: { type: string; rank: number }
@@ -82,7 +84,7 @@ export type Resource<C extends Columns = Columns> = {
   owns: Record<string, string>
 }
 
-type Description<C extends Columns> = Pick<Resource<C>, 'table' | 'noun' | 'columns' | 'title'> &
+type Description<C extends Columns> = Pick<Resource<C>, 'table' | 'noun' | 'columns' | 'title' | 'events'> &
   Partial<Resource<C>>
 
 /** Describes a resource: what is not said has the usual value. */
@@ -93,7 +95,6 @@ export const defineResource = <C extends Columns>(description: Description<C>): 
   sort_name: [],
   hidden: {},
   orders: [],
-  events: [],
   has_timeline: false,
   saved_views: false,
   owns: {},

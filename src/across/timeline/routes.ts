@@ -1,4 +1,3 @@
-import type { Deletable } from '../../db/records.ts'
 import { isLive } from '../../db/references.ts'
 import { List } from '../../http/envelope.ts'
 import { notFound } from '../../http/errors.ts'
@@ -27,7 +26,7 @@ export function timelineRoutes(
   const answer = List(timelineEntry(resources, [...others, change]))
   const shown = resources.flatMap(({ timeline, table }) => (timeline ? [table] : [])).sort()
   for (const owner of resources.filter(({ has_timeline }) => has_timeline)) {
-    const { path, scope, noun } = owner
+    const { table, path, scope, noun } = owner
     const sources = sourcesOf(owner, resources, views, others)
     operation(
       app,
@@ -49,8 +48,7 @@ export function timelineRoutes(
         const { id: owner_id } = request.params
         const per_page = Math.min(request.query.per_page, 100)
         return reading(async (db) => {
-          if (!(await isLive(db, owner.table as Deletable, workspace_id, owner_id)))
-            throw notFound(`This ${noun}`)
+          if (!(await isLive(db, table, workspace_id, owner_id))) throw notFound(`This ${noun}`)
           const after = decodeCursor(order, request.query.cursor ?? '', parts) as Place | null
           const of = { workspace_id, owner_id }
           const { entries, next } = await listTimeline(db, readable, of, { per_page, after })

@@ -58,7 +58,7 @@ async function emptyOf(
   workspace_id: number,
   resource: Resource,
 ): Promise<void> {
-  const kind = resource.table as Deletable
+  const kind = resource.table
   const { db, stopping } = deps
   const actor = { kind: 'service', id: null } as const
   const context = () => contextOf(clock, { workspace_id, actor, request_id: null })

@@ -1,12 +1,16 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
+import type { Deletable } from '../records.ts'
 import { prepareRows } from '../statements/recordset.ts'
+import type { Tables } from '../tables.ts'
 
 // What lists find records by, beside their columns: each tag, and each value of a custom field, as a row of field_values.
 // They are kept while a record is in the trash, which has no part in any list.
 
-/** The kinds of records that have tags or custom fields. */
-export type Valued = 'contacts' | 'companies'
+/** The tables of records that have tags or custom fields. */
+export type Valued = {
+  [Table in Deletable]: Tables[Table] extends { tags: unknown } | { custom_fields: unknown } ? Table : never
+}[Deletable]
 
 type Values = { tags?: readonly string[]; custom_fields?: Record<string, unknown> }
 type Pair = { field: string; value: string }

@@ -8,6 +8,7 @@ export const booking_pages = defineResource({
   about: 'When visitors can book an appointment themselves, and what is still free.',
   columns,
   title: { fields: ['title'] },
+  events: [],
 })
 
 declare module '../../db/tables.ts' {

@@ -25,6 +25,7 @@ export const notes = defineResource({
   scope: 'contacts',
   columns,
   title: { fields: ['body'], characters: 80 },
+  events: [],
   timeline: { type: 'note', rank: 1 },
   part_of: { table: 'contacts', by: 'contact_id' },
 })
