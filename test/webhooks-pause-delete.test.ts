@@ -115,10 +115,13 @@ describe('pause and resume', () => {
 
   test('nothing is posted after the 200 of a pause, and all of it after the resume', async () => {
     const hook = await register(call, { url: receiver.url })
-    receiver.answering = () => ({ delay_ms: 20 })
+    const paused = Promise.withResolvers<void>()
+    receiver.answering = (_request, number) => (number < 20 ? { delay_ms: 20 } : { after: paused.promise })
     const creating = Promise.all(Array.from({ length: 100 }, () => company(call)))
     await receiver.waitFor(20)
     await act(call, hook.id, 'pause')
+    // What was in flight ends now, which makes room for more.
+    paused.resolve()
     const posted = await settled(() => receiver.received.length)
     assert.ok(posted < 100, 'the pause came in the middle')
     await creating
@@ -200,18 +203,21 @@ describe('deleting', () => {
   test('nothing is posted after the 200, even in the middle of a burst', async () => {
     const hook = await register(call, { url: receiver.url })
     const other = await register(call, { url: `${receiver.url}/other` })
-    receiver.answering = () => ({ delay_ms: 20 })
-    const creating = Promise.all(Array.from({ length: 200 }, () => company(call)))
-    await receiver.waitFor((all) => all.filter(({ path }) => path === '/hook').length > 20)
-    assert.equal((await call('DELETE', `/api/v1/webhooks/${hook.id}`)).status, 200)
     const arrived = () => receiver.received.filter(({ path }) => path === '/hook')
+    const deleted = Promise.withResolvers<void>()
+    receiver.answering = ({ path }) =>
+      path !== '/hook' || arrived().length < 20 ? { delay_ms: 20 } : { after: deleted.promise }
+    const creating = Promise.all(Array.from({ length: 200 }, () => company(call)))
+    await receiver.waitFor(() => arrived().length > 20)
+    assert.equal((await call('DELETE', `/api/v1/webhooks/${hook.id}`)).status, 200)
+    // What was in flight ends now, which makes room for more.
+    deleted.resolve()
     assert.ok((await settled(() => arrived().length)) < 200, 'the deletion came in the middle')
     const posted = arrived().map(({ headers }) => headers)
     await creating
     await until(
       () => total(call, `webhook_id=${other.id}&status=succeeded`),
       (n) => n === 200,
-      10_000,
     )
     assert.equal(receiver.received.filter(({ path }) => path === '/hook').length, posted.length)
     // Each request that arrived is an attempt in the log, and each attempt arrived.

@@ -9,6 +9,9 @@ import { type Receiver, startReceiver } from '../receiver.ts'
 import { act, company, delivery, log, register, total, until } from '../webhooks.ts'
 import { startService } from './service.ts'
 
+// A stop gives up what it waits for after 15 s.
+const stop_limit_ms = 10_000
+
 let receiver: Receiver
 before(async () => {
   receiver = await startReceiver()
@@ -61,7 +64,7 @@ test('while it stops, readiness and every request are 503, and what is in flight
   // The request that waited for its ping got it.
   assert.equal((await ping).status, 'succeeded')
   assert.equal(await ended, 0)
-  assert.ok(performance.now() - before < 5000, 'not a moment longer than what is in flight')
+  assert.ok(performance.now() - before < stop_limit_ms, 'it waited for the silent connection')
   assert.equal(service.complaints(), '')
 
   const again = await startService(data_dir, { key: service.key })
@@ -100,7 +103,7 @@ test('SIGTERM under load: exit 0, nothing lost, nothing sent twice', async (t) =
   await receiver.waitFor(60)
   const before = performance.now()
   assert.equal(await service.end('SIGTERM'), 0)
-  assert.ok(performance.now() - before < 5000)
+  assert.ok(performance.now() - before < stop_limit_ms)
   await writing
   for (const status of answers) assert.ok([201, 503].includes(status), String(status))
   assert.equal(service.complaints(), '')
@@ -112,7 +115,6 @@ test('SIGTERM under load: exit 0, nothing lost, nothing sent twice', async (t) =
   await until(
     () => total(again.call, 'status=succeeded'),
     (n) => n === names.length,
-    10_000,
   )
   const received = receiver.received.map(({ body }) => JSON.parse(body).data.name)
   assert.deepEqual(received.sort(), names.sort(), 'each one once')

@@ -3,13 +3,16 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Engine, root, runNode, withEngine } from '../engines.ts'
+import { marksOf } from '../suite/files.ts'
 import type { Reported } from './report.ts'
 import type { Result } from './reporter.ts'
 import { type Fault, patternOf } from './table.ts'
 
-// These measure how long something takes, so nothing runs beside them; neither beside the long ones.
-const alone =
-  /\.fault\.ts$|webhooks-isolation|postgres\/backlog|faults\/history|webhooks\/dispatcher|connector\.test/
+// The other files that measure how long something takes run beside others in the suite, but not here.
+const timed = /\.fault\.ts$|faults\/history|delivery\/(connector|deliver|resolve)\.test|webhooks-delivery/
+
+/** Whether nothing may run beside a file. */
+const isAlone = (file: string) => timed.test(file) || marksOf(file).includes('alone')
 
 const of_one_engine: [folder: RegExp, engine: Engine][] = [
   [/\/sqlite\//, 'sqlite'],
@@ -39,11 +42,8 @@ export type Ran = { results: Result[]; reports: Reported[]; unstarted: string[] 
 export async function runFaults(faults: Fault[], engine: Engine, deadline_ms: number): Promise<Ran> {
   const tests = testsOf(faults, engine)
   const files = [...tests.keys()]
-  const quick = files.filter((file) => !alone.test(file))
-  const groups = [
-    ...(quick.length ? [quick] : []),
-    ...files.filter((file) => alone.test(file)).map((file) => [file]),
-  ]
+  const quick = files.filter((file) => !isAlone(file))
+  const groups = [...(quick.length ? [quick] : []), ...files.filter(isAlone).map((file) => [file])]
   return runFiles(engine, groups, {
     names: (file) => [...(tests.get(file) ?? [])],
     deadline_ms,

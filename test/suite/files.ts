@@ -34,7 +34,8 @@ export function filesFor(engine: Engine, words: string[]): TestFile[] {
     .filter(({ marks }) => engine === 'sqlite' || !marks.includes('once'))
 }
 
-function marksOf(file: string): Mark[] {
+/** The marks that a test file has. */
+export function marksOf(file: string): Mark[] {
   const source = readFileSync(join(root, file), 'utf8')
   const [, words] = /^(?:\/\/.*\n)*?\/\/ runs: (.*)\n/.exec(source) ?? []
   const said = words?.split(', ') ?? []

@@ -49,9 +49,11 @@ test('owners that claim at once never get the same delivery', async () => {
   await outbox.webhook('wh_a')
   await outbox.events(50)
   const claims = await Promise.all(['one', 'two', 'three', 'four'].map((id) => claim(id, 'wh_a', 20)))
+  // How many each one gets depends on who comes first; what is left over is the next claim's.
+  claims.push(await claim('five', 'wh_a', 50))
+  for (const some of claims.slice(0, 4)) assert.ok(some.length <= 20, `${some.length} claimed`)
   const ids = claims.flat().map(({ delivery_id }) => delivery_id)
-  assert.deepEqual(claims.map((some) => some.length).sort(), [0, 10, 20, 20])
-  assert.equal(new Set(ids).size, 50)
+  assert.deepEqual([ids.length, new Set(ids).size], [50, 50])
 })
 
 test('a claim takes the oldest first, and what is due only', async () => {

@@ -178,9 +178,6 @@ export const crashes: Fault[] = [
       'src/webhooks/delivery/queue.test.ts': [
         'a late outcome of a lease that another owner took over changes nothing',
       ],
-      'test/postgres/stopped.fault.ts': [
-        'a process that is stopped past its lease and goes on changes nothing: the new owner stands',
-      ],
       'test/faults/stopped.fault.ts': [
         'SIGSTOP of a worker past its lease, then SIGCONT: its late outcome changes nothing',
       ],
