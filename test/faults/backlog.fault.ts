@@ -9,6 +9,7 @@ import { beside } from '../keys.ts'
 import { scratchFolder } from '../process.ts'
 import { startReceiver } from '../receiver.ts'
 import { act, register, total } from '../webhooks.ts'
+import { limitBeside, startIdle, tellNoise, waitsDuring } from './idle.ts'
 import { report } from './report.ts'
 import { startService } from './service.ts'
 
@@ -47,17 +48,19 @@ test('a backlog of 100,000 for one slow webhook: an event of another one arrives
   await act(call, crowded.id, 'resume')
   await slow.waitFor(20, 30_000)
   const waits: number[] = []
-  for (let n = 1; n <= 20; n++) {
-    const start = Date.now()
-    assert.equal((await call('POST', '/api/v1/deals', { name: 'Relaunch' })).status, 201)
-    const all = await quick.waitFor(n, 30_000)
-    waits.push((all[n - 1]?.at_ms ?? Number.POSITIVE_INFINITY) - start)
-    await pause(100)
-  }
+  const { noise } = await waitsDuring(service.url, await startIdle(t), async () => {
+    for (let n = 1; n <= 20; n++) {
+      const start = Date.now()
+      assert.equal((await call('POST', '/api/v1/deals', { name: 'Relaunch' })).status, 201)
+      const all = await quick.waitFor(n)
+      waits.push((all[n - 1]?.at_ms ?? Number.POSITIVE_INFINITY) - start)
+      await pause(100)
+    }
+  })
   const slowest = Math.max(...waits)
-  const figures = `${backlog} pending, 20 events of another webhook: the slowest after ${slowest} ms`
+  const figures = `${backlog} pending, 20 events of another webhook: the slowest after ${slowest} ms; ${tellNoise(noise)}`
   t.diagnostic(figures)
   report({ fault: 26, figures, events: waits.length, lost: 0 })
-  assert.ok(slowest < 1000, `${waits}`)
+  assert.ok(slowest < limitBeside(1000, noise), `${waits}`)
   assert.ok(slow.received.length < backlog / 2, 'there is a backlog still')
 })
