@@ -44,8 +44,8 @@ import { version } from './version.ts'
 import { webApp } from './web/routes.ts'
 import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
 import { queueNumbers } from './webhooks/delivery/queue.ts'
+import { webhookActionRoutes } from './webhooks/log/action-routes.ts'
 import { deliveryRoutes } from './webhooks/log/delivery-routes.ts'
-import { webhookOperationRoutes } from './webhooks/log/operation-routes.ts'
 import { webhookRoutes } from './webhooks/registration/routes.ts'
 import type { TargetPolicy } from './webhooks/registration/target.ts'
 
@@ -167,7 +167,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   peopleRoutes(app, service)
   keyRoutes(app, service)
   webhookRoutes(app, service)
-  webhookOperationRoutes(app, service)
+  webhookActionRoutes(app, service)
   deliveryRoutes(app, service)
   feedRoutes(app, service)
   await publicBooking(app, service)

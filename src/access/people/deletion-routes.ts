@@ -9,7 +9,7 @@ import { closeAccount, lockAccount, ownedAlone, removeClosed } from './deletion.
 import { createOwnPassword, wrongPassword } from './own-password.ts'
 import { DeletionBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
-import { placeOf } from './signed-in.ts'
+import { placeOf } from './session-view.ts'
 import { findUser } from './users.ts'
 
 async function refuseLastOwner(db: Db, user_id: string): Promise<void> {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Db } from '../../db/db.ts'
 import type { FieldProblem } from '../../http/errors.ts'
 import { checkPassword } from './passwords.ts'
-import { placeOf } from './signed-in.ts'
+import { placeOf } from './session-view.ts'
 import type { Throttle } from './throttle.ts'
 import { findUser } from './users.ts'
 

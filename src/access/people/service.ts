@@ -2,7 +2,7 @@ import type { Service } from '../../http/service.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { type Authenticate, createAuthentication } from './authentication.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './known-browsers.ts'
-import { createSignIn, type SignIn } from './open.ts'
+import { createSignIn, type SignIn } from './sign-in.ts'
 import { createThrottle, type Throttle } from './throttle.ts'
 
 /** The service as the routes of people use it. */

@@ -10,11 +10,11 @@ import { changeWorkspace, firstWorkspace, listWorkspaces } from '../workspaces.t
 import { addressOf, atOpenDoor } from './cookie.ts'
 import { placed, placeProblems } from './fields.ts'
 import { insertMember } from './memberships.ts'
-import { personContext } from './open.ts'
 import { passwordProblems } from './passwords.ts'
 import { SetupBody, SetupState, SignedIn } from './schema.ts'
 import type { PeopleService } from './service.ts'
 import { isSetupHash, removeSetupToken } from './setup.ts'
+import { personContext } from './sign-in.ts'
 import { badToken, hashOf } from './tokens.ts'
 import { anyUser, insertUser } from './users.ts'
 

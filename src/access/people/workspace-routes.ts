@@ -12,8 +12,8 @@ import { cookieOf } from './cookie.ts'
 import { placeProblems } from './fields.ts'
 import { countOwned, insertMember } from './memberships.ts'
 import { Currency, SignedIn } from './schema.ts'
+import { placeOf, signedIn } from './session-view.ts'
 import { moveSession } from './sessions.ts'
-import { placeOf, signedIn } from './signed-in.ts'
 
 const path = '/api/v1/workspace'
 /** Each has its own limits of everything else. */

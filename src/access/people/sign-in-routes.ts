@@ -10,8 +10,8 @@ import { atOpenDoor, cookieOf, noCookie } from './cookie.ts'
 import { roleOf, usualWorkspace } from './memberships.ts'
 import { SignedIn, SignInBody, SwitchBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
+import { placeOf, signedIn } from './session-view.ts'
 import { moveSession } from './sessions.ts'
-import { placeOf, signedIn } from './signed-in.ts'
 import { findUser } from './users.ts'
 
 const path = '/api/v1/session'
@@ -23,7 +23,7 @@ const refusal = () =>
   })
 
 /** Signing in and out, and the workspace that is worked in. */
-export function sessionRoutes(
+export function signInRoutes(
   app: App,
   { db, write, stillIn, authenticate, signIn, scopes }: PeopleService,
 ): void {

@@ -7,8 +7,8 @@ import { single } from '../../http/envelope.ts'
 import { forbidden } from '../../http/errors.ts'
 import { cookieOf, deviceOf } from './cookie.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
+import { signedIn } from './session-view.ts'
 import { startSession } from './sessions.ts'
-import { signedIn } from './signed-in.ts'
 import { findUser } from './users.ts'
 
 export type SignIn = ReturnType<typeof createSignIn>

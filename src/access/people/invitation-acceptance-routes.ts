@@ -12,10 +12,10 @@ import { addressOf, atOpenDoor } from './cookie.ts'
 import { placed, placeProblems } from './fields.ts'
 import { invitationByHash } from './invitations.ts'
 import { insertMember, roleOf } from './memberships.ts'
-import { personContext } from './open.ts'
 import { passwordProblems } from './passwords.ts'
 import { AcceptBody, Invited, LookUpBody, SignedIn } from './schema.ts'
 import type { PeopleService } from './service.ts'
+import { personContext } from './sign-in.ts'
 import { badToken, hashOf } from './tokens.ts'
 import { findUser, hasAccount, insertUser } from './users.ts'
 
@@ -28,7 +28,7 @@ const wrong: FieldProblem = {
 }
 
 /** What whoever got an invitation's link does with it: looks at it, and accepts it once. */
-export function invitationAnswerRoutes(app: App, service: PeopleService): void {
+export function invitationAcceptanceRoutes(app: App, service: PeopleService): void {
   const { db, clock, throttle, signIn } = service
   const acceptedBy = createAcceptance(service)
 

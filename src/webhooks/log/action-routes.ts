@@ -39,7 +39,7 @@ const ping = defineEvent('ping', 'A test of a webhook.', Type.Object({ message: 
 })
 
 /** What can be done with a webhook: pause and resume, rotate its secret, test it, send again what failed. */
-export function webhookOperationRoutes(
+export function webhookActionRoutes(
   app: App,
   { write, stillIn, seal, event_names, rights, dispatcher }: WebhookService,
 ): void {
