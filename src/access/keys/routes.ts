@@ -7,6 +7,7 @@ import { type FieldProblem, invalid } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { NoFields } from '../../http/fields.ts'
 import { pageAnswer, pageOf } from '../../http/lists.ts'
+import { operation } from '../../http/operation.ts'
 import { orNotFound } from '../../http/records.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -16,26 +17,23 @@ import { ApiKey, ApiKeyCreated, KeyParams, KeysQuery, keyBody } from './schema.t
 
 const path = '/api/v1/keys'
 const order = '-id of keys'
-const reads = { scope: 'keys:read' }
-const writes = { scope: 'keys:write' }
-const extension = { 'x-extension': true }
 
-/** The API keys of a workspace: made, listed, taken back. A key's text is shown once and never changes. */
+/** The API keys of a workspace. The text of a key is shown once, when the key is created, and never changes. */
 export function keyRoutes(app: App, { db, reading, write, stillIn, clock, scopes: known }: Service): void {
   const existing = async (handle: Db, workspace_id: number, id: string): Promise<ApiKey> =>
     orNotFound('API key', await findKey(handle, workspace_id, id))
 
-  app.get(
-    path,
+  operation(
+    app,
     {
-      config: reads,
-      schema: {
-        ...extension,
-        summary: 'List API keys',
-        description: 'Newest first, with those that were taken back.',
-        querystring: KeysQuery,
-        response: { 200: List(ApiKey) },
-      },
+      method: 'GET',
+      path,
+      scope: 'keys:read',
+      summary: 'List API keys',
+      description: 'Newest first, with those that were taken back.',
+      query: KeysQuery,
+      answers: { 200: List(ApiKey) },
+      extension: true,
     },
     async (request) => {
       const page = pageOf(request.query, order, ['string'])
@@ -47,37 +45,39 @@ export function keyRoutes(app: App, { db, reading, write, stillIn, clock, scopes
     },
   )
 
-  app.get(
-    `${path}/:key_id`,
+  operation(
+    app,
     {
-      config: reads,
-      schema: {
-        ...extension,
-        summary: 'Read an API key',
-        params: KeyParams,
-        response: { 200: Single(ApiKey) },
-      },
+      method: 'GET',
+      path: `${path}/:key_id`,
+      scope: 'keys:read',
+      summary: 'Read an API key',
+      params: KeyParams,
+      answers: { 200: Single(ApiKey) },
+      extension: true,
+      conditional: true,
     },
     async (request, reply) =>
       sendRecord(request, reply, await existing(db, request.access.workspace_id, request.params.key_id)),
   )
 
-  app.post(
-    path,
+  operation(
+    app,
     {
-      config: writes,
-      schema: {
-        ...extension,
-        summary: 'Create an API key',
-        description:
-          'No key can do more than its maker, nor does one made by a key that ends last longer. A workspace has at most 1,000 live keys; beyond, 409.',
-        body: keyBody(known),
-        response: { 201: Single(ApiKeyCreated) },
-      },
+      method: 'POST',
+      path,
+      scope: 'keys:write',
+      summary: 'Create an API key',
+      description:
+        'No key can do more than its maker, nor does one made by a key that ends last longer. A workspace has at most 1,000 live keys; beyond, 409.',
+      body: keyBody(known),
+      answers: { 201: Single(ApiKeyCreated) },
+      extension: true,
+      repeatable: true,
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        // Whoever takes the caller back or removes him at this moment has done it now, or finds this key.
+        // A concurrent revocation of the caller either committed before, or will find this key.
         await lockEntry(tx, 'workspaces', context.workspace_id)
         const access = await stillIn(tx, request)
         const { name = '', scopes = null, expires_at = null } = request.body
@@ -90,19 +90,21 @@ export function keyRoutes(app: App, { db, reading, write, stillIn, clock, scopes
       }),
   )
 
-  app.post(
-    `${path}/:key_id/revoke`,
+  operation(
+    app,
     {
-      config: writes,
-      schema: {
-        ...extension,
-        summary: 'Take an API key back',
-        description:
-          'Only one with scopes that the caller has, too. Within a second it opens nothing any more, in every process, and neither do the keys that it has made. Once more changes nothing.',
-        params: KeyParams,
-        body: NoFields,
-        response: { 200: Single(ApiKey) },
-      },
+      method: 'POST',
+      path: `${path}/:key_id/revoke`,
+      scope: 'keys:write',
+      summary: 'Take an API key back',
+      description:
+        'Only one with scopes that the caller has, too. Within a second it opens nothing any more, in every process, and neither do the keys that it has made. Once more changes nothing.',
+      params: KeyParams,
+      body: NoFields,
+      answers: { 200: Single(ApiKey) },
+      extension: true,
+      repeatable: true,
+      guarded: true,
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
@@ -120,8 +122,8 @@ export function keyRoutes(app: App, { db, reading, write, stillIn, clock, scopes
 }
 
 /**
- * What a caller may not give to a key: scopes that the caller lacks, or, being a key that ends, more time than its own.
- * What the schema refuses is told by the schema.
+ * Problems of a new key: scopes that the caller lacks, and, if the caller is a key that expires, a later expiry. The schema
+ * reports unknown scopes.
  */
 function grantProblems(
   { actor, scopes: own, expires_at: ends_at }: Pick<Access, 'actor' | 'scopes' | 'expires_at'>,

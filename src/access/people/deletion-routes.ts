@@ -1,37 +1,34 @@
-import type { Db } from '../../db/db.ts'
 import { any_session } from '../../http/auth.ts'
 import { Deleted, deleted } from '../../http/envelope.ts'
-import { conflict, invalid } from '../../http/errors.ts'
+import { invalid } from '../../http/errors.ts'
+import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
 import { noCookie } from './cookie.ts'
-import { closeAccount, lockAccount, ownedAlone, removeClosed } from './deletion.ts'
+import { closeAccount, lockAccount, refuseSoleOwner, removeClosed } from './deletion.ts'
 import { createOwnPassword, wrongPassword } from './own-password.ts'
 import { DeletionBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
 import { placeOf } from './session-view.ts'
 import { findUser } from './users.ts'
 
-async function refuseLastOwner(db: Db, user_id: string): Promise<void> {
-  const names = await ownedAlone(db, user_id)
-  if (names.length)
-    throw conflict(`You are the only owner of ${names.join(', ')}. Make somebody else an owner first.`)
-}
-
 /** Deleting the own account. */
 export function deletionRoutes(app: App, { db, write, stillIn, throttle }: PeopleService): void {
   const proven = createOwnPassword(db, throttle)
-  app.post(
-    '/api/v1/profile/delete',
+
+  operation(
+    app,
     {
-      config: { scope: any_session, unrepeatable: true },
-      schema: {
-        'x-extension': true,
-        'x-conflict': true,
-        summary: 'Delete the own account, with what is known of the person; keys and records stay',
-        body: DeletionBody,
-        response: { 200: Deleted },
-      },
+      method: 'POST',
+      path: '/api/v1/profile/delete',
+      scope: any_session,
+      summary: 'Delete the own account, with what is known of the person; keys and records stay',
+      body: DeletionBody,
+      answers: { 200: Deleted },
+      extension: true,
+      // The body holds a password.
+      repeatable: false,
+      conflict: true,
     },
     async (request, reply) => {
       const { user_id } = placeOf(request)
@@ -45,12 +42,12 @@ export function deletionRoutes(app: App, { db, write, stillIn, throttle }: Peopl
           now = context.now
           await lockAccount(tx, user_id)
           await stillIn(tx, request)
-          // Changed while it was checked: then it is not the current one any more.
+          // The password may have changed while it was checked.
           if ((await findUser(tx, user_id))?.password_hash !== proof) throw invalid([wrongPassword])
-          await refuseLastOwner(tx, user_id)
+          await refuseSoleOwner(tx, user_id)
           await closeAccount(tx, context, user_id)
         },
-        // Only now: whoever is refused keeps what the audit log tells.
+        // After the commit: a person whose request is refused keeps the name in the audit log.
         meanwhile: () => removeClosed(db, user_id, now),
         after: async () => ({ body: deleted('The account'), set_cookie: noCookie(request) }),
       })

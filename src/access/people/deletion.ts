@@ -2,6 +2,7 @@ import { type Db, transaction } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
+import { conflict } from '../../http/errors.ts'
 import { revokeInvitationsBy } from './invitations.ts'
 import { isLastOwner } from './members.ts'
 import { workspacesOf } from './memberships.ts'
@@ -28,6 +29,13 @@ export async function ownedAlone(db: Db, user_id: string): Promise<string[]> {
   for (const { id, name, role } of await workspacesOf(db, user_id))
     if (await isLastOwner(db, id, { id: user_id, role })) names.push(name)
   return names
+}
+
+/** Throws 409 for the only owner of a workspace. */
+export async function refuseSoleOwner(db: Db, user_id: string): Promise<void> {
+  const names = await ownedAlone(db, user_id)
+  if (names.length)
+    throw conflict(`You are the only owner of ${names.join(', ')}. Make somebody else an owner first.`)
 }
 
 /** Locks an account with its workspaces, in the order of all who change members. */

@@ -1,9 +1,11 @@
 import { isoTime } from '../../clock.ts'
+import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { Deleted, deleted, List, list, paging, Single } from '../../http/envelope.ts'
 import { forbidden, invalid } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { ListQuery } from '../../http/fields.ts'
+import { operation } from '../../http/operation.ts'
 import { orNotFound } from '../../http/records.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -20,18 +22,21 @@ import { Invitation, InvitationBody, InvitationCreated, InvitationParams } from 
 
 const path = '/api/v1/invitations'
 
-/** Inviting people to the workspace, by a link that is handed over by whoever made it. */
+/** Inviting people to the workspace, by a link that the inviting person hands over. */
 export function invitationRoutes(app: App, { db, clock, write, stillIn }: Service): void {
-  app.get(
-    path,
+  const existing = async (handle: Db, workspace_id: number, now: string, id: string): Promise<Invitation> =>
+    orNotFound('invitation', await findInvitation(handle, workspace_id, now, id))
+
+  operation(
+    app,
     {
-      config: { scope: 'members:write' },
-      schema: {
-        'x-extension': true,
-        summary: 'List the invitations that nobody has accepted yet, the newest first',
-        querystring: ListQuery({}),
-        response: { 200: List(Invitation) },
-      },
+      method: 'GET',
+      path,
+      scope: 'members:write',
+      summary: 'List the invitations that nobody has accepted yet, the newest first',
+      query: ListQuery({}),
+      answers: { 200: List(Invitation) },
+      extension: true,
     },
     async (request) => {
       const page = paging(request.query)
@@ -41,76 +46,70 @@ export function invitationRoutes(app: App, { db, clock, write, stillIn }: Servic
     },
   )
 
-  app.get(
-    `${path}/:invitation_id`,
+  operation(
+    app,
     {
-      config: { scope: 'members:write' },
-      schema: {
-        'x-extension': true,
-        summary: 'Read an invitation that nobody has accepted yet',
-        params: InvitationParams,
-        response: { 200: Single(Invitation) },
-      },
+      method: 'GET',
+      path: `${path}/:invitation_id`,
+      scope: 'members:write',
+      summary: 'Read an invitation that nobody has accepted yet',
+      params: InvitationParams,
+      answers: { 200: Single(Invitation) },
+      extension: true,
+      conditional: true,
     },
     async (request, reply) => {
       const { workspace_id } = request.access
       const now = isoTime(clock.now())
-      const invitation = await findInvitation(db, workspace_id, now, request.params.invitation_id)
-      return sendRecord(request, reply, orNotFound('invitation', invitation))
+      return sendRecord(request, reply, await existing(db, workspace_id, now, request.params.invitation_id))
     },
   )
 
-  app.post(
-    path,
+  operation(
+    app,
     {
-      config: { scope: 'members:write' },
-      schema: {
-        'x-extension': true,
-        summary: 'Invite somebody; an earlier invitation of the same e-mail ends',
-        body: InvitationBody,
-        response: { 201: Single(InvitationCreated) },
-      },
+      method: 'POST',
+      path,
+      scope: 'members:write',
+      summary: 'Invite somebody; an earlier invitation of the same e-mail ends',
+      body: InvitationBody,
+      answers: { 201: Single(InvitationCreated) },
+      extension: true,
+      repeatable: true,
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        const { workspace_id } = context
         const { email = '', role = 'member' } = request.body
-        await lockEntry(tx, 'workspaces', workspace_id)
+        await lockEntry(tx, 'workspaces', context.workspace_id)
         const access = await stillIn(tx, request)
         if (problems.length) throw invalid(problems)
         const grantor = grantorOf(access)
         if (!mayGrant(grantor, role)) throw forbidden(`You may not give the role ${role}.`)
-        // What a key offers ends with it, also by the clock.
+        // An invitation by a key ends with the key, also when the key expires.
         const until = access.actor.kind === 'key' ? access.expires_at : null
         const { invitation, token } = await inviteAnew(tx, context, { email, role, until, grantor })
-        return {
-          record: invitation,
-          shown: { ...invitation, url_path: `/invitation#${token}` },
-          location: `${path}/${invitation.id}`,
-        }
+        const shown = { ...invitation, url_path: `/invitation#${token}` }
+        return { record: invitation, shown, location: `${path}/${invitation.id}` }
       }),
   )
 
-  app.delete(
-    `${path}/:invitation_id`,
+  operation(
+    app,
     {
-      config: { scope: 'members:write' },
-      schema: {
-        'x-extension': true,
-        summary: 'Take an invitation back',
-        params: InvitationParams,
-        response: { 200: Deleted },
-      },
+      method: 'DELETE',
+      path: `${path}/:invitation_id`,
+      scope: 'members:write',
+      summary: 'Take an invitation back',
+      params: InvitationParams,
+      answers: { 200: Deleted },
+      extension: true,
+      guarded: true,
     },
     (request, reply) =>
       write(request, reply, async (tx, context) => {
-        const { workspace_id } = context
         const { invitation_id } = request.params
         await lockEntry(tx, 'invitations', invitation_id)
-        const before = orNotFound(
-          'invitation',
-          await findInvitation(tx, workspace_id, context.now, invitation_id),
-        )
+        const before = await existing(tx, context.workspace_id, context.now, invitation_id)
         checkMatch(request, before)
         const access = await stillIn(tx, request)
         refuseToRevoke(grantorOf(access), before)

@@ -1,54 +1,48 @@
-import { isoTime } from '../../clock.ts'
-import { lockEntry } from '../../db/locks.ts'
 import { Single } from '../../http/envelope.ts'
 import { invalid } from '../../http/errors.ts'
+import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
 import { addressOf, atOpenDoor } from './cookie.ts'
-import { recordOfPerson, usualWorkspace } from './memberships.ts'
 import { passwordProblems } from './passwords.ts'
-import { userOfReset } from './resets.ts'
+import { resetPassword, userOfReset } from './resets.ts'
 import { ResetBody, SignedIn } from './schema.ts'
 import type { PeopleService } from './service.ts'
-import { endSessions } from './sessions.ts'
-import { personContext } from './sign-in.ts'
 import { badToken, hashOf } from './tokens.ts'
-import { setPassword } from './users.ts'
 
-/** A new password by a link, for who has forgotten the old one. */
+/** A new password by a link, for people who have forgotten the old one. */
 export function resetRoutes(app: App, { clock, throttle, accounts, signIn }: PeopleService): void {
-  app.post(
-    '/api/v1/password-reset',
+  operation(
+    app,
     {
+      method: 'POST',
+      path: '/api/v1/password-reset',
+      scope: 'open',
+      summary: 'Set a new password with a link that an administrator made; all sessions end',
+      body: ResetBody,
+      answers: { 200: Single(SignedIn) },
+      extension: true,
+      repeatable: false,
       onRequest: atOpenDoor,
-      schema: {
-        'x-extension': true,
-        summary: 'Set a new password with a link that an administrator made; all sessions end',
-        body: ResetBody,
-        response: { 200: Single(SignedIn) },
-      },
     },
     async (request, reply) => {
       const { token, password = '' } = request.body
       const hash = hashOf(token)
-      const user = await throttle.openLink(addressOf(request), (tx) => userOfReset(tx, clock, hash))
+      const address = addressOf(request)
+      const user = await throttle.openLink(address, (tx) => userOfReset(tx, clock, hash))
       if (!user?.open) throw badToken()
+      const { id, email } = user
       const problems = [
         ...bodyProblems(request.body),
-        ...passwordProblems('password', request.body.password, user.email),
+        ...passwordProblems('password', request.body.password, email),
       ]
       if (problems.length) throw invalid(problems)
-      const password_hash = await accounts.hash(user.email, password, { shown: true, key: hash })
+      const password_hash = await accounts.hash(email, password, { shown: true, key: hash })
       return signIn(request, reply, async (tx) => {
-        await lockEntry(tx, 'users', user.id)
-        if (!(await userOfReset(tx, clock, hash))?.open) throw badToken()
-        const entering = { workspace_id: await usualWorkspace(tx, user.id), user_id: user.id }
-        await setPassword(tx, isoTime(clock.now()), user.id, password_hash)
-        await endSessions(tx, user.id)
-        const context = personContext(clock, entering, request.id)
-        await recordOfPerson(tx, context, user.id, { action: 'password_reset' })
-        // They were of the old password.
-        await throttle.forget(tx, { address: addressOf(request), email: user.email })
+        const by = { clock, request_id: request.id, hash }
+        const entering = await resetPassword(tx, by, id, password_hash)
+        // The counted failures were for the old password.
+        await throttle.forget(tx, { address, email })
         return entering
       })
     },

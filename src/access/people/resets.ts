@@ -1,8 +1,12 @@
 import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
+import { lockEntry } from '../../db/locks.ts'
 import type { Actor } from '../../events/context.ts'
-import { oneAccount, recordOfPerson } from './memberships.ts'
-import { newToken } from './tokens.ts'
+import { oneAccount, recordOfPerson, usualWorkspace } from './memberships.ts'
+import { endSessions } from './sessions.ts'
+import { type Entering, personContext } from './sign-in.ts'
+import { badToken, newToken } from './tokens.ts'
+import { setPassword } from './users.ts'
 
 /** How long a link for a new password can be used. */
 const reset_ms = 24 * 3600 * 1000
@@ -35,4 +39,24 @@ export async function userOfReset(db: Db, clock: Clock, hash: string) {
   return row
     ? { id: row.id, email: row.email, open: String(row.reset_expires_at) > isoTime(clock.now()) }
     : null
+}
+
+/**
+ * Sets the new password of a person, whose sessions all end. `hash` is that of the token of the link. Throws 422 if the
+ * link was used or replaced.
+ */
+export async function resetPassword(
+  tx: Db,
+  { clock, request_id, hash }: { clock: Clock; request_id: string; hash: string },
+  user_id: string,
+  password_hash: string,
+): Promise<Entering> {
+  await lockEntry(tx, 'users', user_id)
+  if (!(await userOfReset(tx, clock, hash))?.open) throw badToken()
+  const entering = { workspace_id: await usualWorkspace(tx, user_id), user_id }
+  await setPassword(tx, isoTime(clock.now()), user_id, password_hash)
+  await endSessions(tx, user_id)
+  const context = personContext(clock, entering, request_id)
+  await recordOfPerson(tx, context, user_id, { action: 'password_reset' })
+  return entering
 }

@@ -13,7 +13,7 @@ export async function profileOf(db: Db, id: string): Promise<Profile> {
   return { id, name, email, time_zone, language: language as Profile['language'] }
 }
 
-type Place = { session_id: string; user_id: string; workspace_id: number }
+export type Place = { session_id: string; user_id: string; workspace_id: number }
 
 /** Whose session a request is of; for routes that only a session is let in to. */
 export const placeOf = ({ access }: FastifyRequest): Place => ({

@@ -1,67 +1,62 @@
 import { isoTime } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
-import { recordChange } from '../../events/audit.ts'
 import { any_session } from '../../http/auth.ts'
 import { Deleted, deleted, List, list, paging } from '../../http/envelope.ts'
 import { notFound } from '../../http/errors.ts'
 import { refuseMatch } from '../../http/etag.ts'
 import { ListQuery } from '../../http/fields.ts'
+import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { noCookie } from './cookie.ts'
 import { Session, SessionParams } from './schema.ts'
+import { placeOf } from './session-view.ts'
+import { endSession, isSessionOf, listSessions } from './sessions.ts'
 
 const path = '/api/v1/sessions'
 
-const columns = ['id', 'created_at', 'last_used_at', 'expires_at', 'user_agent', 'address'] as const
-const sessionsOf = (db: Db, user_id: string | null) =>
-  db.selectFrom('sessions').where('user_id', '=', String(user_id))
-
-/** Where a person is signed in: to look at, and to end from afar. */
+/** The own sessions of a person: a list, and ending each of them. */
 export function sessionsRoutes(app: App, { db, clock, write }: Service): void {
-  app.get(
-    path,
+  operation(
+    app,
     {
-      config: { scope: any_session },
-      schema: {
-        'x-extension': true,
-        summary: 'List the own sessions, the newest first',
-        querystring: ListQuery({}),
-        response: { 200: List(Session) },
-      },
+      method: 'GET',
+      path,
+      scope: any_session,
+      summary: 'List the own sessions, the newest first',
+      query: ListQuery({}),
+      answers: { 200: List(Session) },
+      extension: true,
     },
     async (request) => {
-      const { id, actor } = request.access
-      const { page, per_page, offset } = paging(request.query)
-      const live = sessionsOf(db, actor.id).where('expires_at', '>', isoTime(clock.now()))
-      const rows = await live.select(columns).orderBy('id', 'desc').limit(per_page).offset(offset).execute()
-      const { n } = await live.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-      const sessions = rows.map((row) => ({ ...row, current: row.id === id }))
-      return list(sessions, Number(n), { page, per_page })
+      const { session_id, user_id } = placeOf(request)
+      const page = paging(request.query)
+      const { sessions, total } = await listSessions(db, user_id, isoTime(clock.now()), page)
+      const shown = sessions.map((session) => ({ ...session, current: session.id === session_id }))
+      return list(shown, total, page)
     },
   )
 
-  app.delete(
-    `${path}/:session_id`,
+  operation(
+    app,
     {
-      config: { scope: any_session },
-      schema: {
-        'x-extension': true,
-        summary: 'End one of the own sessions',
-        params: SessionParams,
-        response: { 200: Deleted },
-      },
+      method: 'DELETE',
+      path: `${path}/:session_id`,
+      scope: any_session,
+      summary: 'End one of the own sessions',
+      params: SessionParams,
+      answers: { 200: Deleted },
+      extension: true,
+      guarded: true,
     },
     (request, reply) =>
       write(request, reply, async (tx, context) => {
-        const { id, actor } = request.access
+        const own = placeOf(request)
         const { session_id } = request.params
-        const own = sessionsOf(tx, actor.id).select('id').where('id', '=', session_id)
-        if (!(await own.executeTakeFirst())) throw notFound('This session')
+        if (!(await isSessionOf(tx, own.user_id, session_id))) throw notFound('This session')
         refuseMatch(request)
-        await tx.deleteFrom('sessions').where('id', '=', session_id).execute()
-        await recordChange(tx, context, { action: 'ended', kind: 'sessions', record_id: session_id })
-        return { body: deleted('The session'), ...(session_id === id && { set_cookie: noCookie(request) }) }
+        await endSession(tx, context, session_id, 'ended')
+        const body = deleted('The session')
+        return session_id === own.session_id ? { body, set_cookie: noCookie(request) } : { body }
       }),
   )
 }

@@ -71,6 +71,40 @@ export async function findSession(db: Db, hash: string): Promise<Access | null> 
   return { id, actor, workspace_id, expires_at, role, scopes: scopesOf(role) }
 }
 
+/** One page of a person's live sessions, the newest first, and how many there are. */
+export async function listSessions(
+  db: Db,
+  user_id: string,
+  now: string,
+  { per_page, offset }: { per_page: number; offset: number },
+) {
+  const live = db.selectFrom('sessions').where('user_id', '=', user_id).where('expires_at', '>', now)
+  const sessions = await live
+    .select(['id', 'created_at', 'last_used_at', 'expires_at', 'user_agent', 'address'])
+    .orderBy('id', 'desc')
+    .limit(per_page)
+    .offset(offset)
+    .execute()
+  const { n } = await live.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
+  return { sessions, total: Number(n) }
+}
+
+export async function isSessionOf(db: Db, user_id: string, id: string): Promise<boolean> {
+  const own = db.selectFrom('sessions').select('id').where('user_id', '=', user_id).where('id', '=', id)
+  return (await own.executeTakeFirst()) !== undefined
+}
+
+/** Ends one session, and tells the audit log how, unless the session has ended already. */
+export async function endSession(
+  tx: Db,
+  context: Context,
+  id: string,
+  action: 'signed_out' | 'ended',
+): Promise<void> {
+  const { numDeletedRows } = await tx.deleteFrom('sessions').where('id', '=', id).executeTakeFirst()
+  if (numDeletedRows) await recordChange(tx, context, { action, kind: 'sessions', record_id: id })
+}
+
 /** Ends sessions of a person: all of them, or those of one workspace, or all but one. */
 export async function endSessions(
   tx: Db,

@@ -1,10 +1,14 @@
 import { Type } from 'typebox'
+import type { Clock } from '../../clock.ts'
+import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
+import type { Context } from '../../events/context.ts'
 import { Single } from '../../http/envelope.ts'
 import { invalid, unauthorized } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { Body, Id, Text, Timestamp } from '../../http/fields.ts'
 import { refuseMore } from '../../http/limits.ts'
+import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { changeWorkspace, findWorkspace, insertWorkspace } from '../workspaces.ts'
@@ -12,11 +16,11 @@ import { cookieOf } from './cookie.ts'
 import { placeProblems } from './fields.ts'
 import { countOwned, insertMember } from './memberships.ts'
 import { Currency, SignedIn } from './schema.ts'
-import { placeOf, signedIn } from './session-view.ts'
+import { type Place, placeOf, signedIn } from './session-view.ts'
 import { moveSession } from './sessions.ts'
 
 const path = '/api/v1/workspace'
-/** Each has its own limits of everything else. */
+/** For each owner: all other limits are for each workspace. */
 const most_workspaces = 100
 
 const Workspace = Type.Object(
@@ -28,29 +32,36 @@ const currency = Currency({ description: 'Of the values of all deals, ISO 4217; 
 const WorkspaceBody = Body({ name, currency }, ['id', 'created_at'])
 const NewWorkspaceBody = Body({ name, currency }, [], ['name'])
 
-/** The workspace that a key or a session is of, and making another one. */
+/** The workspace of a key or a session, and making another one. */
 export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }: Service): void {
-  app.get(
-    path,
+  operation(
+    app,
     {
-      config: { scope: 'workspace:read' },
-      schema: { 'x-extension': true, summary: 'Read the workspace', response: { 200: Single(Workspace) } },
+      method: 'GET',
+      path,
+      scope: 'workspace:read',
+      summary: 'Read the workspace',
+      answers: { 200: Single(Workspace) },
+      extension: true,
+      conditional: true,
     },
     async (request, reply) =>
       sendRecord(request, reply, await findWorkspace(db, request.access.workspace_id)),
   )
 
-  app.route({
-    method: ['PUT', 'PATCH'],
-    url: path,
-    config: { scope: 'workspace:write' },
-    schema: {
-      'x-extension': true,
+  operation(
+    app,
+    {
+      method: ['PUT', 'PATCH'],
+      path,
+      scope: 'workspace:write',
       summary: 'Change the workspace',
       body: WorkspaceBody,
-      response: { 200: Single(Workspace) },
+      answers: { 200: Single(Workspace) },
+      extension: true,
+      guarded: true,
     },
-    handler: (request, reply) =>
+    (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
         await lockEntry(tx, 'workspaces', context.workspace_id)
         await stillIn(tx, request)
@@ -60,19 +71,23 @@ export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }:
         await changeWorkspace(tx, context, request.body)
         return { record: await findWorkspace(tx, context.workspace_id) }
       }),
-  })
+  )
 
-  app.post(
-    '/api/v1/workspaces',
+  operation(
+    app,
     {
-      config: { scope: 'workspace:write', people_only: true, unrepeatable: true },
-      schema: {
-        ...{ 'x-extension': true, 'x-conflict': true },
-        summary: 'Make another workspace, as its owner, and go to it',
-        description: `A person owns at most ${most_workspaces}; beyond, 409.`,
-        body: NewWorkspaceBody,
-        response: { 201: Single(SignedIn) },
-      },
+      method: 'POST',
+      path: '/api/v1/workspaces',
+      scope: 'workspace:write',
+      people_only: true,
+      summary: 'Make another workspace, as its owner, and go to it',
+      description: `A person owns at most ${most_workspaces}; beyond, 409.`,
+      body: NewWorkspaceBody,
+      answers: { 201: Single(SignedIn) },
+      extension: true,
+      // The session is in another workspace when the request is repeated.
+      repeatable: false,
+      conflict: true,
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
@@ -82,21 +97,27 @@ export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }:
         const { name = '', currency } = request.body
         const all = [...problems, ...placeProblems(request.body)]
         if (all.length) throw invalid(all)
-        const own = await countOwned(tx, place.user_id)
-        refuseMore(
-          own,
-          most_workspaces,
-          `A person owns at most ${most_workspaces} workspaces`,
-          'Use one of them.',
-        )
-        const { actor, request_id } = context
-        const workspace_id = await insertWorkspace(tx, clock, actor, name, { currency, request_id })
-        const there = { ...context, workspace_id }
-        await insertMember(tx, there, place.user_id, 'owner')
-        const token = await moveSession(tx, there, place.session_id, place.user_id)
+        const { workspace_id, token } = await createWorkspace(tx, clock, context, place, { name, currency })
         const record = await signedIn(tx, { ...place, workspace_id }, scopes)
         if (!record) throw unauthorized()
         return { record, location: path, set_cookie: cookieOf(request, token) }
       }),
   )
+}
+
+/** Makes a workspace with the person as its owner, and moves the session there. Throws 409 above the limit. */
+async function createWorkspace(
+  tx: Db,
+  clock: Clock,
+  context: Context,
+  { user_id, session_id }: Place,
+  { name, currency }: { name: string; currency?: string | undefined },
+): Promise<{ workspace_id: number; token: string }> {
+  const limit = `A person owns at most ${most_workspaces} workspaces`
+  refuseMore(await countOwned(tx, user_id), most_workspaces, limit, 'Use one of them.')
+  const { actor, request_id } = context
+  const workspace_id = await insertWorkspace(tx, clock, actor, name, { currency, request_id })
+  const there = { ...context, workspace_id }
+  await insertMember(tx, there, user_id, 'owner')
+  return { workspace_id, token: await moveSession(tx, there, session_id, user_id) }
 }

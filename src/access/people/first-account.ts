@@ -1,0 +1,52 @@
+import { type Clock, isoTime } from '../../clock.ts'
+import type { Db } from '../../db/db.ts'
+import { lockInstallation } from '../../db/locks.ts'
+import { factsOf, recordChange } from '../../events/audit.ts'
+import { service } from '../../events/context.ts'
+import { conflict } from '../../http/errors.ts'
+import { changeWorkspace, firstWorkspace, listWorkspaces } from '../workspaces.ts'
+import { insertMember } from './memberships.ts'
+import { isSetupHash, removeSetupToken } from './setup.ts'
+import { type Entering, personContext } from './sign-in.ts'
+import { badToken } from './tokens.ts'
+import { anyUser, insertUser } from './users.ts'
+
+export const setUpAlready = () =>
+  conflict('Somebody has an account already. Sign in, or ask for an invitation.')
+
+type FirstAccount = {
+  person: { name: string; email: string; time_zone: string | null; language: string | null }
+  password_hash: string
+  workspace: { name: string; currency?: string | undefined }
+}
+
+/**
+ * Makes the first account, as the owner of the first workspace. `hash` is that of the token of the setup link. Throws 409
+ * if somebody has an account, and 422 if the token was replaced.
+ */
+export async function createFirstAccount(
+  tx: Db,
+  { clock, request_id, hash }: { clock: Clock; request_id: string; hash: string },
+  { person, password_hash, workspace }: FirstAccount,
+): Promise<Entering> {
+  // Two concurrent requests: the second one waits here, and is refused.
+  await lockInstallation(tx)
+  if (await anyUser(tx)) throw setUpAlready()
+  if (!(await isSetupHash(tx, hash))) throw badToken()
+  await removeSetupToken(tx)
+  // A start makes the workspace together with the first key.
+  const made = await firstWorkspace(tx, clock, service)
+  const workspace_id = made ?? (await listWorkspaces(tx))[0]?.id ?? 0
+  const user_id = await insertUser(tx, isoTime(clock.now()), { ...person, password_hash })
+  const entering = { workspace_id, user_id }
+  const context = personContext(clock, entering, request_id)
+  await recordChange(tx, context, {
+    action: 'created',
+    kind: 'users',
+    record_id: user_id,
+    after: factsOf(person),
+  })
+  await changeWorkspace(tx, context, workspace)
+  await insertMember(tx, context, user_id, 'owner')
+  return entering
+}

@@ -1,0 +1,124 @@
+import type { FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import { type Clock, isoTime } from '../../clock.ts'
+import type { Db } from '../../db/db.ts'
+import { lockEntry } from '../../db/locks.ts'
+import { factsOf, recordChange } from '../../events/audit.ts'
+import { conflict, type FieldProblem, invalid } from '../../http/errors.ts'
+import { bodyProblems } from '../../http/validation.ts'
+import { addressOf } from './cookie.ts'
+import { placed, placeProblems } from './fields.ts'
+import { invitationByHash } from './invitations.ts'
+import { insertMember, roleOf } from './memberships.ts'
+import { passwordProblems } from './passwords.ts'
+import type { Role } from './roles.ts'
+import type { AcceptBody } from './schema.ts'
+import type { PeopleService } from './service.ts'
+import { type Entering, personContext } from './sign-in.ts'
+import { badToken, hashOf } from './tokens.ts'
+import { findUser, hasAccount, insertUser } from './users.ts'
+
+const wrong: FieldProblem = {
+  field: 'password',
+  code: 'wrong',
+  message:
+    'password is not that of an account with this e-mail. Send new_account: true to make an account of your own.',
+}
+
+/** An invitation that can be accepted, with the hash of its token. */
+type OpenInvitation = {
+  id: string
+  workspace_id: number
+  workspace_name: string
+  email: string
+  role: Role
+  hash: string
+}
+
+/** Finds the invitation of a token. Failures are counted for each address; 422 unless the invitation can be accepted. */
+export function createLinkReader({ clock, throttle }: PeopleService) {
+  return async (request: FastifyRequest, token: unknown): Promise<OpenInvitation> => {
+    const hash = hashOf(token)
+    const found = await throttle.openLink(addressOf(request), (tx) => invitationByHash(tx, clock, hash))
+    if (!found?.open) throw badToken()
+    return { ...found, hash }
+  }
+}
+
+/** The person who accepts: `enter` returns the account's id in the transaction; `made` is a new account, else null. */
+type AcceptingPerson = { enter: (tx: Db, now: string) => Promise<string>; made: object | null }
+
+/**
+ * Makes the person a member of the workspace, with the invited role. Throws 422 if the invitation or the password is no
+ * longer valid, and 409 for a member.
+ */
+export async function acceptInvitation(
+  tx: Db,
+  { clock, request_id }: { clock: Clock; request_id: string },
+  { id, workspace_id, role, hash }: OpenInvitation,
+  person: AcceptingPerson,
+): Promise<Entering> {
+  await lockEntry(tx, 'invitations', id)
+  if (!(await invitationByHash(tx, clock, hash))?.open) throw badToken()
+  const now = isoTime(clock.now())
+  const user_id = await person.enter(tx, now)
+  const entering = { workspace_id, user_id }
+  const context = personContext(clock, entering, request_id)
+  if (await roleOf(tx, workspace_id, user_id)) throw conflict('You are a member of this workspace already.')
+  if (person.made)
+    await recordChange(tx, context, {
+      action: 'created',
+      kind: 'users',
+      record_id: user_id,
+      after: factsOf(person.made),
+    })
+  await tx.updateTable('invitations').set({ accepted_at: now }).where('id', '=', id).execute()
+  await recordChange(tx, context, { action: 'accepted', kind: 'invitations', record_id: id })
+  await insertMember(tx, context, user_id, role)
+  return entering
+}
+
+type AcceptRequest = FastifyRequest & { body: Static<typeof AcceptBody> }
+
+/**
+ * Finds out who accepts: the account with the password, or a new account. An e-mail can have several accounts, so the
+ * invited person may always make a new one.
+ */
+export function createAcceptingPerson({ db, accounts, authenticate }: PeopleService) {
+  async function withAccount(request: AcceptRequest, email: string): Promise<AcceptingPerson> {
+    const user = await authenticate(request, email, request.body.password ?? '')
+    if (!user) throw invalid([wrong])
+    const { id, password_hash } = user
+    async function enter(tx: Db): Promise<string> {
+      // A concurrent change of the password either waits for this lock, or is found here.
+      await lockEntry(tx, 'users', id)
+      if ((await findUser(tx, id))?.password_hash !== password_hash) throw invalid([wrong])
+      return id
+    }
+    return { enter, made: null }
+  }
+
+  async function withNewAccount(
+    body: AcceptRequest['body'],
+    email: string,
+    hash: string,
+  ): Promise<AcceptingPerson> {
+    const { name = '', password = '', language = null } = body
+    const { time_zone = null } = placed(body)
+    const made = { name, email, time_zone, language }
+    const password_hash = await accounts.hash(email, password, { shown: true, key: hash })
+    return { enter: (tx, now) => insertUser(tx, now, { ...made, password_hash }), made }
+  }
+
+  return async (request: AcceptRequest, { email, hash }: OpenInvitation): Promise<AcceptingPerson> => {
+    const { name, password, new_account } = request.body
+    const existing = new_account !== true && (await hasAccount(db, email))
+    const problems = [...bodyProblems(request.body), ...placeProblems(request.body)]
+    if (!existing) {
+      problems.push(...passwordProblems('password', password, email))
+      if (name === undefined) problems.push({ field: 'name', code: 'required', message: 'name is required.' })
+    }
+    if (problems.length) throw invalid(problems)
+    return existing ? withAccount(request, email) : withNewAccount(request.body, email, hash)
+  }
+}
