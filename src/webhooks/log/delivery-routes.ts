@@ -2,12 +2,14 @@ import { Type } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { recordChange } from '../../events/audit.ts'
+import type { Context } from '../../events/context.ts'
 import type { Access } from '../../http/auth.ts'
 import { List, Single } from '../../http/envelope.ts'
 import { conflict, invalid, notFound } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
-import { ListQuery, time } from '../../http/fields.ts'
+import { ListQuery, NoFields, time } from '../../http/fields.ts'
 import { cursor, pageAnswer, pageOf } from '../../http/lists.ts'
+import { operation } from '../../http/operation.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -17,17 +19,15 @@ import { findDelivery, listDeliveries } from './deliveries.ts'
 import { resend } from './resends.ts'
 
 const path = '/api/v1/deliveries'
-const extension = { 'x-extension': true }
 const order = '-id of deliveries'
 
 type Caller = Pick<Access, 'workspace_id' | 'scopes'>
 
-/** The delivery log: every request that was sent to a webhook, and what came back. */
+/** The delivery log: every request that was sent to a webhook, with its answer. */
 export function deliveryRoutes(app: App, { db, reading, write, event_names, rights }: Service): void {
-  const { mayReadEvent, refuseUnreadable } = rights
   const shownOf = (scopes: Scopes) =>
-    scopes && [...event_names, 'ping'].filter((name) => mayReadEvent(scopes, name))
-  const querystring = ListQuery({
+    scopes && [...event_names, 'ping'].filter((name) => rights.mayReadEvent(scopes, name))
+  const query = ListQuery({
     cursor,
     webhook_id: Type.Optional(Type.String()),
     event: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...event_names, 'ping'] })),
@@ -43,17 +43,17 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names, righ
     ),
   })
 
-  app.get(
-    path,
+  operation(
+    app,
     {
-      config: { scope: 'webhooks:read' },
-      schema: {
-        ...extension,
-        summary: 'List deliveries',
-        description: 'Of events of kinds that the key may read, and of pings.',
-        querystring,
-        response: { 200: List(Delivery) },
-      },
+      method: 'GET',
+      path,
+      scope: 'webhooks:read',
+      summary: 'List deliveries',
+      description: 'Of events of kinds that the key may read, and of pings.',
+      query,
+      answers: { 200: List(Delivery) },
+      extension: true,
     },
     async (request) => {
       const page = pageOf(request.query, order, ['string'])
@@ -67,65 +67,82 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names, righ
     },
   )
 
-  app.get(
-    `${path}/:delivery_id`,
+  operation(
+    app,
     {
-      config: { scope: 'webhooks:read' },
-      schema: {
-        ...extension,
-        summary: 'Read a delivery with its attempts',
-        params: DeliveryParams,
-        response: { 200: Single(DeliveryDetail) },
-      },
+      method: 'GET',
+      path: `${path}/:delivery_id`,
+      scope: 'webhooks:read',
+      summary: 'Read a delivery with its attempts',
+      params: DeliveryParams,
+      answers: { 200: Single(DeliveryDetail) },
+      extension: true,
+      conditional: true,
     },
     async (request, reply) =>
       sendRecord(request, reply, await existing(db, rights, request.access, request.params.delivery_id)),
   )
 
-  app.post(
-    `${path}/:delivery_id/resend`,
+  operation(
+    app,
     {
-      config: { scope: 'webhooks:write' },
-      schema: {
-        ...extension,
-        summary: 'Send a finished delivery again, once',
-        params: DeliveryParams,
-        body: Type.Object({}, { additionalProperties: false }),
-        response: { 200: Single(DeliveryDetail) },
-      },
+      method: 'POST',
+      path: `${path}/:delivery_id/resend`,
+      scope: 'webhooks:write',
+      summary: 'Send a finished delivery again, once',
+      params: DeliveryParams,
+      body: NoFields,
+      answers: { 200: Single(DeliveryDetail) },
+      extension: true,
+      repeatable: true,
+      guarded: true,
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        const { workspace_id, now } = context
+        const { workspace_id } = context
         const { delivery_id } = request.params
         const { webhook_id } = await existing(tx, rights, request.access, delivery_id)
-        // The webhook first, as everybody does: a deletion takes both in this order.
+        // Lock the webhook first, as a deletion does, so that the two cannot deadlock.
         await lockRow(tx, 'webhooks', workspace_id, webhook_id)
         await lockRow(tx, 'webhook_deliveries', workspace_id, delivery_id)
         const delivery = await existing(tx, rights, request.access, delivery_id)
         checkMatch(request, delivery)
         if (problems.length) throw invalid(problems)
-        if (delivery.status !== 'succeeded' && delivery.status !== 'failed')
-          throw conflict(
-            `The delivery is ${delivery.status}: only succeeded and failed ones can be sent again.`,
-          )
-        const webhook = await findWebhook(tx, workspace_id, delivery.webhook_id)
-        if (!webhook) throw conflict('The webhook of this delivery was deleted.')
-        refuseUnreadable(request.access.scopes, webhook.events)
-        if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
-        const when = { now, elapsed_ms: context.elapsed() }
-        await resend(tx, workspace_id, when, [delivery_id], [delivery.status])
-        const record = await existing(tx, rights, request.access, delivery_id)
-        await recordChange(tx, context, {
-          ...{ action: 'resent', kind: 'deliveries', record_id: delivery_id },
-          ...{ before: { status: delivery.status }, after: { status: record.status } },
-        })
-        return { record }
+        await resendDelivery(tx, context, rights, request.access, delivery)
+        return { record: await existing(tx, rights, request.access, delivery_id) }
       }),
   )
 }
 
-/** The delivery, or 404: also for an event of a kind that the caller may not read. */
+/**
+ * Sends a locked delivery again, for one attempt. Throws 409 if it is not finished or its webhook cannot receive it, and 403
+ * if the caller may not read the events of the webhook.
+ */
+async function resendDelivery(
+  tx: Db,
+  context: Context,
+  { refuseUnreadable }: ReadRights,
+  { scopes }: Caller,
+  { id, status, webhook_id }: DeliveryDetail,
+): Promise<void> {
+  if (status !== 'succeeded' && status !== 'failed')
+    throw conflict(`The delivery is ${status}: only succeeded and failed ones can be sent again.`)
+  const { workspace_id, now } = context
+  const webhook = await findWebhook(tx, workspace_id, webhook_id)
+  if (!webhook) throw conflict('The webhook of this delivery was deleted.')
+  refuseUnreadable(scopes, webhook.events)
+  if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
+  await resend(tx, workspace_id, { now, elapsed_ms: context.elapsed() }, [id], [status])
+  await recordChange(tx, context, {
+    action: 'resent',
+    kind: 'deliveries',
+    record_id: id,
+    before: { status },
+    after: { status: 'pending' },
+  })
+}
+
+/** The delivery, or 404. An event that the caller may not read is 404 too. */
 async function existing(
   db: Db,
   rights: ReadRights,
