@@ -38,6 +38,9 @@ export type Screen = {
   zone?: string
 }
 
+/** The answer of a page, for the declaration of its route. */
+export const HtmlPage = { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } }
+
 /** A whole page. */
 export const documentOf = ({ title, body, zone }: Screen, assets: { css: string; js: string }): string =>
   html`<!doctype html>

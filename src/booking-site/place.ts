@@ -13,6 +13,8 @@ import type { Place } from './screens.ts'
 
 /** Sends a page. */
 export type Show = (reply: FastifyReply, screen: Screen) => FastifyReply
+/** The service as the public pages use it. */
+export type Site = Service & { show: Show }
 /** A booking page of whichever workspace. */
 export type Found = { workspace_id: number; page: BookingPage }
 

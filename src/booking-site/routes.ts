@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { subscriberOf } from '../http/client-address.ts'
 import { List, list } from '../http/envelope.ts'
 import { ApiError, type FieldProblem, notFound } from '../http/errors.ts'
+import { operation } from '../http/operation.ts'
 import { type App, answerBadPaths } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
 import { bodyProblems } from '../http/validation.ts'
@@ -15,7 +16,7 @@ import { book } from './book.ts'
 import { readChoices } from './choose.ts'
 import { answerErrors, errorScreen, limitAddresses, wantsJson } from './errors.ts'
 import { BookingForm, formToken, parseForms, typedOf } from './form.ts'
-import { documentOf, page_headers } from './html.ts'
+import { documentOf, HtmlPage, page_headers } from './html.ts'
 import { emailForm } from './limits.ts'
 import { linkRoutes } from './link-routes.ts'
 import {
@@ -28,6 +29,7 @@ import {
   pagePath,
   placeOf,
   type Show,
+  type Site,
   slotAt,
   timeOfAddress,
 } from './place.ts'
@@ -53,12 +55,13 @@ export async function publicBooking(root: App, service: Service): Promise<void> 
       parseForms(app)
       answerErrors(app, show)
       limitAddresses(app, service.config.booking_rate_per_second, service.clock)
-      // The server's first hook has told paths that exist from those that do not.
+      // The first hook of the server has already refused other methods of paths that exist.
       app.setNotFoundHandler(() => {
         throw notFound('This page')
       })
-      pageRoutes(app, service, show)
-      linkRoutes(app, service, show)
+      const site = { ...service, show }
+      pageRoutes(app, site)
+      linkRoutes(app, site)
     },
     { prefix: '/book' },
   )
@@ -66,98 +69,154 @@ export async function publicBooking(root: App, service: Service): Promise<void> 
 
 const SlugParams = Type.Object({ slug: Type.String() })
 
-function pageRoutes(app: App, service: Service, show: Show): void {
-  const { reading, clock } = service
-  const openPage = async (slug: string): Promise<Found> => {
-    const found = isSlug(slug) ? await reading((handle) => findPublicPage(handle, slug)) : null
-    if (!found) throw notFound('This booking page')
-    return found
-  }
+/** A booking page: its free times, as a page and as JSON, and the form that books one. Paths are below /book. */
+function pageRoutes(app: App, site: Site): void {
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: '/:slug',
+      scope: 'open',
+      summary: 'Choose a free time, or fill in the form for the chosen time',
+      params: SlugParams,
+      answers: { 200: HtmlPage },
+      extension: true,
+    },
+    (request, reply) => showPage(site, request, reply),
+  )
 
-  app.get('/:slug', { schema: { params: SlugParams } }, async (request, reply) => {
-    const { slug } = request.params
-    const found = await openPage(slug)
-    const { workspace_id, page } = found
-    const asked = askedOf(request)
-    const place = placeOf(request, pagePath(slug), page.time_zone, asked.zone)
-    const now_ms = clock.now()
-    return reading(async (handle) => {
-      const start_at = timeOfAddress(asked.slot)
-      if (start_at && (await isOffered(handle, workspace_id, page, Date.parse(start_at), now_ms)))
-        return show(
-          reply,
-          detailsScreen(page, place, { token: formToken(), typed: {}, slot: slotAt(start_at, page) }),
-        )
-      const offers = offersOf(handle, found, now_ms)
-      const choices = await readChoices(offers, place.reader, asked, { now_ms, page })
-      const gone = asked.slot === undefined ? null : 'This time is no longer free. Choose another one.'
-      return show(reply, chooseScreen(page, place, choices, gone))
-    })
-  })
+  operation(
+    app,
+    {
+      method: 'POST',
+      path: '/:slug',
+      scope: 'open',
+      summary: 'Book a time',
+      params: SlugParams,
+      body: BookingForm,
+      answers: { 200: HtmlPage },
+      extension: true,
+      // A token in the form makes a repeated request safe.
+      repeatable: false,
+    },
+    (request, reply) => submitBooking(site, request, reply),
+  )
 
-  app.post('/:slug', { schema: { params: SlugParams, body: BookingForm } }, async (request, reply) => {
-    const { slug } = request.params
-    const found = await openPage(slug)
-    const { page } = found
-    const { body } = request
-    const typed = typedOf(body)
-    const form_token = formToken(body.token)
-    const place = placeOf(request, pagePath(slug), page.time_zone, typed.zone)
-    const details = { token: form_token, typed }
-    const problems = bodyProblems(body).map(oneTime)
-    if (problems.length) {
-      const chosen = !problems.some(({ field }) => field === 'slot')
-      const others = chosen ? [] : await otherSlots(service, found, null)
-      const slot = chosen ? slotAt(body.slot, page) : null
-      return show(reply, detailsScreen(page, place, { ...details, problems, slot, others }))
-    }
-    const { slot, first_name, last_name, email, phone = null, message = null } = body
-    const form = {
-      ...{ start_at: slot, minutes: lengthSeen(typed.duration), token: form_token },
-      visitor: { first_name, last_name, email: emailForm(email), phone, message },
-      address_hash: service.seal.mac(
-        'booking address',
-        `${page.id} ${subscriberOf(request.ip, request.socket.remoteAddress)}`,
-      ),
-    }
-    const outcome = await book({ ...service, request_id: request.id }, slug, form)
-    if ('token' in outcome) {
-      const query = new URLSearchParams({ zone: place.reader.zone })
-      return reply.headers(page_headers).redirect(`${linkPath(slug, outcome.token)}?${query}`, 303)
-    }
-    if (outcome.refused === 'limited') return refuseForNow(request, reply, outcome.retry_after_seconds, page)
-    const { refused } = outcome
-    if (refused === 'closed') throw notFound('This booking page')
-    // As it is now.
-    const now = await openPage(slug)
-    const refusal =
-      refused === 'changed'
-        ? { slot: slotAt(slot, now.page) }
-        : { slot: null, others: await otherSlots(service, now, slot) }
-    return show(reply, detailsScreen(now.page, place, { ...details, ...refusal, hitch: refused }))
-  })
-
-  function refuseForNow(request: FastifyRequest, reply: FastifyReply, seconds: number, page: BookingPage) {
-    const headers = { 'retry-after': String(seconds) }
-    if (wantsJson(request))
-      throw new ApiError('rate_limited', `Too many bookings. Try again in ${seconds} seconds.`, { headers })
-    return show(reply.headers(headers), limitedScreen(page, seconds))
-  }
-
-  app.get(
-    '/:slug/slots',
-    { schema: { params: SlugParams, querystring: SlotsQuery, response: { 200: List(SlotView) } } },
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: '/:slug/slots',
+      scope: 'open',
+      summary: 'List the free times of a booking page',
+      params: SlugParams,
+      query: SlotsQuery,
+      answers: { 200: List(SlotView) },
+      extension: true,
+    },
     async ({ params, query }, reply) => {
-      const { workspace_id, page } = await openPage(params.slug)
-      const now_ms = clock.now()
+      const { workspace_id, page } = await openPage(site, params.slug)
+      const now_ms = site.clock.now()
       const window = { ...rangeOf(query, now_ms), now_ms }
-      const slots = await reading((handle) => offeredSlots(handle, workspace_id, page, window))
+      const slots = await site.reading((handle) => offeredSlots(handle, workspace_id, page, window))
       reply.headers(page_headers)
       return list(slots, slots.length, { page: 1, per_page: Math.max(1, slots.length) })
     },
   )
 }
 
-// Whatever is wrong with a time, none is chosen.
-const oneTime = (problem: FieldProblem): FieldProblem =>
+async function openPage({ reading }: Site, slug: string): Promise<Found> {
+  const found = isSlug(slug) ? await reading((handle) => findPublicPage(handle, slug)) : null
+  if (!found) throw notFound('This booking page')
+  return found
+}
+
+type PageRequest = FastifyRequest<{ Params: Static<typeof SlugParams> }>
+
+async function showPage(site: Site, request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { slug } = request.params
+  const found = await openPage(site, slug)
+  const { workspace_id, page } = found
+  const asked = askedOf(request)
+  const place = placeOf(request, pagePath(slug), page.time_zone, asked.zone)
+  const now_ms = site.clock.now()
+  return site.reading(async (handle) => {
+    const start_at = timeOfAddress(asked.slot)
+    if (start_at && (await isOffered(handle, workspace_id, page, Date.parse(start_at), now_ms))) {
+      const form = { token: formToken(), typed: {}, slot: slotAt(start_at, page) }
+      return site.show(reply, detailsScreen(page, place, form))
+    }
+    const choices = await readChoices(offersOf(handle, found, now_ms), place.reader, asked, { now_ms, page })
+    const gone = asked.slot === undefined ? null : 'This time is no longer free. Choose another one.'
+    return site.show(reply, chooseScreen(page, place, choices, gone))
+  })
+}
+
+type BookingRequest = PageRequest & { body: Static<typeof BookingForm> }
+
+/** Books the time of a form, or shows the form again with the reason. */
+async function submitBooking(
+  site: Site,
+  request: BookingRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { body } = request
+  const { slug } = request.params
+  const found = await openPage(site, slug)
+  const { page } = found
+  const typed = typedOf(body)
+  const token = formToken(body.token)
+  const place = placeOf(request, pagePath(slug), page.time_zone, typed.zone)
+  const details = { token, typed }
+  const problems = bodyProblems(body).map(withoutTime)
+  if (problems.length) {
+    const chosen = !problems.some(({ field }) => field === 'slot')
+    const others = chosen ? [] : await otherSlots(site, found, null)
+    const slot = chosen ? slotAt(body.slot, page) : null
+    return site.show(reply, detailsScreen(page, place, { ...details, problems, slot, others }))
+  }
+  const outcome = await book({ ...site, request_id: request.id }, slug, bookingOf(site, request, page, token))
+  if ('token' in outcome) {
+    const query = new URLSearchParams({ zone: place.reader.zone })
+    return reply.headers(page_headers).redirect(`${linkPath(slug, outcome.token)}?${query}`, 303)
+  }
+  const { refused } = outcome
+  if (refused === 'limited') return refuseForNow(site, request, reply, outcome.retry_after_seconds, page)
+  if (refused === 'closed') throw notFound('This booking page')
+  // The page may have changed since it was read above.
+  const now = await openPage(site, slug)
+  const refusal =
+    refused === 'changed'
+      ? { slot: slotAt(body.slot, now.page) }
+      : { slot: null, others: await otherSlots(site, now, body.slot) }
+  return site.show(reply, detailsScreen(now.page, place, { ...details, ...refusal, hitch: refused }))
+}
+
+/** The booking that a valid form asks for. */
+function bookingOf({ seal }: Site, { body, ip, socket }: BookingRequest, { id }: BookingPage, token: string) {
+  const { slot, first_name, last_name, email, phone = null, message = null, duration } = body
+  return {
+    start_at: slot,
+    minutes: lengthSeen(duration),
+    token,
+    visitor: { first_name, last_name, email: emailForm(email), phone, message },
+    address_hash: seal.mac('booking address', `${id} ${subscriberOf(ip, socket.remoteAddress)}`),
+  }
+}
+
+function refuseForNow(
+  { show }: Site,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  seconds: number,
+  page: BookingPage,
+): FastifyReply {
+  const headers = { 'retry-after': String(seconds) }
+  if (wantsJson(request))
+    throw new ApiError('rate_limited', `Too many bookings. Try again in ${seconds} seconds.`, { headers })
+  return show(reply.headers(headers), limitedScreen(page, seconds))
+}
+
+// A visitor with an invalid time must choose one, whatever is wrong with it.
+const withoutTime = (problem: FieldProblem): FieldProblem =>
   problem.field === 'slot' ? { ...problem, code: 'required' } : problem

@@ -35,6 +35,8 @@ export type Operation = {
   signs_in?: boolean
   /** Answers until the client goes away: metrics leave out how long it takes. */
   endless?: boolean
+  /** Its path holds a secret: the log of requests leaves it out. */
+  unlogged?: boolean
   /** Runs before the body is read. */
   onRequest?: onRequestHookHandler
 }
@@ -59,7 +61,7 @@ export function operation<O extends Operation>(
   declared: O,
   handler: (request: FastifyRequest<Sent<O>>, reply: FastifyReply) => Answer<O> | Promise<Answer<O>>,
 ): void {
-  const { method, path, scope, people_only, onRequest } = declared
+  const { method, path, scope, people_only, unlogged, onRequest } = declared
   const { summary, description, params, query, body, answers } = declared
   app.route({
     method: [method].flat(),
@@ -73,6 +75,7 @@ export function operation<O extends Operation>(
       ...(body && { body }),
       response: answers,
     },
+    ...(unlogged && { logLevel: 'warn' }),
     ...(onRequest && { onRequest }),
     handler: handler as never,
   })
