@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
+import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
-import { single } from './envelope.ts'
+import { Single, single } from './envelope.ts'
 import { unavailable } from './errors.ts'
 import type { Metrics } from './metrics.ts'
+import { operation } from './operation.ts'
 import type { App } from './server.ts'
 
 export type Phase = 'starting' | 'ready' | 'stopping'
@@ -11,26 +13,67 @@ type Deps = { db: Db; phase: () => Phase; metrics: Metrics }
 
 const open_paths = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** Liveness, readiness and metrics: no key, the first two in the envelope. Everything else is 503 while stopping. */
+const State = Single(Type.Object({ status: Type.String() }))
+const MetricsText = {
+  description: 'In the text format of Prometheus.',
+  content: { 'text/plain': { schema: { type: 'string' } } },
+}
+
+/** Liveness, readiness and metrics, without a key. Every other path answers 503 while the service starts or stops. */
 export function healthRoutes(app: App, { db, phase, metrics }: Deps): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (phase() === 'ready' || open_paths.has(request.routeOptions.url ?? '')) return done()
     reply.header('connection', 'close')
     done(unavailable(`The service is ${phase()}.`, 1))
   })
-  const hidden = { schema: { hide: true } }
-  app.get('/healthz', hidden, async () => single({ status: 'ok' }))
-  app.get('/readyz', hidden, async () => {
-    if (phase() !== 'ready') throw unavailable(`The service is ${phase()}.`, 1)
-    try {
-      await sql`SELECT 1`.execute(db)
-    } catch {
-      throw unavailable('The database does not answer.')
-    }
-    return single({ status: 'ready' })
-  })
-  app.get('/metrics', hidden, async (_request, reply) => {
-    reply.type(metrics.content_type)
-    return metrics.text()
-  })
+
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: '/healthz',
+      scope: 'open',
+      summary: 'Check that the process runs',
+      answers: { 200: State },
+      extension: true,
+    },
+    async () => single({ status: 'ok' }),
+  )
+
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: '/readyz',
+      scope: 'open',
+      summary: 'Check that the service is ready and the database answers',
+      answers: { 200: State },
+      extension: true,
+    },
+    async () => {
+      if (phase() !== 'ready') throw unavailable(`The service is ${phase()}.`, 1)
+      try {
+        await sql`SELECT 1`.execute(db)
+      } catch {
+        throw unavailable('The database does not answer.')
+      }
+      return single({ status: 'ready' })
+    },
+  )
+
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: '/metrics',
+      scope: 'open',
+      summary: 'Read the metrics',
+      answers: { 200: MetricsText },
+      extension: true,
+    },
+    async (_request, reply) => {
+      reply.type(metrics.content_type)
+      return metrics.text()
+    },
+  )
 }
