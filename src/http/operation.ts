@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { Static, TSchema } from 'typebox'
 import type { App } from './server.ts'
 
-/** An endpoint as it is declared: the service registers and checks it, and the OpenAPI document describes it, from this. */
+/** The declaration of an endpoint. The service registers and checks the endpoint by it, and the document describes it. */
 export type Operation = {
   /** A PUT is a PATCH too: the fields that are absent stay as they are. */
   method: 'GET' | 'POST' | 'DELETE' | readonly ['PUT', 'PATCH']
@@ -21,7 +21,7 @@ export type Operation = {
   answers: Record<number, TSchema>
   /** Goes beyond the base interface. */
   extension?: boolean
-  /** A POST that takes an Idempotency-Key. Not one whose body holds a password: nothing of that may be stored. */
+  /** A POST that takes an Idempotency-Key. False where the body holds a password: not even its hash may be stored. */
   repeatable?: boolean
   /** Obeys If-Match: 412 if the record has changed. */
   guarded?: boolean

@@ -5,8 +5,8 @@ import { Single, single } from '../envelope.ts'
 import { type Operation, operation } from '../operation.ts'
 import type { App } from '../server.ts'
 
-// The browser itself refuses whatever does not come from this server: the page is whole without a network, and nothing
-// that it shows (or that somebody stores here) can call elsewhere. Scalar writes style attributes, hence unsafe-inline.
+// The browser refuses every other server: the page works offline, and no stored text can make it call elsewhere. Scalar
+// writes style attributes, so styles need unsafe-inline.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,7 +36,7 @@ const page = `<!doctype html>
 </html>
 `
 
-// Everything of Scalar that belongs to its makers' services is off: fonts, telemetry, proxy, agent, their client.
+// Scalar's own services are off: fonts, telemetry, proxy, agent, client.
 const start = `Scalar.createApiReference('#docs', ${JSON.stringify({
   url: '/api/v1/openapi.json',
   withDefaultFonts: false,
@@ -51,7 +51,7 @@ const start = `Scalar.createApiReference('#docs', ${JSON.stringify({
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 })})\n`
 
-// Bytes that all answers share: however many clients read them slowly, they are in memory once.
+// All answers share these bytes, so that many slow clients do not need memory for many copies.
 type File = { type: string; bytes: Buffer; etag: string }
 const file = (type: string, text: string): File => ({
   type,
@@ -70,10 +70,10 @@ const Index = Type.Object(
   { title: 'Index' },
 )
 
-/** The document, as far as the index reads it. */
+/** The parts of the document that the index reads. */
 type Described = { paths?: Record<string, unknown>; tags?: { name: string; description?: string }[] }
 
-/** GET /api/v1: where everything is. It needs no key, since it says no more than the documentation. */
+/** GET /api/v1: the paths of all resources. It needs no key: the documentation is public too. */
 export function apiIndex(app: App): void {
   let index: Static<typeof Index> | undefined
   const read = async () => {
@@ -100,7 +100,7 @@ function indexOf({ paths = {}, tags = [] }: Described): Static<typeof Index> {
   return { resources, documentation: '/docs/', openapi: '/api/v1/openapi.json' }
 }
 
-/** The API document, and the page that shows it (offline, nothing but this server is asked). */
+/** The API document, and the page that shows it. The page works offline. */
 export async function docsPage(app: App): Promise<void> {
   const hidden = { schema: { hide: true } }
   let document: Buffer | undefined
@@ -141,8 +141,8 @@ function sendFile(reply: FastifyReply, { type, bytes, etag }: File, known: strin
   return reply.type(`${type}; charset=utf-8`).send(bytes)
 }
 
-// Megabytes of script, read when somebody first looks at the page: a start must not pay for it. The package gives its
-// script only as a route of its plugin, and no plugin can join a server that runs: a small one beside it answers.
+// The script has megabytes, so the first request for it reads it, not the start. The package offers it only as a route of a
+// plugin, and a running server cannot register plugins: a second server, which listens nowhere, does.
 async function readScalar(): Promise<File> {
   const [{ default: Fastify }, { default: reference }] = await Promise.all([
     import('fastify'),

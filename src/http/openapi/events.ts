@@ -23,7 +23,7 @@ const headers = [
   header('webhook-signature', 'Standard Webhooks: `v1,` signatures, separated by blanks.'),
 ]
 
-/** An event of the catalogue as an entry of the document's `webhooks`: the request that a registered address gets. */
+/** An event of the catalogue as an entry in `webhooks` of the document: the request that a webhook receives. */
 export function describeEvent({ name, summary, data, example }: EventDefinition) {
   const properties: Record<string, unknown> = {
     id: { type: 'string', description: 'Of the event.' },

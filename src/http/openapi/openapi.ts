@@ -53,7 +53,7 @@ const tagsOf = (resources: readonly Resource[]) => [
   ...Object.entries(other_tags).map(([name, description]) => ({ name, description })),
 ]
 
-/** Collects the routes that follow into the OpenAPI 3.1 document, which app.swagger() returns. */
+/** Describes all routes that are registered later in the OpenAPI 3.1 document, which app.swagger() returns. */
 export async function describeApi(app: App, resources: readonly Resource[], version: string): Promise<void> {
   const declared = new Map<string, Operation>()
   await app.register(swagger, {
@@ -101,7 +101,7 @@ const webhooksOf = (resources: readonly Resource[]) =>
 
 type Schema = Record<string, unknown> & { hide?: boolean }
 
-// Only the API itself is described: health, metrics and this document's own page are not part of it.
+// Only routes of the API are described. Health, metrics and the page of this document are left out.
 function describeRoute(
   schema: Schema | undefined,
   route: UndeclaredRoute,
@@ -115,7 +115,7 @@ function describeRoute(
   return { ...described, ...marksOf(operation) }
 }
 
-// As the document writes it: get /api/v1/contacts/{id}.
+// As in the document: get /api/v1/contacts/{id}.
 const nameOf = (method: string, path: string) =>
   `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`
 
@@ -126,7 +126,7 @@ type Document = {
 
 const method_order = ['get', 'post', 'put', 'patch', 'delete']
 
-// What every operation shares is added when all routes are known; reading comes first, whatever was registered first.
+// Adds the parts that operations share. Sorts the methods of a path: the order of registration does not matter.
 function finishDocument(document: Document, declared: Map<string, Operation>): Document {
   for (const [path, operations] of Object.entries(document.paths))
     document.paths[path] = Object.fromEntries(

@@ -6,7 +6,7 @@ type Parameter =
   | { name: string; in: string; required?: boolean; schema?: { default?: unknown } }
   | { $ref: string }
 
-/** An operation of the document, as far as this file reads it. */
+/** An operation of the document, with the fields that this file reads. */
 export type Described = {
   operationId: string
   summary?: string
@@ -17,13 +17,13 @@ export type Described = {
   'x-badges'?: { name: string }[]
 }
 
-/** `get /api/v1/contacts/:id/notes` becomes get_contacts_id_notes: stable names for generated clients. */
+/** `get /api/v1/contacts/:id/notes` becomes get_contacts_id_notes. Generated clients use these names: keep them stable. */
 const operationId = (method: string, path: string): string =>
   [method.toLowerCase(), ...(path === '/api/v1' ? ['index'] : path.split('/').slice(3))]
     .join('_')
     .replaceAll(/[:-]/g, (sign) => (sign === '-' ? '_' : ''))
 
-/** The name, the tag and the marks of an operation; its summary and its schemas are those of the route. */
+/** The name, the tag and the marks of an operation. The route has its summary and its schemas. */
 export function marksOf({ method, path, extension, ...access }: Operation): object {
   return {
     tags: [path.split('/')[3] ?? 'index'],
@@ -33,14 +33,14 @@ export function marksOf({ method, path, extension, ...access }: Operation): obje
   }
 }
 
-// Most operations are as the document says for all: for keys and sessions with the scope.
+// The document allows keys and sessions for all operations. Only exceptions are written.
 function securityOf({ scope, people_only }: Pick<Operation, 'scope' | 'people_only'>): object {
   if (scope === 'open') return { security: [] }
   if (scope === any_session) return { security: [{ session: [] }] }
   return { ...(people_only && { security: [{ session: [] }] }), 'x-scope': scope }
 }
 
-// Who may call it, in words; nothing of what is true of most operations.
+// The callers of an operation in words, without the rules that hold for most operations.
 function callersOf({ scope, people_only }: Operation): string[] {
   if (scope === 'open') return ['Open to all.']
   if (scope === any_session) return ['For people who are signed in, whatever their role.']
@@ -49,7 +49,7 @@ function callersOf({ scope, people_only }: Operation): string[] {
 
 const successes: Record<string, string> = { 200: 'Success.', 201: 'Created. `Location` is its address.' }
 
-/** Adds what the declaration says of an operation: its callers, the headers that it obeys, its errors. */
+/** Adds the callers, the headers and the errors of an operation, by its declaration. */
 export function completeOperation(method: string, given: Described, declared: Operation): Described {
   const described = method === 'patch' ? asPatch(given, declared) : given
   const { scope, query, body, conflict, guarded, repeatable } = declared
@@ -83,14 +83,14 @@ export function completeOperation(method: string, given: Described, declared: Op
   for (const [code, met] of errors)
     if (met) completed.responses[statuses[code]] = { $ref: `#/components/responses/${code}` }
   if (declared.conditional) completed.responses[304] = { $ref: '#/components/responses/not_modified' }
-  // The route's own words about an answer win.
+  // A description in the declaration replaces the default.
   for (const [status, response] of Object.entries(described.responses))
     completed.responses[status] =
       response.description === 'Default Response' ? { ...response, description: successes[status] } : response
   return completed as Described
 }
 
-// One route serves PUT and PATCH, so both got the description of PUT; the base interface has PUT only.
+// One declaration serves PUT and PATCH. The base interface has PUT only.
 const asPatch = (described: Described, { path, summary }: Operation): Described => ({
   ...described,
   operationId: operationId('patch', path),
@@ -111,6 +111,6 @@ function sharedParameters({ query, repeatable, guarded, conditional, resumable }
   )
 }
 
-// The schemas of queries list what has a default as always there: true for the handler, not for who asks.
+// A parameter with a default is required in the schema, because the handler always finds it. Callers may leave it out.
 const optionalWithDefault = (parameter: Parameter): Parameter =>
   'in' in parameter && parameter.schema?.default !== undefined ? { ...parameter, required: false } : parameter

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ErrorCode, statuses, too_large } from '../errors.ts'
 
-// What the operations of the document refer to by name, so that it is written once.
+// The parts that operations of the document share, by name.
 
 const FieldProblem = {
   type: 'object',
@@ -16,7 +16,7 @@ const FieldProblem = {
   },
 }
 
-/** The body of every answer that is an error. */
+/** The body of every error. */
 export const ErrorSchema = {
   type: 'object',
   required: ['success', 'error'],
@@ -93,7 +93,7 @@ const exampleOf = (code: string, message: string) => ({
   },
 })
 
-/** The answers that are errors, by their code, and 304. */
+/** The errors, by their code, and 304. */
 export const responses: Record<string, object> = {
   ...Object.fromEntries(
     Object.entries(answers).map(([code, [description, message, headers]]) => [
@@ -120,7 +120,7 @@ const header = (name: string, description: string, schema: object = {}) => ({
   schema: { type: 'string', ...schema },
 })
 
-/** Headers that several operations understand. */
+/** The parameters that several operations share. */
 export const parameters: Record<string, object> = {
   idempotency_key: header(
     'Idempotency-Key',
@@ -141,14 +141,14 @@ export const parameters: Record<string, object> = {
   if_none_match: header('If-None-Match', 'The `ETag` that is known: 304 when the record is still the same.'),
 }
 
-// Names of our own for formats, in the words that other programs know.
+// The validator has formats of its own. Other programs know these names.
 const formats: Record<string, string> = { day: 'date', email_address: 'email' }
 
 type Json = Record<string, unknown>
 
 /**
- * Moves every object schema that has a title into the components, under that name, and refers to it: generated clients
- * get one type for each. Throws when two different schemas have one title.
+ * Moves every object schema with a title into the components and refers to it by this name, so that a generated client has
+ * one type for it. Throws if two different schemas have the same title.
  */
 export function shareSchemas<D extends { components: { schemas: Json } }>(document: D): D {
   const shared: Json = {}
@@ -158,7 +158,7 @@ export function shareSchemas<D extends { components: { schemas: Json } }>(docume
     if (typeof node !== 'object' || node === null) return node
     const copy: Json = {}
     for (const [name, value] of Object.entries(node)) {
-      // Examples are data, whatever they look like.
+      // Examples are data, even if they look like schemas.
       copy[name] = name === 'example' || name === 'examples' || name === 'default' ? value : share(value)
     }
     if (typeof copy.format === 'string') copy.format = formats[copy.format] ?? copy.format
