@@ -1,0 +1,186 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { change } from '../src/across/timeline/sources.ts'
+import { scopes } from '../src/app.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { defineEvent } from '../src/events/define.ts'
+import { Text } from '../src/http/fields.ts'
+import { createReadRights } from '../src/http/scopes.ts'
+import { not_copied, tablesOf } from '../src/move/tables.ts'
+import { stage_changes } from '../src/resources/deals/timeline.ts'
+import { storedColumns } from '../src/resources/derived.ts'
+import { resources } from '../src/resources/index.ts'
+import { type Column, defineResource, type Resource } from '../src/resources/resource.ts'
+import { openScratch } from './engine.ts'
+import { scratchFolder } from './process.ts'
+
+// What the compiler cannot see of a description. Each check is shown a wrong one, too.
+
+type Table = { name: string; columns: readonly string[] }
+
+// Tables that have a workspace and belong to no resource: an erasure cleans them, or they hold nothing of a record.
+const cleaned_by_erasure = [
+  ...['audit_log', 'events', 'field_values', 'idempotency_keys', 'record_counts', 'webhook_attempts'],
+]
+const without_records = [
+  ...['api_keys', 'booking_visits', 'invitations', 'memberships', 'record_blocks', 'saved_views', 'sessions'],
+  ...['webhook_deliveries', 'webhook_queue', 'webhook_removals', 'webhook_resends', 'webhook_subscriptions'],
+  'webhooks',
+]
+
+const numeric = ['integer', 'number', 'boolean', 'null']
+/** Whether a field may hold a text, such as one of its tags. */
+function isText({ shown, embeds }: Column): boolean {
+  const { type } = shown as { type?: string | string[] }
+  return !embeds && ![type].flat().every((one) => one !== undefined && numeric.includes(one))
+}
+
+const repeated = (values: readonly unknown[]) =>
+  values.filter((value, index) => value !== undefined && values.indexOf(value) < index)
+
+function problemsOf(all: readonly Resource[]): string[] {
+  const prefixesOf = ({ events = [] }: Resource) => [...new Set(events.map(({ name }) => name.split('.')[0]))]
+  const ranks = [...all.map(({ timeline }) => timeline?.rank), change.rank, stage_changes.rank]
+  return [
+    ...repeated(all.map(({ table }) => table)).map((table) => `${table} is described twice`),
+    ...repeated(all.flatMap(prefixesOf)).map((prefix) => `two resources have events ${prefix}.*`),
+    ...repeated(ranks).map((rank) => `two types of entries have the rank ${rank}`),
+    ...all.flatMap((resource) => {
+      const { table, scope, title, columns, events } = resource
+      const problem = (is_wrong: boolean, text: string) => (is_wrong ? [`${table} ${text}`] : [])
+      return [
+        ...problem(!events, 'does not say whether it has events'),
+        ...problem(prefixesOf(resource).length > 1, 'has events of two prefixes'),
+        ...problem(!/^[a-z_]+$/.test(scope), 'lacks a scope'),
+        ...problem(!title.fields.length, 'lacks a name in the trash'),
+        ...title.fields.flatMap((field) =>
+          problem(!(field in storedColumns(resource)), `has no column ${field} for its name in the trash`),
+        ),
+        ...Object.entries(columns).flatMap(([name, column]) =>
+          problem(
+            isText(column) && column.personal === undefined,
+            `does not say whether ${name} is personal`,
+          ),
+        ),
+      ]
+    }),
+  ]
+}
+
+function tableProblems(all: readonly Resource[], tables: readonly Table[]): string[] {
+  const owned = all.flatMap(({ table, owns }) => [table, ...Object.keys(owns)])
+  const moved = [...tablesOf(all).map(({ name }) => name), ...not_copied]
+  const erased = [...owned, ...cleaned_by_erasure, ...without_records]
+  return tables
+    .filter(({ columns }) => columns.includes('workspace_id'))
+    .flatMap(({ name, columns }) => {
+      const resource = all.find(({ table }) => table === name)
+      return [
+        ...(moved.includes(name) ? [] : [`a move does not know ${name}`]),
+        ...(erased.includes(name) ? [] : [`nobody has said what an erasure does about ${name}`]),
+        ...(resource ? unknownColumns(resource, columns) : []),
+      ]
+    })
+}
+
+function unknownColumns(resource: Resource, columns: readonly string[]): string[] {
+  const { table, hidden, sort_name } = resource
+  const usual = ['id', 'workspace_id', 'created_at', 'updated_at', 'deleted_at']
+  const known = [...usual, ...Object.keys(storedColumns(resource)), ...Object.keys(hidden)]
+  if (sort_name.length) known.push('sort_name')
+  return columns
+    .filter((column) => !known.includes(column))
+    .map((column) => `${table} does not describe its column ${column}`)
+}
+
+async function tablesOfDatabase(t: TestContext): Promise<Table[]> {
+  const database = await openScratch(scratchFolder(t))
+  t.after(() => database.close())
+  await migrate(database)
+  const tables = await database.db.introspection.getTables()
+  return tables.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }))
+}
+
+// A table that only these tests know.
+const products = defineResource({
+  table: 'products' as 'deals',
+  noun: 'product',
+  columns: { name: { shown: Text(255), personal: true } },
+  title: { fields: ['name'] },
+  events: [],
+})
+const productColumns = ['id', 'workspace_id', 'name', 'created_at', 'updated_at', 'deleted_at']
+const made = (name: string) =>
+  defineEvent(name, 'An event.', products.columns.name.shown as never, {} as never)
+
+test('every resource says what the others are made from', () => {
+  assert.deepEqual(problemsOf(resources), [])
+  assert.deepEqual(problemsOf([...resources, products]), [])
+})
+
+test('a resource has events of one prefix of its own, or says that it has none', () => {
+  const silent = { ...products, events: undefined as never }
+  assert.deepEqual(problemsOf([silent]), ['products does not say whether it has events'])
+  const mixed = { ...products, events: [made('product.created'), made('item.deleted')] }
+  assert.deepEqual(problemsOf([mixed]), ['products has events of two prefixes'])
+  const taken = { ...products, events: [made('deal.created')] }
+  assert.deepEqual(problemsOf([...resources, taken]), ['two resources have events deal.*'])
+})
+
+test('a resource has a scope, which keys can have and which shows its records', () => {
+  for (const scope of ['', 'Products', 'products:read'])
+    assert.deepEqual(problemsOf([{ ...products, scope }]), ['products lacks a scope'])
+  for (const { scope } of resources)
+    for (const access of ['read', 'write']) assert.ok(scopes.includes(`${scope}:${access}`), scope)
+  const { mayRead } = createReadRights([...resources, products])
+  assert.ok(mayRead(['products:read'], 'products'))
+  assert.ok(!mayRead(scopes, 'products'))
+})
+
+test('a resource has a name in the trash, of fields that are stored', () => {
+  assert.deepEqual(problemsOf([{ ...products, title: { fields: [] } }]), [
+    'products lacks a name in the trash',
+  ])
+  assert.deepEqual(problemsOf([{ ...products, title: { fields: ['label'] } }]), [
+    'products has no column label for its name in the trash',
+  ])
+})
+
+test('every text says whether it is personal', () => {
+  for (const shown of [
+    Text(255),
+    { type: ['string', 'null'] },
+    { type: 'array' },
+    { type: ['object', 'null'] },
+    {},
+  ])
+    assert.deepEqual(problemsOf([{ ...products, columns: { ...products.columns, label: { shown } } }]), [
+      'products does not say whether label is personal',
+    ])
+  const columns = { ...products.columns, seats: { shown: { type: ['integer', 'null'] } } }
+  assert.deepEqual(problemsOf([{ ...products, columns }]), [])
+})
+
+test('no two types of entries of timelines have one rank', () => {
+  for (const rank of [change.rank, 4, stage_changes.rank]) {
+    const product = { ...products, timeline: { type: 'product', rank } }
+    assert.deepEqual(problemsOf([...resources, product]), [`two types of entries have the rank ${rank}`])
+  }
+})
+
+test('every table with a workspace is known to moves and erasures, and every column of a record is described', async (t) => {
+  const tables = await tablesOfDatabase(t)
+  assert.ok(tables.length > 25)
+  assert.deepEqual(tableProblems(resources, tables), [])
+
+  const table = { name: 'products', columns: productColumns }
+  assert.deepEqual(tableProblems(resources, [...tables, table]), [
+    'a move does not know products',
+    'nobody has said what an erasure does about products',
+  ])
+  const all = [...resources, products]
+  assert.deepEqual(tableProblems(all, [...tables, table]), [])
+  const wider = { ...table, columns: [...productColumns, 'comment'] }
+  assert.deepEqual(tableProblems(all, [...tables, wider]), ['products does not describe its column comment'])
+})
