@@ -2,14 +2,10 @@ import { BlockList, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { insertKey } from './access/keys/keys.ts'
-import { cleaning as cleaningOfPeople, startCleaning } from './access/people/cleaning.ts'
 import { makeSetupToken } from './access/people/setup.ts'
 import { firstWorkspace } from './access/workspaces.ts'
-import { cleaning as cleaningOfAuditLog, startLogCleaning } from './across/audit/retention.ts'
-import { emptying, startEmptying } from './across/trash/retention.ts'
 import { buildApp } from './app.ts'
-import { startUpkeep, upkeep } from './booking-site/upkeep.ts'
-import type { Clock, Timing } from './clock.ts'
+import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { type Db, transaction } from './db/db.ts'
 import { watchDurability } from './db/durability.ts'
@@ -24,13 +20,12 @@ import type { Phase } from './http/health.ts'
 import type { Peers } from './http/metrics.ts'
 import type { App } from './http/server.ts'
 import { openSharedLimiter } from './http/shared-rate-limit.ts'
-import { resources } from './resources/index.ts'
+import { jobs } from './jobs/jobs.ts'
+import { startJobs, type Timing } from './jobs/run.ts'
 import { version } from './version.ts'
-import { startBacklog } from './webhooks/delivery/backlog.ts'
 import { createSender } from './webhooks/delivery/deliver.ts'
 import { createDispatcher } from './webhooks/delivery/dispatcher.ts'
 import { reclaimAll } from './webhooks/delivery/queue.ts'
-import { cleaning as cleaningOfLogs, startRetention } from './webhooks/log/retention.ts'
 import { parseNetworks, type TargetPolicy } from './webhooks/registration/target.ts'
 
 export type Running = {
@@ -52,7 +47,7 @@ export type Role = (typeof roles)[number]
 type Options = {
   /** In place of the database's clock. */
   clock?: GivenClock
-  /** When what is old is looked for, in place of each job's own timing. */
+  /** In place of the timing of the jobs that wait, or that run, while removal is held. */
   removal?: Timing
   roles?: readonly Role[]
   /**
@@ -76,7 +71,8 @@ export async function startServer(
   { clock: given, removal, roles: mine = roles, folder = 'own', peers, web_folder = null }: Options = {},
 ): Promise<Running> {
   const logger = pino({ level: config.log_level })
-  const onError = (error: unknown) => logger.error({ err: error }, 'a task of the service failed')
+  const onError = (error: unknown, job?: string) =>
+    logger.error({ err: error, job }, 'a task of the service failed')
   // What has been opened is closed in the opposite order, after a stop as after a start that failed.
   const closing: (() => unknown)[] = []
   // A SQLite folder is served by one process, or by one and those that it started. PostgreSQL serves any number.
@@ -93,10 +89,8 @@ export async function startServer(
     closing.push(() => database.close())
     await patiently(() => migrate(database), onWait)
     const { db } = database
-    const durability = await patiently(() => watchDurability(database, logger, onError), onWait)
-    closing.push(() => durability.stop())
+    const durability = await patiently(() => watchDurability(database, logger), onWait)
     const clock = await patiently(() => keepServiceClock(database, { given, logger }), onWait)
-    closing.push(() => clock.stop())
     const seal = createSeal(readSecretKey(config.secret_key, config.data_dir))
     const weak = await patiently(() => checkSeal(db, seal, config.secret_key), onWait)
     if (weak) logger.error(weak)
@@ -142,21 +136,11 @@ export async function startServer(
     const offers = mine.includes('api') && folder !== 'shared'
     const token = offers ? await patiently(() => transaction(db, makeSetupToken), onWait) : null
     const setup_url = token && `${config.public_url ?? url}/setup#${token}`
-    if (mine.includes('dispatcher')) {
-      // What is removed for good is gone: never by a clock that may be wrong.
-      const when = clock.mayRemove
-      const { delivery_log_days, trash_days } = config
-      const trash = { db, clock, seal, resources, trash_days, held: () => clock.removal().held }
-      closing.push(
-        startRetention(db, clock, delivery_log_days, onError, { ...cleaningOfLogs, ...removal, when }),
-      )
-      closing.push(startLogCleaning(db, clock, config, onError, { ...cleaningOfAuditLog, ...removal, when }))
-      closing.push(startCleaning(db, clock, onError, { ...cleaningOfPeople, ...removal, when }))
-      closing.push(startUpkeep(db, clock, onError, { ...upkeep, ...removal, when }))
-      closing.push(startEmptying(trash, onError, { ...emptying, ...removal, when }))
-      closing.push(startBacklog(database, clock, onError))
-      dispatcher.start()
-    }
+    const work = jobs({ db, clock, durability, seal, config })
+      .filter(({ role }) => !role || mine.includes(role))
+      .map((job) => (job.held ? { ...job, ...removal } : job))
+    closing.push(startJobs(work, { clock, onCommit: database.onCommit, onError }))
+    if (mine.includes('dispatcher')) dispatcher.start()
     phase = 'ready'
 
     async function stopNow() {

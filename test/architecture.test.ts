@@ -144,6 +144,14 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'typebox|fastify|kysely|node:crypto',
   },
 
+  // What runs by the clock: one list, and how each entry of it is run.
+  { files: 'jobs/run', may: 'db/(db|news|service-clock)', packages: '' },
+  {
+    files: 'jobs/jobs',
+    may: 'jobs/run|access/people/cleaning|across/(audit|trash)/retention|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
+    packages: '',
+  },
+
   // The web app is files here: built from web/, sent as they are. What it does, it does by the API.
   { files: 'web/build', may: '', packages: 'node:(child_process|crypto|events|fs|path|url)' },
   { files: 'web/routes', may: 'http/(errors|server)', packages: '@fastify/static|node:(crypto|fs|path)' },

@@ -96,7 +96,7 @@ test('a start 40 days ahead removes nothing, and a day of life later it does', a
 /** What `rapport clock confirm` does, beside the running service. */
 async function confirm(data_dir: string, given: Clock) {
   const database = await openScratch(data_dir)
-  await (await keepServiceClock(database, { given, every_ms: null })).confirm()
+  await (await keepServiceClock(database, { given })).confirm()
   await database.close()
 }
 

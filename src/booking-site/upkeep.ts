@@ -1,4 +1,4 @@
-import { type Clock, isoTime, repeat, type Timing } from '../clock.ts'
+import { type Clock, isoTime } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { contextOf, service } from '../events/context.ts'
@@ -8,8 +8,6 @@ import { answer_hours, lapsesAt } from '../resources/appointments/requests.ts'
 import { lapsedRequests } from '../resources/booking-pages/queries.ts'
 import { forgetAddresses } from './limits.ts'
 
-/** When it is done: after the start, and from then on. */
-export const upkeep: Timing = { first_ms: 10_000, every_ms: 60_000 }
 const batch = 100
 
 /** Declines requests that nobody has answered in time, and forgets the addresses that booked a day ago. */
@@ -45,11 +43,3 @@ async function lapse(tx: Db, clock: Clock, workspace_id: number, id: number): Pr
   if (before?.status !== 'requested' || lapsesAt(before) > context.now_ms) return
   await declineRequest(tx, context, before, 'Nobody answered in time.')
 }
-
-/** Does it soon and every minute; returns the function that stops it. */
-export const startUpkeep = (
-  db: Db,
-  clock: Clock,
-  onError: (error: unknown) => void,
-  timing: Timing = upkeep,
-) => repeat((stopping) => keepUpBookings(db, clock, stopping), timing, onError)

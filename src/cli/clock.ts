@@ -38,4 +38,4 @@ export const confirm: Command = {
 }
 
 const withClock = <T>(config: Config, work: (clock: ServiceClock) => Promise<T>): Promise<T> =>
-  withDatabase(config, async (database) => work(await keepServiceClock(database, { every_ms: null })))
+  withDatabase(config, async (database) => work(await keepServiceClock(database)))

@@ -1,22 +1,17 @@
 import { sql } from 'kysely'
-import { repeat } from '../clock.ts'
 import { type Database, transaction } from './db.ts'
-
-/** When the settings are looked at again: an administrator may change them under a running service. */
-const look_again = { first_ms: 3600 * 1000, every_ms: 3600 * 1000 }
 
 export type Durability = {
   /** Whether a power cut leaves everything that was acknowledged, as far as the database's settings tell. */
   isDurable(): boolean
-  stop(): Promise<void>
+  /** Reads the settings again: an administrator may change them under a running service. */
+  look(): Promise<void>
 }
 
-/** Looks at the settings by which an acknowledged write survives a power cut, now and every hour, and logs what is wrong. */
+/** Reads the settings by which an acknowledged write survives a power cut, and logs what is wrong. */
 export async function watchDurability(
   database: Pick<Database, 'db' | 'engine'>,
   logger: { error(text: string): void },
-  onError: (error: unknown) => void,
-  timing = look_again,
 ): Promise<Durability> {
   let problems: string[] = []
   async function look() {
@@ -24,8 +19,7 @@ export async function watchDurability(
     for (const problem of problems) logger.error(problem)
   }
   await look()
-  const stop = repeat(look, timing, onError)
-  return { isDurable: () => problems.length === 0, stop }
+  return { isDurable: () => problems.length === 0, look }
 }
 
 /** What may lose acknowledged writes at a power cut, and what to do; read from the connections that serve. */

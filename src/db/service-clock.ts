@@ -17,18 +17,16 @@ export type ServiceClock = Clock & {
   confirm(): Promise<void>
   /** Why removal waits and until when, as people read it; null when it does not. */
   waiting(): { reason: string; until: string } | null
-  stop(): void
+  /** Finds out whether somebody has set the clock, and renews the sign of life. */
+  look(): Promise<void>
 }
 
 type Options = {
   given?: GivenClock | undefined
   logger?: { error(details: object, text: string): void } | undefined
-  /** How often the clock is looked at; null: only when asked. */
-  every_ms?: number | null
 }
 
-/** How often a process looks at the clock, and the sign of life is renewed. */
-const look_every_ms = 10_000
+// Below the period of the looks.
 const renew_after_ms = 8000
 const remind_every_ms = 3600 * 1000
 // A reading of the server's clock that took longer says too little about when it was made.
@@ -36,11 +34,10 @@ const longest_reading_ms = 250
 const most_tries = 5
 
 /**
- * Service time, kept in the database (see clock-sign.ts). Reads the sign of life and renews it every ten seconds, and by
- * each look finds out whether somebody has set the clock.
+ * Service time, kept in the database (see clock-sign.ts). A service looks at the clock every 10 s (jobs/jobs.ts).
  */
 export async function keepServiceClock(database: Database, options: Options = {}): Promise<ServiceClock> {
-  const { given, logger, every_ms = look_every_ms } = options
+  const { given, logger } = options
   const { db } = database
   const wall = given ?? database.clock
   const boot = given ? (given.boot ?? 'given') : bootId()
@@ -111,9 +108,6 @@ export async function keepServiceClock(database: Database, options: Options = {}
   }
 
   await look()
-  // While the database is away, service time goes on by itself.
-  const timer =
-    every_ms === null ? undefined : setInterval(() => void look().catch(() => {}), every_ms).unref()
   return {
     now: wall.now,
     elapsed,
@@ -128,7 +122,7 @@ export async function keepServiceClock(database: Database, options: Options = {}
       await renew(true)
     },
     waiting,
-    stop: () => clearInterval(timer),
+    look,
   }
 }
 

@@ -1,12 +1,10 @@
-import { type Clock, isoTime, repeat, type Timing } from '../../clock.ts'
+import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { service } from '../../events/context.ts'
 import { closeAccount, left_days, lockAccount, removeClosed } from './deletion.ts'
 import { removeOldFailures } from './throttle.ts'
 
 const day_ms = 24 * 3600 * 1000
-/** When it is done: after the start, and from then on. */
-export const cleaning: Timing = { first_ms: 20_000, every_ms: 3600 * 1000 }
 const batch = 200
 
 /**
@@ -55,11 +53,3 @@ async function removeExpired(tx: Db, table: 'sessions' | 'invitations', before: 
     await tx.deleteFrom(table).where('id', 'in', ids).where('expires_at', '<=', before).execute()
   return ids.length
 }
-
-/** Cleans soon and every hour; returns the function that stops it. */
-export const startCleaning = (
-  db: Db,
-  clock: Clock,
-  onError: (error: unknown) => void,
-  timing: Timing = cleaning,
-) => repeat((stopping) => removeOver(db, clock, stopping), timing, onError)

@@ -1,11 +1,9 @@
 import { sql } from 'kysely'
-import { type Clock, isoTime, repeat, type Timing } from '../../clock.ts'
+import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 
 const day_ms = 24 * 3600 * 1000
-/** When the audit log is cleaned: after the start, and from then on. */
-export const cleaning: Timing = { first_ms: 25_000, every_ms: 3600 * 1000 }
 // Small enough that no request waits noticeably for its transaction.
 const batch = 200
 
@@ -33,15 +31,6 @@ export async function cleanLog(
   for await (const workspace_id of withOldEntries(db, before))
     while ((await inOne((tx) => removeEntries(tx, workspace_id, before))) === batch);
 }
-
-/** Cleans soon and every hour; returns the function that stops it. */
-export const startLogCleaning = (
-  db: Db,
-  clock: Clock,
-  kept: Kept,
-  onError: (error: unknown) => void,
-  timing = cleaning,
-) => repeat((stopping) => cleanLog(db, clock, kept, stopping), timing, onError)
 
 const entry_columns = { workspace_id: 'bigint!', id: 'bigint!' } as const
 const forget = prepareRows(entry_columns, (db, { row, rows }) => ({

@@ -4,13 +4,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { readStored } from '../../../test/database.ts'
 import { openScratch } from '../../../test/engine.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { runJobs } from '../../../test/jobs.ts'
 import { until } from '../../../test/webhooks.ts'
 import { readConfig } from '../../config.ts'
 import { type Database, type Db, transaction } from '../../db/db.ts'
 import { going } from '../../db/records.ts'
 import { createSeal } from '../../db/seal.ts'
 import { resources } from '../../resources/index.ts'
-import { emptying, emptyTrash, startEmptying } from './retention.ts'
+import { emptyTrash } from './retention.ts'
 
 const day_ms = 24 * 3600 * 1000
 let clock: ReturnType<typeof turnableClock>
@@ -139,14 +140,12 @@ test('a reference to a record in the trash keeps it back no more than a restored
   assert.equal((await ok('GET', '/deals')).meta.total, 1)
 })
 
-test('the trash is emptied soon after a start and every hour, until the stop', async () => {
-  assert.deepEqual(emptying, { first_ms: 15_000, every_ms: 3_600_000 })
-  const errors: unknown[] = []
+test('the trash is emptied soon after a start and periodically, until the stop', async () => {
   const remove = async () => ok('DELETE', `/companies/${await make('/companies', { name: 'Acme' })}`)
   await remove()
   clock.advance(2 * day_ms)
   const soon = { first_ms: 30, every_ms: 100 }
-  const stop = startEmptying(deps(1), (error) => errors.push(error), soon)
+  const { stop, errors } = runJobs(['trash'], soon, deps(1))
   await until(inTrash, (n) => n === 0)
   await remove()
   clock.advance(2 * day_ms)
@@ -187,10 +186,9 @@ test('a stop ends the emptying after the transaction under way, and is over befo
     begun++
     return held
   })
-  const errors: unknown[] = []
   // Again and again while the first one is not done: there is only one at a time.
   const soon = { first_ms: 1, every_ms: 5 }
-  const stop = startEmptying({ ...deps(1), db }, (error) => errors.push(error), soon)
+  const { stop, errors } = runJobs(['trash'], soon, { ...deps(1), db })
   await until(
     async () => begun,
     (n) => n > 0,
@@ -226,15 +224,14 @@ test('while removal is held an erasure is done to the end, and leave is asked fo
   clock.advance(2 * day_ms)
   for (const held of [false, true]) {
     let asked = 0
-    const errors: unknown[] = []
-    const when = async () => {
+    const mayRemove = async () => {
       asked++
       return false
     }
     const left = async () =>
       (await database.db.selectFrom('contacts').select('id').execute()).map(({ id }) => id)
-    const once = { first_ms: 1, every_ms: day_ms, when }
-    const stop = startEmptying({ ...deps(1), held: () => held }, (error) => errors.push(error), once)
+    const once = { first_ms: 1, every_ms: day_ms }
+    const { stop, errors } = runJobs(['trash', 'interrupted erasures'], once, { ...deps(1), held, mayRemove })
     await until(
       async () => ({ asked, ids: await left() }),
       (now) => now.asked > 0 && now.ids.length === (held ? 1 : 2),

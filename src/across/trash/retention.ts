@@ -1,4 +1,4 @@
-import { type Clock, isoTime, repeat, type Timing } from '../../clock.ts'
+import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { forgetSearched } from '../../db/lists/search.ts'
 import { type Deletable, going } from '../../db/records.ts'
@@ -10,8 +10,6 @@ import { type ErasureDeps, eraseRecord } from '../erasure/erasure.ts'
 import { removeRecords } from './removal.ts'
 
 export const day_ms = 24 * 3600 * 1000
-/** When the trash is emptied: after the start, and from then on. */
-export const emptying: Timing = { first_ms: 15_000, every_ms: 3600 * 1000 }
 const batch = 200
 
 type Deps = ErasureDeps & {
@@ -105,26 +103,4 @@ async function takeOld(tx: Db, workspace_id: number, kind: Deletable, before: st
       .where('id', 'in', ids)
       .execute()
   return ids
-}
-
-/**
- * Empties the trash soon and every hour; returns the function that stops it. What was begun, such as an erasure that a
- * crash interrupted, is also done to the end while removal is `held`: nothing is put off then, so `timing.when` is not asked.
- */
-export function startEmptying(
-  { held, ...deps }: Deps & { held?: () => boolean },
-  onError: (error: unknown) => void,
-  timing: Timing = emptying,
-): () => Promise<void> {
-  const empty = repeat((stopping) => emptyTrash({ ...deps, stopping }), timing, onError)
-  if (!held) return empty
-  const { first_ms, every_ms } = timing
-  const finish = repeat(
-    async (stopping) => {
-      if (held()) await emptyTrash({ ...deps, stopping, begun_only: true })
-    },
-    { first_ms, every_ms },
-    onError,
-  )
-  return async () => void (await Promise.all([empty(), finish()]))
 }

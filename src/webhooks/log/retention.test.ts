@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { runJobs } from '../../../test/jobs.ts'
 import { beside } from '../../../test/keys.ts'
 import { type Outbox, openOutbox } from '../../../test/outbox.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
@@ -9,7 +10,7 @@ import { act, attempted, company, log, register, total, until } from '../../../t
 import { readConfig } from '../../config.ts'
 import { transaction } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
-import { cleaning, removeOld, startRetention } from './retention.ts'
+import { removeOld } from './retention.ts'
 
 const day_ms = 24 * 3600 * 1000
 const clock = turnableClock()
@@ -148,17 +149,15 @@ test('two processes that clean at once take nothing from the counts twice', asyn
   assert.equal((await db.selectFrom('events').select('id').execute()).length, 2)
 })
 
-test('the log is cleaned soon after a start and every hour, until the stop', async () => {
-  assert.deepEqual(cleaning, { first_ms: 10_000, every_ms: 3_600_000 })
+test('the log is cleaned soon after a start and periodically, until the stop', async () => {
   const { db } = outbox
   const events = async () => (await db.selectFrom('events').select('id').execute()).length
   const left = (count: number) => until(events, (n) => n === count)
-  const errors: unknown[] = []
   await outbox.events(3)
   outbox.clock.advance(2 * day_ms)
   await outbox.events(2)
   const soon = { first_ms: 30, every_ms: 100 }
-  const stop = startRetention(db, outbox.clock, 1, (error) => errors.push(error), soon)
+  const { stop, errors } = runJobs(['delivery log'], soon, { ...outbox, delivery_log_days: 1 })
   await left(2)
   await pause(150)
   assert.equal(await events(), 2, 'recent events stay, although nobody asked for them')

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { type Clock, isoTime, repeat, type Timing } from '../../clock.ts'
+import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { addCounts, countChanges } from '../../db/lists/counts.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
@@ -8,8 +8,6 @@ import { prepareRows } from '../../db/statements/recordset.ts'
 import { removeOldAnswers } from '../../http/idempotency.ts'
 
 const day_ms = 24 * 3600 * 1000
-/** When retention runs: after the start, and then every hour. */
-export const cleaning: Timing = { first_ms: 10_000, every_ms: 3600 * 1000 }
 // One transaction removes this many rows. It is short enough not to delay requests.
 const batch = 200
 // Reading this many events takes about 3 ms.
@@ -34,15 +32,6 @@ export async function removeOld(db: Db, clock: Clock, days: number, stopping?: A
   }
   while ((await inOne((tx) => removeOldAnswers(tx, clock.elapsed(), batch))) === batch);
 }
-
-/** Runs retention 10 s after the start and then every hour. Returns the function that stops it. */
-export const startRetention = (
-  db: Db,
-  clock: Clock,
-  days: number,
-  onError: (error: unknown) => void,
-  timing = cleaning,
-) => repeat((stopping) => removeOld(db, clock, days, stopping), timing, onError)
 
 const delivery_columns = { workspace_id: 'bigint!', id: 'text!' } as const
 const removal = (table: string, id: string) =>

@@ -1,0 +1,38 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { jobs } from './jobs.ts'
+
+test('every job has its period, its role and its line in ARCHITECTURE.md', () => {
+  const list = jobs({ durability: {}, config: {} } as never)
+  const second = 1000
+  const hour = 3600 * second
+  assert.deepEqual(
+    list.map(({ name, first_ms, every_ms, role = null, held = null }) => [
+      name,
+      first_ms,
+      every_ms,
+      role,
+      held,
+    ]),
+    [
+      ['service clock', 10 * second, 10 * second, null, null],
+      ['durability', hour, hour, null, null],
+      ['backlog', 0, second, 'dispatcher', null],
+      ['bookings', 10 * second, 60 * second, 'dispatcher', 'waits'],
+      ['delivery log', 10 * second, hour, 'dispatcher', 'waits'],
+      ['trash', 15 * second, hour, 'dispatcher', 'waits'],
+      ['interrupted erasures', 15 * second, hour, 'dispatcher', 'runs'],
+      ['people', 20 * second, hour, 'dispatcher', 'waits'],
+      ['audit log', 25 * second, hour, 'dispatcher', 'waits'],
+    ],
+  )
+  const text = readFileSync(new URL('../../ARCHITECTURE.md', import.meta.url), 'utf8')
+  const [, table = ''] = /\n\| Job \|.*\n.*\n((?:\|.*\n)+)/.exec(text) ?? []
+  const described = table.matchAll(/^\| ([^|]+) \|/gm)
+  assert.deepEqual(
+    Array.from(described, ([, name]) => name),
+    list.map(({ name }) => name),
+  )
+})

@@ -1,0 +1,107 @@
+import { removeOver } from '../access/people/cleaning.ts'
+import { cleanLog } from '../across/audit/retention.ts'
+import { emptyTrash } from '../across/trash/retention.ts'
+import { keepUpBookings } from '../booking-site/upkeep.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../db/db.ts'
+import type { Durability } from '../db/durability.ts'
+import type { Seal } from '../db/seal.ts'
+import type { ServiceClock } from '../db/service-clock.ts'
+import { resources } from '../resources/index.ts'
+import { workOff } from '../webhooks/delivery/backlog.ts'
+import { removeOld } from '../webhooks/log/retention.ts'
+import type { Job } from './run.ts'
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+
+export type JobDeps = {
+  db: Database['db']
+  clock: ServiceClock
+  durability: Pick<Durability, 'look'>
+  seal: Seal
+  config: Pick<Config, 'delivery_log_days' | 'trash_days' | 'audit_log_days' | 'sign_in_address_days'>
+}
+
+/** All work that runs by the clock. Timers of a delivery, a connection or a request are with these. */
+export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
+  const trash = { db, clock, seal, resources, trash_days: config.trash_days }
+  return [
+    // Notices when somebody sets the clock, and renews the sign of life.
+    {
+      name: 'service clock',
+      first_ms: 10 * second,
+      every_ms: 10 * second,
+      // Silent: while the database is away, service time goes on by itself.
+      run: () => clock.look().catch(() => {}),
+    },
+    // Logs the database's settings that may lose acknowledged writes.
+    { name: 'durability', first_ms: hour, every_ms: hour, run: durability.look },
+
+    // Deletions of webhooks, and resends of many deliveries.
+    {
+      name: 'backlog',
+      role: 'dispatcher',
+      first_ms: 0,
+      every_ms: second,
+      wake: 'backlog',
+      run: (stopping) => workOff(db, clock, stopping),
+    },
+    // Declines booking requests that nobody answered, and removes the addresses of visitors.
+    {
+      name: 'bookings',
+      role: 'dispatcher',
+      first_ms: 10 * second,
+      every_ms: minute,
+      held: 'waits',
+      run: (stopping) => keepUpBookings(db, clock, stopping),
+    },
+
+    // Removes old deliveries with their attempts, events that no delivery needs, and answers of idempotency keys.
+    {
+      name: 'delivery log',
+      role: 'dispatcher',
+      first_ms: 10 * second,
+      every_ms: hour,
+      held: 'waits',
+      run: (stopping) => removeOld(db, clock, config.delivery_log_days, stopping),
+    },
+    // Removes old records of the trash for good, and completes what a crash interrupted.
+    {
+      name: 'trash',
+      role: 'dispatcher',
+      first_ms: 15 * second,
+      every_ms: hour,
+      held: 'waits',
+      run: (stopping) => emptyTrash({ ...trash, stopping }),
+    },
+    // Completes what a crash interrupted, such as an erasure, although removal is held.
+    {
+      name: 'interrupted erasures',
+      role: 'dispatcher',
+      first_ms: 15 * second,
+      every_ms: hour,
+      held: 'runs',
+      run: (stopping) => emptyTrash({ ...trash, stopping, begun_only: true }),
+    },
+    // Removes ended sessions, old invitations and failed sign-ins, and accounts that left all workspaces.
+    {
+      name: 'people',
+      role: 'dispatcher',
+      first_ms: 20 * second,
+      every_ms: hour,
+      held: 'waits',
+      run: (stopping) => removeOver(db, clock, stopping),
+    },
+    // Removes old entries, and the addresses and browsers of old sign-ins.
+    {
+      name: 'audit log',
+      role: 'dispatcher',
+      first_ms: 25 * second,
+      every_ms: hour,
+      held: 'waits',
+      run: (stopping) => cleanLog(db, clock, config, stopping),
+    },
+  ]
+}
