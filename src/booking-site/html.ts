@@ -19,7 +19,7 @@ function shown(part: Part): string {
   return part === null || part === undefined || part === false ? '' : escaped(String(part))
 }
 
-/** HTML from a template: what is put in is text, also in (quoted) attributes, unless it is HTML itself. */
+/** HTML from a template. Values are escaped, also in quoted attributes, unless they are HTML. */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(strings.reduce((text, string, i) => text + shown(parts[i - 1]) + string))
 
@@ -63,8 +63,8 @@ ${body}
 </html>
 `.text
 
-// Nothing but this server is asked, and no script or style of a page itself runs, whatever a text in it says. Only the web
-// app shows them in a frame: the preview of a booking page.
+// The pages load files of this server only, and no inline script or style runs. Only the web app shows them in a frame: the
+// preview of a booking page.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -76,7 +76,7 @@ const policy = [
   "frame-ancestors 'self'",
 ].join('; ')
 
-/** Of every answer below /book but the assets: pages hold forms and private links, so nobody keeps or passes them on. */
+/** For every answer below /book except the assets. Pages have forms and private links: no cache or referrer may have them. */
 export const page_headers = {
   'content-security-policy': policy,
   'cache-control': 'no-store',

@@ -9,13 +9,13 @@ import { localeOf } from './days.ts'
 import type { Screen } from './html.ts'
 import type { Place } from './screens.ts'
 
-// What the routes of visitors share: what a request asks for, and what is offered next.
+// Shared by the routes of visitors: the parameters of a request, and the next free times.
 
 /** Sends a page. */
 export type Show = (reply: FastifyReply, screen: Screen) => FastifyReply
 /** The service as the public pages use it. */
 export type Site = Service & { show: Show }
-/** A booking page of whichever workspace. */
+/** A booking page with its workspace. */
 export type Found = { workspace_id: number; page: BookingPage }
 
 const most_offered = 6
@@ -23,13 +23,13 @@ const most_offered = 6
 type Query = Record<string, unknown>
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
-/** What the address of a page says about days, times and the zone. */
+/** The days, the time and the time zone in the query of a request. */
 export const askedOf = (request: FastifyRequest) => {
   const { month, day, slot, zone } = request.query as Query
   return { month: text(month), day: text(day), slot: text(slot), zone: text(zone) }
 }
 
-/** Where a visitor is and how the visitor reads times: in the zone that was asked for, else in the page's own. */
+/** The path of a visitor's page, and the locale and time zone of the visitor. The default zone is that of the booking page. */
 export const placeOf = (request: FastifyRequest, path: string, own_zone: string, zone: unknown): Place => ({
   path,
   own_zone,
@@ -39,7 +39,7 @@ export const placeOf = (request: FastifyRequest, path: string, own_zone: string,
   },
 })
 
-/** What a chooser offers of a page. For an appointment that is to be moved its own time is free, but there it is already. */
+/** The free times of a page. An appointment that moves does not block its own time, but this time is not offered. */
 export function offersOf(
   handle: Db,
   { workspace_id, page }: Found,
@@ -58,7 +58,7 @@ export function offersOf(
   }
 }
 
-/** A few free times after one, or from now on when there is none; without the one of an appointment that is to be moved. */
+/** Up to 6 free times after a time, else from now on; without the time of the appointment that moves. */
 export async function otherSlots(
   { reading, clock }: Service,
   { workspace_id, page }: Found,
@@ -75,23 +75,23 @@ export async function otherSlots(
   return later.length ? later : from(now_ms)
 }
 
-/** The slot at a time, as a page's duration has it. */
+/** The slot at a time, with the duration of the page. */
 export const slotAt = (start_at: string, { duration_minutes }: BookingPage): Slot => ({
   start_at,
   end_at: new Date(Date.parse(start_at) + duration_minutes * 60_000).toISOString(),
 })
 
-/** A time of an address as an ISO text; null when it is none. */
+/** A time of a query as an ISO text; null if it is not valid. */
 export function timeOfAddress(value: string | undefined): string | null {
   const ms = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value ?? '') ? Date.parse(value as string) : Number.NaN
   return Number.isNaN(ms) ? null : new Date(ms).toISOString()
 }
 
-/** The length that a form was shown with, in minutes; null where it says none. */
+/** The duration that the form showed, in minutes; null if the form has none. */
 export const lengthSeen = (value: unknown): number | null =>
   typeof value === 'string' && /^\d{1,4}$/.test(value) ? Number(value) : null
 
-/** The path of a page's visitors, and of one's private link. */
+/** The path of a booking page, and of the private link of an appointment. */
 export const pagePath = (slug: string): string => `/book/${encodeURIComponent(slug)}`
 export const linkPath = (slug: string, token: string): string =>
   `${pagePath(slug)}/a/${encodeURIComponent(token)}`

@@ -8,10 +8,10 @@ import { isLastOwner } from './members.ts'
 import { workspacesOf } from './memberships.ts'
 import { closed_key, forgetPerson } from './traces.ts'
 
-/** How long an account stays that is in no workspace any more: whoever was removed by mistake comes back with it. */
+/** How long an account without a workspace stays: a person who was removed by mistake can be invited again. */
 export const left_days = 30
 
-/** What is left of a closed account: no password has such a hash, and cleaning finds it at once. */
+/** The columns of a closed account. No password has an empty hash, and the cleaning removes the account at once. */
 const closed = {
   name: '',
   email: '',
@@ -38,15 +38,15 @@ export async function refuseSoleOwner(db: Db, user_id: string): Promise<void> {
     throw conflict(`You are the only owner of ${names.join(', ')}. Make somebody else an owner first.`)
 }
 
-/** Locks an account with its workspaces, in the order of all who change members. */
+/** Locks an account with its workspaces, in the same order as every change of members. */
 export async function lockAccount(tx: Db, user_id: string): Promise<void> {
   for (const { id } of await workspacesOf(tx, user_id)) await lockEntry(tx, 'workspaces', id)
   await lockEntry(tx, 'users', user_id)
 }
 
 /**
- * Closes an account for ever: its sessions and memberships go, and what it has offered is taken back; its keys and records
- * stay. The caller has locked it, and calls `removeClosed` after the commit. After a crash between, cleaning does that.
+ * Closes an account for good: deletes its sessions and memberships, and revokes its invitations. Its keys and records stay.
+ * The account is locked. Call `removeClosed` after the commit; after a crash between the two, the cleaning calls it.
  */
 export async function closeAccount(
   tx: Db,
@@ -64,7 +64,7 @@ export async function closeAccount(
     await tx.deleteFrom(table).where('user_id', '=', user_id).execute()
   const user = await tx.selectFrom('users').select('email_key').where('id', '=', user_id).executeTakeFirst()
   if (!user) return
-  // After a crash, cleaning closes it once more.
+  // After a crash, the cleaning closes the account again.
   const email_key = user.email_key.startsWith(closed_key) ? user.email_key : closed_key + user.email_key
   await tx
     .updateTable('users')
@@ -73,13 +73,13 @@ export async function closeAccount(
     .execute()
 }
 
-/** Forgets the person of a closed account, and removes it. May be repeated. */
+/** Erases the person of a closed account, and removes the account. Idempotent. */
 export async function removeClosed(db: Db, user_id: string, now: string): Promise<void> {
   await forgetPerson(db, user_id, now)
   await transaction(db, (tx) => tx.deleteFrom('users').where('id', '=', user_id).execute())
 }
 
-/** Notes that a person has left a workspace: an account in none is deleted after `left_days`. */
+/** Records that a person has left a workspace: an account without a workspace is deleted after `left_days`. */
 export async function noteLeaving(tx: Db, now: string, user_id: string): Promise<void> {
   if ((await workspacesOf(tx, user_id)).length) return
   await tx.updateTable('users').set({ left_at: now }).where('id', '=', user_id).execute()

@@ -13,8 +13,8 @@ export const wrongPassword: FieldProblem = {
 }
 
 /**
- * Checks the own password of who is signed in, for what a session that was left open must not do. The session's tries are
- * counted. Returns the password's hash, by which a transaction sees that it is still the same, or null for a wrong one.
+ * Checks the password of the signed-in person, for changes that an unattended session must not make. Counts the failures of
+ * the session. Returns the hash of the password, so that a transaction can see a later change; null for a wrong password.
  */
 export function createOwnPassword(db: Db, throttle: Throttle) {
   return async (request: FastifyRequest, password: string): Promise<string | null> => {

@@ -11,7 +11,7 @@ import { setPassword } from './users.ts'
 /** How long a link for a new password can be used. */
 const reset_ms = 24 * 3600 * 1000
 
-/** Makes a link's token for a new password of the account with this e-mail or id, in place of an older one; null for none. */
+/** Makes the token of a reset link for the account with this e-mail or id. An older link ends. Null if there is no account. */
 export function makeResetToken(db: Db, clock: Clock, actor: Actor, who: string): Promise<string | null> {
   return transaction(db, async (tx) => {
     const user = await oneAccount(tx, who)
@@ -29,7 +29,7 @@ export function makeResetToken(db: Db, clock: Clock, actor: Actor, who: string):
   })
 }
 
-/** The person of the newest link, with whether it can still be used. */
+/** The person of a reset link, by the hash of its token, and whether the link is valid. */
 export async function userOfReset(db: Db, clock: Clock, hash: string) {
   const row = await db
     .selectFrom('users')

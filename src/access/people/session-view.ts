@@ -15,14 +15,14 @@ export async function profileOf(db: Db, id: string): Promise<Profile> {
 
 export type Place = { session_id: string; user_id: string; workspace_id: number }
 
-/** Whose session a request is of; for routes that only a session is let in to. */
+/** The session of a request, with its person and workspace. Only for routes that refuse keys. */
 export const placeOf = ({ access }: FastifyRequest): Place => ({
   session_id: access.id,
   user_id: String(access.actor.id),
   workspace_id: access.workspace_id,
 })
 
-/** What a session says of itself; null for one whose person is no member there any more. `all` are the scopes of the service. */
+/** The answer of GET for a session; null if the person is no longer a member. `all` are the scopes of the service. */
 export async function signedIn(
   db: Db,
   { session_id, user_id, workspace_id }: Place,

@@ -10,14 +10,14 @@ import { type Role, scopesOf } from './roles.ts'
 import { newToken } from './tokens.ts'
 
 const day_ms = 24 * 3600 * 1000
-// A session ends when it is not used for so long, and in any case after so long.
+// A session ends 30 days after its last use, and 90 days after sign-in at the latest.
 const idle_ms = 30 * day_ms
 export const longest_ms = 90 * day_ms
 
-/** What is known of the browser that a session is of. */
+/** The browser of a session. */
 export type Device = { user_agent: string | null; address: string | null }
 
-/** Signs a person in to the context's workspace. The token is stored nowhere: only its hash is. */
+/** Signs a person in to the context's workspace. Only the hash of the token is stored. */
 export async function startSession(
   tx: Db,
   context: Context,
@@ -40,8 +40,8 @@ export async function startSession(
 }
 
 /**
- * Moves a person's session to the context's workspace, by a new token: whoever still shows the old one, such as a request
- * on its way, must not write into the wrong workspace. The caller has locked the person, and looked again at the session.
+ * Moves a person's session to the context's workspace, and returns its new token: a concurrent request with the old token
+ * must not write into the wrong workspace. The person is locked, and the session was looked up again.
  */
 export async function moveSession(tx: Db, context: Context, id: string, user_id: string): Promise<string> {
   const { workspace_id } = context
@@ -61,7 +61,7 @@ const liveSession = prepare((db, { hash }: { hash: string }) =>
     .where('s.hash', '=', hash),
 )
 
-/** The access that a session gives, by its hash: what the role in its workspace allows; null when it has ended. */
+/** The access of a session, by the hash of its token: the rights of the role in its workspace. Null if it has ended. */
 export async function findSession(db: Db, hash: string): Promise<Access | null> {
   const [session] = await liveSession(db, { hash })
   if (!session) return null
@@ -117,7 +117,7 @@ export async function endSessions(
   await ending.execute()
 }
 
-/** Notes when sessions are used and pushes their ends on, once a minute for each at most. */
+/** Records the use of sessions and extends them, at most once a minute for each session. */
 export function createSessionUse(db: Db, clock: Clock): (access: Access) => void {
   const noted = new Map<string, number>()
   return ({ id }) => {

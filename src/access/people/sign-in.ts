@@ -12,10 +12,10 @@ import { startSession } from './sessions.ts'
 import { findUser } from './users.ts'
 
 export type SignIn = ReturnType<typeof createSignIn>
-/** Where and who: made by the work, when it knows. */
+/** The workspace and the person of a new session. */
 export type Entering = { workspace_id: number; user_id: string }
 
-/** The context of a person's own doing where no session says who it is. */
+/** The context of a change by a person who has no session yet. */
 export const personContext = (
   clock: Clock,
   { workspace_id, user_id }: Entering,
@@ -25,8 +25,8 @@ export const personContext = (
 type Deps = { db: Db; clock: Clock; scopes: readonly string[]; browsers: KnownBrowsers }
 
 /**
- * The way of every request that signs somebody in: the work and the new session are one transaction, and the session whose
- * cookie was shown before ends, so that nobody goes on with a cookie that another one has put there. From then on the account knows the browser.
+ * Signs a person in: the work and the new session are one transaction. The session of the cookie in the request ends, so
+ * that a cookie which somebody else has set is useless. The account knows the browser afterwards.
  */
 export function createSignIn({ db, clock, scopes, browsers }: Deps) {
   return async (
