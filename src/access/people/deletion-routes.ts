@@ -9,7 +9,7 @@ import { closeAccount, lockAccount, refuseSoleOwner, removeClosed } from './dele
 import { createOwnPassword, wrongPassword } from './own-password.ts'
 import { DeletionBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
-import { placeOf } from './session-view.ts'
+import { ownSession } from './session-view.ts'
 import { findUser } from './users.ts'
 
 /** Deleting the own account. */
@@ -31,7 +31,7 @@ export function deletionRoutes(app: App, { db, write, stillIn, throttle }: Peopl
       conflict: true,
     },
     async (request, reply) => {
-      const { user_id } = placeOf(request)
+      const { user_id } = ownSession(request)
       const problems = bodyProblems(request.body)
       if (problems.length) throw invalid(problems)
       const proof = await proven(request, String(request.body.current_password))

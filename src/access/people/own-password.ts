@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Db } from '../../db/db.ts'
 import type { FieldProblem } from '../../http/errors.ts'
 import { checkPassword } from './passwords.ts'
-import { placeOf } from './session-view.ts'
+import { ownSession } from './session-view.ts'
 import type { Throttle } from './throttle.ts'
 import { findUser } from './users.ts'
 
@@ -18,7 +18,7 @@ export const wrongPassword: FieldProblem = {
  */
 export function createOwnPassword(db: Db, throttle: Throttle) {
   return async (request: FastifyRequest, password: string): Promise<string | null> => {
-    const { session_id, user_id } = placeOf(request)
+    const { session_id, user_id } = ownSession(request)
     const user = await findUser(db, user_id)
     if (!user) return null
     const asker = { shown: true, key: user_id }

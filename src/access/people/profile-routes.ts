@@ -14,7 +14,7 @@ import { passwordProblems } from './passwords.ts'
 import { changeProfile, createEmailProof, passwordNeeded, profile_fields } from './profile.ts'
 import { PasswordBody, Profile, ProfileBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
-import { placeOf, profileOf } from './session-view.ts'
+import { ownSession, profileOf } from './session-view.ts'
 import { endSessions } from './sessions.ts'
 import { findUser, setPassword } from './users.ts'
 
@@ -37,7 +37,7 @@ export function profileRoutes(app: App, service: PeopleService): void {
       extension: true,
       conditional: true,
     },
-    async (request, reply) => sendRecord(request, reply, await profileOf(db, placeOf(request).user_id)),
+    async (request, reply) => sendRecord(request, reply, await profileOf(db, ownSession(request).user_id)),
   )
 
   operation(
@@ -53,7 +53,7 @@ export function profileRoutes(app: App, service: PeopleService): void {
       guarded: true,
     },
     async (request, reply) => {
-      const { user_id } = placeOf(request)
+      const { user_id } = ownSession(request)
       const proof = await provenEmail(request, request.body)
       return write(request, reply, async (tx, context, problems) => {
         // A person who concurrently joins one of the workspaces with the new e-mail either waits, or is found.
@@ -92,7 +92,7 @@ export function profileRoutes(app: App, service: PeopleService): void {
       repeatable: false,
     },
     async (request, reply) => {
-      const { session_id, user_id } = placeOf(request)
+      const { session_id, user_id } = ownSession(request)
       const { current_password, new_password } = request.body
       const { email } = await profileOf(db, user_id)
       const bad = passwordProblems('new_password', new_password, email)

@@ -11,7 +11,7 @@ import { recordOfPerson, workspacesOf } from './memberships.ts'
 import { createOwnPassword } from './own-password.ts'
 import type { Profile, ProfileBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
-import { placeOf, profileOf } from './session-view.ts'
+import { ownSession, profileOf } from './session-view.ts'
 import { emailKey } from './users.ts'
 
 /** The fields that a person may change. */
@@ -35,7 +35,7 @@ type EmailProof = { current_hash: string; password_hash: string }
 export function createEmailProof({ db, throttle, accounts }: PeopleService) {
   const proven = createOwnPassword(db, throttle)
   return async (request: FastifyRequest, body: Static<typeof ProfileBody>): Promise<EmailProof | null> => {
-    const { user_id } = placeOf(request)
+    const { user_id } = ownSession(request)
     const { email, current_password } = body
     if (email === undefined || typeof current_password !== 'string') return null
     if (email === (await profileOf(db, user_id)).email) return null

@@ -13,10 +13,10 @@ export async function profileOf(db: Db, id: string): Promise<Profile> {
   return { id, name, email, time_zone, language: language as Profile['language'] }
 }
 
-export type Place = { session_id: string; user_id: string; workspace_id: number }
+export type OwnSession = { session_id: string; user_id: string; workspace_id: number }
 
 /** The session of a request, with its person and workspace. Only for routes that refuse keys. */
-export const placeOf = ({ access }: FastifyRequest): Place => ({
+export const ownSession = ({ access }: FastifyRequest): OwnSession => ({
   session_id: access.id,
   user_id: String(access.actor.id),
   workspace_id: access.workspace_id,
@@ -25,7 +25,7 @@ export const placeOf = ({ access }: FastifyRequest): Place => ({
 /** The answer of GET for a session; null if the person is no longer a member. `all` are the scopes of the service. */
 export async function signedIn(
   db: Db,
-  { session_id, user_id, workspace_id }: Place,
+  { session_id, user_id, workspace_id }: OwnSession,
   all: readonly string[],
 ): Promise<SignedIn | null> {
   const workspaces = await workspacesOf(db, user_id)

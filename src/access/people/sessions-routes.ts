@@ -9,7 +9,7 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { noCookie } from './cookie.ts'
 import { Session, SessionParams } from './schema.ts'
-import { placeOf } from './session-view.ts'
+import { ownSession } from './session-view.ts'
 import { endSession, isSessionOf, listSessions } from './sessions.ts'
 
 const path = '/api/v1/sessions'
@@ -28,7 +28,7 @@ export function sessionsRoutes(app: App, { db, clock, write }: Service): void {
       extension: true,
     },
     async (request) => {
-      const { session_id, user_id } = placeOf(request)
+      const { session_id, user_id } = ownSession(request)
       const page = paging(request.query)
       const { sessions, total } = await listSessions(db, user_id, isoTime(clock.now()), page)
       const shown = sessions.map((session) => ({ ...session, current: session.id === session_id }))
@@ -50,7 +50,7 @@ export function sessionsRoutes(app: App, { db, clock, write }: Service): void {
     },
     (request, reply) =>
       write(request, reply, async (tx, context) => {
-        const own = placeOf(request)
+        const own = ownSession(request)
         const { session_id } = request.params
         if (!(await isSessionOf(tx, own.user_id, session_id))) throw notFound('This session')
         refuseMatch(request)

@@ -12,7 +12,7 @@ import { atOpenDoor, cookieOf, noCookie } from './cookie.ts'
 import { roleOf, usualWorkspace } from './memberships.ts'
 import { SignedIn, SignInBody, SwitchBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
-import { type Place, placeOf, signedIn } from './session-view.ts'
+import { type OwnSession, ownSession, signedIn } from './session-view.ts'
 import { endSession, moveSession } from './sessions.ts'
 import { findUser } from './users.ts'
 
@@ -35,10 +35,10 @@ export function signInRoutes(
   app: App,
   { db, write, stillIn, authenticate, signIn, scopes }: PeopleService,
 ): void {
-  const current = async (handle: Db, place: Place): Promise<SignedIn> => {
-    const session = await signedIn(handle, place, scopes)
-    if (!session) throw unauthorized()
-    return session
+  const current = async (handle: Db, own: OwnSession): Promise<SignedIn> => {
+    const shown = await signedIn(handle, own, scopes)
+    if (!shown) throw unauthorized()
+    return shown
   }
 
   operation(
@@ -82,7 +82,7 @@ export function signInRoutes(
       extension: true,
       conditional: true,
     },
-    async (request, reply) => sendRecord(request, reply, await current(db, placeOf(request))),
+    async (request, reply) => sendRecord(request, reply, await current(db, ownSession(request))),
   )
 
   operation(
@@ -99,22 +99,22 @@ export function signInRoutes(
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        const place = placeOf(request)
-        const { session_id, user_id } = place
+        const own = ownSession(request)
+        const { session_id, user_id } = own
         // Two tabs that switch at the same time: the second one shows a token that is no longer valid.
         await lockEntry(tx, 'users', user_id)
         await stillIn(tx, request)
-        const before = await current(tx, place)
+        const before = await current(tx, own)
         checkMatch(request, before)
         if (problems.length) throw invalid(problems)
-        const { workspace_id = place.workspace_id } = request.body
-        if (workspace_id === place.workspace_id) return { record: before }
+        const { workspace_id = own.workspace_id } = request.body
+        if (workspace_id === own.workspace_id) return { record: before }
         if (!(await roleOf(tx, workspace_id, user_id))) throw invalid([notOwn(workspace_id)])
         const there = { ...context, workspace_id }
         const token = await moveSession(tx, there, session_id, user_id)
         await recordChange(tx, there, { action: 'entered', kind: 'sessions', record_id: session_id })
         return {
-          record: await current(tx, { ...place, workspace_id }),
+          record: await current(tx, { ...own, workspace_id }),
           set_cookie: cookieOf(request, token),
         }
       }),
@@ -133,10 +133,10 @@ export function signInRoutes(
     },
     (request, reply) =>
       write(request, reply, async (tx, context) => {
-        const place = placeOf(request)
-        const before = await signedIn(tx, place, scopes)
+        const own = ownSession(request)
+        const before = await signedIn(tx, own, scopes)
         if (before) checkMatch(request, before)
-        await endSession(tx, context, place.session_id, 'signed_out')
+        await endSession(tx, context, own.session_id, 'signed_out')
         return { body: deleted('The session'), set_cookie: noCookie(request) }
       }),
   )

@@ -16,7 +16,7 @@ import { cookieOf } from './cookie.ts'
 import { placeProblems } from './fields.ts'
 import { countOwned, insertMember } from './memberships.ts'
 import { Currency, SignedIn } from './schema.ts'
-import { type Place, placeOf, signedIn } from './session-view.ts'
+import { type OwnSession, ownSession, signedIn } from './session-view.ts'
 import { moveSession } from './sessions.ts'
 
 const path = '/api/v1/workspace'
@@ -91,14 +91,14 @@ export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }:
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        const place = placeOf(request)
-        await lockEntry(tx, 'users', place.user_id)
+        const own = ownSession(request)
+        await lockEntry(tx, 'users', own.user_id)
         await stillIn(tx, request)
         const { name = '', currency } = request.body
         const all = [...problems, ...placeProblems(request.body)]
         if (all.length) throw invalid(all)
-        const { workspace_id, token } = await createWorkspace(tx, clock, context, place, { name, currency })
-        const record = await signedIn(tx, { ...place, workspace_id }, scopes)
+        const { workspace_id, token } = await createWorkspace(tx, clock, context, own, { name, currency })
+        const record = await signedIn(tx, { ...own, workspace_id }, scopes)
         if (!record) throw unauthorized()
         return { record, location: path, set_cookie: cookieOf(request, token) }
       }),
@@ -110,7 +110,7 @@ async function createWorkspace(
   tx: Db,
   clock: Clock,
   context: Context,
-  { user_id, session_id }: Place,
+  { user_id, session_id }: OwnSession,
   { name, currency }: { name: string; currency?: string | undefined },
 ): Promise<{ workspace_id: number; token: string }> {
   const limit = `A person owns at most ${most_workspaces} workspaces`
