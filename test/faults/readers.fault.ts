@@ -70,7 +70,7 @@ async function silent(t: TestContext, { url }: Service, text: string): Promise<S
 function judgeHealth({ service, noise }: { service: Waits; noise: Noise }): string {
   const { middle_ms, most_ms } = service
   const figures = `health ${middle_ms.toFixed()} ms, at most ${most_ms.toFixed()} ms; ${tellNoise(noise)}`
-  assert.ok(middle_ms < 100 + noise.middle_ms, figures)
+  assert.ok(middle_ms < 100 * noise.stretch, figures)
   return figures
 }
 
