@@ -191,6 +191,17 @@ export const doctorings: Doctoring[] = [
     },
   },
   {
+    what: 'a delivery with a time-out was attempted twice at once in another attempt',
+    rule: 'overlap',
+    falsify(history) {
+      const [first, second] = retried(history)
+      const delivery_id = found(first).headers['x-service-delivery']
+      const log = history.reading.deliveries.find(({ id }) => id === delivery_id)
+      found(log?.attempts.at(-1)).code = 'timeout'
+      found(first).ended_ms = found(second).at_ms + 1
+    },
+  },
+  {
     what: 'a previous value is not the one of before',
     rule: 'chain',
     falsify({ reading }) {
