@@ -104,9 +104,11 @@ async function* slices<T>(
   const from = sql`FROM ${sql.table(table)} WHERE ${owner} = ${workspace_id}`
   const within = (after: number, last: number) =>
     sql`${from} AND ${sql.ref(number)} > ${after} AND ${sql.ref(number)} <= ${last}`
-  const { rows } = await sql<{ last: number | null }>`SELECT max(${sql.ref(number)}) AS last ${from}`.execute(
-    db,
-  )
+  // SQLite numbers the rows of all workspaces in one sequence, and reads its end at once. It would search for the last
+  // number of one workspace row by row.
+  const numbered = engineOf(db) === 'sqlite' ? sql`FROM ${sql.table(table)}` : from
+  const { rows } = await sql<{ last: number | null }>`
+    SELECT max(${sql.ref(number)}) AS last ${numbered}`.execute(db)
   const pace = createPace()
   for (let after = 0, last = rows[0]?.last ?? 0; after < last; after += slice) {
     stopping?.throwIfAborted()
