@@ -46,6 +46,19 @@ test('the hosts file comes before the name servers', async (t) => {
   assert.deepEqual(asked, [])
 })
 
+test('a change of the hosts file counts at the next look-up; a file above 1 MiB is passed over', async (t) => {
+  const { server } = await nameServer(t, () => ['192.0.2.7'])
+  const hosts = file(t, '10.0.0.5 inner\n')
+  const resolve = createResolve({ servers: [server], hosts })
+  assert.deepEqual([await resolve('inner'), await resolve('inner')], [['10.0.0.5'], ['10.0.0.5']])
+  writeFileSync(hosts, '10.0.0.6 inner\n')
+  assert.deepEqual(await resolve('inner'), ['10.0.0.6'])
+  writeFileSync(hosts, `10.0.0.7 inner\n#${'x'.repeat(1024 * 1024)}`)
+  assert.deepEqual(await resolve('inner'), ['192.0.2.7'])
+  rmSync(hosts)
+  assert.deepEqual(await resolve('inner'), ['192.0.2.7'])
+})
+
 test('a short name is asked for inside the search domains first, a long one as it is', async (t) => {
   const { server, asked } = await nameServer(t, (name) => (name.endsWith('.b.test') ? ['192.0.2.9'] : []))
   const configuration = file(t, 'nameserver 192.0.2.1\nsearch a.test b.test.\noptions timeout:9 ndots:2\n')

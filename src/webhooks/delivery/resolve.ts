@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 
 /** Resolves with all addresses of a name; rejects when it has none. */
@@ -10,6 +10,7 @@ const dns_timeout_ms = 3000
 const cancel_ms = dns_timeout_ms - 100
 // The C library's limit. Further search domains are ignored.
 const max_search_domains = 6
+const max_file_bytes = 1024 * 1024
 
 type Sources = {
   /** Used in place of the configured servers, such as `127.0.0.1:5353`. */
@@ -27,11 +28,13 @@ export function createResolve({
   hosts = '/etc/hosts',
   configuration = '/etc/resolv.conf',
 }: Sources = {}): Resolve {
+  const readHosts = createReader(hosts, addressesOf)
+  const readConfiguration = createReader(configuration, (lines) => lines)
   return async (hostname) => {
     const name = hostname.toLowerCase().replace(/\.$/, '')
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
-    const local = fromHostsFile(readLines(hosts), name)
-    if (local.length > 0) return local
+    const local = readHosts().get(name)
+    if (local) return local
 
     const resolver = new Resolver({ timeout: 1000, tries: 2 })
     if (servers) resolver.setServers(servers)
@@ -43,7 +46,7 @@ export function createResolve({
     const errors: unknown[] = []
     try {
       const absolute = hostname.endsWith('.')
-      const names = absolute ? [name] : candidates(readLines(configuration), name)
+      const names = absolute ? [name] : candidates(readConfiguration(), name)
       // An error in one search domain does not rule out the other names.
       for (const candidate of names) {
         const found = await queryServers(resolver, candidate).catch((error) => void errors.push(error))
@@ -85,25 +88,51 @@ function candidates(lines: string[][], name: string): string[] {
   return dots >= Number(ndots) ? [name, ...searched] : [...searched, name]
 }
 
-function fromHostsFile(lines: string[][], name: string): string[] {
-  return lines.flatMap(([address = '', ...names]) => (isIP(address) && names.includes(name) ? [address] : []))
+/** The addresses of each name of a hosts file. */
+function addressesOf(lines: string[][]): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  for (const [address = '', ...names] of lines) {
+    if (!isIP(address)) continue
+    for (const name of new Set(names)) {
+      const addresses = found.get(name)
+      if (addresses) addresses.push(address)
+      else found.set(name, [address])
+    }
+  }
+  return found
 }
 
-/** The words of each line, without comments. Reads synchronously: the files are small, and all threads may be busy. */
-function readLines(file: string): string[][] {
-  try {
-    const lines = readFileSync(file, 'utf8').split('\n')
-    return lines.map((line) =>
-      line
-        .replace(/[#;].*/, '')
-        .trim()
-        .toLowerCase()
-        .split(/\s+/),
-    )
-  } catch {
-    return []
+/**
+ * Reads a file again only after it has changed: each attempt asks. Reads synchronously, because all threads may be busy.
+ * A file above 1 MiB counts as empty, because parsing it would block the event loop.
+ */
+function createReader<T>(file: string, parse: (lines: string[][]) => T): () => T {
+  const empty = parse([])
+  let known = { version: '', parsed: empty }
+  return () => {
+    try {
+      const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })
+      const version = [ino, size, mtimeNs, ctimeNs].join(' ')
+      if (version !== known.version) {
+        const parsed = size > max_file_bytes ? empty : parse(linesOf(readFileSync(file, 'utf8')))
+        known = { version, parsed }
+      }
+      return known.parsed
+    } catch {
+      return empty
+    }
   }
 }
+
+/** The words of each line, without comments. */
+const linesOf = (text: string): string[][] =>
+  text.split('\n').map((line) =>
+    line
+      .replace(/[#;].*/, '')
+      .trim()
+      .toLowerCase()
+      .split(/\s+/),
+  )
 
 /** Resolves within 3 seconds, or rejects. */
 export async function resolveInTime(resolve: Resolve, hostname: string): Promise<string[]> {
