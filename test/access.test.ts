@@ -69,6 +69,23 @@ describe('keys', () => {
     refused(await client(rapport.url, null)('POST', path, '{'), 401, 'unauthorized')
   })
 
+  test('a key that is right but for its end is refused as quickly as one that is all wrong', async () => {
+    const close = `${rapport.key.slice(0, -1)}${rapport.key.endsWith('a') ? 'b' : 'a'}`
+    const far = `crm_${'0'.repeat(43)}`
+    const times = { close: [] as number[], far: [] as number[] }
+    // In turns, so that what else the machine does meets both alike.
+    for (let n = 0; n < 150; n++)
+      for (const [name, token] of [['close', close] as const, ['far', far] as const]) {
+        const began = performance.now()
+        const reply = await client(rapport.url, token)('GET', path)
+        times[name].push(performance.now() - began)
+        assert.equal(reply.status, 401)
+      }
+    const median = (all: number[]) => all.toSorted((a, b) => a - b)[all.length >> 1] as number
+    const ratio = median(times.close) / median(times.far)
+    assert.ok(ratio > 0.67 && ratio < 1.5, `× ${ratio}`)
+  })
+
   test('the scheme is read in any case, as HTTP says', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  '])
       assert.equal(

@@ -131,6 +131,21 @@ describe('paging', () => {
   })
 })
 
+test('a search takes %, _, backslashes and quotes as plain characters, and 10,000 characters are 422', async () => {
+  const texts = ['100%', 'a_b', 'a\\b', "O'Neil", 'say "hi"', 'ends \\']
+  const { call } = await workspace([...texts, 'axb', '100'].map((first_name) => ({ first_name })))
+  for (const text of ['%', '_', '\\', "'", '"']) {
+    const { data } = await list(call, `?search=${encodeURIComponent(text)}`)
+    const expected = texts.filter((one) => one.includes(text))
+    assert.deepEqual(data.map(({ first_name }) => first_name).sort(), expected.sort(), text)
+  }
+  // Three bytes for each of the others: 10,000 of them would be too long for a path.
+  for (const text of ['x'.repeat(10_000), '%'.repeat(4000), '\\'.repeat(4000)]) {
+    const reply = await call('GET', `${path}?search=${encodeURIComponent(text)}`)
+    assert.deepEqual([reply.status, reply.body.error.fields[0].field], [422, 'search'])
+  }
+})
+
 test('filters and search combine with AND, blank ones do not filter, a stage matches as a whole', async () => {
   const call = await newWorkspace(rapport)
   const company = async (name: string): Promise<number> =>

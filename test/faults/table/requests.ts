@@ -148,6 +148,7 @@ export const requests: Fault[] = [
     promise: 'plain characters; over 255 is 422',
     tests: {
       'src/resources/contacts/list.test.ts': [
+        'a search takes %, _, backslashes and quotes as plain characters, and 10,000 characters are 422',
         'for … finds …',
         'a bad parameter is 422 with its name, an unknown one 400',
       ],
@@ -219,6 +220,7 @@ export const requests: Fault[] = [
     tests: {
       'test/access.test.ts': [
         'no key, an unknown, a malformed, a revoked and an expired one get one and the same answer',
+        'a key that is right but for its end is refused as quickly as one that is all wrong',
         'the database holds a hash of the key, not the key',
       ],
     },
