@@ -9,7 +9,7 @@ import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/open.ts'
 import { recordset, rowsOf } from '../src/db/statements/recordset.ts'
 import { command_line, contextOf } from '../src/events/context.ts'
-import { insertCompany } from '../src/resources/companies/queries.ts'
+import { companyRecords } from '../src/resources/companies/operations.ts'
 
 const syllables = 'an be cor di el fa gor hu is jo ka li mo ne ol pe ri so ti vu'.split(' ')
 
@@ -50,7 +50,7 @@ function contact(i: number, contacts: number) {
   const last_name = rare ? (rare_names[turn % rare_names.length] as string) : name(i * 104_729 + 13)
   const email = `${first_name}.${last_name}.${i}@example.com`.toLowerCase()
   const company_id = i % 3 === 0 ? null : (i % 100) + 1
-  const search_text = searchText({ first_name, last_name, email })
+  const search_text = searchText([first_name, last_name, email])
   return { first_name, last_name, email, company_id, search_text }
 }
 
@@ -102,7 +102,7 @@ export async function seed(config: Config, contacts: number): Promise<string> {
     const none = { website: null, industry: null, phone: null, address: null, custom_fields: {} }
     await transaction(db, async (tx) => {
       for (let i = 1; i <= 100; i++)
-        await insertCompany(tx, workspace_id, now, { ...none, name: `${name(i * 37)} Ltd` })
+        await companyRecords.insert(tx, { workspace_id, now }, { ...none, name: `${name(i * 37)} Ltd` })
     })
     for (let from = 0; from < contacts; from += batch) {
       const length = Math.min(batch, contacts - from)

@@ -26,16 +26,16 @@ import type { Limiter } from './http/rate-limit.ts'
 import { createReadRights } from './http/scopes.ts'
 import { type App, createServer } from './http/server.ts'
 import { createWriter } from './http/write.ts'
-import { activitiesByIds } from './resources/activities/list.ts'
+import { activityRecords } from './resources/activities/operations.ts'
 import { activityRoutes } from './resources/activities/routes.ts'
-import { appointmentsByIds } from './resources/appointments/list.ts'
+import { appointmentRecords } from './resources/appointments/operations.ts'
 import { appointmentRoutes } from './resources/appointments/routes.ts'
 import { bookingPageRoutes } from './resources/booking-pages/routes.ts'
 import { companyRoutes } from './resources/companies/routes.ts'
 import { notesByIds } from './resources/contacts/notes/queries.ts'
 import { contactRoutes } from './resources/contacts/routes.ts'
 import { stageHistoryRoutes } from './resources/deals/history-routes.ts'
-import { dealsByIds } from './resources/deals/list.ts'
+import { dealRecords } from './resources/deals/operations.ts'
 import { dealRoutes } from './resources/deals/routes.ts'
 import { stage_changes } from './resources/deals/timeline.ts'
 import { scopeNames } from './resources/derived.ts'
@@ -155,9 +155,9 @@ export async function buildApp(deps: Deps): Promise<App> {
   bookingPageRoutes(app, service)
   const views = {
     note: notesByIds,
-    activity: activitiesByIds,
-    appointment: appointmentsByIds,
-    deal: dealsByIds,
+    activity: activityRecords.byIds,
+    appointment: appointmentRecords.byIds,
+    deal: dealRecords.byIds,
   }
   timelineRoutes(app, service, views, [stage_changes])
   auditRoutes(app, service)

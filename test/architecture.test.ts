@@ -42,6 +42,20 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // What follows from the descriptions of all resources.
   { files: 'resources/derived', may: 'resources/resource', packages: '' },
+  // What every resource's records, operations and endpoints are made of.
+  { files: 'resources/decimal', may: '', packages: '' },
+  { files: 'resources/encoding', may: 'resources/(decimal|resource)', packages: '' },
+  {
+    files: 'resources/(selection|records)',
+    may: 'resources/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*',
+    packages: 'kysely',
+  },
+  {
+    files: 'resources/(input|operations|list)',
+    may: 'resources/[a-z]+|http/(errors|fields|lists|patch)|events/[a-z]+|db/[a-z-]+|db/lists/.*',
+    packages: 'node:util',
+  },
+  { files: 'resources/routes', may: `resources/[a-z]+|${floor}`, packages: 'typebox' },
   { files: 'resources/index', may: `resources/resource|${resource}/resource`, packages: '' },
   // A resource as data, with its table's type.
   {
@@ -51,10 +65,10 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
 
   // A resource: what it looks like, its rules, its queries, its routes; nothing of another resource but its schema.
-  // notes are part of contacts; list is the queries of a list; changes (deals) is what the routes that change share.
+  // Notes are part of contacts.
   {
     files: `${resource}/(history-)?schema`,
-    may: `resources/resource|http/fields|events/actors|OWN/.*|${resource}/(schema|resource)`,
+    may: `resources/(resource|decimal)|http/fields|events/actors|OWN/.*|${resource}/(schema|resource)`,
     packages: 'typebox',
   },
   {
@@ -62,19 +76,20 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: `events/define|http/fields|OWN/schema|${resource}/(schema|resource)`,
     packages: 'typebox',
   },
-  { files: 'resources/deals/(stages|value)', may: 'OWN/(stages|value)', packages: '' },
+  { files: 'resources/deals/stages', may: '', packages: '' },
   { files: 'resources/appointments/requests', may: 'OWN/schema', packages: '' },
   { files: 'resources/booking-pages/availability', may: '', packages: 'temporal-polyfill' },
-  // What is open of a page by its rules, less what is booked.
+  // The slots that the rules of a page open, without those that are booked.
   {
     files: 'resources/booking-pages/slots',
     may: 'OWN/(availability|queries|schema)|db/db|clock',
     packages: '',
   },
+  // What a resource does, in the caller's transaction: nothing of HTTP but its errors and the forms of its parameters.
   {
-    files: `${resource}/(history-)?(queries|list)`,
-    may: 'resources/[a-z-]+|db/[a-z-]+|db/(lists|statements)/.*|OWN/(resource|schema|queries|list|stages|value)',
-    packages: 'kysely',
+    files: `${resource}/(operations|list|(history-)?queries)`,
+    may: `resources/[a-z-]+|OWN/.*|http/(errors|fields|limits|lists)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
+    packages: 'kysely|typebox',
   },
   // Entries of timelines that are not records.
   {
@@ -83,8 +98,8 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'kysely',
   },
   {
-    files: `${resource}/((history-)?routes|changes)`,
-    may: `resources/[a-z-]+|OWN/.*|resources/contacts/queries|http/.*|events/[a-z]+|db/(db|references|locks)|clock|${lists}`,
+    files: `${resource}/(history-)?routes`,
+    may: `resources/[a-z-]+|OWN/.*|resources/contacts/operations|http/.*|events/[a-z]+|db/(db|references|locks)|clock|${lists}`,
     packages: 'typebox',
   },
 
@@ -140,7 +155,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'booking-site/assets', may: 'http/server', packages: 'node:(crypto|fs)' },
   {
     files: 'booking-site/.*',
-    may: `OWN/.*|resources/booking-pages/.*|resources/(contacts|appointments)/(queries|changes|resource|schema|events|requests)|${floor}`,
+    may: `OWN/.*|resources/booking-pages/.*|resources/(contacts|appointments)/(queries|operations|resource|schema|requests)|${floor}`,
     packages: 'typebox|fastify|kysely|node:crypto',
   },
 
@@ -278,7 +293,7 @@ test('every row of the table has files', () => {
 })
 
 test('the rules of deals know no clock and no chance', () => {
-  for (const file of ['src/resources/deals/stages.ts', 'src/resources/deals/value.ts'])
+  for (const file of ['src/resources/deals/stages.ts', 'src/resources/decimal.ts'])
     assert.doesNotMatch(read(file), /\bDate\b|Math\.random|crypto|await|process/)
 })
 

@@ -4,23 +4,21 @@ import { type Db, transaction } from '../db/db.ts'
 import { lowerCased } from '../db/lists/letter-case.ts'
 import { lockText } from '../db/locks.ts'
 import { isLive } from '../db/references.ts'
-import { factsOf, recordChange } from '../events/audit.ts'
 import { type Context, contextOf } from '../events/context.ts'
-import { emit } from '../events/emit.ts'
 import {
-  appointmentToChange,
-  cancelAppointment,
-  changeAppointment,
-  createAppointment,
-  holdTimes,
-} from '../resources/appointments/changes.ts'
-import { findAppointment, findLinkedAppointment } from '../resources/appointments/queries.ts'
+  addAppointment,
+  appointmentRecords,
+  lockAppointment,
+  lockTimes,
+  saveAppointment,
+  saveCancelled,
+} from '../resources/appointments/operations.ts'
+import { findLinkedAppointment, isTrashedLink } from '../resources/appointments/queries.ts'
 import type { Appointment } from '../resources/appointments/schema.ts'
-import { findBookingPage, findPublicPage, isTrashedLink } from '../resources/booking-pages/queries.ts'
+import { bookingPageRecords, findPublicPage } from '../resources/booking-pages/operations.ts'
 import type { BookingPage } from '../resources/booking-pages/schema.ts'
 import { fitsRules, isOffered } from '../resources/booking-pages/slots.ts'
-import { contactCreated } from '../resources/contacts/events.ts'
-import { findContactByEmail, insertContact } from '../resources/contacts/queries.ts'
+import { createContact, findContactByEmail } from '../resources/contacts/operations.ts'
 import type { Contact } from '../resources/contacts/schema.ts'
 import { noteBooking, waitToBook } from './limits.ts'
 
@@ -99,7 +97,7 @@ export async function book(
   const { workspace_id } = found
   return transaction(deps.db, async (tx) => {
     // The bookings of one page come one after another: what is free now is free until the commit, buffers included.
-    await holdTimes(tx, workspace_id, found.page.id)
+    await lockTimes(tx, workspace_id, found.page.id)
     const { page } = (await findPublicPage(tx, slug)) ?? {}
     if (page?.id !== found.page.id) return { refused: 'closed' }
     let round = 0
@@ -115,12 +113,18 @@ export async function book(
     if (refused) return { refused }
     const start_ms = Date.parse(form.start_at)
     const contact = await contactOf(tx, context, visitor)
-    const { id: appointment_id } = await createAppointment(tx, context, {
-      status: page.approval ? 'requested' : 'scheduled',
-      ...{ title: page.title, type: 'booking', start_at: isoTime(start_ms), end_at: endOf(start_ms, page) },
-      ...{ contact_id: contact.id, booking_page_id: page.id, location: null },
-      ...{ notes: notesOf(visitor, contact), link_hash },
-    })
+    const values = {
+      title: page.title,
+      type: 'booking',
+      start_at: isoTime(start_ms),
+      end_at: endOf(start_ms, page),
+      contact_id: contact.id,
+      booking_page_id: page.id,
+      location: null,
+      notes: notesOf(visitor, contact),
+    }
+    const status = page.approval ? 'requested' : 'scheduled'
+    const { id: appointment_id } = await addAppointment(tx, context, values, { status, link_hash })
     await noteBooking(tx, context, { page_id: page.id, appointment_id, address_hash })
     return { token }
   })
@@ -142,7 +146,7 @@ async function refusalOf(
 
 // A stranger may know somebody's e-mail, so a contact that exists stays as it is.
 async function contactOf(tx: Db, context: Context, visitor: Visitor): Promise<Contact> {
-  const { workspace_id, now } = context
+  const { workspace_id } = context
   const { first_name, last_name, email, phone } = visitor
   // Two who book on two pages with a new e-mail make one contact: the second finds that of the first. After the lock of
   // the page's times, always.
@@ -153,16 +157,7 @@ async function contactOf(tx: Db, context: Context, visitor: Visitor): Promise<Co
     // It may be on its way to the trash until we have it; then the next one is looked for.
     if (await isLive(tx, 'contacts', workspace_id, known.id)) return known
   }
-  const contact = await insertContact(tx, workspace_id, now, {
-    ...{ first_name, last_name, email, phone, mobile: null, company_id: null, title: null },
-    ...{ stage: null, source: 'booking', custom_fields: {}, tags: [] },
-  })
-  await emit(tx, context, contactCreated, contact)
-  await recordChange(tx, context, {
-    ...{ action: 'created', kind: 'contacts', record_id: contact.id },
-    after: factsOf(contact),
-  })
-  return contact
+  return createContact(tx, context, { first_name, last_name, email, phone, source: 'booking' }, [])
 }
 
 // What the visitor wrote that the contact does not say.
@@ -183,7 +178,7 @@ export type Linked = { workspace_id: number; appointment: Appointment }
 export async function linkedAppointment(db: Db, link_hash: string): Promise<Linked | null> {
   const key = await findLinkedAppointment(db, link_hash)
   if (!key) return null
-  const appointment = await findAppointment(db, key.workspace_id, key.id)
+  const appointment = await appointmentRecords.find(db, key.workspace_id, key.id)
   return appointment && { workspace_id: key.workspace_id, appointment }
 }
 
@@ -202,7 +197,7 @@ async function changeLinked<Reason>(
   change: Change<Reason>,
 ): Promise<Outcome<Reason | Closed>> {
   return transaction(deps.db, async (tx): Promise<Outcome<Reason | Closed>> => {
-    const before = await appointmentToChange(tx, workspace_id, appointment.id)
+    const before = await lockAppointment(tx, workspace_id, appointment.id)
     const context = visitorContext(deps, workspace_id)
     const refused = closedBecause(before, context.now_ms)
     return refused ? { refused } : change(tx, context, before)
@@ -212,14 +207,14 @@ async function changeLinked<Reason>(
 /** Cancels the appointment of a private link, also when its page takes no bookings any more. */
 export const cancelLinked = (deps: Deps, linked: Linked, reason: string | null): Promise<Outcome<Closed>> =>
   changeLinked<Closed>(deps, linked, async (tx, context, before) => ({
-    done: await cancelAppointment(tx, context, before, reason),
+    done: await saveCancelled(tx, context, before, reason),
   }))
 
 /** Moves the appointment of a private link to another free time of its page. */
 export const moveLinked = (deps: Deps, linked: Linked, wish: Wish): Promise<Outcome<Closed | Unfit>> =>
   changeLinked<Closed | Unfit>(deps, linked, async (tx, context, before) => {
     const { workspace_id } = context
-    await holdTimes(tx, workspace_id, before.booking_page_id)
+    await lockTimes(tx, workspace_id, before.booking_page_id)
     const page = await openPage(tx, workspace_id, before)
     if (!page) return { refused: 'closed' }
     const start_ms = Date.parse(wish.start_at)
@@ -227,7 +222,7 @@ export const moveLinked = (deps: Deps, linked: Linked, wish: Wish): Promise<Outc
     const refused = await refusalOf(tx, context, page, wish, before.id)
     if (refused) return { refused }
     const times = { start_at: isoTime(start_ms), end_at: endOf(start_ms, page) }
-    return { done: await changeAppointment(tx, context, before, times) }
+    return { done: await saveAppointment(tx, context, before, times) }
   })
 
 /** The page that an appointment is on, while it takes bookings. */
@@ -236,6 +231,7 @@ async function openPage(
   workspace_id: number,
   { booking_page_id }: Appointment,
 ): Promise<BookingPage | null> {
-  const page = booking_page_id === null ? null : await findBookingPage(db, workspace_id, booking_page_id)
+  const page =
+    booking_page_id === null ? null : await bookingPageRecords.find(db, workspace_id, booking_page_id)
   return page?.active ? page : null
 }

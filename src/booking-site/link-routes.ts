@@ -4,7 +4,8 @@ import { notFound } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
 import type { App } from '../http/server.ts'
 import { bodyProblems } from '../http/validation.ts'
-import { changesOfAppointment, findBookingPage } from '../resources/booking-pages/queries.ts'
+import { countChanges } from '../resources/appointments/queries.ts'
+import { bookingPageRecords } from '../resources/booking-pages/operations.ts'
 import { type BookingPage, isSlug } from '../resources/booking-pages/schema.ts'
 import { isOffered } from '../resources/booking-pages/slots.ts'
 import {
@@ -161,7 +162,7 @@ const linkOf = ({ reading }: Site, { params: { slug, token } }: LinkRequest): Pr
     const { workspace_id, appointment } = linked
     const { booking_page_id } = appointment
     const page =
-      booking_page_id === null ? null : await findBookingPage(handle, workspace_id, booking_page_id)
+      booking_page_id === null ? null : await bookingPageRecords.find(handle, workspace_id, booking_page_id)
     return { ...linked, page, path: linkPath(page?.slug ?? slug, token) }
   })
 
@@ -197,7 +198,7 @@ async function sendCalendarFile(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { workspace_id, appointment, path } = await linkOf(site, request)
-  const sequence = await site.reading((handle) => changesOfAppointment(handle, workspace_id, appointment.id))
+  const sequence = await site.reading((handle) => countChanges(handle, workspace_id, appointment.id))
   const link = `${site.config.public_url ?? `${request.protocol}://${request.host}`}${path}`
   return privately(reply)
     .headers({ ...page_headers, 'content-disposition': 'attachment; filename="appointment.ics"' })

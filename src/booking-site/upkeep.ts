@@ -2,10 +2,9 @@ import { type Clock, isoTime } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { contextOf, service } from '../events/context.ts'
-import { declineRequest } from '../resources/appointments/changes.ts'
-import { findAppointment } from '../resources/appointments/queries.ts'
+import { appointmentRecords, saveDeclined } from '../resources/appointments/operations.ts'
+import { lapsedRequests } from '../resources/appointments/queries.ts'
 import { answer_hours, lapsesAt } from '../resources/appointments/requests.ts'
-import { lapsedRequests } from '../resources/booking-pages/queries.ts'
 import { forgetAddresses } from './limits.ts'
 
 const batch = 100
@@ -37,9 +36,9 @@ export async function keepUpBookings(db: Db, clock: Clock, stopping?: AbortSigna
 
 async function lapse(tx: Db, clock: Clock, workspace_id: number, id: number): Promise<void> {
   await lockRow(tx, 'appointments', workspace_id, id)
-  const before = await findAppointment(tx, workspace_id, id)
+  const before = await appointmentRecords.find(tx, workspace_id, id)
   const context = contextOf(clock, { workspace_id, actor: service, request_id: null })
   // Somebody may have answered, moved or deleted it meanwhile.
   if (before?.status !== 'requested' || lapsesAt(before) > context.now_ms) return
-  await declineRequest(tx, context, before, 'Nobody answered in time.')
+  await saveDeclined(tx, context, before, 'Nobody answered in time.')
 }

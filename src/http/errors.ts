@@ -45,6 +45,11 @@ export const badRequest = (message: string) => new ApiError('bad_request', messa
 export const forbidden = (message: string) => new ApiError('forbidden', message)
 export const conflict = (message: string) => new ApiError('conflict', message)
 export const notFound = (what: string) => new ApiError('not_found', `${what} does not exist.`)
+/** The record that was found; 404 without one. */
+export function orNotFound<R>(noun: string, record: R | null): R {
+  if (!record) throw notFound(`This ${noun}`)
+  return record
+}
 /** One answer for every reason, so that nothing is learnt about keys and sessions that exist. */
 export const unauthorized = () =>
   new ApiError('unauthorized', 'Sign in, or send a valid API key as "Authorization: Bearer <API_KEY>".', {

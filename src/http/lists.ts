@@ -88,15 +88,17 @@ export const RecordsQuery = <T extends Record<string, TSchema>>(
       : {},
   )
 
-type Query = {
-  page: number
-  per_page: number
-  cursor?: string | undefined
-  sort?: string | undefined
+type Dates = {
   created_from?: string | undefined
   created_to?: string | undefined
   updated_from?: string | undefined
   updated_to?: string | undefined
+}
+type Query = Dates & {
+  page: number
+  per_page: number
+  cursor?: string | undefined
+  sort?: string | undefined
 }
 
 /** What a list was asked for: how many, from where, in which order. */
@@ -139,7 +141,7 @@ export function pageOf(
 }
 
 /** The filters of created_from to updated_to. */
-export const dateFilters = (query: Query): Filter[] => [
+export const dateFilters = (query: Dates): Filter[] => [
   ...within('created_at', query.created_from, query.created_to),
   ...within('updated_at', query.updated_from, query.updated_to),
 ]

@@ -66,6 +66,8 @@ export type Resource<C extends Columns = Columns> = {
   title: { fields: readonly string[]; characters?: number }
   /** Fields by which it is sorted by name, in the column sort_name (db/lists/sort-names.ts). */
   sort_name: readonly string[]
+  /** Fields that the search looks at, kept in the hidden column search_text (db/lists/search.ts). */
+  search_text: readonly string[]
   /** Columns of the table that no answer shows. */
   hidden: Record<string, 'text' | 'integer'>
   /** What lists can be sorted by, beside the dates. Each has an index. */
@@ -93,6 +95,7 @@ export const defineResource = <C extends Columns>(description: Description<C>): 
   scope: description.table,
   extension: true,
   sort_name: [],
+  search_text: [],
   hidden: {},
   orders: [],
   has_timeline: false,

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { newWorkspace } from '../../../test/database.ts'
 import { startRapport, turnableClock } from '../../../test/harness.ts'
 import { type Stage, stages, statusOf } from '../../resources/deals/stages.ts'
-import { highest_value } from '../../resources/deals/value.ts'
+import { highest_value } from '../../resources/decimal.ts'
 
 // Values as whole ten-thousandths, so that the recomputation needs no fractions.
 const highest = Math.round(highest_value * 10_000)

@@ -64,7 +64,7 @@ describe('searchContacts', () => {
         const last_name = `${['Quist', 'Zhāng', '😀😀😀'][id % 3]} ${id}`
         const email = id % 7 === 0 ? null : `m${id}@mail.example`
         const stage = id % 100 === 0 ? 'rare' : id % 2 === 0 ? 'lead' : null
-        const text = searchText({ first_name, last_name, email })
+        const text = searchText([first_name, last_name, email ?? ''])
         rows.push({ id, workspace_id, stage, text })
         await sql`INSERT INTO contacts (workspace_id, first_name, last_name, email, stage, search_text, created_at, updated_at)
           VALUES (${workspace_id}, ${first_name}, ${last_name}, ${email}, ${stage}, ${text}, '', '')`.execute(

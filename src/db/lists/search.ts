@@ -33,11 +33,8 @@ export function normaliseText(text: string): string {
     .normalize('NFC')
 }
 
-type Searched = { first_name: string; last_name: string; email: string | null }
-
-/** The text of a contact that searches look at. No word can reach over the line breaks. */
-export const searchText = ({ first_name, last_name, email }: Searched): string =>
-  normaliseText([first_name, last_name, email ?? ''].join('\n'))
+/** The text of a record that searches look at, from its fields. No word matches across the line breaks. */
+export const searchText = (texts: readonly string[]): string => normaliseText(texts.join('\n'))
 
 /** The words of a query, normalised, longest first; without those that another one contains. */
 export function searchWords(query: string): string[] {

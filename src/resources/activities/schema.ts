@@ -82,16 +82,24 @@ export const ActivityOfList = Type.Object(
 )
 export type ActivityOfList = Static<typeof ActivityOfList>
 
-/** What a person may change. */
-export const activity_fields = writableFields(columns)
+/** The names of the records that an activity refers to. */
+export const references_by_name = defineColumns({
+  contact: { shown: names.contact, embeds: { by: 'contact_id', fields: ['first_name', 'last_name'] } },
+  company: { shown: names.company, embeds: { by: 'company_id', fields: ['name'] } },
+  deal: { shown: names.deal, embeds: { by: 'deal_id', fields: ['name'] } },
+})
+
 export type ActivityFields = Values<typeof columns>
 
 export const ActivityCreate = bodyOf(columns, 'create')
 export const ActivityUpdate = bodyOf(columns, 'update')
+export type ActivityBody = Static<typeof ActivityUpdate> & Static<typeof ActivityCreate>
 // What a person may change is unknown here, not ignored: a name that is sent to complete must not vanish.
 export const Completion = Body(
   { outcome: columns.outcome.shown },
-  Object.keys(Activity.properties).filter((name) => !(activity_fields as readonly string[]).includes(name)),
+  Object.keys(Activity.properties).filter(
+    (name) => !(writableFields(columns) as readonly string[]).includes(name),
+  ),
 )
 
 export const activity_filters = {

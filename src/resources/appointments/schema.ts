@@ -1,14 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Body, OptionalId, OptionalText, Text, Timestamp } from '../../http/fields.ts'
-import {
-  bodyOf,
-  dates,
-  defineColumns,
-  detailView,
-  listView,
-  type Values,
-  writableFields,
-} from '../resource.ts'
+import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
 
 const appointment_statuses = ['requested', 'scheduled', 'cancelled', 'declined'] as const
 export type AppointmentStatus = (typeof appointment_statuses)[number]
@@ -72,12 +64,11 @@ export type Appointment = Static<typeof Appointment>
 export const ListedAppointment = listView('ListedAppointment', columns, 5)
 export type ListedAppointment = Static<typeof ListedAppointment>
 
-/** What a person may change; everything else of the detail view is read-only. */
-export const appointment_fields = writableFields(columns)
 export type AppointmentFields = Values<typeof columns>
 
 export const AppointmentCreate = bodyOf(columns, 'create')
 export const AppointmentUpdate = bodyOf(columns, 'update')
+export type AppointmentBody = Static<typeof AppointmentUpdate>
 // What could be meant for the appointment itself is unknown here, not ignored: it must not vanish.
 const ignored = ['id', 'status', 'created_at', 'updated_at']
 export const Cancellation = Body({ reason: OptionalText(255, { examples: ['Customer is ill'] }) }, ignored)

@@ -1,21 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { OptionalInteger, OptionalText, Text, Timestamp, time } from '../../http/fields.ts'
-import {
-  bodyOf,
-  dates,
-  defineColumns,
-  detailView,
-  listView,
-  type Values,
-  writableFields,
-} from '../resource.ts'
+import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
 import { type Availability, type DateOverrides, weekdays } from './availability.ts'
 
 const span = (from: string, to: string) => ({ from, to })
 const working_day = [span('09:00', '17:00')]
 
-/** What a booking page has where nothing else is said; null puts a field back to it. */
-export const page_defaults = {
+/** The defaults of a booking page; null in a body puts a field back to its default. */
+const page_defaults = {
   description: null as string | null,
   duration_minutes: 30,
   buffer_minutes: 0,
@@ -172,12 +164,11 @@ export type BookingPage = Static<typeof BookingPage>
 export const ListedBookingPage = listView('ListedBookingPage', columns, 2)
 export type ListedBookingPage = Static<typeof ListedBookingPage>
 
-/** What a person may change; everything else of the detail view is read-only. */
-export const page_fields = writableFields(columns)
 export type PageFields = Values<typeof columns>
 
 export const BookingPageCreate = bodyOf(columns, 'create')
 export const BookingPageUpdate = bodyOf(columns, 'update')
+export type BookingPageBody = Static<typeof BookingPageUpdate>
 
 /** A time that can be booked. */
 export const Slot = Type.Object({ start_at: Timestamp(), end_at: Timestamp() }, { title: 'Slot' })

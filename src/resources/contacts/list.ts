@@ -1,105 +1,76 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
-import { equals, type Filter } from '../../db/lists/filters.ts'
-import { type Found, findRecords, type Page } from '../../db/lists/lists.ts'
-import { dated, newest_first, type Order, type Sorting } from '../../db/lists/orders.ts'
-import { byIds, perNumber } from '../../db/lists/pages.ts'
+import type { Filter } from '../../db/lists/filters.ts'
+import { newest_first } from '../../db/lists/orders.ts'
+import { perNumber } from '../../db/lists/pages.ts'
 import { searchContacts, searchFilter, searchWords } from '../../db/lists/search.ts'
-import { isLive } from '../../db/references.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import { counted, withCompany } from './queries.ts'
-import type { ListedContact } from './schema.ts'
+import { RecordsQuery } from '../../http/lists.ts'
+import {
+  type Asked,
+  emptyPage,
+  filtersOf,
+  type Listed,
+  listFiltered,
+  listRecords,
+  ordersOf,
+} from '../list.ts'
+import { listedFields, type Row, selectionOf } from '../selection.ts'
+import { contactRecords } from './operations.ts'
+import { contacts } from './resource.ts'
+import { columns, contact_filters, type ListedContact } from './schema.ts'
 
-/** What contacts can be sorted by; those with one last name by their first. */
-export const orders: readonly Order[] = [...dated, [{ field: 'last_name', by: sql.ref('sort_name') }]]
-
-const withIds = byIds('contacts', (db, those) => withCompany(db).where(those))
-
-// What is asked for most, in one query. The limit is part of the text: PostgreSQL keeps no plan for one that it does not
-// know, and planning costs as much as the page.
+// The first page is what clients read most, so it is one query. The limit is part of the text: PostgreSQL keeps no plan
+// for a limit that is a parameter, and planning costs as much as the page.
+const { query, read } = selectionOf<ListedContact>(contacts, listedFields(columns))
 const firstPage = perNumber((limit) =>
-  prepare((db, p: { workspace_id: number }) =>
-    withCompany(db)
-      .where('contacts.workspace_id', '=', p.workspace_id)
-      .where('contacts.deleted_at', 'is', null)
-      .orderBy('contacts.id', 'desc')
-      .limit(sql.lit(limit)),
+  prepare<{ workspace_id: number }, Row>((db, p) =>
+    query(
+      db,
+      sql<SqlBool>`contacts.workspace_id = ${p.workspace_id} AND contacts.deleted_at IS NULL`,
+      sql`ORDER BY contacts.id DESC LIMIT ${sql.lit(limit)}`,
+    ),
   ),
 )
 
-type Row = Awaited<ReturnType<ReturnType<typeof firstPage>>>[number]
-// Key by key: copying a row costs more than reading it.
-const listed = (row: Row): ListedContact => ({
-  id: row.id,
-  first_name: row.first_name,
-  last_name: row.last_name,
-  email: row.email,
-  phone: row.phone,
-  company_id: row.company_id,
-  company: companyOf(row.company_id, row.company_name),
-  stage: row.stage,
-  created_at: row.created_at,
-})
+export const ContactsQuery = RecordsQuery(ordersOf(contacts), contact_filters, { custom_fields: true })
 
-const companyOf = (id: number | null, name: string | null) =>
-  id === null || name === null ? null : { id, name }
-
-type Asked = {
-  search?: string | undefined
-  company_id?: number | undefined
-  stage?: string | undefined
-  /** What every list of records can be filtered by. */
-  filters?: Filter[]
-}
-type Listed = Pick<Found, 'total' | 'next'> & { contacts: ListedContact[] }
-
-/** One page of the live contacts that meet all filters; `total` and `next` as in findRecords. */
+/** One page of the live contacts that meet the query; a search looks at names and e-mail addresses. */
 export async function listContacts(
   db: Db,
-  workspace_id: number,
-  { search = '', company_id, stage, filters: common = [] }: Asked,
-  page: Page,
-  sorting: Sorting = newest_first,
-): Promise<Listed> {
-  if (company_id !== undefined && !(await isLive(db, 'companies', workspace_id, company_id)))
-    return { contacts: [], total: 'offset' in page ? 0 : null, next: null }
-  const values = { company_id, stage: stage?.trim() || undefined }
-  const filters = [...common]
-  for (const column of counted) {
-    const value = values[column]
-    if (value === undefined) continue
-    filters.push(equals(column, value, await countOf(db, workspace_id, `contacts.${column}=${value}`)))
+  asked: Asked<{ search?: string | undefined }>,
+): Promise<Listed<ListedContact>> {
+  const { workspace_id, query, listing } = asked
+  const { page, sorting } = listing
+  const words = searchWords(query.search ?? '')
+  const is_newest = 'offset' in page && sorting.name === newest_first.name
+  if (!is_newest) {
+    const searched = words.length ? [await searchFilter(db, words)] : []
+    return listRecords(db, contacts, asked, contactRecords.byIds, searched)
   }
-  const contactsOf = async (ids: number[]) => (await withIds(db, workspace_id, ids)).map(listed)
-
-  const words = searchWords(search)
-  const newest = 'offset' in page && sorting.name === newest_first.name
-  if (words.length && newest) {
-    const conditions = leading(filters)
+  const filters = await filtersOf(db, contacts, workspace_id, query)
+  if (!filters) return emptyPage(listing)
+  if (words.length) {
     const { ids, total } = await searchContacts(db, {
-      ...{ workspace_id, words, conditions, limit: page.per_page, offset: page.offset },
+      workspace_id,
+      words,
+      conditions: leading(filters),
+      limit: page.per_page,
+      offset: page.offset,
     })
-    return { contacts: await contactsOf(ids), total, next: null }
+    return { records: await contactRecords.byIds(db, workspace_id, ids), total, next: null }
   }
-  if (words.length) filters.push(await searchFilter(db, words))
-  if (newest && page.offset === 0 && !filters.length) {
+  if (page.offset === 0 && !filters.length) {
     const total = await countOf(db, workspace_id, 'contacts')
     const rows = await firstPage(page.per_page)(db, { workspace_id })
-    return { contacts: rows.map(listed), total, next: null }
+    return { records: rows.map((row) => read(row)), total, next: null }
   }
-  const { ids, total, next } = await findRecords(db, {
-    table: 'contacts',
-    workspace_id,
-    filters,
-    sorting,
-    page,
-  })
-  return { contacts: await contactsOf(ids), total, next }
+  return listFiltered(db, contacts, asked, contactRecords.byIds, filters)
 }
 
 // The rarest filter leads a search by its index.
-const leading = (filters: Filter[]) =>
+const leading = (filters: readonly Filter[]) =>
   filters
-    .toSorted((a, b) => (a.total ?? Infinity) - (b.total ?? Infinity))
+    .toSorted((a, b) => (a.total ?? Number.POSITIVE_INFINITY) - (b.total ?? Number.POSITIVE_INFINITY))
     .map(({ where, plain }, index) => (index === 0 ? where : plain))

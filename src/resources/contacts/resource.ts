@@ -12,6 +12,7 @@ export const contacts = defineResource({
   columns,
   title: { fields: ['first_name', 'last_name'] },
   sort_name: ['last_name', 'first_name'],
+  search_text: ['first_name', 'last_name', 'email'],
   hidden: { search_text: 'text' },
   orders: [[{ field: 'last_name', by: sql.ref('sort_name') }]],
   events: [contactCreated, contactUpdated, contactDeleted],

@@ -5,6 +5,7 @@ import { List } from '../../http/envelope.ts'
 import { notFound } from '../../http/errors.ts'
 import { IdParams } from '../../http/fields.ts'
 import { decodeCursor, wholeAnswer } from '../../http/lists.ts'
+import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { countStages, listStages } from './history-queries.ts'
@@ -17,18 +18,18 @@ const most_stages = 2000
 
 /** The stages that a deal has been in. */
 export function stageHistoryRoutes(app: App, { db, clock }: Service): void {
-  app.get(
-    '/api/v1/deals/:id/stages',
+  operation(
+    app,
     {
-      config: { scope: 'deals:read' },
-      schema: {
-        'x-extension': true,
-        summary: 'List the stages that a deal has been in',
-        description: `Oldest first, all on one page, with the time spent in each. Of more than ${most_stages}, the first: then \`meta\` has a \`next_cursor\`, where to go on, and \`total\` counts all.`,
-        params: IdParams,
-        querystring: StagesQuery,
-        response: { 200: List(StageStay) },
-      },
+      method: 'GET',
+      path: '/api/v1/deals/:id/stages',
+      scope: 'deals:read',
+      summary: 'List the stages that a deal has been in',
+      description: `Oldest first, all on one page, with the time spent in each. Of more than ${most_stages}, the first: then \`meta\` has a \`next_cursor\`, where to go on, and \`total\` counts all.`,
+      params: IdParams,
+      query: StagesQuery,
+      answers: { 200: List(StageStay) },
+      extension: true,
     },
     async (request) => {
       const { workspace_id } = request.access

@@ -10,9 +10,9 @@ import {
   OptionalTimestamp,
   Text,
 } from '../../http/fields.ts'
+import { highest_value } from '../decimal.ts'
 import { dates, defineColumns, detailView, listView, type Values, writableFields } from '../resource.ts'
 import { type Stage, type Status, stages } from './stages.ts'
-import { highest_value } from './value.ts'
 
 export const StageCode = (options: object = {}) =>
   Type.Unsafe<Stage>({ type: 'string', enum: [...stages], examples: ['proposal'], ...options })
@@ -99,14 +99,7 @@ export const DealOfList = Type.Object(
   { title: 'DealOfList', description: 'The fields of the detail view are there with `details=true`.' },
 )
 
-/** What a person may change beside what the rules of the stages own. */
-export const plain_fields = writableFields(columns)
 export type PlainFields = Values<typeof columns>
-
-/** The fields that an update may name as changed (contract: events). */
-export const change_fields = Object.keys(Deal.properties).filter(
-  (name) => !['id', 'created_at', 'updated_at', 'contact', 'company'].includes(name),
-)
 
 const read_only = Object.keys(Deal.properties)
 const { value, contact_id, company_id, expected_close_date, priority, source } = Deal.properties
@@ -144,6 +137,9 @@ export const StageChange = Body(
     probability: Probability,
     lost_reason: LostReason('Required on entering lost; with any other stage only null is accepted.'),
   },
-  read_only.filter((name) => !(plain_fields as readonly string[]).includes(name)),
+  read_only.filter((name) => !(writableFields(columns) as readonly string[]).includes(name)),
   ['stage'],
 )
+
+export type DealBody = Static<typeof DealUpdate> & Static<typeof DealCreate>
+export type StageBody = Static<typeof StageChange>

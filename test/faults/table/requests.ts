@@ -89,7 +89,7 @@ export const requests: Fault[] = [
       'test/ids-and-times.test.ts': [
         'a sum of fractions that is no amount of money is 422; its rounded form is exact',
       ],
-      'src/resources/deals/value.test.ts': [
+      'src/resources/decimal.test.ts': [
         'every value of up to 4 decimals is stored exactly and comes back as the same number',
       ],
     },

@@ -98,37 +98,6 @@ export async function findNote(
   return note ?? null
 }
 
-/** Adds a note to a contact; returns its id. */
-export async function insertNote(
-  tx: Db,
-  workspace_id: number,
-  now: string,
-  values: Pick<Note, 'contact_id' | 'body'>,
-): Promise<number> {
-  const { id } = await tx
-    .insertInto('notes')
-    .values({ ...values, workspace_id, created_at: now, updated_at: now })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return id
-}
-
-/** Changes the text of a note. */
-export async function updateNote(
-  tx: Db,
-  workspace_id: number,
-  id: number,
-  now: string,
-  body: string,
-): Promise<void> {
-  await tx
-    .updateTable('notes')
-    .set({ body, updated_at: now })
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
-    .execute()
-}
-
 /** Moves a live note to the trash (`deleted_at` set), or one of the trash back (null). What it shows stays as it was. */
 export async function moveNote(
   tx: Db,

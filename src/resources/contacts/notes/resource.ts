@@ -16,6 +16,7 @@ export const Note = detailView('Note', columns, 5)
 export type Note = Static<typeof Note>
 export const NoteCreate = bodyOf(columns, 'create')
 export const NoteUpdate = bodyOf(columns, 'update')
+export type NoteBody = { body?: string }
 
 /** The notes of a contact, which go to the trash and come back with it. No events: the catalogue has none. */
 export const notes = defineResource({
@@ -39,4 +40,3 @@ declare module '../../../db/tables.ts' {
 /** All notes come at once: there is nothing to ask for, but the rest of those that are too many for one answer. */
 export const NotesQuery = Type.Object({ cursor: rest_cursor }, { additionalProperties: false })
 export const NoteParams = Type.Object({ id: Id(), note_id: Id() })
-export const note_fields = ['body'] as const

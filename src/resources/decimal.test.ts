@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fromUnits, highest_value, isExact, toUnits } from './value.ts'
+import { fromUnits, highest_value, isExact, toUnits } from './decimal.ts'
 
 test('every value of up to 4 decimals is stored exactly and comes back as the same number', () => {
   fc.assert(

@@ -1,28 +1,27 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { customFieldsProblems, mergedBody } from './patch.ts'
+import { contacts } from './contacts/resource.ts'
+import { changedValues, customFieldsProblems, newValues } from './input.ts'
 
-const current = { custom_fields: { region: 'EMEA', size: 3 } }
+const current = { custom_fields: { region: 'EMEA', size: 3 }, tags: ['partner'] }
 const wrong = (field: string) => [{ field, code: 'invalid_type', message: `${field} is wrong.` }]
+const changes = (body: object, problems: { field: string; code: string; message: string }[] = []) =>
+  changedValues(contacts, body, current, problems)
 
 test('custom fields are merged key by key, null removes; null clears all of them, and the tags', () => {
   const sent = { custom_fields: { size: null, partner: true }, tags: null }
-  assert.deepEqual(mergedBody(sent, current, []), {
-    custom_fields: { region: 'EMEA', partner: true },
-    tags: [],
-  })
-  assert.deepEqual(mergedBody({ custom_fields: null }, current, []).custom_fields, {})
-  assert.equal(mergedBody<{ custom_fields?: null }>({}, current, []).custom_fields, undefined)
+  assert.deepEqual(changes(sent), { custom_fields: { region: 'EMEA', partner: true }, tags: [] })
+  assert.deepEqual(changes({ custom_fields: null }), { custom_fields: {} })
+  assert.deepEqual(changes({}), {})
 })
 
 test('custom fields that the schema refused are not merged: a text would become a key a character', () => {
-  const text = { custom_fields: 'text' as never }
-  assert.equal(mergedBody(text, current, wrong('custom_fields')).custom_fields, undefined)
-  const inner = { custom_fields: { deep: {} } as never }
-  assert.equal(mergedBody(inner, current, wrong('custom_fields.deep')).custom_fields, undefined)
-  const other = mergedBody({ custom_fields: { size: 4 } }, current, wrong('custom_fields_of_mine'))
-  assert.deepEqual(other.custom_fields, { region: 'EMEA', size: 4 })
+  assert.deepEqual(changes({ custom_fields: 'text' }, wrong('custom_fields')), {})
+  assert.deepEqual(newValues(contacts, { custom_fields: 'text' }, wrong('custom_fields')).custom_fields, {})
+  assert.deepEqual(changes({ custom_fields: { deep: {} } }, wrong('custom_fields.deep')), {})
+  const other = changes({ custom_fields: { size: 4 } }, wrong('custom_fields_of_mine'))
+  assert.deepEqual(other, { custom_fields: { region: 'EMEA', size: 4 } })
 })
 
 test('custom fields of more than 64 KiB from an earlier version may become smaller in steps, not larger', () => {

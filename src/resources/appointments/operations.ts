@@ -1,0 +1,262 @@
+import type { Static } from 'typebox'
+import type { Db } from '../../db/db.ts'
+import { lockRow } from '../../db/locks.ts'
+import { changesBetween } from '../../events/changes.ts'
+import type { Context } from '../../events/context.ts'
+import { emit } from '../../events/emit.ts'
+import { conflict, type FieldProblem } from '../../http/errors.ts'
+import { changedValues, newValues, valueProblems } from '../input.ts'
+import {
+  auditChanged,
+  auditCreated,
+  type Expect,
+  existing,
+  lockRecord,
+  moveFromTrash,
+  moveToTrash,
+  refuse,
+  type Sent,
+  saveChanges,
+} from '../operations.ts'
+import { recordsOf } from '../records.ts'
+import { appointmentCancelled, appointmentCreated, appointmentUpdated } from './events.ts'
+import { findStoredPage } from './queries.ts'
+import { lapsesAt } from './requests.ts'
+import { appointments } from './resource.ts'
+import type {
+  Appointment,
+  AppointmentBody,
+  AppointmentFields,
+  Cancellation,
+  ListedAppointment,
+} from './schema.ts'
+
+export const appointmentRecords = recordsOf<Appointment, ListedAppointment, AppointmentFields>(appointments)
+
+/** Whether clients know of it: a request has no event until it is accepted. */
+const isBooked = ({ status }: Appointment) => status === 'scheduled' || status === 'cancelled'
+
+/** A live appointment, locked for a change in this transaction. */
+export const lockAppointment = (
+  tx: Db,
+  workspace_id: number,
+  id: number,
+  expect: Expect = () => {},
+): Promise<Appointment> => lockRecord(tx, appointmentRecords, workspace_id, id, expect)
+
+/**
+ * Locks the times of a booking page until the transaction ends: other bookings of the page wait, and then see this one.
+ * The database refuses an overlap without this lock, too. But fifty concurrent bookings of one time would wait for each
+ * other's uncommitted rows, which PostgreSQL ends as deadlocks. Take this lock after the lock of an appointment, and
+ * before anything else reads the page: the check of a reference shares the row, and two sharers would block each other.
+ */
+export async function lockTimes(tx: Db, workspace_id: number, booking_page_id: number | null): Promise<void> {
+  if (booking_page_id !== null) await lockRow(tx, 'booking_pages', workspace_id, booking_page_id)
+}
+
+/** Adds an appointment from a body. 409 when the time is taken on the booking page. */
+export async function createAppointment(
+  tx: Db,
+  context: Context,
+  body: AppointmentBody,
+  problems: readonly FieldProblem[],
+): Promise<Appointment> {
+  const { workspace_id } = context
+  const values = newValues(appointments, body) as AppointmentFields
+  if (!problems.length) await lockTimes(tx, workspace_id, values.booking_page_id)
+  refuse([
+    ...problems,
+    ...timeProblems(values, problems),
+    ...(await valueProblems(tx, workspace_id, appointments, values)),
+  ])
+  return addAppointment(tx, context, values)
+}
+
+/**
+ * Adds an appointment whose values are checked and whose page's times are locked: appointment.created, if it is
+ * scheduled. `link_hash` is the SHA-256 of the private link's token.
+ */
+export async function addAppointment(
+  tx: Db,
+  context: Context,
+  values: AppointmentFields,
+  {
+    status = 'scheduled',
+    link_hash = null,
+  }: { status?: 'scheduled' | 'requested'; link_hash?: string | null } = {},
+): Promise<Appointment> {
+  const appointment = await appointmentRecords.insert(tx, context, values, { status, link_hash })
+  if (isBooked(appointment)) await emit(tx, context, appointmentCreated, appointment)
+  await auditCreated(tx, context, appointments, appointment)
+  return appointment
+}
+
+/** Changes an appointment. 409 when the new time is taken on the booking page. */
+export async function changeAppointment(
+  tx: Db,
+  context: Context,
+  id: number,
+  body: AppointmentBody,
+  { problems, expect }: Sent,
+): Promise<Appointment> {
+  const { workspace_id } = context
+  const before = await lockAppointment(tx, workspace_id, id, expect)
+  const values = changedValues(appointments, body, before) as Partial<AppointmentFields>
+  if (!problems.length) await lockTimesToChange(tx, workspace_id, id, values)
+  refuse([
+    ...problems,
+    ...timeProblems({ ...before, ...values }, problems),
+    ...(await valueProblems(tx, workspace_id, appointments, values)),
+  ])
+  return saveAppointment(tx, context, before, values)
+}
+
+/** Saves checked values of a locked appointment: appointment.updated, if it is booked. First lock the page's times. */
+export async function saveAppointment(
+  tx: Db,
+  context: Context,
+  before: Appointment,
+  values: Partial<AppointmentFields>,
+): Promise<Appointment> {
+  if (!Object.keys(values).length) return before
+  const { after, changes } = await saveChanges(tx, context, appointmentRecords, before, values)
+  if (!changes) return after
+  if (isBooked(after)) await emit(tx, context, appointmentUpdated, after, changes)
+  await auditChanged(tx, context, appointments, after, changes)
+  return after
+}
+
+// Both pages, when it changes the page; in the order of their ids, so that two changes never wait for each other.
+async function lockTimesToChange(
+  tx: Db,
+  workspace_id: number,
+  id: number,
+  { start_at, end_at, booking_page_id }: Partial<AppointmentFields>,
+): Promise<void> {
+  if (start_at === undefined && end_at === undefined && booking_page_id === undefined) return
+  const pages = new Set([await findStoredPage(tx, workspace_id, id), booking_page_id ?? null])
+  for (const page of [...pages].sort((a, b) => Number(a) - Number(b))) await lockTimes(tx, workspace_id, page)
+}
+
+type Times = Pick<AppointmentFields, 'start_at' | 'end_at'>
+
+/** An appointment ends after it starts. Times that the schema refused are not compared. */
+function timeProblems({ start_at, end_at }: Times, problems: readonly FieldProblem[]): FieldProblem[] {
+  const refused = problems.some(({ field }) => field === 'start_at' || field === 'end_at')
+  if (refused || end_at > start_at) return []
+  return [{ field: 'end_at', code: 'before_start', message: 'end_at must be after start_at.' }]
+}
+
+/**
+ * Accepts a request: it is scheduled, with appointment.created. A scheduled appointment stays as it is. 409 for a
+ * cancelled or declined appointment, and for a request that has lapsed.
+ */
+export async function acceptRequest(tx: Db, context: Context, id: number, sent: Sent): Promise<Appointment> {
+  const before = await lockAppointment(tx, context.workspace_id, id, sent.expect)
+  refuse(sent.problems)
+  const { status } = before
+  if (status === 'scheduled') return before
+  if (status !== 'requested') throw conflict(`The appointment is ${status}. Create another one.`)
+  if (lapsesAt(before) <= context.now_ms) throw conflict('The request has lapsed. Create an appointment.')
+  return changeStatus(tx, context, before, { status: 'scheduled', cancel_reason: null })
+}
+
+/** Declines a request, without an event. A declined one stays as it is; 409 for an appointment that is no request. */
+export async function declineRequest(
+  tx: Db,
+  context: Context,
+  id: number,
+  { reason = null }: Static<typeof Cancellation>,
+  { problems, expect }: Sent,
+): Promise<Appointment> {
+  const before = await lockAppointment(tx, context.workspace_id, id, expect)
+  refuse(problems)
+  return saveDeclined(tx, context, before, reason)
+}
+
+/** Cancels an appointment: appointment.cancelled. A request is declined. */
+export async function cancelAppointment(
+  tx: Db,
+  context: Context,
+  id: number,
+  { reason = null }: Static<typeof Cancellation>,
+  { problems, expect }: Sent,
+): Promise<Appointment> {
+  const before = await lockAppointment(tx, context.workspace_id, id, expect)
+  refuse(problems)
+  return saveCancelled(tx, context, before, reason)
+}
+
+/** Declines a locked request; see declineRequest. */
+export async function saveDeclined(
+  tx: Db,
+  context: Context,
+  before: Appointment,
+  reason: string | null,
+): Promise<Appointment> {
+  const { status } = before
+  if (status === 'declined') return before
+  if (status !== 'requested') throw conflict(`The appointment is ${status}: only a request can be declined.`)
+  return changeStatus(tx, context, before, { status: 'declined', cancel_reason: reason })
+}
+
+/** Cancels a locked appointment. A cancelled or declined one stays as it is, and keeps its reason. */
+export async function saveCancelled(
+  tx: Db,
+  context: Context,
+  before: Appointment,
+  reason: string | null,
+): Promise<Appointment> {
+  if (before.status === 'requested') return saveDeclined(tx, context, before, reason)
+  if (before.status !== 'scheduled') return before
+  return changeStatus(tx, context, before, { status: 'cancelled', cancel_reason: reason })
+}
+
+// A declined request has no event, as its creation had none.
+const outcomes = {
+  scheduled: { action: 'accepted', event: appointmentCreated },
+  cancelled: { action: 'cancelled', event: appointmentCancelled },
+  declined: { action: 'declined', event: null },
+}
+
+async function changeStatus(
+  tx: Db,
+  context: Context,
+  before: Appointment,
+  set: { status: keyof typeof outcomes; cancel_reason: string | null },
+): Promise<Appointment> {
+  await appointmentRecords.update(tx, context, before, {}, { set })
+  const after = await existing(tx, appointmentRecords, context.workspace_id, before.id)
+  const { action, event } = outcomes[set.status]
+  if (event) await emit(tx, context, event, after)
+  const changes = changesBetween(before, after, ['status', 'cancel_reason'])
+  if (changes) await auditChanged(tx, context, appointments, after, changes, action)
+  return after
+}
+
+/** Moves an appointment to the trash. A scheduled one is cancelled for its listeners: appointment.cancelled. */
+export async function deleteAppointment(
+  tx: Db,
+  context: Context,
+  id: number,
+  expect: Expect,
+): Promise<Appointment> {
+  const before = await moveToTrash(tx, context, appointmentRecords, id, expect)
+  if (before.status === 'scheduled')
+    await emit(tx, context, appointmentCancelled, { ...before, status: 'cancelled' })
+  return before
+}
+
+/** Brings an appointment back from the trash: appointment.updated, if it was ever booked. 409 when its time is taken. */
+export async function restoreAppointment(
+  tx: Db,
+  context: Context,
+  id: number,
+  sent: Sent,
+): Promise<Appointment> {
+  const lockPage = async (tx: Db, workspace_id: number, id: number) =>
+    lockTimes(tx, workspace_id, await findStoredPage(tx, workspace_id, id))
+  const { record, changes } = await moveFromTrash(tx, context, appointmentRecords, id, sent, lockPage)
+  if (changes && isBooked(record)) await emit(tx, context, appointmentUpdated, record, changes)
+  return record
+}

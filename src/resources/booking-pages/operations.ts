@@ -1,0 +1,126 @@
+import type { Db } from '../../db/db.ts'
+import { countOf } from '../../db/lists/counts.ts'
+import { lockEntry } from '../../db/locks.ts'
+import type { Context } from '../../events/context.ts'
+import { blaming, type FieldProblem } from '../../http/errors.ts'
+import { refuseMore } from '../../http/limits.ts'
+import { changedValues, newValues } from '../input.ts'
+import {
+  auditChanged,
+  auditCreated,
+  type Expect,
+  lockRecord,
+  moveFromTrash,
+  moveToTrash,
+  refuse,
+  type Sent,
+  saveChanges,
+} from '../operations.ts'
+import { recordsOf } from '../records.ts'
+import { canonicalTimeZone, ruleProblems } from './availability.ts'
+import { findBySlug } from './queries.ts'
+import { booking_pages } from './resource.ts'
+import type { BookingPage, BookingPageBody, ListedBookingPage, PageFields } from './schema.ts'
+
+/** Live pages that a workspace can have. */
+export const max_pages = 100
+
+export const bookingPageRecords = recordsOf<BookingPage, ListedBookingPage, PageFields>(booking_pages)
+
+/** The page that visitors see at an address, of any workspace: live and active, or null. */
+export async function findPublicPage(
+  db: Db,
+  slug: string,
+): Promise<{ workspace_id: number; page: BookingPage } | null> {
+  const found = await findBySlug(db, slug)
+  if (!found) return null
+  const { workspace_id, id } = found
+  const page = await bookingPageRecords.find(db, workspace_id, id)
+  return page?.active ? { workspace_id, page } : null
+}
+
+/** Adds a booking page. 409 beyond 100 live pages; the catalogue has no event for it. */
+export async function createBookingPage(
+  tx: Db,
+  context: Context,
+  body: BookingPageBody,
+  problems: readonly FieldProblem[],
+): Promise<BookingPage> {
+  const values = newValues(booking_pages, withCanonicalZone(body)) as PageFields
+  refuse([...problems, ...(await pageProblems(tx, values, null, problems))])
+  await lockPlace(tx, context.workspace_id)
+  const page = await orSlugTaken(() => bookingPageRecords.insert(tx, context, values))
+  await auditCreated(tx, context, booking_pages, page)
+  return page
+}
+
+/** Changes a booking page; appointments that are booked already stay. */
+export async function changeBookingPage(
+  tx: Db,
+  context: Context,
+  id: number,
+  body: BookingPageBody,
+  { problems, expect }: Sent,
+): Promise<BookingPage> {
+  const before = await lockRecord(tx, bookingPageRecords, context.workspace_id, id, expect)
+  const values = changedValues(booking_pages, withCanonicalZone(body), before) as Partial<PageFields>
+  refuse([...problems, ...(await pageProblems(tx, values, id, problems))])
+  if (!Object.keys(values).length) return before
+  const { after, changes } = await orSlugTaken(() =>
+    saveChanges(tx, context, bookingPageRecords, before, values),
+  )
+  if (changes) await auditChanged(tx, context, booking_pages, after, changes)
+  return after
+}
+
+/** Moves a booking page to the trash. */
+export const deleteBookingPage = (
+  tx: Db,
+  context: Context,
+  id: number,
+  expect: Expect,
+): Promise<BookingPage> => moveToTrash(tx, context, bookingPageRecords, id, expect)
+
+/** Brings a booking page back from the trash. 409 when its slug is taken, or beyond 100 live pages. */
+export async function restoreBookingPage(
+  tx: Db,
+  context: Context,
+  id: number,
+  sent: Sent,
+): Promise<BookingPage> {
+  const lockPlaceOf = async (tx: Db, workspace_id: number, id: number) => {
+    if (!(await bookingPageRecords.find(tx, workspace_id, id))) await lockPlace(tx, workspace_id)
+  }
+  return (await moveFromTrash(tx, context, bookingPageRecords, id, sent, lockPlaceOf)).record
+}
+
+/** Locks the number of live pages of a workspace; 409 when it has no place for one more. */
+async function lockPlace(tx: Db, workspace_id: number): Promise<void> {
+  await lockEntry(tx, 'workspaces', workspace_id)
+  const limit = `A workspace has at most ${max_pages} booking pages`
+  refuseMore(await countOf(tx, workspace_id, 'booking_pages'), max_pages, limit, 'Delete one first.')
+}
+
+function withCanonicalZone(body: BookingPageBody): BookingPageBody {
+  const time_zone = canonicalTimeZone(body.time_zone)
+  return time_zone ? { ...body, time_zone } : body
+}
+
+/** The problems of the opening hours and of the slug. A slug that the schema refused is not looked up. */
+async function pageProblems(
+  tx: Db,
+  values: Partial<PageFields>,
+  except_id: number | null,
+  problems: readonly FieldProblem[],
+): Promise<FieldProblem[]> {
+  const { slug } = values
+  const found = ruleProblems(values)
+  if (typeof slug !== 'string' || problems.some(({ field }) => field === 'slug')) return found
+  const other = await findBySlug(tx, slug)
+  return other && other.id !== except_id ? [...found, slug_taken] : found
+}
+
+const slug_taken = { field: 'slug', code: 'taken', message: 'slug is taken by another booking page.' }
+
+// Of two concurrent pages with one slug, the database refuses the second.
+const orSlugTaken = <T>(work: () => Promise<T>): Promise<T> => blaming('booking_pages_slug', slug_taken, work)

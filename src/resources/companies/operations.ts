@@ -1,0 +1,24 @@
+import { standardOperations } from '../operations.ts'
+import { recordsOf } from '../records.ts'
+import {
+  type Company,
+  type CompanyValues,
+  companies,
+  companyCreated,
+  companyDeleted,
+  companyUpdated,
+  type ListedCompany,
+} from './resource.ts'
+
+export const companyRecords = recordsOf<Company, ListedCompany, CompanyValues>(companies)
+
+export const {
+  create: createCompany,
+  change: changeCompany,
+  remove: deleteCompany,
+  restore: restoreCompany,
+} = standardOperations(companyRecords, {
+  created: companyCreated,
+  updated: companyUpdated,
+  deleted: companyDeleted,
+})

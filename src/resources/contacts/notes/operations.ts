@@ -1,0 +1,130 @@
+import type { Db } from '../../../db/db.ts'
+import { lockRow } from '../../../db/locks.ts'
+import { isLive } from '../../../db/references.ts'
+import { recordChange } from '../../../events/audit.ts'
+import type { Context } from '../../../events/context.ts'
+import { type FieldProblem, notFound } from '../../../http/errors.ts'
+import { refuseMore } from '../../../http/limits.ts'
+import { changedValues, newValues } from '../../input.ts'
+import {
+  auditChanged,
+  auditCreated,
+  auditFacts,
+  type Expect,
+  refuse,
+  type Sent,
+  saveChanges,
+} from '../../operations.ts'
+import { recordsOf } from '../../records.ts'
+import { countNotes, findNote, isNoteInTrash, moveNote } from './queries.ts'
+import { type Note, type NoteBody, notes } from './resource.ts'
+
+/** Live notes that a contact can have. Contacts of earlier versions may have more. */
+export const max_notes = 1000
+
+const noteRecords = recordsOf<Note, Note, NoteBody>(notes)
+
+/** The contact of a note, and the note. */
+export type NoteKey = { id: number; note_id: number }
+
+/** A note of a live contact, or 404. */
+export async function existingNote(db: Db, workspace_id: number, { id, note_id }: NoteKey): Promise<Note> {
+  const note = await findNote(db, workspace_id, id, note_id)
+  if (!note) throw notFound('This note')
+  return note
+}
+
+/** Adds a note to a live contact. 409 beyond 1000 live notes; the catalogue has no event for it. */
+export async function createNote(
+  tx: Db,
+  context: Context,
+  contact_id: number,
+  body: NoteBody,
+  problems: readonly FieldProblem[],
+): Promise<Note> {
+  const { workspace_id } = context
+  await lockContact(tx, workspace_id, contact_id, 'This contact')
+  refuse(problems)
+  await refuseManyNotes(tx, workspace_id, contact_id)
+  const note = await noteRecords.insert(tx, context, newValues(notes, body) as NoteBody, { contact_id })
+  await auditCreated(tx, context, notes, note)
+  return note
+}
+
+/** Changes the text of a note. */
+export async function changeNote(
+  tx: Db,
+  context: Context,
+  key: NoteKey,
+  body: NoteBody,
+  { problems, expect }: Sent,
+): Promise<Note> {
+  const before = await lockNote(tx, context.workspace_id, key, expect)
+  refuse(problems)
+  const values = changedValues(notes, body, before) as Partial<NoteBody>
+  if (!Object.keys(values).length) return before
+  const { after, changes } = await saveChanges(tx, context, noteRecords, before, values)
+  if (changes) await auditChanged(tx, context, notes, after, changes)
+  return after
+}
+
+/** Moves a note to the trash by itself. */
+export async function deleteNote(tx: Db, context: Context, key: NoteKey, expect: Expect): Promise<void> {
+  const { workspace_id, now } = context
+  const note = await lockNote(tx, workspace_id, key, expect)
+  await moveNote(tx, workspace_id, note.id, now)
+  await recordChange(tx, context, {
+    action: 'deleted',
+    kind: notes.table,
+    record_id: note.id,
+    before: auditFacts(notes, note),
+  })
+}
+
+/** Brings a note back that was deleted by itself. A note of a deleted contact comes back with its contact. */
+export async function restoreNote(
+  tx: Db,
+  context: Context,
+  key: NoteKey,
+  { problems, expect }: Sent,
+): Promise<Note> {
+  const { workspace_id } = context
+  const { id, note_id } = key
+  await lockContact(tx, workspace_id, id, 'This note')
+  await lockRow(tx, 'notes', workspace_id, note_id)
+  const live = await findNote(tx, workspace_id, id, note_id)
+  if (live) {
+    expect(live)
+    return live
+  }
+  if (!(await isNoteInTrash(tx, workspace_id, id, note_id))) throw notFound('This note')
+  refuse(problems)
+  await refuseManyNotes(tx, workspace_id, id)
+  await moveNote(tx, workspace_id, note_id, null)
+  const note = await existingNote(tx, workspace_id, key)
+  await recordChange(tx, context, {
+    action: 'restored',
+    kind: notes.table,
+    record_id: note_id,
+    after: auditFacts(notes, note),
+  })
+  return note
+}
+
+async function lockNote(tx: Db, workspace_id: number, key: NoteKey, expect: Expect): Promise<Note> {
+  await lockRow(tx, 'notes', workspace_id, key.note_id)
+  const note = await existingNote(tx, workspace_id, key)
+  expect(note)
+  return note
+}
+
+/** Locks a live contact, so that concurrent notes are counted one after another; 404 without it. */
+async function lockContact(tx: Db, workspace_id: number, id: number, missing: string): Promise<void> {
+  await lockRow(tx, 'contacts', workspace_id, id)
+  if (!(await isLive(tx, 'contacts', workspace_id, id))) throw notFound(missing)
+}
+
+async function refuseManyNotes(tx: Db, workspace_id: number, contact_id: number): Promise<void> {
+  const count = await countNotes(tx, workspace_id, contact_id)
+  refuseMore(count, max_notes, `A contact has at most ${max_notes} notes`, 'Delete one first.')
+}

@@ -1,0 +1,237 @@
+import type { Db } from '../../db/db.ts'
+import { prepare } from '../../db/statements/prepare.ts'
+import type { Context } from '../../events/context.ts'
+import type { Changes, EventDefinition } from '../../events/define.ts'
+import { emit } from '../../events/emit.ts'
+import type { FieldProblem } from '../../http/errors.ts'
+import { isExact } from '../decimal.ts'
+import { changedValues, newValues, valueProblems } from '../input.ts'
+import {
+  auditChanged,
+  auditCreated,
+  type Expect,
+  lockRecord,
+  moveFromTrash,
+  moveToTrash,
+  refuse,
+  type Sent,
+  saveChanges,
+} from '../operations.ts'
+import { recordsOf } from '../records.ts'
+import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './events.ts'
+import { deals } from './resource.ts'
+import type { Deal, DealBody, ListedDeal, PlainFields, StageBody } from './schema.ts'
+import {
+  type DealInput,
+  type DealState,
+  type Decision,
+  decide,
+  type Operation,
+  shownProbability,
+} from './stages.ts'
+
+export const dealRecords = recordsOf<Deal, ListedDeal, PlainFields>(deals, {
+  probability: {
+    from: ['own_probability', 'closed_probability'],
+    value: (row) => shownProbability(row as DealState),
+  },
+})
+
+type Accepted = Extract<Decision, { problems?: undefined }>
+
+const entryEvents: Record<'won' | 'lost', EventDefinition> = { won: dealWon, lost: dealLost }
+
+/** Adds a deal with its events: deal.created, then deal.won or deal.lost when it starts there. */
+export async function createDeal(
+  tx: Db,
+  context: Context,
+  body: DealBody,
+  problems: readonly FieldProblem[],
+): Promise<Deal> {
+  const input = withoutMinusZero(body)
+  const values = newValues(deals, input) as PlainFields
+  const decision = judge(null, input, { now: context.now, operation: 'create' }, problems)
+  const { state, entered } = await accepted(tx, context, decision, input, values, problems)
+  const deal = await dealRecords.insert(tx, context, values, state)
+  await addStage(tx, context, deal.id, null, state.stage)
+  const emitAll = async () => {
+    await emit(tx, context, dealCreated, deal)
+    if (entered) await emit(tx, context, entryEvents[entered], deal)
+  }
+  await Promise.all([emitAll(), auditCreated(tx, context, deals, deal)])
+  return deal
+}
+
+/** Changes a deal. A new stage follows the same rules as changeStage, and deal.updated names it, too. */
+export async function changeDeal(
+  tx: Db,
+  context: Context,
+  id: number,
+  body: DealBody,
+  { problems, expect }: Sent,
+): Promise<Deal> {
+  const { deal, state } = await lockDeal(tx, context, id, expect)
+  const input = withoutMinusZero(body)
+  const values = changedValues(deals, input, deal) as Partial<PlainFields>
+  const decision = judge(state, input, { now: context.now, operation: 'update' }, problems)
+  const next = await accepted(tx, context, decision, input, values, problems)
+  const { after, changes } = await save(tx, context, deal, values, state, next)
+  if (changes) await emit(tx, context, dealUpdated, after, changes)
+  await emitStage(tx, context, after, next)
+  await audit(tx, context, after, changes, next)
+  return after
+}
+
+/** Moves a deal to a stage. deal.stage_changed tells of it, and deal.updated of another probability or reason. */
+export async function changeStage(
+  tx: Db,
+  context: Context,
+  id: number,
+  body: StageBody,
+  { problems, expect }: Sent,
+): Promise<Deal> {
+  const { deal, state } = await lockDeal(tx, context, id, expect)
+  const decision = judge(state, body, { now: context.now, operation: 'change_stage' }, problems)
+  const next = await accepted(tx, context, decision, {}, {}, problems)
+  const { after, changes } = await save(tx, context, deal, {}, state, next)
+  if (changes && !next.previous_stage) await emit(tx, context, dealUpdated, after, changes)
+  await emitStage(tx, context, after, next)
+  await audit(tx, context, after, changes, next)
+  return after
+}
+
+/** Moves a deal to the trash, with deal.deleted. */
+export async function deleteDeal(tx: Db, context: Context, id: number, expect: Expect): Promise<Deal> {
+  const deal = await moveToTrash(tx, context, dealRecords, id, expect)
+  await emit(tx, context, dealDeleted, deal)
+  return deal
+}
+
+/** Brings a deal back from the trash, with deal.updated. */
+export async function restoreDeal(tx: Db, context: Context, id: number, sent: Sent): Promise<Deal> {
+  const { record, changes } = await moveFromTrash(tx, context, dealRecords, id, sent)
+  if (changes) await emit(tx, context, dealUpdated, record, changes)
+  return record
+}
+
+const stateById = prepare((db, p: { workspace_id: number; id: number }) =>
+  db
+    .selectFrom('deals')
+    .select(['stage', 'own_probability', 'closed_probability', 'lost_reason', 'closed_at'])
+    .where('workspace_id', '=', p.workspace_id)
+    .where('id', '=', p.id),
+)
+
+/** A live deal, locked for a change, and the state that the rules work on. */
+async function lockDeal(tx: Db, { workspace_id }: Context, id: number, expect: Expect) {
+  const deal = await lockRecord(tx, dealRecords, workspace_id, id, expect)
+  const [state] = await stateById(tx, { workspace_id, id })
+  return { deal, state: state as DealState }
+}
+
+/**
+ * Applies the rules of the stages. A field that the schema refused counts as absent, except the stage: a stage that the
+ * schema refused is unknown to the rules, too.
+ */
+function judge(
+  current: DealState | null,
+  body: DealInput,
+  context: { now: string; operation: Operation },
+  problems: readonly FieldProblem[],
+): Decision {
+  const refused = new Set(problems.map(({ field }) => field))
+  const input: DealInput = {
+    stage: body.stage,
+    probability: refused.has('probability') ? undefined : body.probability,
+    lost_reason: refused.has('lost_reason') ? undefined : body.lost_reason,
+  }
+  return decide(current, input, context)
+}
+
+/** What the rules decided; throws 422 with the problems of the schema, the rules, the value and the references. */
+async function accepted(
+  tx: Db,
+  { workspace_id }: Context,
+  decision: Decision,
+  { value }: { value?: number | null },
+  values: object,
+  problems: readonly FieldProblem[],
+): Promise<Accepted> {
+  const too_precise = typeof value === 'number' && !isExact(value)
+  refuse([
+    ...problems,
+    ...(decision.problems ?? []),
+    ...(too_precise
+      ? [{ field: 'value', code: 'too_precise', message: 'value must have at most 4 decimals.' }]
+      : []),
+    ...(await valueProblems(tx, workspace_id, deals, values)),
+  ])
+  return decision as Accepted
+}
+
+/** Saves changed fields and the state that the rules decided, with the history of stages. */
+async function save(
+  tx: Db,
+  context: Context,
+  before: Deal,
+  values: Partial<PlainFields>,
+  state: DealState,
+  next: Accepted,
+): Promise<{ after: Deal; changes: Changes | null }> {
+  const set = changedColumns(state, next.state)
+  if (!Object.keys(values).length && !Object.keys(set).length) return { after: before, changes: null }
+  // A probability that equals the default is stored, but no view shows it: no event, and the same updated_at.
+  const touch = Object.keys(values).length > 0 || shownState(state) !== shownState(next.state)
+  const saved = await saveChanges(tx, context, dealRecords, before, values, { set, touch })
+  if (next.previous_stage) await addStage(tx, context, before.id, next.previous_stage, next.state.stage)
+  return saved
+}
+
+const changedColumns = (before: DealState, after: DealState): Partial<DealState> =>
+  Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => before[name as keyof DealState] !== value),
+  )
+
+const shownState = (state: DealState): string =>
+  JSON.stringify([state.stage, shownProbability(state), state.lost_reason, state.closed_at])
+
+async function emitStage(tx: Db, context: Context, deal: Deal, { state, previous_stage, entered }: Accepted) {
+  if (previous_stage)
+    await emit(tx, context, dealStageChanged, { ...deal, previous_stage, new_stage: state.stage })
+  if (entered) await emit(tx, context, entryEvents[entered], deal)
+}
+
+async function audit(tx: Db, context: Context, deal: Deal, changes: Changes | null, next: Accepted) {
+  const action = next.previous_stage ? 'stage_changed' : 'updated'
+  if (changes) await auditChanged(tx, context, deals, deal, changes, action)
+}
+
+const insertStage = prepare(
+  (
+    db,
+    p: { workspace_id: number; deal_id: number; from: string | null; to: string; at: string; by: string },
+  ) =>
+    db.insertInto('deal_stages').values({
+      workspace_id: p.workspace_id,
+      deal_id: p.deal_id,
+      from_stage: p.from,
+      to_stage: p.to,
+      changed_at: p.at,
+      changed_by: p.by,
+    }),
+)
+
+/** Adds an entry to the history of a deal's stages; `from` is null when the deal is created. */
+async function addStage(
+  tx: Db,
+  { workspace_id, actor, now }: Context,
+  deal_id: number,
+  from: string | null,
+  to: string,
+): Promise<void> {
+  await insertStage(tx, { workspace_id, deal_id, from, to, at: now, by: actor.id ?? actor.kind })
+}
+
+// JSON has a -0, which equals 0 but is another value to a comparison.
+const withoutMinusZero = <T extends { value?: number | null }>(body: T): T =>
+  body.value === 0 ? { ...body, value: 0 } : body

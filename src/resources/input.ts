@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Db } from '../db/db.ts'
+import { type Referable, referenceProblems } from '../db/references.ts'
+import type { FieldProblem } from '../http/errors.ts'
+import type { CustomFields } from '../http/fields.ts'
+import { type Columns, type Resource, referencesOf, type Values, writableFields } from './resource.ts'
+
+type Fields = Record<string, unknown>
+type OfResource<C extends Columns> = Pick<Resource<C>, 'columns'>
+
+/**
+ * The values of a new record: what the body has, or the default, which null means too. Custom fields that the schema
+ * refused are left out here and below: they may have any size.
+ */
+export function newValues<C extends Columns>(
+  { columns }: OfResource<C>,
+  body: object,
+  problems: readonly FieldProblem[] = [],
+): Values<C> {
+  const sent = body as Fields
+  const values: Fields = {}
+  for (const name of writableFields(columns)) values[name] = sent[name] ?? columns[name]?.default ?? null
+  if ('custom_fields' in values) values.custom_fields = customFieldsOf(body, {}, problems) ?? {}
+  return values as Values<C>
+}
+
+/**
+ * The fields of a body that change a record: those that differ from what GET shows. So what GET returned can be edited
+ * and sent back, and a reference that reads null because its record is in the trash stays. Custom fields are merged key
+ * by key (contract: reading and writing).
+ */
+export function changedValues<C extends Columns>(
+  { columns }: OfResource<C>,
+  body: object,
+  before: object,
+  problems: readonly FieldProblem[] = [],
+): Partial<Values<C>> {
+  const sent = body as Fields
+  const shown = before as Fields
+  const changes: Fields = {}
+  for (const name of writableFields(columns)) {
+    if (sent[name] === undefined) continue
+    const value =
+      name === 'custom_fields'
+        ? customFieldsOf(body, before, problems)
+        : (sent[name] ?? columns[name]?.default ?? null)
+    if (value !== undefined && !isDeepStrictEqual(value, shown[name])) changes[name] = value
+  }
+  return changes as Partial<Values<C>>
+}
+
+type WithCustomFields = { custom_fields?: CustomFields | null }
+
+/** The custom fields of a record after a write; undefined where the schema refused them. */
+function customFieldsOf(body: WithCustomFields, before: WithCustomFields, problems: readonly FieldProblem[]) {
+  if (problems.some(({ field }) => /^custom_fields(\.|$)/.test(field))) return undefined
+  return mergeCustomFields(before.custom_fields ?? {}, body.custom_fields ?? null)
+}
+
+/**
+ * What no schema can judge of the fields that are written: references to records that do not exist, and the size of the
+ * custom fields as they will be stored. Live references stay locked against deletion until the transaction ends.
+ */
+export async function valueProblems(
+  tx: Db,
+  workspace_id: number,
+  resource: Pick<Resource, 'columns'>,
+  values: object,
+  before: object = {},
+): Promise<FieldProblem[]> {
+  const { custom_fields } = values as { custom_fields?: CustomFields }
+  const stored = before as { custom_fields?: CustomFields }
+  const references = referencesOf(resource) as Record<string, Referable>
+  return [
+    ...customFieldsProblems(custom_fields, stored.custom_fields),
+    ...(await referenceProblems(tx, workspace_id, values, references)),
+  ]
+}
+
+/** Custom fields merged key by key: null removes a key, and null in place of the object removes all. */
+function mergeCustomFields(current: CustomFields, sent: CustomFields | null): CustomFields {
+  if (sent === null) return {}
+  const merged = Object.entries({ ...current, ...sent }).filter(([, value]) => value !== null)
+  // JSON stores -0 as 0.
+  return Object.fromEntries(merged.map(([key, value]) => [key, value === 0 ? 0 : value]))
+}
+
+const max_custom_bytes = 64 * 1024
+
+const jsonBytes = (fields: CustomFields) => Buffer.byteLength(JSON.stringify(fields))
+
+/**
+ * The size of all custom fields together, as they will be stored (contract: reading and writing). Earlier versions
+ * accepted larger ones: a record that has such fields may keep their size, or become smaller in steps.
+ */
+export function customFieldsProblems(
+  stored: CustomFields | null | undefined,
+  before: CustomFields = {},
+): FieldProblem[] {
+  if (!stored) return []
+  const field = 'custom_fields'
+  if (Object.keys(stored).length > 100)
+    return [{ field, code: 'too_many', message: `${field} must have at most 100 entries.` }]
+  const bytes = jsonBytes(stored)
+  if (bytes > max_custom_bytes && bytes > jsonBytes(before))
+    return [{ field, code: 'too_large', message: `${field} must have at most 64 KiB as JSON.` }]
+  return []
+}

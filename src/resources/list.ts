@@ -1,0 +1,88 @@
+import type { Db } from '../db/db.ts'
+import { countOf } from '../db/lists/counts.ts'
+import type { Valued } from '../db/lists/field-values.ts'
+import { equals, type Filter } from '../db/lists/filters.ts'
+import { type Found, findRecords } from '../db/lists/lists.ts'
+import { dated, type Order } from '../db/lists/orders.ts'
+import { nameFilter } from '../db/lists/search.ts'
+import type { Deletable } from '../db/records.ts'
+import { isLive } from '../db/references.ts'
+import { dateFilters, type Listing, valueFilters } from '../http/lists.ts'
+import { countedFields, type Resource, referencesOf } from './resource.ts'
+
+/** What a list was asked for. */
+export type Asked<Query = object> = {
+  workspace_id: number
+  /** The parameters that the schema accepted. */
+  query: Query
+  listing: Pick<Listing, 'page' | 'sorting'>
+  /** ISO 8601. */
+  now: string
+}
+
+/** One page of records; `total` and `next` as findRecords answers them. */
+export type Listed<View> = Pick<Found, 'total' | 'next'> & { records: View[] }
+
+type Reader<View> = (db: Db, workspace_id: number, ids: readonly number[]) => Promise<View[]>
+
+/** What the lists of a resource can be sorted by. */
+export const ordersOf = ({ orders }: Pick<Resource, 'orders'>): readonly Order[] => [...dated, ...orders]
+
+/** One page of the live records of a resource that meet the query and `more` filters, as `read` reads them. */
+export async function listRecords<View>(
+  db: Db,
+  resource: Resource,
+  asked: Asked,
+  read: Reader<View>,
+  more: readonly Filter[] = [],
+): Promise<Listed<View>> {
+  const filters = await filtersOf(db, resource, asked.workspace_id, asked.query)
+  return filters ? listFiltered(db, resource, asked, read, [...filters, ...more]) : emptyPage(asked.listing)
+}
+
+/** The same, of the live records that meet all `filters`, whatever the query says. */
+export async function listFiltered<View>(
+  db: Db,
+  resource: Resource,
+  { workspace_id, listing }: Asked,
+  read: Reader<View>,
+  filters: Filter[],
+): Promise<Listed<View>> {
+  const table = resource.table as Deletable
+  const { ids, total, next } = await findRecords(db, { table, workspace_id, filters, ...listing })
+  return { records: await read(db, workspace_id, ids), total, next }
+}
+
+/** The page of a list that no record can be in. */
+export const emptyPage = ({ page }: Asked['listing']) => ({
+  records: [],
+  total: 'offset' in page ? 0 : null,
+  next: null,
+})
+
+type Parameters = Record<string, string | number | undefined>
+
+/** The filters of a query that every resource understands; null when no record can meet them. */
+export async function filtersOf(
+  db: Db,
+  resource: Resource,
+  workspace_id: number,
+  query: object,
+): Promise<Filter[] | null> {
+  const { table, sort_name, search_text } = resource
+  const parameters = query as Parameters
+  const filters = [...dateFilters(query), ...valueFilters(db, table as Valued, workspace_id, query)]
+  // A resource with a search text of its own searches by that (contacts/list.ts).
+  if (sort_name.length && !search_text.length) filters.push(...nameFilter(parameters.search as string))
+  const references = referencesOf(resource)
+  for (const field of countedFields(resource)) {
+    const sent = parameters[field]
+    const value = typeof sent === 'string' ? sent.trim() || undefined : sent
+    if (value === undefined) continue
+    const target = references[field]
+    // A reference to a record in the trash reads null, so no record shows its id.
+    if (target && !(await isLive(db, target as Deletable, workspace_id, Number(value)))) return null
+    filters.push(equals(field, value, await countOf(db, workspace_id, `${table}.${field}=${value}`)))
+  }
+  return filters
+}

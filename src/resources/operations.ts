@@ -1,0 +1,226 @@
+import type { Db } from '../db/db.ts'
+import { type Lockable, lockRow } from '../db/locks.ts'
+import { type Deletable, deletedAt, moveRecord } from '../db/records.ts'
+import { recordChange, sidesOf } from '../events/audit.ts'
+import { changesBetween } from '../events/changes.ts'
+import type { Context } from '../events/context.ts'
+import type { Changes, EventDefinition } from '../events/define.ts'
+import { emit } from '../events/emit.ts'
+import { type FieldProblem, invalid, notFound, orNotFound } from '../http/errors.ts'
+import { changedValues, newValues, valueProblems } from './input.ts'
+import type { Records } from './records.ts'
+import { countedFields, type Resource } from './resource.ts'
+import type { Row } from './selection.ts'
+
+// The steps of an operation, all in the caller's transaction. Resources with rules of their own put them together
+// themselves; standardOperations does it for the others.
+
+type Identified = { id: number }
+type AnyRecords<View extends Identified> = Pick<Records<View, Identified, object>, 'resource' | 'find'>
+
+/** What a caller expects of a record before it changes; throws when the record is another one (If-Match). */
+export type Expect = (record: object) => void
+
+/** What an operation is told beside its input: the problems of the body that the schema found, and what is expected. */
+export type Sent = { problems: readonly FieldProblem[]; expect: Expect }
+
+/** A live record, or 404. */
+export async function existing<View extends Identified>(
+  db: Db,
+  { resource, find }: AnyRecords<View>,
+  workspace_id: number,
+  id: number,
+): Promise<View> {
+  return orNotFound(resource.noun, await find(db, workspace_id, id))
+}
+
+/** A live record, locked for a change in this transaction. 404 without one; throws when it is not as expected. */
+export async function lockRecord<View extends Identified>(
+  tx: Db,
+  records: AnyRecords<View>,
+  workspace_id: number,
+  id: number,
+  expect: Expect,
+): Promise<View> {
+  await lockRow(tx, records.resource.table as Lockable, workspace_id, id)
+  const record = await existing(tx, records, workspace_id, id)
+  expect(record)
+  return record
+}
+
+/** Throws 422 with all problems, if there are any. */
+export function refuse(problems: readonly FieldProblem[]): void {
+  if (problems.length) throw invalid(problems)
+}
+
+/** A record as the audit log keeps it: without its id, its dates, embedded records, and fields that are null. */
+export function auditFacts({ columns }: Pick<Resource, 'columns'>, record: object): object {
+  const kept = Object.entries(record).filter(
+    ([name, value]) =>
+      value !== null &&
+      name in columns &&
+      !columns[name]?.embeds &&
+      name !== 'created_at' &&
+      name !== 'updated_at',
+  )
+  return Object.fromEntries(kept)
+}
+
+/** Writes the audit entry of a new record. */
+export const auditCreated = (tx: Db, context: Context, resource: Resource, record: Identified) =>
+  recordChange(tx, context, {
+    action: 'created',
+    kind: resource.table,
+    record_id: record.id,
+    after: auditFacts(resource, record),
+  })
+
+/** Writes the audit entry of a changed record. */
+export const auditChanged = (
+  tx: Db,
+  context: Context,
+  resource: Resource,
+  record: Identified,
+  changes: Changes,
+  action = 'updated',
+) =>
+  recordChange(tx, context, {
+    action,
+    kind: resource.table,
+    record_id: record.id,
+    ...sidesOf(changes, record),
+  })
+
+/** Writes changes of a locked record; returns it as it is now, and what differs (null: nothing that a view shows). */
+export async function saveChanges<View extends Identified, Values extends object>(
+  tx: Db,
+  context: Context,
+  records: Records<View, Identified, Values>,
+  before: View,
+  changes: Partial<Values>,
+  options?: { set?: Row; touch?: boolean },
+): Promise<{ after: View; changes: Changes | null }> {
+  await records.update(tx, context, before, changes, options)
+  const after = await existing(tx, records, context.workspace_id, before.id)
+  return { after, changes: changesBetween(before, after, changeableFields(records.resource)) }
+}
+
+/** The fields that an update may name as changed (contract: events). */
+export const changeableFields = ({ columns }: Pick<Resource, 'columns'>): string[] =>
+  Object.keys(columns).filter(
+    (name) => name !== 'created_at' && name !== 'updated_at' && !columns[name]?.embeds,
+  )
+
+/** Moves a live record to the trash, with the audit entry; returns the record as it was. */
+export async function moveToTrash<View extends Identified>(
+  tx: Db,
+  context: Context,
+  records: AnyRecords<View>,
+  id: number,
+  expect: Expect,
+): Promise<View> {
+  const { workspace_id } = context
+  const { resource } = records
+  const record = await lockRecord(tx, records, workspace_id, id, expect)
+  const table = resource.table as Deletable
+  if (!(await moveRecord(tx, table, countedFields(resource), workspace_id, id, context.now)))
+    throw notFound(`This ${resource.noun}`)
+  await recordChange(tx, context, {
+    action: 'deleted',
+    kind: table,
+    record_id: id,
+    before: auditFacts(resource, record),
+  })
+  return record
+}
+
+/**
+ * Brings a record back from the trash, with the audit entry; `changes` is null for a record that was live already.
+ * `hold` locks what must not change meanwhile.
+ */
+export async function moveFromTrash<View extends Identified>(
+  tx: Db,
+  context: Context,
+  records: AnyRecords<View>,
+  id: number,
+  { problems, expect }: Sent,
+  hold?: (tx: Db, workspace_id: number, id: number) => Promise<void>,
+): Promise<{ record: View; changes: Changes | null }> {
+  const { workspace_id } = context
+  const { resource } = records
+  const table = resource.table as Deletable
+  await lockRow(tx, table as Lockable, workspace_id, id)
+  await hold?.(tx, workspace_id, id)
+  const live = await records.find(tx, workspace_id, id)
+  if (live) {
+    expect(live)
+    return { record: live, changes: null }
+  }
+  const deleted_at = await deletedAt(tx, table, workspace_id, id)
+  if (!deleted_at) throw notFound(`This ${resource.noun}`)
+  refuse(problems)
+  const moved = await moveRecord(tx, table, countedFields(resource), workspace_id, id, null)
+  const record = await existing(tx, records, workspace_id, id)
+  // The record returns as it was when it was deleted, so its entity tag is the one that was read before.
+  expect(record)
+  if (!moved) return { record, changes: null }
+  await recordChange(tx, context, {
+    action: 'restored',
+    kind: table,
+    record_id: id,
+    after: auditFacts(resource, record),
+  })
+  return { record, changes: { changed_fields: ['deleted_at'], previous: { deleted_at } } }
+}
+
+/** What can be done with the records of a resource. Each runs in the caller's transaction and answers the detail view. */
+export type Operations<View extends Identified, Body extends object = object> = {
+  create(tx: Db, context: Context, body: Body, problems: readonly FieldProblem[]): Promise<View>
+  change(tx: Db, context: Context, id: number, body: Body, sent: Sent): Promise<View>
+  remove(tx: Db, context: Context, id: number, expect: Expect): Promise<View>
+  restore(tx: Db, context: Context, id: number, sent: Sent): Promise<View>
+}
+
+type StandardEvents = { created: EventDefinition; updated: EventDefinition; deleted: EventDefinition }
+
+/** The operations of a resource without rules of its own. A restored record has the event `updated`. */
+export function standardOperations<View extends Identified, Values extends object>(
+  records: Records<View, Identified, Values>,
+  events: StandardEvents,
+): Operations<View> {
+  const { resource } = records
+  return {
+    async create(tx, context, body, problems) {
+      const values = newValues(resource, body, problems) as Values
+      refuse([...problems, ...(await valueProblems(tx, context.workspace_id, resource, values))])
+      const record = await records.insert(tx, context, values)
+      await Promise.all([
+        emit(tx, context, events.created, record),
+        auditCreated(tx, context, resource, record),
+      ])
+      return record
+    },
+    async change(tx, context, id, body, { problems, expect }) {
+      const { workspace_id } = context
+      const before = await lockRecord(tx, records, workspace_id, id, expect)
+      const values = changedValues(resource, body, before, problems) as Partial<Values>
+      refuse([...problems, ...(await valueProblems(tx, workspace_id, resource, values, before))])
+      if (!Object.keys(values).length) return before
+      const { after, changes } = await saveChanges(tx, context, records, before, values)
+      if (!changes) return after
+      await emit(tx, context, events.updated, after, changes)
+      await auditChanged(tx, context, resource, after, changes)
+      return after
+    },
+    async remove(tx, context, id, expect) {
+      const record = await moveToTrash(tx, context, records, id, expect)
+      await emit(tx, context, events.deleted, record)
+      return record
+    },
+    async restore(tx, context, id, sent) {
+      const { record, changes } = await moveFromTrash(tx, context, records, id, sent)
+      if (changes) await emit(tx, context, events.updated, record, changes)
+      return record
+    },
+  }
+}

@@ -1,0 +1,207 @@
+import { sql } from 'kysely'
+import type { Db } from '../db/db.ts'
+import { recount } from '../db/lists/counts.ts'
+import { addValues, indexValues, type Valued } from '../db/lists/field-values.ts'
+import { byIds } from '../db/lists/pages.ts'
+import { searchText } from '../db/lists/search.ts'
+import { sortName } from '../db/lists/sort-names.ts'
+import type { Deletable } from '../db/records.ts'
+import { prepare } from '../db/statements/prepare.ts'
+import { encode } from './encoding.ts'
+import { type Columns, countedFields, type Resource, referencesOf } from './resource.ts'
+import { type Computed, detailFields, listedFields, type Row, selectionOf } from './selection.ts'
+
+type Identified = { id: number }
+/** For which workspace, and at what time, a record is written. */
+export type Written = { workspace_id: number; now: string }
+
+/** The rows of one resource: how they are read, and how they are written with their totals and their search entries. */
+export type Records<View extends Identified, ListedView extends Identified, Values extends object> = {
+  resource: Resource
+  /** A live record, or null. */
+  find(db: Db, workspace_id: number, id: number): Promise<View | null>
+  /** Live and deleted records as lists show them, in the order of the ids. */
+  byIds(db: Db, workspace_id: number, ids: readonly number[]): Promise<ListedView[]>
+  /** The same in the detail view. */
+  detailsByIds(db: Db, workspace_id: number, ids: readonly number[]): Promise<View[]>
+  /** Adds a record whose references are live; returns its detail view. `set` has the columns that no body sets. */
+  insert(tx: Db, by: Written, values: Values, set?: Row): Promise<View>
+  /**
+   * Changes the given fields of a live record. `set` has columns that no body sets. `touch: false` keeps updated_at, for
+   * a change that no view shows.
+   */
+  update(
+    tx: Db,
+    by: Written,
+    before: View,
+    changes: Partial<Values>,
+    options?: { set?: Row; touch?: boolean },
+  ): Promise<void>
+}
+
+/** The rows of a resource. Its queries are compiled once. `computed` has the fields that no column stores. */
+export function recordsOf<View extends Identified, ListedView extends Identified, Values extends object>(
+  resource: Resource,
+  computed: Computed = {},
+): Records<View, ListedView, Values> {
+  const { table, columns } = resource
+  const details = selectionOf<View>(resource, detailFields(columns), computed)
+  const live = prepare<Key, Row>((db, p) =>
+    details.query(
+      db,
+      sql`${sql.ref(`${table}.workspace_id`)} = ${p.workspace_id} AND ${sql.ref(`${table}.id`)} = ${p.id}
+        AND ${sql.ref(`${table}.deleted_at`)} IS NULL`,
+    ),
+  )
+
+  const find = async (db: Db, workspace_id: number, id: number): Promise<View | null> => {
+    const [row] = await live(db, { workspace_id, id })
+    return row ? details.read(row) : null
+  }
+  return {
+    resource,
+    find,
+    byIds: readerOf<ListedView>(resource, listedFields(columns), computed),
+    detailsByIds: readerOf<View>(resource, detailFields(columns), computed),
+    insert: inserterOf(resource, find, computed),
+    update: updaterOf(resource),
+  }
+}
+
+/** Reads some fields of records by their ids, in the order of the ids. */
+export function readerOf<View>(resource: Resource, fields: Columns, computed: Computed = {}) {
+  const { query, read } = selectionOf<View>(resource, fields, computed)
+  const rows = byIds(resource.table as Deletable, (db, those) => query(db, those) as never)
+  return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<View[]> =>
+    (await rows(db, workspace_id, ids)).map((row) => read(row))
+}
+
+type Find<View> = (db: Db, workspace_id: number, id: number) => Promise<View | null>
+type Tagged = Parameters<typeof indexValues>[4]
+type Key = { workspace_id: number; id: number }
+
+function inserterOf<View extends Identified, Values extends object>(
+  resource: Resource,
+  find: Find<View>,
+  computed: Computed,
+) {
+  const { table } = resource
+  const counted = countedFields(resource)
+  const references = Object.keys(referencesOf(resource))
+  const generated = Object.keys(resource.columns).filter((name) => resource.columns[name]?.generated)
+  const names = ['workspace_id', ...writtenColumns(resource)]
+  const rowOf = rowMaker(resource)
+  const empty = Object.fromEntries(names.map((name) => [name, null]))
+  const insert = prepare<Row, Row & Identified>((db, p) => ({
+    compile: () =>
+      sql<Row & Identified>`INSERT INTO ${sql.table(table)} (${columnList(names)})
+        VALUES (${sql.join(names.map((name) => p[name]))})
+        RETURNING ${columnList(['id', ...generated])}`.compile(db),
+  }))
+
+  return async (tx: Db, { workspace_id, now }: Written, values: Values, set: Row = {}): Promise<View> => {
+    const fields: Row = { ...values, ...set, created_at: now, updated_at: now }
+    const inserted = insert(tx, { ...empty, ...rowOf(fields), workspace_id })
+    const count = (row: Row) => recount(tx, workspace_id, table, counted, null, row)
+    // Sent together: only a value that the database computes makes the totals wait for the row.
+    const [[made]] = await Promise.all([
+      inserted,
+      generated.length ? inserted.then(([made]) => count({ ...fields, ...made })) : count(fields),
+    ])
+    if (!made) throw new Error('The insert returned no row.')
+    const { id } = made
+    if (isIndexed(resource)) await addValues(tx, table as Valued, [{ ...fields, workspace_id, id }])
+    // Without a reference every field is known. Reading the record would cost one more round trip.
+    if (references.some((name) => fields[name] !== null)) return (await find(tx, workspace_id, id)) as View
+    return newView<View>(resource, { ...fields, ...made }, computed)
+  }
+}
+
+/** The detail view of a record that refers to nothing, from the fields that were written. */
+function newView<View>({ columns }: Resource, fields: Row, computed: Computed): View {
+  const view: Row = { id: fields.id }
+  for (const name of Object.keys(columns)) view[name] = computed[name]?.value(fields) ?? fields[name] ?? null
+  return view as View
+}
+
+function updaterOf<View extends Identified, Values extends object>(resource: Resource) {
+  const { table } = resource
+  const counted = countedFields(resource)
+  const rowOf = rowMaker(resource)
+  const countedRow = prepare<Key, Row>((db, p) => ({
+    compile: () =>
+      sql<Row>`SELECT ${columnList(counted)} FROM ${sql.table(table)}
+        WHERE workspace_id = ${p.workspace_id} AND id = ${p.id}`.compile(db),
+  }))
+
+  return async (
+    tx: Db,
+    { workspace_id, now }: Written,
+    before: View,
+    changes: Partial<Values>,
+    { set = {}, touch = true }: { set?: Row; touch?: boolean } = {},
+  ): Promise<void> => {
+    const { id } = before
+    const fields: Row = { ...changes, ...set, ...(touch && { updated_at: now }) }
+    const is_counted = counted.some((name) => name in fields)
+    // As they are stored: a reference that reads null is counted too.
+    const [old = null] = is_counted ? await countedRow(tx, { workspace_id, id }) : []
+    if (isIndexed(resource) && ('tags' in fields || 'custom_fields' in fields))
+      await indexValues(
+        tx,
+        table as Valued,
+        workspace_id,
+        id,
+        before as Tagged,
+        { ...before, ...fields } as Tagged,
+      )
+    const assignments = Object.entries(rowOf(fields, before)).map(
+      ([name, value]) => sql`${sql.ref(name)} = ${value}`,
+    )
+    const returning = is_counted ? sql`RETURNING ${columnList(counted)}` : sql``
+    const { rows } = await sql<Row>`UPDATE ${sql.table(table)} SET ${sql.join(assignments)}
+      WHERE workspace_id = ${workspace_id} AND id = ${id} ${returning}`.execute(tx)
+    if (is_counted) await recount(tx, workspace_id, table, counted, old, rows[0] ?? null)
+  }
+}
+
+const columnList = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
+
+/** Whether lists find its records by tags or custom fields (db/lists/field-values.ts). */
+const isIndexed = ({ columns }: Resource): boolean => 'tags' in columns || 'custom_fields' in columns
+
+/** The fields that a statement may write, with the name of their column. */
+const writtenFields = ({ columns }: Resource) =>
+  Object.entries(columns).flatMap(([name, column]) => {
+    const { stored = name, generated, embeds } = column
+    return stored === false || generated || embeds ? [] : [{ name, stored, column }]
+  })
+
+/** The columns that an insert writes. */
+const writtenColumns = (resource: Resource): string[] => [
+  ...writtenFields(resource).map(({ stored }) => stored),
+  ...Object.keys(resource.hidden),
+  ...(resource.sort_name.length ? ['sort_name'] : []),
+]
+
+/**
+ * A function that gives the columns for some fields: their encoded values, and what follows from them. For an update it
+ * needs the record before.
+ */
+function rowMaker(resource: Resource) {
+  const written = writtenFields(resource)
+  const { hidden, sort_name, search_text } = resource
+  return (fields: Row, before: object = {}): Row => {
+    const row: Row = {}
+    for (const { name, stored, column } of written)
+      if (name in fields) row[stored] = encode(column, fields[name])
+    for (const name of Object.keys(hidden)) if (name in fields) row[name] = fields[name]
+    const textsOf = (names: readonly string[]) =>
+      names.map((name) => String((name in fields ? fields : (before as Row))[name] ?? ''))
+    // An index is written again even for a value that stays, so these are set only when they can differ.
+    const isChanged = (names: readonly string[]) => names.some((name) => name in fields)
+    if (isChanged(sort_name)) row.sort_name = sortName(...textsOf(sort_name))
+    if (isChanged(search_text)) row.search_text = searchText(textsOf(search_text))
+    return row
+  }
+}
