@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { createUsage, findAccess } from './access/keys/keys.ts'
 import { keyRoutes } from './access/keys/routes.ts'
 import { peopleRoutes } from './access/people/people.ts'
+import { createRoleScopes } from './access/people/roles.ts'
 import { createSessionUse, findSession } from './access/people/sessions.ts'
 import { auditRoutes } from './across/audit/routes.ts'
 import { reportRoutes } from './across/reports/routes.ts'
@@ -58,6 +59,7 @@ export const scopes = [
   ...['webhooks', 'trash', 'views', 'keys', 'members', 'workspace'],
 ].flatMap((name) => [`${name}:read`, `${name}:write`])
 scopes.push('events:read', 'audit_log:read', 'reports:read')
+export const role_scopes = createRoleScopes(scopeNames(resources), scopes)
 
 export type Deps = {
   config: Pick<
@@ -122,7 +124,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   healthRoutes(app, { db, phase, metrics })
   if (roles && !roles.includes('api')) return app
   const findIn = (handle: Db, { kind, hash }: Credential) =>
-    kind === 'key' ? findAccess(handle, hash) : findSession(handle, hash)
+    kind === 'key' ? findAccess(handle, hash) : findSession(handle, role_scopes, hash)
   const find = (credential: Credential) => findIn(db, credential)
   const stillIn = createStillIn(findIn, clock)
   const uses = { key: createUsage(db, clock), session: createSessionUse(db, clock) }
@@ -143,7 +145,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   const event_names = catalogue.map((event) => event.name)
   const service = {
     ...{ db, reading, write, clock, seal, stillIn, config, scopes, event_names },
-    ...{ resources, rights, dispatcher, policy, streams },
+    ...{ resources, rights, role_scopes, dispatcher, policy, streams },
   }
   // Every resource, one line each.
   contactRoutes(app, service)

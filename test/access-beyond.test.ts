@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { scopesOf } from '../src/access/people/roles.ts'
+import { role_scopes } from '../src/app.ts'
 import { createReadRights } from '../src/http/scopes.ts'
 import { resources } from '../src/resources/index.ts'
 import { refused } from './envelope.ts'
@@ -68,7 +68,8 @@ describe('keys', () => {
 
 describe('members and invitations', () => {
   const manager = () => keyOf('members:write', 'members:read', 'keys:write')
-  const reader = () => keyOf('members:write', 'members:read', 'keys:write', ...(scopesOf('read_only') ?? []))
+  const reader = () =>
+    keyOf('members:write', 'members:read', 'keys:write', ...(role_scopes.of('read_only') ?? []))
 
   test('members:write alone neither removes nor demotes an administrator, a member or a reader', async () => {
     const few = await manager()

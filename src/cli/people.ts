@@ -113,7 +113,7 @@ export const invite: Command = {
       const context = contextOf(systemClock, { workspace_id, actor: command_line, request_id: null })
       const { token } = await transaction(db, async (tx) => {
         await lockEntry(tx, 'workspaces', workspace_id)
-        return inviteAnew(tx, context, { email, role, grantor: null })
+        return inviteAnew(tx, context, { email, role, grantor: 'owner' })
       }).catch((error) => {
         throw error instanceof ApiError ? new Error(error.fields?.[0]?.message ?? error.message) : error
       })

@@ -7,7 +7,6 @@ import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { ListQuery } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
-import type { Service } from '../../http/service.ts'
 import {
   findInvitation,
   inviteAnew,
@@ -18,11 +17,12 @@ import {
 import { grantorOf } from './members.ts'
 import { mayGrant } from './roles.ts'
 import { Invitation, InvitationBody, InvitationCreated, InvitationParams } from './schema.ts'
+import type { PeopleService } from './service.ts'
 
 const path = '/api/v1/invitations'
 
 /** Inviting people to the workspace, by a link that the inviting person hands over. */
-export function invitationRoutes(app: App, { db, clock, write, stillIn }: Service): void {
+export function invitationRoutes(app: App, { db, clock, write, stillIn, role_scopes }: PeopleService): void {
   const existing = async (handle: Db, workspace_id: number, now: string, id: string): Promise<Invitation> =>
     orNotFound('invitation', await findInvitation(handle, workspace_id, now, id))
 
@@ -82,7 +82,7 @@ export function invitationRoutes(app: App, { db, clock, write, stillIn }: Servic
         await lockEntry(tx, 'workspaces', context.workspace_id)
         const access = await stillIn(tx, request)
         if (problems.length) throw invalid(problems)
-        const grantor = grantorOf(access)
+        const grantor = grantorOf(role_scopes, access)
         if (!mayGrant(grantor, role)) throw forbidden(`You may not give the role ${role}.`)
         // An invitation by a key ends with the key, also when the key expires.
         const until = access.actor.kind === 'key' ? access.expires_at : null
@@ -111,7 +111,7 @@ export function invitationRoutes(app: App, { db, clock, write, stillIn }: Servic
         const before = await existing(tx, context.workspace_id, context.now, invitation_id)
         checkMatch(request, before)
         const access = await stillIn(tx, request)
-        refuseToRevoke(grantorOf(access), before)
+        refuseToRevoke(grantorOf(role_scopes, access), before)
         await revokeInvitation(tx, context, before)
         return { body: deleted('The invitation') }
       }),

@@ -88,14 +88,13 @@ const taken: FieldProblem = {
 }
 
 /**
- * Whom to invite as what. `until`: when it ends at the latest, for an invitation of a key that ends. `grantor`: who invites;
- * null for the command line, which may do everything.
+ * Whom to invite as what. `until`: when it ends at the latest, for an invitation of a key that ends. `grantor`: who invites.
  */
-type Wish = { email: string; role: Role; until?: string | null; grantor: Grantor | null }
+type Wish = { email: string; role: Role; until?: string | null; grantor: Grantor }
 
 /** Throws 403 for an invitation of a role that may do more than who wants to take it back. */
-export function refuseToRevoke(grantor: Grantor | null, { email, role }: Invitation): void {
-  if (grantor && !mayGrant(grantor, role))
+export function refuseToRevoke(grantor: Grantor, { email, role }: Invitation): void {
+  if (!mayGrant(grantor, role))
     throw forbidden(
       `${email} is invited as ${role}, which may do more than you. Ask somebody who has this role.`,
     )
@@ -188,7 +187,7 @@ export async function revokeInvitationsBy(
     .execute()
   const may = role === 'owner' || role === 'admin'
   for (const invitation of rows.map(shown))
-    if (!may || !mayGrant({ role }, invitation.role)) await revokeInvitation(tx, context, invitation)
+    if (!may || !mayGrant(role, invitation.role)) await revokeInvitation(tx, context, invitation)
 }
 
 /** An invitation by the hash of its token, with its workspace's name and whether it can still be accepted. */

@@ -6,13 +6,13 @@ import { conflict, forbidden } from '../../http/errors.ts'
 import { takeBackKeysBy } from '../keys/queries.ts'
 import { noteLeaving } from './deletion.ts'
 import { revokeInvitationsBy } from './invitations.ts'
-import { grantorOf, isLastOwner } from './members.ts'
-import { mayGrant, type Role } from './roles.ts'
+import { isLastOwner } from './members.ts'
+import { type Grantor, mayGrant, type Role } from './roles.ts'
 import type { Member } from './schema.ts'
 import { endSessions } from './sessions.ts'
 
-/** `access` is that of the person or key that asks. */
-type MemberChange = { access: Access; member: Member; revoke_keys?: boolean | undefined }
+/** `access` and `grantor` are those of the person or key that asks. */
+type MemberChange = { access: Access; grantor: Grantor; member: Member; revoke_keys?: boolean | undefined }
 
 /**
  * Gives a member another role. Throws 403 if the old or the new role may do more than the caller's, and 409 for the last
@@ -21,13 +21,13 @@ type MemberChange = { access: Access; member: Member; revoke_keys?: boolean | un
 export async function changeMember(
   tx: Db,
   context: Context,
-  { access, member, role = member.role, revoke_keys }: MemberChange & { role?: Role | undefined },
+  { access, grantor, member, role = member.role, revoke_keys }: MemberChange & { role?: Role | undefined },
 ): Promise<Member> {
   const { workspace_id } = context
   if (revoke_keys) await revokeKeys(tx, context, access, member)
   if (role === member.role) return member
-  refuseBeyondRole(access, member.role)
-  refuseBeyondRole(access, role)
+  refuseBeyondRole(grantor, member.role)
+  refuseBeyondRole(grantor, role)
   await refuseLastOwner(tx, workspace_id, member)
   await tx
     .updateTable('memberships')
@@ -53,11 +53,11 @@ export async function changeMember(
 export async function removeMember(
   tx: Db,
   context: Context,
-  { access, member, revoke_keys }: MemberChange,
+  { access, grantor, member, revoke_keys }: MemberChange,
 ): Promise<void> {
   const { workspace_id } = context
   const { id, name, email, role } = member
-  refuseBeyondRole(access, role)
+  refuseBeyondRole(grantor, role)
   await refuseLastOwner(tx, workspace_id, member)
   await tx
     .deleteFrom('memberships')
@@ -81,8 +81,8 @@ async function revokeKeys(tx: Db, context: Context, { scopes }: Access, { id }: 
   await takeBackKeysBy(tx, context, id, scopes)
 }
 
-function refuseBeyondRole(access: Access, role: Role): void {
-  if (!mayGrant(grantorOf(access), role))
+function refuseBeyondRole(grantor: Grantor, role: Role): void {
+  if (!mayGrant(grantor, role))
     throw forbidden(
       `You may not give or take the role ${role}: it may do more than you. Ask somebody who has it.`,
     )

@@ -5,15 +5,15 @@ import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { ListQuery } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
-import type { Service } from '../../http/service.ts'
 import { changeMember, removeMember } from './member-changes.ts'
-import { findMember, listMembers } from './members.ts'
+import { findMember, grantorOf, listMembers } from './members.ts'
 import { Member, MemberBody, MemberParams, RemovalQuery } from './schema.ts'
+import type { PeopleService } from './service.ts'
 
 const path = '/api/v1/members'
 
 /** The people of the workspace and what they may do. */
-export function memberRoutes(app: App, { db, write, stillIn }: Service): void {
+export function memberRoutes(app: App, { db, write, stillIn, role_scopes }: PeopleService): void {
   operation(
     app,
     {
@@ -71,11 +71,12 @@ export function memberRoutes(app: App, { db, write, stillIn }: Service): void {
         // Two owners who step down at the same time: the second one is the last owner, and is refused.
         await lockEntry(tx, 'workspaces', workspace_id)
         const access = await stillIn(tx, request)
+        const grantor = grantorOf(role_scopes, access)
         const member = orNotFound('member', await findMember(tx, workspace_id, request.params.user_id))
         checkMatch(request, member)
         if (problems.length) throw invalid(problems)
         const { role, revoke_keys } = request.body
-        return { record: await changeMember(tx, context, { access, member, role, revoke_keys }) }
+        return { record: await changeMember(tx, context, { access, grantor, member, role, revoke_keys }) }
       }),
   )
 
@@ -101,10 +102,11 @@ export function memberRoutes(app: App, { db, write, stillIn }: Service): void {
         // A concurrent sign-in either committed before, and its session ends here, or waits and finds no membership.
         await lockEntry(tx, 'users', user_id)
         const access = await stillIn(tx, request)
+        const grantor = grantorOf(role_scopes, access)
         const member = orNotFound('member', await findMember(tx, workspace_id, user_id))
         checkMatch(request, member)
         const revoke_keys = request.query.revoke_keys === 'true'
-        await removeMember(tx, context, { access, member, revoke_keys })
+        await removeMember(tx, context, { access, grantor, member, revoke_keys })
         return { body: deleted('The member') }
       }),
   )

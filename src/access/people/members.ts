@@ -1,6 +1,6 @@
 import type { Db } from '../../db/db.ts'
 import type { Access } from '../../http/auth.ts'
-import type { Grantor, Role } from './roles.ts'
+import type { Grantor, Role, RoleScopes } from './roles.ts'
 import type { Member } from './schema.ts'
 import { emailKey } from './users.ts'
 
@@ -59,5 +59,5 @@ export async function isLastOwner(
 }
 
 /** By what a caller who is still in gives and takes roles. */
-export const grantorOf = ({ role, scopes }: Access): Grantor =>
-  role === undefined ? { scopes } : { role: role as Role }
+export const grantorOf = (role_scopes: RoleScopes, { role, scopes }: Access): Grantor =>
+  role === undefined ? role_scopes.grantorOfKey(scopes) : (role as Role)

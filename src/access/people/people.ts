@@ -1,19 +1,18 @@
 import type { App } from '../../http/server.ts'
-import type { Service } from '../../http/service.ts'
 import { deletionRoutes } from './deletion-routes.ts'
 import { invitationAcceptanceRoutes } from './invitation-acceptance-routes.ts'
 import { invitationRoutes } from './invitation-routes.ts'
 import { memberRoutes } from './member-routes.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { resetRoutes } from './reset-routes.ts'
-import { createPeopleService } from './service.ts'
+import { createPeopleService, type RoleService } from './service.ts'
 import { sessionsRoutes } from './sessions-routes.ts'
 import { setupRoutes } from './setup-routes.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 import { workspaceRoutes } from './workspace-routes.ts'
 
 /** Everything about people: the first account, signing in, profiles, members and invitations, workspaces. */
-export function peopleRoutes(app: App, given: Service): void {
+export function peopleRoutes(app: App, given: RoleService): void {
   const service = createPeopleService(given)
   setupRoutes(app, service)
   signInRoutes(app, service)

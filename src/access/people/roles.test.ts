@@ -1,8 +1,12 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { scopes } from '../../app.ts'
-import { mayGrant, type Role, roles, scopesOf } from './roles.ts'
+import { role_scopes, scopes } from '../../app.ts'
+import { createRoleScopes, type Grantor, mayGrant, roles } from './roles.ts'
+
+const scopesOf = role_scopes.of
+const given = (by: Grantor) => roles.filter((role) => mayGrant(by, role))
+const givenByKey = (scopes: readonly string[] | null) => given(role_scopes.grantorOfKey(scopes))
 
 test('every scope of a role exists, and reading alone has no scope of writing', () => {
   for (const role of roles) for (const scope of scopesOf(role) ?? []) assert.ok(scopes.includes(scope), scope)
@@ -28,20 +32,25 @@ test('a role that was handed out cannot be changed by who got it', () => {
   assert.ok(!scopesOf('read_only')?.includes('keys:write'))
 })
 
-test('nobody gives what he lacks, and only owners make owners', () => {
-  const given = (by: Parameters<typeof mayGrant>[0]) => roles.filter((role) => mayGrant(by, role))
-  assert.deepEqual(given({ role: 'owner' }), [...roles])
-  assert.deepEqual(given({ role: 'admin' }), ['admin', 'member', 'read_only'])
+test('nobody gives what they lack, and only owners make owners', () => {
+  assert.deepEqual(given('owner'), [...roles])
+  assert.deepEqual(given('admin'), ['admin', 'member', 'read_only'])
   // A key is an admin at most, and one of some scopes gives no role that has others.
-  assert.deepEqual(given({ scopes: null }), ['admin', 'member', 'read_only'])
-  assert.deepEqual(given({ scopes: ['members:write'] }), [])
-  assert.deepEqual(given({ scopes: ['members:write', ...(scopesOf('read_only') ?? [])] }), ['read_only'])
-  assert.deepEqual(given({ scopes: [...scopes] }), ['member', 'read_only'])
+  assert.deepEqual(givenByKey(null), ['admin', 'member', 'read_only'])
+  assert.deepEqual(givenByKey(['members:write']), [])
+  assert.deepEqual(givenByKey(['members:write', ...(scopesOf('read_only') ?? [])]), ['read_only'])
+  assert.deepEqual(givenByKey(scopes), ['member', 'read_only'])
 })
 
 test('owners are changed and removed by owners alone', () => {
-  const changed = (by: Parameters<typeof mayGrant>[0]): Role[] => roles.filter((role) => mayGrant(by, role))
-  assert.deepEqual(changed({ role: 'owner' }), [...roles])
-  for (const by of [{ role: 'admin' } as const, { scopes: null }])
-    assert.deepEqual(changed(by), ['admin', 'member', 'read_only'])
+  assert.deepEqual(given('owner'), [...roles])
+  for (const by of ['admin', role_scopes.grantorOfKey(null)] as const)
+    assert.deepEqual(given(by), ['admin', 'member', 'read_only'])
+})
+
+test('members read and write the records of every resource', () => {
+  const { of } = createRoleScopes(['products'], [])
+  assert.ok(of('member')?.includes('products:write'))
+  assert.ok(of('read_only')?.includes('products:read'))
+  assert.ok(!of('read_only')?.includes('products:write'))
 })

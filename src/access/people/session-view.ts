@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Db } from '../../db/db.ts'
 import { workspacesOf } from './memberships.ts'
-import { scopesOf } from './roles.ts'
+import type { RoleScopes } from './roles.ts'
 import type { Profile, SignedIn } from './schema.ts'
 import { findUser } from './users.ts'
 
@@ -22,11 +22,11 @@ export const ownSession = ({ access }: FastifyRequest): OwnSession => ({
   workspace_id: access.workspace_id,
 })
 
-/** The answer of GET for a session; null if the person is no longer a member. `all` are the scopes of the service. */
+/** The answer of GET for a session; null if the person is no longer a member. */
 export async function signedIn(
   db: Db,
   { session_id, user_id, workspace_id }: OwnSession,
-  all: readonly string[],
+  role_scopes: RoleScopes,
 ): Promise<SignedIn | null> {
   const workspaces = await workspacesOf(db, user_id)
   const here = workspaces.find(({ id }) => id === workspace_id)
@@ -36,7 +36,7 @@ export async function signedIn(
     user: await profileOf(db, user_id),
     workspace: { id, name, currency },
     role,
-    scopes: scopesOf(role) ?? [...all],
+    scopes: role_scopes.named(role),
     workspaces: workspaces.map(({ id, name, role }) => ({ id, name, role })),
     session_id,
   }

@@ -6,7 +6,7 @@ import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import type { Access } from '../../http/auth.ts'
 import { enter } from './memberships.ts'
-import { type Role, scopesOf } from './roles.ts'
+import type { Role, RoleScopes } from './roles.ts'
 import { newToken } from './tokens.ts'
 
 const day_ms = 24 * 3600 * 1000
@@ -62,13 +62,13 @@ const liveSession = prepare((db, { hash }: { hash: string }) =>
 )
 
 /** The access of a session, by the hash of its token: the rights of the role in its workspace. Null if it has ended. */
-export async function findSession(db: Db, hash: string): Promise<Access | null> {
+export async function findSession(db: Db, role_scopes: RoleScopes, hash: string): Promise<Access | null> {
   const [session] = await liveSession(db, { hash })
   if (!session) return null
   const { id, user_id, workspace_id, expires_at } = session
   const actor = { kind: 'person', id: user_id } as const
   const role = session.role as Role
-  return { id, actor, workspace_id, expires_at, role, scopes: scopesOf(role) }
+  return { id, actor, workspace_id, expires_at, role, scopes: role_scopes.of(role) }
 }
 
 /** One page of a person's live sessions, the newest first, and how many there are. */

@@ -33,10 +33,10 @@ const notOwn = (workspace_id: number): FieldProblem => ({
 /** Signing in and out, and the workspace that is worked in. */
 export function signInRoutes(
   app: App,
-  { db, write, stillIn, authenticate, signIn, scopes }: PeopleService,
+  { db, write, stillIn, authenticate, signIn, role_scopes }: PeopleService,
 ): void {
   const current = async (handle: Db, own: OwnSession): Promise<SignedIn> => {
-    const shown = await signedIn(handle, own, scopes)
+    const shown = await signedIn(handle, own, role_scopes)
     if (!shown) throw unauthorized()
     return shown
   }
@@ -134,7 +134,7 @@ export function signInRoutes(
     (request, reply) =>
       write(request, reply, async (tx, context) => {
         const own = ownSession(request)
-        const before = await signedIn(tx, own, scopes)
+        const before = await signedIn(tx, own, role_scopes)
         if (before) checkMatch(request, before)
         await endSession(tx, context, own.session_id, 'signed_out')
         return { body: deleted('The session'), set_cookie: noCookie(request) }

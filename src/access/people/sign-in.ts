@@ -7,6 +7,7 @@ import { single } from '../../http/envelope.ts'
 import { forbidden } from '../../http/errors.ts'
 import { cookieOf, deviceOf } from './cookie.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
+import type { RoleScopes } from './roles.ts'
 import { signedIn } from './session-view.ts'
 import { startSession } from './sessions.ts'
 import { findUser } from './users.ts'
@@ -22,13 +23,13 @@ export const personContext = (
   request_id: string,
 ): Context => contextOf(clock, { workspace_id, actor: { kind: 'person', id: user_id }, request_id })
 
-type Deps = { db: Db; clock: Clock; scopes: readonly string[]; browsers: KnownBrowsers }
+type Deps = { db: Db; clock: Clock; role_scopes: RoleScopes; browsers: KnownBrowsers }
 
 /**
  * Signs a person in: the work and the new session are one transaction. The session of the cookie in the request ends, so
  * that a cookie which somebody else has set is useless. The account knows the browser afterwards.
  */
-export function createSignIn({ db, clock, scopes, browsers }: Deps) {
+export function createSignIn({ db, clock, role_scopes, browsers }: Deps) {
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -40,7 +41,7 @@ export function createSignIn({ db, clock, scopes, browsers }: Deps) {
       if (before) await tx.deleteFrom('sessions').where('hash', '=', hashToken(before)).execute()
       const context = personContext(clock, entering, request.id)
       const { id, token } = await startSession(tx, context, entering.user_id, deviceOf(request))
-      const body = await signedIn(tx, { ...entering, session_id: id }, scopes)
+      const body = await signedIn(tx, { ...entering, session_id: id }, role_scopes)
       const user = await findUser(tx, entering.user_id)
       if (!body || !user) throw forbidden('You are not a member of this workspace. Ask for an invitation.')
       return { token, body, user }

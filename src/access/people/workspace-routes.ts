@@ -10,12 +10,12 @@ import { Body, Id, Text, Timestamp } from '../../http/fields.ts'
 import { refuseMore } from '../../http/limits.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
-import type { Service } from '../../http/service.ts'
 import { changeWorkspace, findWorkspace, insertWorkspace } from '../workspaces.ts'
 import { cookieOf } from './cookie.ts'
 import { placeProblems } from './fields.ts'
 import { countOwned, insertMember } from './memberships.ts'
 import { Currency, SignedIn } from './schema.ts'
+import type { PeopleService } from './service.ts'
 import { type OwnSession, ownSession, signedIn } from './session-view.ts'
 import { moveSession } from './sessions.ts'
 
@@ -33,7 +33,7 @@ const WorkspaceBody = Body({ name, currency }, ['id', 'created_at'])
 const NewWorkspaceBody = Body({ name, currency }, [], ['name'])
 
 /** The workspace of a key or a session, and making another one. */
-export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }: Service): void {
+export function workspaceRoutes(app: App, { db, clock, write, stillIn, role_scopes }: PeopleService): void {
   operation(
     app,
     {
@@ -98,7 +98,7 @@ export function workspaceRoutes(app: App, { db, clock, write, stillIn, scopes }:
         const all = [...problems, ...placeProblems(request.body)]
         if (all.length) throw invalid(all)
         const { workspace_id, token } = await createWorkspace(tx, clock, context, own, { name, currency })
-        const record = await signedIn(tx, { ...own, workspace_id }, scopes)
+        const record = await signedIn(tx, { ...own, workspace_id }, role_scopes)
         if (!record) throw unauthorized()
         return { record, location: path, set_cookie: cookieOf(request, token) }
       }),

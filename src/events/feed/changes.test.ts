@@ -8,7 +8,7 @@ import { beside, makeKey } from '../../../test/keys.ts'
 import { type Outbox, openOutbox } from '../../../test/outbox.ts'
 import { until } from '../../../test/webhooks.ts'
 import { revokeKey } from '../../access/keys/keys.ts'
-import { scopesOf } from '../../access/people/roles.ts'
+import { role_scopes } from '../../app.ts'
 import { isoTime, systemClock } from '../../clock.ts'
 import { transaction } from '../../db/db.ts'
 import type { Engine } from '../../db/statements/prepare.ts'
@@ -119,7 +119,7 @@ test('the events of a stream, and its place, are the same with and without chang
 })
 
 test('a kind is told only to who may list it: a member hears nothing of keys and members, nor another workspace', async (t) => {
-  const member = await makeKey(service, { scopes: scopesOf('member') })
+  const member = await makeKey(service, { scopes: role_scopes.of('member') })
   const narrow = await makeKey(service, { scopes: ['events:read', 'deals:read'] })
   const everyone = await Promise.all([service.key, member.token, narrow.token].map((key) => listen(key)))
   for (const stream of everyone) t.after(stream.close)
