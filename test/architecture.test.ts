@@ -160,7 +160,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
 
   // What runs by the clock: one list, and how each entry of it is run.
-  { files: 'jobs/run', may: 'db/(db|news|service-clock)', packages: '' },
+  { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
     may: 'jobs/run|access/people/cleaning|across/(audit|trash)/retention|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',

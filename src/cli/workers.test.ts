@@ -211,7 +211,7 @@ test('the folder of several processes on SQLite is theirs alone; a database on P
   if (engine === 'sqlite') {
     const { code, stderr } = await start()
     assert.equal(code, 1)
-    assert.match(stderr, /^rapport: Another process serves .* already\. .*\n$/)
+    assert.match(stderr, /^rapport: Another process already serves .*\. .*\n$/)
     return
   }
   const other = await startService(service.data_dir, { key: service.key })

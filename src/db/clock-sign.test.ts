@@ -88,6 +88,6 @@ describe('removal', () => {
   test('is held for a day of service time', () => {
     const { sign, elapsed_ms } = after(0, 40 * day_ms, known)
     assert.equal(sign.held_until_ms, elapsed_ms + day_ms)
-    assert.match(String(sign.reason), /says 2026-12-31T.*sign of life is of 2026-11-21T/)
+    assert.match(String(sign.reason), /says 2026-12-31T.*sign of life is from 2026-11-21T/)
   })
 })

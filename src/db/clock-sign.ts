@@ -1,33 +1,33 @@
 /**
- * The sign of life: what the processes on a database keep of the time, for each other and for the next start. Service
- * time is `wall_ms - offset_ms`. `boot` and `steady_ms` are of the machine that wrote it last.
+ * The sign of life: the last known time, which the processes on a database share and keep for the next start. Service
+ * time is `wall_ms - offset_ms`. `boot` and `steady_ms` come from the machine that wrote it last.
  */
 export type Sign = {
   wall_ms: number
   offset_ms: number
   boot: string | null
   steady_ms: number
-  /** Service time before which nothing is removed for good, and why. */
+  /** The service time until which removal is held, and the reason. */
   held_until_ms: number
   reason: string | null
 }
 
-/** What the clocks say now: the one that people read, and one that nobody sets and that starts anew with the machine. */
+/** A reading of the wall clock and of the monotonic clock, which starts at zero with the machine. */
 export type Reading = { wall_ms: number; steady_ms: number; boot: string | null }
 
-/** What a process knew when it looked last. */
+/** What a process knew at its last reading. */
 export type Known = { elapsed_ms: number; steady_ms: number; offset_ms: number }
 
 export const day_ms = 24 * 3600 * 1000
-// NTP corrects this much without a word; removal counts in days.
+// NTP may correct this much at once, and removal counts in days.
 const slack_ms = 60_000
-// Less is the network's delay, or a clock that is being slewed: service time follows it slowly, 0.05 % at most.
+// A smaller difference is network delay or a slewed clock. Service time follows it by at most 5 ms a reading (0.05 %).
 const step_ms = 500
 const slew_ms = 5
 
 /**
- * The first sign of a database. An older version kept its times by the wall clock, so service time begins there. Removal is
- * held where the newest event says that this clock may be wrong; an empty database has nothing to lose.
+ * The first sign of life of a database. Older versions used the wall clock, so service time starts equal to it. Removal is
+ * held when the newest event shows that this clock may be wrong. An empty database has nothing to remove.
  */
 export function firstSign(newest_ms: number | null, now: Reading): Sign {
   const sign = { ...now, offset_ms: 0, held_until_ms: 0, reason: null }
@@ -36,13 +36,13 @@ export function firstSign(newest_ms: number | null, now: Reading): Sign {
 }
 
 /**
- * The next sign, and the service time. The wall clock may have been set since the last one: then the offset changes, and
- * service time goes on by what has passed. A clock that went back by more than a minute, or forward by more than a day,
- * holds removal for a day of service time. `known` is null at a start.
+ * The next sign of life, and the service time. If the wall clock was set since the last one, the offset changes, and
+ * service time advances by the elapsed time. A step back of more than a minute, or forward of more than a day, holds
+ * removal for a day of service time. `known` is null at a start.
  */
 export function judge(sign: Sign, known: Known | null, now: Reading): { sign: Sign; elapsed_ms: number } {
   const next = { ...sign, ...now }
-  // Another process has judged this already.
+  // Another process has already changed the offset.
   if (known && known.offset_ms !== sign.offset_ms)
     return { sign: next, elapsed_ms: now.wall_ms - sign.offset_ms }
   const before_ms = known?.elapsed_ms ?? sign.wall_ms - sign.offset_ms
@@ -58,8 +58,8 @@ export function judge(sign: Sign, known: Known | null, now: Reading): { sign: Si
   return { sign: { ...next, ...held }, elapsed_ms: elapsed_ms + follow_ms }
 }
 
-// After a reboot the wall clock alone tells how long it took. One that is more than a day off is not believed: a retry
-// may be late then, but never early.
+// After a reboot, only the wall clock shows the elapsed time. A step of more than a day is not trusted: a retry may then
+// be late, but never early.
 function passed(sign: Sign, known: Known | null, now: Reading): number {
   if (known) return now.steady_ms - known.steady_ms
   if (sign.boot !== null && sign.boot === now.boot) return Math.max(0, now.steady_ms - sign.steady_ms)
@@ -69,5 +69,5 @@ function passed(sign: Sign, known: Known | null, now: Reading): number {
 
 const isOff = (jump_ms: number) => jump_ms < -slack_ms || jump_ms > day_ms
 const reasonOf = (last_ms: number, wall_ms: number) =>
-  `The clock says ${time(wall_ms)}; the last sign of life is of ${time(last_ms)}.`
+  `The clock says ${time(wall_ms)}, but the last sign of life is from ${time(last_ms)}.`
 const time = (ms: number) => new Date(ms).toISOString()

@@ -1,54 +1,54 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { WallClock } from '../clock.ts'
+import type { CommitTopic } from './commit-topics.ts'
 import { troubleOf } from './errors.ts'
-import type { News } from './news.ts'
 import { withConnection } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 
 /** The handle that every query function takes first: the database itself (reads) or an open transaction. */
 export type Db = Kysely<Tables>
 
-/** Does the work on a handle for reading alone, with every write that was acknowledged before. */
+/** Runs read-only work on a handle that sees every write acknowledged before. */
 export type Reading = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
-/** An open database. Both engines give exactly this. */
+/** An open database of either engine. */
 export type Database = {
   db: Db
   engine: 'sqlite' | 'postgres'
-  /** For lists and searches: on PostgreSQL with a replica, that is where they are read. */
+  /** For lists and searches. With a PostgreSQL replica, they are read there. */
   reading: Reading
-  /** The clock that all processes on this database show: on PostgreSQL its server's, else this machine's. */
+  /** The wall clock of all processes on this database: the server's on PostgreSQL, else this machine's. */
   clock: WallClock
   /**
-   * Calls the listener, on a later turn of the event loop, after commits that were announced with such news: those of
-   * this process at once, on PostgreSQL also those of others, soon after.
+   * Calls the listener on a later turn of the event loop, after commits that announced the topic. On PostgreSQL it is
+   * also called after commits of other processes, within about 20 ms.
    */
-  onCommit(news: News, listener: () => void): void
+  onCommit(topic: CommitTopic, listener: () => void): void
   /** Calls the listener with the size of each commit group, for /metrics. */
   onGroup(listener: (size: number) => void): void
   /**
-   * Calls the listener with the first words of each statement that held the event loop longer than 50 ms, and the
-   * milliseconds. On SQLite, whose statements run in this process.
+   * Calls the listener with the first words and the milliseconds of each statement that blocked the event loop for more
+   * than 50 ms. Only SQLite's statements run in this process.
    */
   onSlow(listener: (statement: string, ms: number) => void): void
   close(): Promise<void>
 }
 
-const most_retries = 3
+const max_retries = 3
 
 /**
- * Runs the work in one transaction: all of it is committed and durable when the promise resolves, or none of it. Where
- * several processes write, the work is done again, at most three times, when it met with another transaction (a deadlock
- * or a serialisation failure): it must do nothing that the rollback does not undo.
+ * Runs the work in one transaction. When the promise resolves, the work is committed and durable; when it rejects, it is
+ * rolled back. After a deadlock or a serialisation failure the work runs again, at most three times. So it may have no
+ * effect that a rollback does not undo.
  */
 export async function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
   for (let retries = 0; ; retries++) {
     try {
       return await db.transaction().execute((tx) => withConnection(tx, work))
     } catch (error) {
-      if (retries === most_retries || troubleOf(error) !== 'again') throw error
-      // Those that met must not meet again at once.
+      if (retries === max_retries || troubleOf(error) !== 'retry') throw error
+      // Back off for a random time, so that the same transactions do not collide again.
       await pause(Math.random() * 20 * 2 ** retries)
     }
   }

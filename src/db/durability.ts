@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import { type Database, transaction } from './db.ts'
 
 export type Durability = {
-  /** Whether a power cut leaves everything that was acknowledged, as far as the database's settings tell. */
+  /** Whether acknowledged writes survive a power cut, according to the database's settings. */
   isDurable(): boolean
-  /** Reads the settings again: an administrator may change them under a running service. */
+  /** Checks the settings again: an administrator may change them while the service runs. */
   look(): Promise<void>
 }
 
-/** Reads the settings by which an acknowledged write survives a power cut, and logs what is wrong. */
+/** Checks that the database's settings let acknowledged writes survive a power cut, and logs each problem. */
 export async function watchDurability(
   database: Pick<Database, 'db' | 'engine'>,
   logger: { error(text: string): void },
@@ -22,7 +22,7 @@ export async function watchDurability(
   return { isDurable: () => problems.length === 0, look }
 }
 
-/** What may lose acknowledged writes at a power cut, and what to do; read from the connections that serve. */
+/** Settings that can lose acknowledged writes at a power cut, and what to do. Reads them from the service's sessions. */
 export const durabilityProblems = ({ db, engine }: Pick<Database, 'db' | 'engine'>): Promise<string[]> =>
   engine === 'sqlite' ? problemsOfSqlite(db) : problemsOfPostgres(db)
 

@@ -1,16 +1,16 @@
-/** What an error of either engine means for whoever asked. */
+/** What an error of either engine means for the caller. */
 export type Trouble =
-  /** Two transactions were in each other's way: the same work may succeed when it is done once more. */
-  | 'again'
-  /** The database cannot be reached, or cannot do this now. */
+  /** A deadlock or a serialisation failure: the same work may succeed when it is retried. */
+  | 'retry'
+  /** The database cannot be reached, or cannot run the statement now. */
   | 'unavailable'
 
-// PostgreSQL's error codes (its manual, appendix A). As a whole: 53 (resources), 57 (operator), 58 (the system).
-// 26000 and 42P05: a pooler gave us a connection that does not know, or knows already, a prepared statement.
-const again = new Set(['40001', '40P01', '26000', '42P05'])
+// PostgreSQL's error codes are in its manual, appendix A. Whole classes: 53 (resources), 57 (operator), 58 (system).
+// 26000 and 42P05: a pooler switched to a connection that lacks, or already has, a prepared statement.
+const retry = new Set(['40001', '40P01', '26000', '42P05'])
 const unavailable_classes = new Set(['53', '57', '58'])
-// A server in another role; too long a wait for a lock; a server that only reads, as the old one does after a fail-over;
-// too long a transaction; a password that has been changed. SQLite's own three.
+// In this order: a server in another role, a lock timeout, a read-only server (after a fail-over), two timeouts of a
+// transaction, a changed password. SQLite: SQLITE_BUSY, SQLITE_IOERR, SQLITE_FULL.
 const unavailable = new Set(['55000', '55P03', '25006', '25P03', '25P04', '28P01'])
 const sqlite_unavailable = new Set([5, 10, 13])
 const network = new Set([
@@ -29,28 +29,28 @@ const network = new Set([
 
 type Fields = { code?: unknown; errcode?: unknown }
 
-/** Judges an error of a query or a connection; null when it is neither trouble: a fault of the program or of its input. */
+/** Classifies an error of a query or a connection. Null: an error in the program or its input. */
 export function troubleOf(error: unknown): Trouble | null {
   if (error instanceof Unreachable) return 'unavailable'
   const { code, errcode } = (error ?? {}) as Fields
   if (typeof errcode === 'number') return sqlite_unavailable.has(errcode & 0xff) ? 'unavailable' : null
   if (typeof code !== 'string') return null
-  if (again.has(code)) return 'again'
+  if (retry.has(code)) return 'retry'
   const sql_state = /^[0-9A-Z]{5}$/.test(code)
   const busy = unavailable.has(code) || (sql_state && unavailable_classes.has(code.slice(0, 2)))
   return busy ? 'unavailable' : null
 }
 
-/** The connection to the database broke, or none could be had in time. What was being committed may or may not be. */
+/** The connection broke, or none was free in time. A commit that was in progress may or may not have succeeded. */
 export class Unreachable extends Error {}
 
-// Some ends of a connection are told by the driver's text alone.
+// For some lost connections, the driver gives a message but no code.
 const lost_texts =
   /connection (error|terminated|ended|timeout)|timeout (exceeded|expired)|read timeout|not queryable|client was closed/i
-// The server goes down, or is not up yet.
+// Connection exceptions, and a server that shuts down or starts.
 const lost_codes = /^(08|57P0[123])/
 
-/** The same error, or when it tells of a broken connection, an Unreachable that says so. */
+/** The same error, or an Unreachable when the error means a lost connection. */
 export function explainLoss(error: unknown): unknown {
   const {
     message = '',
@@ -60,17 +60,18 @@ export function explainLoss(error: unknown): unknown {
   const reason = code || (errors[0] as { code?: string } | undefined)?.code || message
   const lost = network.has(reason) || lost_codes.test(code) || (code === '' && lost_texts.test(message))
   if (!lost) return error
-  return new Unreachable(`The database of DATABASE_URL cannot be reached (${reason}).`, { cause: error })
+  const text = `The database of DATABASE_URL cannot be reached (${reason}). Check that its server runs.`
+  return new Unreachable(text, { cause: error })
 }
 
-// SQLite tells a unique index by its columns, a check by its name, and of a trigger what the trigger says.
+// SQLite's message has the columns of a unique index, the name of a check, or the text of a trigger.
 const sqlite_constraint = 19
 const by_columns = /^UNIQUE constraint failed: (.*)$/
 const by_name = /^CHECK constraint failed: (.*)$/
 
 /**
- * The name of the constraint that refused a statement, the same on both engines where a unique index is called by its
- * table and columns; null when none did, or one without a name.
+ * The name of the constraint that refused a statement; null when there is none, or it has no name. A unique index must be
+ * named after its table and columns, so that both engines give the same name.
  */
 export function constraintOf(error: unknown): string | null {
   const {

@@ -4,13 +4,12 @@ import type { Deletable } from './records.ts'
 import { engineOf } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 
-/** The tables whose rows are read, judged and then written. */
+/** The tables whose rows are read, checked and then written. */
 export type Lockable = Extract<keyof Tables, Deletable | 'webhooks' | 'webhook_deliveries' | 'saved_views'>
 
 /**
- * Keeps a row for this transaction, whether or not it is in the trash: another one that wants to change it waits here,
- * and then reads what was made of it. Call it before the read that the change is judged by. SQLite has one writer, and
- * needs nothing.
+ * Locks a row until the end of the transaction, also a soft-deleted one. Call it before the read on which a change
+ * depends: a concurrent writer waits here, and then reads the new row. A no-op on SQLite, which has one writer.
  */
 export async function lockRow(
   tx: Db,
@@ -24,7 +23,7 @@ export async function lockRow(
   )
 }
 
-/** The same for a row that belongs to no workspace, or is one. */
+/** Like lockRow, for a workspace or a row without a workspace. */
 export async function lockEntry(
   tx: Db,
   table: 'workspaces' | 'users' | 'invitations',
@@ -34,12 +33,12 @@ export async function lockEntry(
   await sql`SELECT 1 FROM ${sql.table(table)} WHERE id = ${id} FOR NO KEY UPDATE`.execute(tx)
 }
 
-// So that a text of one use waits for none of another.
+// A number for each use, so that equal texts of different uses do not wait for each other.
 const uses = { contact_email: 1, saved_views: 2 } as const
 
 /**
- * Keeps a text of a workspace for this transaction, for a rule that no index enforces: another transaction with the same
- * one waits here, and then finds what was made of it. SQLite has one writer, and needs nothing.
+ * Locks a text of a workspace until the end of the transaction, for a rule that no index enforces. A concurrent
+ * transaction with the same text waits here, and then reads the new rows. A no-op on SQLite, which has one writer.
  */
 export async function lockText(
   tx: Db,
@@ -52,23 +51,23 @@ export async function lockText(
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, ${uses[use]}))`.execute(tx)
 }
 
-/** Lets this transaction take as long as it needs, for work of a size that nothing limits. */
-export async function allowLong(tx: Db): Promise<void> {
+/** Disables the lock and statement timeouts of this transaction, for work of unlimited size. */
+export async function disableTimeouts(tx: Db): Promise<void> {
   if (engineOf(tx) === 'sqlite') return
   await sql`SELECT set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`.execute(
     tx,
   )
 }
 
-// Any number that nothing else on the same database uses.
-const installation = 7_239_051
+// An advisory lock number that nothing else on the same database uses.
+const installation_lock = 7_239_051
 
 /**
- * Lets one process at a time look what an installation has and add what is missing: tables, the first workspace. Waits as
- * long as it takes; held until the transaction's end.
+ * Lets one process at a time check and complete an installation: its tables, its first workspace. Waits without a timeout,
+ * and holds the lock until the end of the transaction.
  */
 export async function lockInstallation(tx: Db): Promise<void> {
   if (engineOf(tx) === 'sqlite') return
-  await allowLong(tx)
-  await sql`SELECT pg_advisory_xact_lock(${installation})`.execute(tx)
+  await disableTimeouts(tx)
+  await sql`SELECT pg_advisory_xact_lock(${installation_lock})`.execute(tx)
 }

@@ -57,7 +57,7 @@ test('a migration that changed since it ran is refused, and nothing is touched',
       sql`UPDATE schema_migrations SET checksum = 'another' WHERE name = ${names[0]}`.execute(tx),
     )
     const made = await schema(db)
-    await assert.rejects(run(), /Migration 0001_foundation has changed since it ran here/)
+    await assert.rejects(run(), /The migration 0001_foundation has changed since it ran on this database/)
     assert.deepEqual(await schema(db), made)
   })
 })
@@ -68,9 +68,9 @@ test('a database of a newer version is refused, by a start of the service too', 
     await transaction(db, (tx) =>
       sql`INSERT INTO schema_migrations VALUES ('9999_future', 'x', 'now')`.execute(tx),
     )
-    await assert.rejects(run(), /made by a newer version \(it has 9999_future\)/)
+    await assert.rejects(run(), /from a newer version: it has the migration 9999_future/)
   })
-  await assert.rejects(startRapport({ data_dir: folder }), /made by a newer version/)
+  await assert.rejects(startRapport({ data_dir: folder }), /from a newer version/)
   // The failed start lets go of the folder.
   await opened((db) =>
     transaction(db, (tx) => sql`DELETE FROM schema_migrations WHERE name = '9999_future'`.execute(tx)),

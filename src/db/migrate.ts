@@ -5,18 +5,18 @@ import { type Database, type Db, transaction } from './db.ts'
 import { lockInstallation } from './locks.ts'
 import { migrations as all } from './migrations/index.ts'
 
-/** One change of the schema: its statements for each engine, and what fills them, run in one transaction. */
+/** One change of the schema: its statements for each engine, then `fill`, in one transaction. */
 export type Migration = {
   name: string
   statements: (engine: Database['engine']) => string[]
   /**
-   * Fills what statements alone cannot work out of the rows. The checksum does not cover it: so it calls no code outside
-   * of db/migrations, which could change after the release.
+   * Computes values that SQL alone cannot compute. The checksum does not cover it, so it must not call code outside of
+   * db/migrations, which could change after the release.
    */
   fill?: (tx: Db, filling: Filling) => Promise<void>
 }
 
-/** What a migration knows while it fills; `now` is an ISO 8601 time. */
+/** The arguments of `fill`; `now` is an ISO 8601 time. */
 export type Filling = { engine: Database['engine']; now: string }
 
 /** What the database keeps of a migration that ran, by which a later change is noticed. */
@@ -24,12 +24,12 @@ export const checksum = (statements: string[]) =>
   createHash('sha256').update(statements.join(';\n')).digest('hex')
 
 /**
- * Brings the schema up to date and returns the names of the migrations that ran. Safe when several processes start at
- * once. Throws when the database is newer than this program, or when a migration that ran there has changed since.
+ * Updates the schema and returns the names of the migrations that ran. Several processes may call it at once. Throws when
+ * the database has an unknown migration, or when a migration has changed since it ran there.
  */
 export async function migrate({ db, engine }: Database, migrations = all): Promise<string[]> {
   return transaction(db, async (tx) => {
-    // Held until the commit: the second of two processes that start together waits here and then finds nothing to do.
+    // Hold the lock until the commit. A second process waits here and then finds nothing to do.
     await lockInstallation(tx)
     await sql`CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, checksum text NOT NULL, ran_at text NOT NULL)`.execute(
       tx,
@@ -39,7 +39,7 @@ export async function migrate({ db, engine }: Database, migrations = all): Promi
     const newer = done.find((row) => !known.includes(row.name))
     if (newer)
       throw new Error(
-        `The database was made by a newer version (it has ${newer.name}). Start that version, or restore a backup.`,
+        `The database is from a newer version: it has the migration ${newer.name}. Start that version, or restore a backup.`,
       )
     const ran: string[] = []
     const now = isoTime(systemClock.now())
@@ -48,7 +48,7 @@ export async function migrate({ db, engine }: Database, migrations = all): Promi
       const before = done.find((row) => row.name === migration.name)
       if (before && before.checksum !== checksum(statements))
         throw new Error(
-          `Migration ${migration.name} has changed since it ran here. Released migrations never change.`,
+          `The migration ${migration.name} has changed since it ran on this database. Restore its old file: a released migration never changes.`,
         )
       if (before) continue
       for (const statement of statements) await sql.raw(statement).execute(tx)

@@ -6,7 +6,7 @@ import { databaseFile, openSqlite } from './engines/sqlite/open.ts'
 type Settings = Pick<Config, 'data_dir' | 'database_url' | 'database_pool_size'> &
   Partial<Pick<Config, 'database_replica_url'>>
 
-/** Opens the database that the settings name: PostgreSQL at DATABASE_URL, else SQLite in DATA_DIR. It is not migrated. */
+/** Opens PostgreSQL at DATABASE_URL, else SQLite in DATA_DIR. Does not run migrations. */
 export async function openDatabase({
   data_dir,
   database_url,
@@ -14,7 +14,7 @@ export async function openDatabase({
   database_pool_size,
 }: Settings): Promise<Database> {
   if (database_url !== null) {
-    // Loaded only where it is used: a start on SQLite does not wait for the driver's code.
+    // Import the driver only when it is used: it would slow a start on SQLite.
     const { openPostgres } = await import('./engines/postgres/open.ts')
     return openPostgres(database_url, database_replica_url, database_pool_size)
   }

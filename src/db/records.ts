@@ -3,21 +3,20 @@ import type { Db } from './db.ts'
 import { recount } from './lists/counts.ts'
 import type { Tables } from './tables.ts'
 
-/** The tables whose records go to the trash and come back. */
+/** The tables whose records can be soft-deleted and restored. */
 export type Deletable = {
   [Table in keyof Tables]: Tables[Table] extends { deleted_at: unknown } ? Table : never
 }[keyof Tables]
 
 /**
- * What stands in `deleted_at` while a record goes for good, which takes several transactions: nothing brings it back, and
- * no list of the trash shows it. They come before every time, as texts.
+ * Values of `deleted_at` while a record is removed or erased, which takes several transactions. Such a record cannot be
+ * restored, and the trash does not list it. As texts, these values sort before every time.
  */
-export const going = { removing: '0', erasing: '1' } as const
+export const pending_removal = { removing: '0', erasing: '1' } as const
 
 /**
- * Moves a live record to the trash (`deleted_at` set) or a deleted one back (null), and the totals with it: those of its
- * table and of the `counted` fields. False when there was nothing to move. Nothing that a read shows changes by it, so
- * neither does updated_at: what comes back is what went.
+ * Soft-deletes a live record (`deleted_at` set) or restores one (null), and updates the totals of its table and of the
+ * `counted` fields. False when there was nothing to do. It does not change updated_at: a restored record reads as before.
  */
 export async function moveRecord(
   tx: Db,
@@ -27,8 +26,8 @@ export async function moveRecord(
   id: number,
   deleted_at: string | null,
 ): Promise<boolean> {
-  // The guard decides, not what was read before: a second move would take the record from the totals twice.
-  const guard = deleted_at === null ? sql`> ${going.erasing}` : sql`IS NULL`
+  // Check the state in the UPDATE, not in an earlier read: a second move would change the totals twice.
+  const guard = deleted_at === null ? sql`> ${pending_removal.erasing}` : sql`IS NULL`
   const returned = sql.join(['id', ...counted].map((column) => sql.ref(column)))
   const { rows } = await sql<object>`
     UPDATE ${sql.table(table)} SET deleted_at = ${deleted_at}
@@ -41,7 +40,7 @@ export async function moveRecord(
   return true
 }
 
-/** When a record was moved to the trash; null when it is not there: live, unknown, or already going for good. */
+/** When a record was soft-deleted; null when it is live, unknown, or pending removal. */
 export async function deletedAt(
   tx: Db,
   table: Deletable,
@@ -50,6 +49,8 @@ export async function deletedAt(
 ): Promise<string | null> {
   const { rows } = await sql<{ deleted_at: string | null }>`
     SELECT deleted_at FROM ${sql.table(table)}
-    WHERE workspace_id = ${workspace_id} AND id = ${id} AND deleted_at > ${going.erasing}`.execute(tx)
+    WHERE workspace_id = ${workspace_id} AND id = ${id} AND deleted_at > ${pending_removal.erasing}`.execute(
+    tx,
+  )
   return rows[0]?.deleted_at ?? null
 }

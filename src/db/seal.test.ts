@@ -86,7 +86,7 @@ test('a start with another key file is refused before anything is served, and th
   await (await startRapport({ data_dir: folder })).close()
   const right = readFileSync(keyFile(folder))
   writeFileSync(keyFile(folder), Buffer.alloc(32, 7).toString('base64'))
-  await assert.rejects(startRapport({ data_dir: folder }), /Put the right one back/)
+  await assert.rejects(startRapport({ data_dir: folder }), /Restore the right key/)
   writeFileSync(keyFile(folder), right)
   await (await startRapport({ data_dir: folder })).close()
 })

@@ -5,19 +5,19 @@ import { isoTime } from '../clock.ts'
 import { firstSign, judge, type Known, type Reading, type Sign } from './clock-sign.ts'
 import { type Database, type Db, transaction } from './db.ts'
 
-/** In place of the machine's clocks, for tests; `boot` names the time since the machine's last start. */
+/** Replaces the machine's clocks in tests. `boot` identifies a start of the machine. */
 export type GivenClock = Clock & { boot?: string }
 
 export type ServiceClock = Clock & {
-  /** Whether what is old may be removed for good now. Looks at the clock and at the sign of life first. */
+  /** Whether old rows may be removed now. Reads the clock and the sign of life first. */
   mayRemove(): Promise<boolean>
-  /** For /metrics: whether removal waits, and how often it was put off. */
+  /** For /metrics: whether removal is held, and how often it was postponed. */
   removal(): { held: boolean; put_off: number }
-  /** Believes the clock as it is: an administrator's word. */
+  /** Ends the hold of removal: an administrator has checked the clock. */
   confirm(): Promise<void>
-  /** Why removal waits and until when, as people read it; null when it does not. */
+  /** Why removal is held and until when (ISO text); null when it is not held. */
   waiting(): { reason: string; until: string } | null
-  /** Finds out whether somebody has set the clock, and renews the sign of life. */
+  /** Reads the clock, detects whether somebody has set it, and renews the sign of life. */
   look(): Promise<void>
 }
 
@@ -26,15 +26,16 @@ type Options = {
   logger?: { error(details: object, text: string): void } | undefined
 }
 
-// Below the period of the looks.
+// Shorter than the 10 s between two readings (jobs/jobs.ts).
 const renew_after_ms = 8000
 const remind_every_ms = 3600 * 1000
-// A reading of the server's clock that took longer says too little about when it was made.
-const longest_reading_ms = 250
-const most_tries = 5
+// The time of a slower reading of the server's clock is not known precisely enough.
+const max_reading_ms = 250
+const max_tries = 5
 
 /**
- * Service time, kept in the database (see clock-sign.ts). A service looks at the clock every 10 s (jobs/jobs.ts).
+ * Service time, kept in the database (see clock-sign.ts). A service calls `look` every 10 s (jobs/jobs.ts). Each reading
+ * detects whether somebody has set the clock.
  */
 export async function keepServiceClock(database: Database, options: Options = {}): Promise<ServiceClock> {
   const { given, logger } = options
@@ -57,11 +58,11 @@ export async function keepServiceClock(database: Database, options: Options = {}
       steady_ms: ours ? after_ms : (before_ms + after_ms) / 2,
       boot,
     }
-    return { text, now, slow: !ours && after_ms - before_ms > longest_reading_ms }
+    return { text, now, slow: !ours && after_ms - before_ms > max_reading_ms }
   }
 
   async function renew(confirmed: boolean): Promise<void> {
-    for (let tries = 0; tries < most_tries; tries++) {
+    for (let tries = 0; tries < max_tries; tries++) {
       const { text, now, slow } = await read()
       if (slow && known && !confirmed) return
       const last = text === null ? firstSign(await newestEvent(db), now) : (JSON.parse(text) as Sign)
@@ -75,7 +76,9 @@ export async function keepServiceClock(database: Database, options: Options = {}
       remind()
       return
     }
-    throw new Error('The sign of life could not be renewed: other processes were faster each time.')
+    throw new Error(
+      'The sign of life was not renewed: other processes changed it in each of 5 tries. It is retried.',
+    )
   }
 
   let looking: Promise<void> | null = null
@@ -140,7 +143,7 @@ async function readSign(db: Db, engine: Database['engine']) {
   return { text, server_ms: server_ms === null ? null : Number(server_ms) }
 }
 
-/** Takes the place of the sign that was read; false when another process was faster. */
+/** Replaces the sign of life that was read. False when another process has replaced it first. */
 const writeSign = (db: Db, before: string | null, value: string): Promise<boolean> =>
   transaction(db, async (tx) => {
     const row = { name: 'clock', value }
@@ -162,7 +165,7 @@ const writeSign = (db: Db, before: string | null, value: string): Promise<boolea
     )
   })
 
-// A database of an older version was alive then.
+// Stands in for the sign of life on a database of an older version.
 async function newestEvent(db: Db): Promise<number | null> {
   const newest = await db
     .selectFrom('events')
@@ -173,7 +176,7 @@ async function newestEvent(db: Db): Promise<number | null> {
   return newest ? Date.parse(newest.occurred_at) : null
 }
 
-// The same for all processes on a machine until it starts anew; null where no system tells it.
+// The same for all processes until the machine reboots; null where the system has no such id.
 function bootId(): string | null {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
@@ -183,5 +186,5 @@ function bootId(): string | null {
 }
 
 const boot_to_start_ms = Number(process.hrtime.bigint() / 1000n) / 1000 - performance.now()
-/** Milliseconds since the machine's start, on Linux without those in which it slept. */
+/** Milliseconds since the machine's start. On Linux, time in suspend does not count. */
 const sinceBoot = () => boot_to_start_ms + performance.now()

@@ -1,9 +1,9 @@
 import type { ColumnType, Generated } from 'kysely'
 
-// The database as types, beside the migrations that make it. Each resource adds its own table (resources/*/resource.ts).
+// The types of the tables that the migrations create. Each resource adds its own table (resources/*/resource.ts).
 // Timestamps are ISO 8601 texts; *_ms columns are milliseconds since 1970.
 
-/** A value that is set when the row is made and never changes. */
+/** A value that is set at the insert and never changes. */
 type Fixed<T> = ColumnType<T, T, never>
 
 interface Owned {
@@ -16,30 +16,30 @@ export interface DealStagesTable extends Owned {
   from_stage: Fixed<string | null>
   to_stage: Fixed<string>
   changed_at: Fixed<string>
-  /** Id of the API key or person, or what kind of actor it was. */
+  /** The id of the API key or person, or the kind of another actor. */
   changed_by: Fixed<string>
 }
 
 export interface AuditLogTable extends Owned {
   occurred_at: Fixed<string>
   actor_kind: Fixed<'key' | 'person' | 'visitor' | 'command_line' | 'service'>
-  /** Id of the key or person; null for those who have none. */
+  /** The id of the key or person; null for other actors. */
   actor_id: Fixed<string | null>
   action: Fixed<string>
   /** The resource's name, such as contacts. */
   kind: Fixed<string>
-  /** The record's id as a text: those of webhooks and keys are texts. */
+  /** The record's id as a text: webhooks and keys have text ids. */
   record_id: Fixed<string>
-  /** JSON objects of fields; null where there is nothing to tell, or after an erasure. */
+  /** JSON objects of fields; null without fields, or after an erasure. */
   before: string | null
   after: string | null
   request_id: Fixed<string | null>
 }
 
 export interface Tables {
-  /** The currency is that of all values of deals: ISO 4217. */
+  /** `currency` (ISO 4217) applies to the values of all deals. */
   workspaces: { id: Generated<number>; name: string; created_at: string; currency: Generated<string> }
-  /** People who sign in, of any workspace. */
+  /** People who sign in, of all workspaces. */
   users: {
     id: string
     name: string
@@ -50,10 +50,10 @@ export interface Tables {
     language: string | null
     created_at: string
     updated_at: string
-    /** Of a link by which a new password can be set once. */
+    /** The hash of a link that sets a new password once. */
     reset_hash: string | null
     reset_expires_at: string | null
-    /** Since when the person is a member of no workspace. */
+    /** When the person left their last workspace. */
     left_at: string | null
   }
   memberships: {
@@ -61,7 +61,7 @@ export interface Tables {
     user_id: string
     role: string
     created_at: string
-    /** When the person came into the workspace last: by signing in, or from another one. */
+    /** When the person last entered the workspace: by signing in, or from another workspace. */
     entered_at: string
   }
   sessions: {
@@ -102,20 +102,20 @@ export interface Tables {
     workspace_id: number
     name: string
     hash: string
-    /** JSON array; null: every scope. */
+    /** A JSON array; null means every scope. */
     scopes: string | null
     created_at: string
     expires_at: string | null
     last_used_at: string | null
     revoked_at: string | null
-    /** Of the key or person that has made it; null: the command line, or the first start. */
+    /** The id of the key or person that created it; null for the command line and the first start. */
     made_by: string | null
   }
   settings: { name: string; value: string }
   record_counts: { workspace_id: number; name: string; slot: number; n: number }
-  /** Tags and custom fields as rows, for lists to find records by (db/lists/field-values.ts). */
+  /** Tags and custom fields as rows, so that lists can filter by them (db/lists/field-values.ts). */
   field_values: { workspace_id: number; kind: string; field: string; value: string; record_id: number }
-  /** How many live records of a table have ids of one block; triggers keep it. */
+  /** The number of live records of a table in each block of ids. Triggers keep it. */
   record_blocks: { workspace_id: number; kind: string; block: number; slot: number; n: number }
   idempotency_keys: {
     workspace_id: number
@@ -128,14 +128,14 @@ export interface Tables {
     created_at_ms: number
   }
   deal_stages: DealStagesTable
-  /** Who booked in the last day, for limits by address: rows go with the day. */
+  /** Bookings of the last 24 h, for limits by address. */
   booking_visits: {
     workspace_id: number
     booking_page_id: number
     appointment_id: number
-    /** HMAC of page and address. */
+    /** The HMAC of page and address. */
     address_hash: string
-    /** Service time. */
+    /** A service time. */
     booked_at_ms: number
   }
   audit_log: AuditLogTable
@@ -146,7 +146,7 @@ export interface Tables {
     event: string
     occurred_at: string
     record_id: number | null
-    /** The JSON text that is sent, without webhook_id. */
+    /** The JSON text of the request body, without webhook_id. */
     payload: string
   }
   webhooks: {
@@ -155,13 +155,13 @@ export interface Tables {
     seq: Generated<number>
     name: string | null
     url: string
-    /** JSON array; webhook_subscriptions holds the same for finding by event. */
+    /** A JSON array. webhook_subscriptions has the same events as rows. */
     events: string
     status: 'active' | 'failed' | 'paused'
     status_reason: string | null
     /** Encrypted. */
     secret: string
-    /** Encrypted; signs alone from the end of the overlap. */
+    /** Encrypted. After the end of the overlap, only this secret signs. */
     next_secret: string | null
     next_secret_from_ms: number | null
     created_at: string
@@ -179,24 +179,24 @@ export interface Tables {
     created_at: string
     finished_at: string | null
   }
-  /** Only unfinished deliveries; narrow, because every claim reads it. */
+  /** Unfinished deliveries only. The rows are small, because every claim reads them. */
   webhook_queue: {
     delivery_id: string
     workspace_id: number
     webhook_id: string
     kind: 'event' | 'resend' | 'ping'
-    /** When the next attempt is due; while claimed: when the lease ends. */
+    /** The service time when the next attempt is due, or, while claimed, when the lease ends. */
     run_at_ms: number
-    /** Attempts that counted, of this round of tries. */
+    /** The counted attempts of the current round of retries. */
     tries: number
     claim_id: string | null
     claimed_at_ms: number | null
-    /** Claims in a row that were alone in flight and had no outcome, a current one included. */
+    /** Consecutive claims without an outcome and with no other attempt in flight, including a current claim. */
     interruptions: Generated<number>
   }
-  /** Deleted webhooks with deliveries that are still in the queue: those are cancelled since `removed_at`. */
+  /** Deleted webhooks that still have queued deliveries. These count as cancelled since `removed_at`. */
   webhook_removals: { workspace_id: number; webhook_id: string; removed_at: string }
-  /** Failed deliveries that are promised to be sent again; a JSON array of ids, of which `first_id` is the first. */
+  /** Failed deliveries that wait for a resend: a JSON array of ids; `first_id` is its first id. */
   webhook_resends: { workspace_id: number; webhook_id: string; first_id: string; delivery_ids: string }
   webhook_attempts: {
     workspace_id: number
@@ -205,10 +205,10 @@ export interface Tables {
     started_at: string
     duration_ms: number
     request_url: string
-    /** JSON object */
+    /** A JSON object. */
     request_headers: string
     response_status: number | null
-    /** JSON object */
+    /** A JSON object. */
     response_headers: string | null
     response_body: string | null
     error_code: string | null

@@ -1,7 +1,7 @@
 import type { Db } from '../db/db.ts'
+import { insertEvent } from '../db/event-order.ts'
 import { newId } from '../db/ids.ts'
 import { addCounts, countChanges } from '../db/lists/counts.ts'
-import { insertEvent } from '../db/places.ts'
 import { announce, engineOf, prepare } from '../db/statements/prepare.ts'
 import { prepareRows } from '../db/statements/recordset.ts'
 import type { Context } from './context.ts'

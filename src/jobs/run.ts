@@ -1,5 +1,5 @@
+import type { CommitTopic } from '../db/commit-topics.ts'
 import type { Database } from '../db/db.ts'
-import type { News } from '../db/news.ts'
 import type { ServiceClock } from '../db/service-clock.ts'
 
 /** When a job runs: after the start, and from then on. */
@@ -12,8 +12,8 @@ export type Job = Timing & {
   role?: 'dispatcher'
   /** Removal is held while the wall clock may be wrong. The job waits for the end of that time, or runs only then. */
   held?: 'waits' | 'runs'
-  /** A commit with this news runs the job too. */
-  wake?: News
+  /** A commit with this topic also runs the job. */
+  wake?: CommitTopic
   /** Ends early, by throwing or not, when its signal is aborted. A job that failed runs again at its next time. */
   run(stopping: AbortSignal): Promise<void>
 }

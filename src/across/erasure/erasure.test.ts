@@ -12,7 +12,7 @@ import { act, delivery, log, register, total, until } from '../../../test/webhoo
 import { catalogue } from '../../app.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { normaliseText } from '../../db/lists/search.ts'
-import { going } from '../../db/records.ts'
+import { pending_removal } from '../../db/records.ts'
 import { createSeal } from '../../db/seal.ts'
 import { resources } from '../../resources/index.ts'
 import { emptyTrash } from '../trash/retention.ts'
@@ -386,7 +386,9 @@ test('an erasure that a crash cut short anywhere cannot be undone, and is done t
   for (const contact of [id, another]) await ok('DELETE', `/contacts/${contact}`)
   // As far as processes came that died after their first transaction.
   await beside(rapport.data_dir, (db) =>
-    transaction(db, (tx) => tx.updateTable('contacts').set({ deleted_at: going.erasing }).execute()),
+    transaction(db, (tx) =>
+      tx.updateTable('contacts').set({ deleted_at: pending_removal.erasing }).execute(),
+    ),
   )
   assert.equal((await call('GET', `${api}/trash?kind=contacts`)).body.meta.total, 0)
   await ok('DELETE', `/trash/contacts/${another}`)

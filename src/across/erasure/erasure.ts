@@ -1,7 +1,7 @@
 import { isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { forgetSearched } from '../../db/lists/search.ts'
-import { going } from '../../db/records.ts'
+import { pending_removal } from '../../db/records.ts'
 import type { Seal } from '../../db/seal.ts'
 import type { Context } from '../../events/context.ts'
 import { createResourceOfEvent } from '../../resources/derived.ts'
@@ -24,7 +24,7 @@ export type ErasureDeps = {
 }
 
 /**
- * Erases a record that is on its way out (`going.erasing`): its row and what the audit log tells of it, and its data in
+ * Erases a record that is on its way out (`pending_removal.erasing`): its row and what the audit log tells of it, and its data in
  * the events, so in the delivery log and the feed. Of a contact also what names the person in records, events and
  * entries that refer to it. The row goes last, so what was interrupted is found and done again from the beginning.
  */
@@ -83,7 +83,7 @@ type EventOf = { event: string; record_id: number | null }
 export async function beginErasure(tx: Db, workspace_id: number, kind: string, id: number): Promise<boolean> {
   const begun = await tx
     .updateTable(kind as 'contacts')
-    .set({ deleted_at: going.erasing })
+    .set({ deleted_at: pending_removal.erasing })
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .where('deleted_at', 'is not', null)

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { going } from '../../db/records.ts'
+import { pending_removal } from '../../db/records.ts'
 import type { Resource } from '../../resources/resource.ts'
 
 export type Trashed = {
@@ -31,7 +31,7 @@ function tableOf({ table, part_of }: Resource): RawBuilder<unknown> {
 }
 
 const inTrash = (workspace_id: number) =>
-  sql<SqlBool>`t.workspace_id = ${workspace_id} AND t.deleted_at > ${going.erasing}`
+  sql<SqlBool>`t.workspace_id = ${workspace_id} AND t.deleted_at > ${pending_removal.erasing}`
 
 // One kind's part of what comes after a place, as a range of its index.
 function beyond(kind: string, after: Place): RawBuilder<SqlBool> {

@@ -27,7 +27,7 @@ async function inBatches(
 }
 
 /**
- * Removes records for good, which nothing brings back any more (`going` in db/records.ts): what refers to them refers to
+ * Removes records for good, which nothing brings back any more (`pending_removal` in db/records.ts): what refers to them refers to
  * nothing, what belongs to them goes, and the audit log keeps that they were, not what they were. Tells how many it was
  * that removed. May be stopped anywhere and begun again, and two may do it at once. All ids are of one workspace.
  */

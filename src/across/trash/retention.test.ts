@@ -8,7 +8,7 @@ import { runJobs } from '../../../test/jobs.ts'
 import { until } from '../../../test/webhooks.ts'
 import { readConfig } from '../../config.ts'
 import { type Database, type Db, transaction } from '../../db/db.ts'
-import { going } from '../../db/records.ts'
+import { pending_removal } from '../../db/records.ts'
 import { createSeal } from '../../db/seal.ts'
 import { resources } from '../../resources/index.ts'
 import { emptyTrash } from './retention.ts'
@@ -219,7 +219,11 @@ test('while removal is held an erasure is done to the end, and leave is asked fo
   ]
   for (const id of [half, old]) await ok('DELETE', `/contacts/${id}`)
   await transaction(database.db, async (tx) => {
-    await tx.updateTable('contacts').set({ deleted_at: going.erasing }).where('id', '=', half).execute()
+    await tx
+      .updateTable('contacts')
+      .set({ deleted_at: pending_removal.erasing })
+      .where('id', '=', half)
+      .execute()
   })
   clock.advance(2 * day_ms)
   for (const held of [false, true]) {
@@ -248,7 +252,7 @@ test('an erasure that fails keeps no other of its kind from being done, nor what
   const [broken = 0, half = 0, old = 0] = ids
   for (const id of ids) await ok('DELETE', `/contacts/${id}`)
   await transaction(database.db, async (tx) => {
-    const erasing = tx.updateTable('contacts').set({ deleted_at: going.erasing })
+    const erasing = tx.updateTable('contacts').set({ deleted_at: pending_removal.erasing })
     await erasing.where('id', 'in', [broken, half]).execute()
     const entry = tx.updateTable('audit_log').set({ after: '{' }).where('kind', '=', 'contacts')
     await entry.where('record_id', '=', String(broken)).where('action', '=', 'created').execute()

@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { forgetSearched } from '../../db/lists/search.ts'
-import { type Deletable, going } from '../../db/records.ts'
+import { type Deletable, pending_removal } from '../../db/records.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { contextOf } from '../../events/context.ts'
 import { byDependency } from '../../resources/derived.ts'
@@ -26,7 +26,7 @@ type Deps = ErasureDeps & {
  */
 export async function emptyTrash({ trash_days, begun_only, ...deps }: Deps): Promise<void> {
   const { db, clock, stopping } = deps
-  const before = begun_only ? going.removing : isoTime(clock.now() - trash_days * day_ms)
+  const before = begun_only ? pending_removal.removing : isoTime(clock.now() - trash_days * day_ms)
   const workspaces = await db.selectFrom('workspaces').select('id').orderBy('id').execute()
   const failures: unknown[] = []
   let forgotten = false
@@ -64,7 +64,7 @@ async function emptyOf(
     .selectFrom(kind as 'contacts')
     .select('id')
     .where('workspace_id', '=', workspace_id)
-    .where('deleted_at', '=', going.erasing)
+    .where('deleted_at', '=', pending_removal.erasing)
     .execute()
   const failures: unknown[] = []
   for (const { id } of half) {
@@ -90,7 +90,7 @@ async function takeOld(tx: Db, workspace_id: number, kind: Deletable, before: st
     .select('id')
     .where('workspace_id', '=', workspace_id)
     .where('deleted_at', '<=', before)
-    .where('deleted_at', '<>', going.erasing)
+    .where('deleted_at', '<>', pending_removal.erasing)
     .orderBy('deleted_at')
     .limit(batch)
   const rows = await (engineOf(tx) === 'postgres' ? old.forUpdate().skipLocked() : old).execute()
@@ -98,7 +98,7 @@ async function takeOld(tx: Db, workspace_id: number, kind: Deletable, before: st
   if (ids.length)
     await tx
       .updateTable(kind as 'contacts')
-      .set({ deleted_at: going.removing })
+      .set({ deleted_at: pending_removal.removing })
       .where('workspace_id', '=', workspace_id)
       .where('id', 'in', ids)
       .execute()

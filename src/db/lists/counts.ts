@@ -3,16 +3,16 @@ import type { Db } from '../db.ts'
 import { engineOf, prepare } from '../statements/prepare.ts'
 import { prepareRows } from '../statements/recordset.ts'
 
-// Exact totals of lists are kept beside the records, in the same transaction: counting rows would cost more with each
-// record. A name says what is counted: "contacts", "contacts.stage=lead". Several slots for one name keep concurrent
-// writers of one workspace off the same row; SQLite has one writer and needs one.
+// Exact totals of lists, updated in the same transaction as the records: counting rows gets slower with each record. A
+// name, such as "contacts" or "contacts.stage=lead", says what is counted. A name has several slots, so that concurrent
+// writers of a workspace do not wait for one row. SQLite has one writer and uses one slot.
 
 type Key = { workspace_id: number; name: string }
 type Change = Key & { by: number }
 
 const columns = { workspace_id: 'bigint!', name: 'text!', by: 'bigint!' } as const
 
-// A connection's own slot: two connections meet in one row only if there are more of them than slots.
+// The slot of a connection. Two connections may share a slot, which only makes one wait.
 const slot = (db: Db) => (engineOf(db) === 'sqlite' ? 0 : sql`pg_backend_pid() % 64`)
 const add = prepareRows(columns, (db, { row, values }) => ({
   compile: () =>
@@ -21,14 +21,14 @@ const add = prepareRows(columns, (db, { row, values }) => ({
       ON CONFLICT (workspace_id, name, slot) DO UPDATE SET n = record_counts.n + excluded.n`.compile(db),
 }))
 
-/** Moves counts by numbers, all in one statement; several changes of one name are added up. */
+/** Changes counts in one statement. Several changes of one name are added up. */
 export async function addCounts(tx: Db, changes: readonly Change[]): Promise<void> {
   const sums = new Map<string, Change>()
   for (const { workspace_id, name, by } of changes) {
     const key = `${workspace_id} ${name}`
     sums.set(key, { workspace_id, name, by: by + (sums.get(key)?.by ?? 0) })
   }
-  // Two writers that take rows in one order never wait for each other in a circle.
+  // Sort, so that all writers lock rows in the same order: then they cannot deadlock.
   const all = [...sums.values()]
     .filter(({ by }) => by !== 0)
     .sort((a, b) => a.workspace_id - b.workspace_id || (a.name < b.name ? -1 : 1))
@@ -43,7 +43,7 @@ const sum = prepare((db, p: Key) =>
     .where('name', '=', p.name),
 )
 
-/** The names that count a record: its kind, and its kind with each of the given fields' values; none for no record. */
+/** The names of the counts of a record: its kind, and its kind with the value of each given field. None for null. */
 function names(kind: string, fields: readonly string[], record: object | null): string[] {
   if (!record) return []
   const values = record as Record<string, unknown>
@@ -53,7 +53,7 @@ function names(kind: string, fields: readonly string[], record: object | null): 
   ]
 }
 
-/** The changes of counts that come of one record's change; `before` and `after` are null where it is not live. */
+/** The changes of counts for one record's change. `before` and `after` are null when the record is not live. */
 export function countChanges(
   workspace_id: number,
   kind: string,
@@ -65,7 +65,7 @@ export function countChanges(
   return [...names(kind, fields, after).map(change(1)), ...names(kind, fields, before).map(change(-1))]
 }
 
-/** Moves the counts of one record from its state before to its state after; null where it is not live. */
+/** Updates the counts for one record's change. `before` and `after` are null when the record is not live. */
 export async function recount(
   tx: Db,
   workspace_id: number,
@@ -77,7 +77,7 @@ export async function recount(
   await addCounts(tx, countChanges(workspace_id, kind, fields, before, after))
 }
 
-/** How many live records a name counts. */
+/** The number of live records under a name. */
 export async function countOf(db: Db, workspace_id: number, name: string): Promise<number> {
   const [row] = await sum(db, { workspace_id, name })
   return row?.n ?? 0

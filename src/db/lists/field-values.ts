@@ -4,8 +4,8 @@ import type { Deletable } from '../records.ts'
 import { prepareRows } from '../statements/recordset.ts'
 import type { Tables } from '../tables.ts'
 
-// What lists find records by, beside their columns: each tag, and each value of a custom field, as a row of field_values.
-// They are kept while a record is in the trash, which has no part in any list.
+// Lists find records by tags and custom fields through field_values, which has a row for each value. The rows stay while
+// the record is soft-deleted.
 
 /** The tables of records that have tags or custom fields. */
 export type Valued = {
@@ -15,13 +15,13 @@ export type Valued = {
 type Values = { tags?: readonly string[]; custom_fields?: Record<string, unknown> }
 type Pair = { field: string; value: string }
 
-// A value may have 4096 characters: more than an index entry has room for. A longer one is compared in full elsewhere.
-const most_characters = 100
-export const indexedValue = (value: string): string => value.slice(0, most_characters).toWellFormed()
-/** Whether the index alone tells that a value is equal. */
-export const indexedWhole = (value: string): boolean => value.length <= most_characters
+// A value may have 4,096 characters, which do not fit into an index entry. hasValue compares longer values in full.
+const max_characters = 100
+export const indexedValue = (value: string): string => value.slice(0, max_characters).toWellFormed()
+/** Whether the index holds the whole value. */
+export const indexedWhole = (value: string): boolean => value.length <= max_characters
 
-/** A custom field's value as texts are compared with it: `5`, `true`, or the text itself. */
+/** The text form of a custom field's value, for comparison: `5`, `true`, or the text itself. */
 export const valueText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
@@ -37,16 +37,18 @@ function pairsOf({ tags = [], custom_fields = {} }: Values): Map<string, Pair> {
 }
 
 const columns = {
-  ...({ workspace_id: 'bigint!', kind: 'text!', field: 'text!', value: 'text!' } as const),
-  ...({ record_id: 'bigint!' } as const),
-}
+  workspace_id: 'bigint!',
+  kind: 'text!',
+  field: 'text!',
+  value: 'text!',
+  record_id: 'bigint!',
+} as const
 const names = Object.keys(columns) as (keyof typeof columns)[]
 const add = prepareRows(columns, (db, { row, values }) =>
   db
     .insertInto('field_values')
     .columns(names)
     .expression(values(names.map((name) => row[name])))
-    // A value that is there already is as good as added.
     .onConflict((conflict) => conflict.doNothing()),
 )
 const remove = prepareRows(columns, (db, { row, rows }) => ({
@@ -57,7 +59,7 @@ const remove = prepareRows(columns, (db, { row, rows }) => ({
     )}`.compile(db),
 }))
 
-/** Adds the values of records that have none in the index. */
+/** Adds the values of records that have no index rows yet. */
 export async function addValues(
   tx: Db,
   kind: Valued,
@@ -69,7 +71,7 @@ export async function addValues(
   await add(tx, rows, {})
 }
 
-/** Brings the index from a record's values before to its values after; nothing costs nothing. */
+/** Updates the index for a change of a record's values. Without a change it runs no statement. */
 export async function indexValues(
   tx: Db,
   kind: Valued,

@@ -5,23 +5,23 @@ import { indexedValue, indexedWhole, type Valued } from './field-values.ts'
 
 /** A condition of a list. */
 export type Filter = {
-  /** The field, where an order may begin with the same one. */
+  /** The field, if the index of an order starts with it. */
   field?: string
-  /** In the form that an index answers. */
+  /** The condition in a form that can use an index. */
   where: RawBuilder<SqlBool>
-  /** The same in a form that no index offers itself for: a planner without statistics takes any. */
+  /** The condition in a form that cannot use an index. Without statistics, a planner would use any index. */
   plain: RawBuilder<SqlBool>
-  /** The index that answers it goes on with the id. */
+  /** The next column of its index is the id. */
   by_id?: boolean
-  /** How many records meet it, where that is kept. */
+  /** The number of matching records, if it is kept. */
   total?: number
-  /** Where to look whether there are many, without reading the records: a query of a row for each. */
+  /** A query with a row for each match, to check for many matches without reading the records. */
   probe?: RawBuilder<unknown>
-  /** The number of live records that meet it, where that can be had without reading them all. */
+  /** A query for the number of matching live records, if it is possible without reading all of them. */
   count?: RawBuilder<{ n: number }>
 }
 
-/** Records whose column has this value; `total` as it is kept. */
+/** Records whose column has this value. `total` is the kept total, if there is one. */
 export const equals = (column: string, value: string | number, total?: number): Filter => ({
   field: column,
   where: sql`${sql.ref(column)} = ${value}`,
@@ -30,7 +30,7 @@ export const equals = (column: string, value: string | number, total?: number): 
   ...(total !== undefined && { total }),
 })
 
-/** Records whose value lies in a range, both ends included; none when neither is given. */
+/** Records whose value is in a range; both ends are inclusive. No filter without an end. */
 export function within(
   field: string,
   from: unknown,
@@ -46,7 +46,7 @@ export function within(
   return [{ field, where: all(by), plain: all(sql`coalesce(${by}, null)`) }]
 }
 
-/** Records with a tag or a custom field's value (db/lists/field-values.ts); `values` are the forms that it may be kept in. */
+/** Records with a tag or a custom field's value (db/lists/field-values.ts). `values` are the stored forms to match. */
 export function hasValue(
   db: Db,
   kind: Valued,
@@ -56,17 +56,17 @@ export function hasValue(
 ): Filter {
   const matching = sql`SELECT record_id FROM field_values WHERE workspace_id = ${workspace_id} AND kind = ${kind}
     AND field = ${field} AND value IN (${sql.join(values.map(indexedValue))})`
-  // What is too long for the index is decided by the record's own text, which JSON.stringify wrote.
+  // A long value is searched in the record's custom_fields, which JSON.stringify wrote.
   const [value = ''] = values
   const written = `${JSON.stringify(field.slice('custom_fields.'.length))}:${JSON.stringify(value)}`
   const whole = indexedWhole(value)
     ? sql``
     : sql` AND replace(custom_fields, ${written}, '') <> custom_fields`
-  // Few are in the trash, and they alone are looked at one by one.
+  // Soft-deleted records are few, so subtract them one by one.
   const all = sql`(SELECT count(*) FROM (${matching}) AS of_value)`
   const trashed = sql`(SELECT count(*) FROM ${sql.table(kind)} WHERE workspace_id = ${workspace_id}
     AND deleted_at IS NOT NULL AND EXISTS (${matching} AND record_id = ${sql.ref(kind)}.id))`
-  // Neither form is a join: PostgreSQL without statistics would compare each record with each value.
+  // Avoid a join: without statistics, PostgreSQL would compare each record with each value.
   const of_value = engineOf(db) === 'postgres' ? sql`= ANY (ARRAY(${matching}))` : sql`IN (${matching})`
   const own = sql`${matching} AND record_id = ${sql.ref(kind)}.id LIMIT 1`
   const exact = values.length === 1 && indexedWhole(value)

@@ -8,18 +8,18 @@ import { pageIds } from './pages.ts'
 
 export type Page = { per_page: number } & ({ offset: number } | { after: readonly unknown[] | null })
 
-/** The ids of one page in their order; how many records meet all filters (null by cursor); the place to go on from. */
+/** The ids of one page in order; the total (null with a cursor); the cursor of the next page. */
 export type Found = { ids: number[]; total: number | null; next: unknown[] | null }
 
 type Asked = { table: Deletable; workspace_id: number; filters: Filter[]; sorting: Sorting; page: Page }
 
-// Up to so many, records are found by a filter's index and sorted; what more there are is not counted first.
+// A filter with at most this many records is read by its index and sorted. More records are not counted first.
 const few = 2000
 
 /**
- * One page of a table's live records that meet all filters. A page number costs what is skipped, and an exact count; a
- * place (`after`) costs the same at any depth. The way is chosen by numbers: the records of a rare filter are read and
- * sorted; else the order's index is followed, past what does not meet the filters.
+ * One page of a table's live records that match all filters. A page number costs the skipped records and an exact count;
+ * a cursor (`after`) costs the same at any depth. For a rare filter, its records are read and sorted. Otherwise the scan
+ * follows the order's index and skips records that do not match.
  */
 export async function findRecords(db: Db, asked: Asked): Promise<Found> {
   const { table, workspace_id, sorting, page } = asked
@@ -47,7 +47,7 @@ export async function findRecords(db: Db, asked: Asked): Promise<Found> {
   return { ids: shown.map(({ id }) => id), total, next: last ? placeOf(sorting, last) : null }
 }
 
-/** Of one row more than a page has: the page, and its last row when there are more. */
+/** Cuts rows, read with one more than a page has, to the page. `last` is its last row if there is a next page. */
 export function cutPage<R>(rows: readonly R[], per_page: number): { shown: R[]; last: R | undefined } {
   const shown = rows.slice(0, per_page)
   return { shown, last: rows.length > per_page ? shown.at(-1) : undefined }
@@ -56,7 +56,7 @@ export function cutPage<R>(rows: readonly R[], per_page: number): { shown: R[]; 
 type Row = { id: number } & Record<string, unknown>
 type Measured = Filter & { total: number; more: boolean }
 
-// A filter whose total is not kept is counted by its index, as far as it matters.
+// A filter without a kept total is counted by its index, up to the limit.
 async function measured(db: Db, { table, workspace_id }: Asked, filter: Filter): Promise<Measured> {
   if (filter.total !== undefined) return { ...filter, total: filter.total, more: false }
   const limit = sql`LIMIT ${few + 1}`
@@ -112,7 +112,7 @@ async function read(
   offset: number,
 ): Promise<Row[]> {
   const { keys, descending } = sorting
-  // An index that leads an order also answers a filter of the same field.
+  // The order's index also serves a filter of its first field.
   const [key] = keys
   const formOf = (filter: Measured) =>
     filter === lead || (!lead && key && filter.field === key.field) ? filter.where : filter.plain
@@ -133,14 +133,14 @@ async function read(
   return rows
 }
 
-/** Where a row stands: its keys and its id. */
+/** The cursor position of a row: its keys and its id. */
 const placeOf = ({ keys }: Sorting, row: Row): unknown[] => [...keys.map((_, n) => row[`key_${n}`]), row.id]
 
-/** A part of an order: records with a place's first keys (so many are the `same`), beyond it in the next one. */
+/** A range of an order: records that equal a position in the first `same` keys and come after it in the next key. */
 type Range = { where: RawBuilder<SqlBool>; same: number }
 const everything: Range = { where: sql`true`, same: 0 }
 
-/** What comes after a place, as ranges of the order's index, one after the other: none of them reads what it skips. */
+/** The records after a position, as consecutive ranges of the order's index. A range reads no records that it skips. */
 function rangesAfter({ keys, descending }: Sorting, place: readonly unknown[]): Range[] {
   const parts = [...keys, { by: sql.ref('id'), descending }]
   return parts

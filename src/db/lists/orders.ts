@@ -1,24 +1,24 @@
 import { type RawBuilder, sql } from 'kysely'
 
-/** A part of an order: the field that a client names, and the expression that the order's index has for it, never null. */
+/** A part of an order: the field of the API, and the expression of the order's index for it, which is never null. */
 export type SortKey = {
   field: string
   by: RawBuilder<unknown>
-  /** Its values are numbers, not texts. */
+  /** Whether its values are numbers, not texts. */
   numeric?: boolean
   descending?: boolean
 }
 
-/** An order that an index holds, ended by the id. Backwards it is one too. */
+/** An order of an index, which ends with the id. It can also be read backwards. */
 export type Order = readonly SortKey[]
 
-/** An order as it is read: its name in a cursor, its parts with their directions, and the id's. */
+/** An order with directions: its name in a cursor, its keys, and the direction of the id. */
 export type Sorting = { name: string; keys: Order; descending: boolean }
 
-/** Newest first, by id: how lists are sorted when nothing else is asked for. */
+/** The default order of lists: newest first, by id. */
 export const newest_first: Sorting = { name: '-id', keys: [], descending: true }
 
-/** The orders that every list of records has. */
+/** The orders of every list of records. */
 export const dated: readonly Order[] = ['created_at', 'updated_at'].map((field) => [
   { field, by: sql.ref(field) },
 ])
@@ -34,7 +34,7 @@ const sortings = (orders: readonly Order[]): Sorting[] =>
     })),
   )
 
-/** Every text that `sort` takes: the orders, backwards too, and each of their beginnings. */
+/** Every value of `sort`: the orders, also backwards, and each of their prefixes. */
 export const sortNames = (orders: readonly Order[]): string[] => [
   ...new Set(
     sortings(orders).flatMap(({ name }) => {
@@ -44,6 +44,6 @@ export const sortNames = (orders: readonly Order[]): string[] => [
   ),
 ]
 
-/** The order of a `sort` text such as `-value,name`; null when no index has it. */
+/** The order of a `sort` value, such as `-value,name`; null when no index has it. */
 export const findSorting = (orders: readonly Order[], text: string): Sorting | null =>
   sortings(orders).find(({ name }) => name === text || name.startsWith(`${text},`)) ?? null

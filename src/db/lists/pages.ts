@@ -3,11 +3,11 @@ import type { Db } from '../db.ts'
 import type { Deletable } from '../records.ts'
 import { perKey, prepare } from '../statements/prepare.ts'
 
-/** A query for each number of parameters. */
-export const perNumber = <Made>(make: (count: number) => Made) => perKey<number, Made>(make)
+/** Caches a query for each number of parameters. */
+export const perNumber = <Value>(make: (count: number) => Value) => perKey<number, Value>(make)
 
 /**
- * Reads records by their ids, in the order of the ids; one without a row is left out. `build` makes the query from the
+ * Reads records by their ids, in the order of the ids. Ids without a row are left out. `build` makes the query from the
  * condition, once for each number of ids.
  */
 export function byIds<R extends { id: number }>(
@@ -37,7 +37,7 @@ export function byIds<R extends { id: number }>(
 export const chosenIds = (ids: readonly number[]): RawBuilder<unknown> =>
   sql`(VALUES ${sql.join(ids.map((id) => sql`(CAST(${id} AS bigint))`))}) AS chosen`
 
-// Nearer to the newest, skipping records one by one costs less than asking for the blocks.
+// Below this offset, skipping records one by one costs less than reading the blocks.
 const deep_from = 500
 const block_size = 4096
 
@@ -51,7 +51,7 @@ const blocksOf = prepare((db, p: { workspace_id: number; kind: Deletable }) =>
     .orderBy('block', 'desc'),
 )
 
-// The tables have these columns in common; the type of one stands for all.
+// All tables have these columns, so use the type of one of them.
 const live = (db: Db, table: Deletable, workspace_id: number) =>
   db
     .selectFrom(table as 'contacts')
@@ -70,8 +70,8 @@ const idsBelow = perKey((table: Deletable) =>
 type Page = { per_page: number; offset: number }
 
 /**
- * The ids of one page of a table's live records, newest first. However deep it lies, at most 4096 records are skipped one
- * by one: those before are skipped by the kept totals of whole blocks of ids.
+ * The ids of one page of a table's live records, newest first. At any offset it skips at most 4,096 records one by one.
+ * The totals of whole blocks of ids, which triggers keep, skip the rest.
  */
 export async function pageIds(
   db: Db,
@@ -91,10 +91,10 @@ export async function pageIds(
   return rows.map(({ id }) => id)
 }
 
-/** The first id after the block that holds the record at an offset, and how many of that block come before it. */
+/** The first id after the block that contains an offset, and how many records of that block come before the offset. */
 async function blockOf(db: Db, kind: Deletable, workspace_id: number, offset: number) {
   const blocks = await blocksOf(db, { workspace_id, kind })
-  // A table without the triggers has none: then all are skipped one by one.
+  // A table without the triggers has no blocks, so skip records one by one.
   if (!blocks.length) return { end: Number.MAX_SAFE_INTEGER, skip: offset }
   let skip = offset
   for (const { block, n } of blocks) {

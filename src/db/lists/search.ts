@@ -5,8 +5,8 @@ import { forgetRemoved, searchByTrigrams, trigramCondition } from '../engines/sq
 import { engineOf } from '../statements/prepare.ts'
 import type { Filter } from './filters.ts'
 
-// Letters that Unicode does not decompose, in the spelling that people type without them.
-const spelt: Record<string, string> = {
+// Letters that Unicode does not decompose, and their plain spelling.
+const spellings: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
   œ: 'oe',
@@ -18,25 +18,25 @@ const spelt: Record<string, string> = {
   ı: 'i',
   ħ: 'h',
   ŧ: 't',
-  // The last letter of a Greek word must also match in its middle.
+  // The final form of a Greek letter must match the form inside of a word.
   ς: 'σ',
 }
-const undecomposed = new RegExp(`[${Object.keys(spelt).join('')}]`, 'g')
+const undecomposed = new RegExp(`[${Object.keys(spellings).join('')}]`, 'g')
 
-/** Lower case, without accents. Two texts that differ in nothing else become equal (contract: lists). */
+/** A text in lower case, without accents (contract: lists). */
 export function normaliseText(text: string): string {
   return text
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll(/[\u0300-\u036f]/g, '')
-    .replaceAll(undecomposed, (letter) => spelt[letter] as string)
+    .replaceAll(undecomposed, (letter) => spellings[letter] as string)
     .normalize('NFC')
 }
 
-/** The text of a record that searches look at, from its fields. No word matches across the line breaks. */
+/** The searched text of a record, from its fields. A word contains no line break, so it matches within one field. */
 export const searchText = (texts: readonly string[]): string => normaliseText(texts.join('\n'))
 
-/** The words of a query, normalised, longest first; without those that another one contains. */
+/** The normalised words of a query, longest first. A word that is part of another word is left out. */
 export function searchWords(query: string): string[] {
   const words = [...new Set(normaliseText(query).split(/\s+/).filter(Boolean))]
   return words
@@ -44,7 +44,7 @@ export function searchWords(query: string): string[] {
     .sort((a, b) => b.length - a.length)
 }
 
-/** What is looked for: words (at least one) and conditions that name columns of `contacts`. */
+/** A search: at least one word, and conditions on columns of `contacts`. */
 export type Sought = {
   workspace_id: number
   words: string[]
@@ -52,23 +52,23 @@ export type Sought = {
   limit: number
   offset: number
 }
-/** The ids of one page, newest first, and the exact number of all. */
+/** The ids of one page, newest first, and the exact total. */
 export type Found = { ids: number[]; total: number }
 
-/** Lets the index of the search forget what was removed; PostgreSQL's does by itself. */
+/** Removes the traces of removed texts from the search index. PostgreSQL's index keeps none. */
 export const forgetSearched = async (db: Db): Promise<void> => {
   if (engineOf(db) === 'sqlite') await forgetRemoved(db)
 }
 
-/** The condition that a contact has all the words, for lists that are not newest first, or not by pages. */
+/** The condition that a contact contains all words, for lists with another order or a cursor. */
 export async function searchFilter(db: Db, words: string[]): Promise<Filter> {
   const where = engineOf(db) === 'postgres' ? likeAll(words) : await trigramCondition(db, words)
   return { where, plain: where }
 }
 
 /**
- * The condition that a name has all the words of a text, for what is found by its name alone: companies and deals. Their
- * sort_name holds the first hundred characters, in an index that has the order by name too. No word, no condition.
+ * The condition that a name contains all words of a text, for companies and deals. It searches sort_name, which has the
+ * first 100 characters and is in the index of the order by name. No condition without a word.
  */
 export function nameFilter(text: string | undefined): Filter[] {
   const words = searchWords(text ?? '')
@@ -79,6 +79,6 @@ export function nameFilter(text: string | undefined): Filter[] {
   return [{ field: 'name', where, plain: where }]
 }
 
-/** The live contacts of a workspace that have all the words and meet the conditions. */
+/** The live contacts of a workspace that contain all words and match the conditions. */
 export const searchContacts = (db: Db, sought: Sought): Promise<Found> =>
   (engineOf(db) === 'postgres' ? searchByLike : searchByTrigrams)(db, sought)

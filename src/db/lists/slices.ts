@@ -4,27 +4,27 @@ import type { Db } from '../db.ts'
 
 type Condition = RawBuilder<SqlBool>
 
-/** A part of a table that one index gives in order. */
+/** A part of a table that one index returns in order. */
 export type Range = {
   table: string
-  /** The first columns of the index are equal in the whole range. */
+  /** Equality on the first columns of the index. */
   along: Condition
-  /** The next columns of the index, which together name one row. */
+  /** The next columns of the index, which together are unique. */
   order: readonly string[]
   descending?: boolean
-  /** Where the range begins in its order, and where it ends: one bound each. */
+  /** The start and the end of the range in its order: at most one bound each. */
   first?: Condition | undefined
   last?: Condition | undefined
 }
 
-/** The condition of a slice's rows; a full slice has as many rows as were asked for. */
+/** The condition of a slice's rows. A full slice has `size` rows; only the last one may have fewer. */
 export type Slice = { where: Condition; is_full: boolean }
 
 const all = sql<SqlBool>`TRUE`
 
 /**
- * Cuts a range into slices of `size` rows, in its order, so that no statement grows with the table. Between two slices the
- * event loop turns; in a transaction, the engine decides when. Rows that change meanwhile are seen as they were or as they are.
+ * Cuts a range into slices of `size` rows, in order, so that the time of a statement does not grow with the table. It
+ * yields to the event loop between slices; in a transaction, the engine does. A concurrent change may or may not be seen.
  */
 export async function* slicesOf(db: Db, range: Range, size: number): AsyncGenerator<Slice> {
   const { table, along, order, descending = false, first = all, last = all } = range
@@ -37,10 +37,10 @@ export async function* slicesOf(db: Db, range: Range, size: number): AsyncGenera
       WHERE ${along} AND ${start} AND ${last} ORDER BY ${ordered} LIMIT 1 OFFSET ${size - 1}`.execute(db)
     const [end] = rows
     if (!end) return yield { where: sql`${along} AND ${start} AND ${last}`, is_full: false }
-    const place = sql`(${sql.join(order.map((name) => end[name]))})`
-    // One bound at each end: of two, SQLite would follow only one, and look through what the other leaves out.
-    yield { where: sql`${along} AND ${start} AND (${columns}) ${up_to} ${place}`, is_full: true }
-    start = sql`(${columns}) ${beyond} ${place}`
+    const position = sql`(${sql.join(order.map((name) => end[name]))})`
+    // Use one bound at each end. Of two bounds, SQLite uses one, and reads the rows that the other excludes.
+    yield { where: sql`${along} AND ${start} AND (${columns}) ${up_to} ${position}`, is_full: true }
+    start = sql`(${columns}) ${beyond} ${position}`
     if (!db.isTransaction) await turn()
   }
 }

@@ -1,11 +1,11 @@
 import { normaliseText } from './search.ts'
 
-// An index entry of PostgreSQL has room for it in any script.
-const most_characters = 100
+// This length fits into an index entry of PostgreSQL in any script.
+const max_characters = 100
 
 /**
- * The text by which a record is sorted by name: without case and accents, part by part, the first hundred characters of
- * each. No character of a name comes before the line break that ends a part.
+ * The text for sorting by name: each part without case and accents, cut to 100 characters. A line break separates the
+ * parts, because it sorts before every character of a name.
  */
 export const sortName = (...parts: string[]): string =>
-  parts.map((part) => normaliseText(part).slice(0, most_characters).toWellFormed()).join('\n')
+  parts.map((part) => normaliseText(part).slice(0, max_characters).toWellFormed()).join('\n')

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { engineOf, prepare } from './prepare.ts'
 
-// Local to the transaction. A plan that is kept was made under these settings too: its statements run nowhere else.
+// These settings last until the end of the transaction. Cached plans are safe: these statements run only under them.
 const without = ['enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin']
 const settings = [['join_collapse_limit', '1'] as const, ...without.map((name) => [name, 'off'] as const)]
 const set = prepare((db) => ({
@@ -13,10 +13,9 @@ const set = prepare((db) => ({
 }))
 
 /**
- * Lets the statements of this transaction go row by row along indexes, and join tables in the order in which they stand,
- * whatever PostgreSQL knows of the tables. A queue is
- * empty one minute and has 100,000 rows in the next: the statistics are never of now, and a plan that was good for few
- * rows would read them all each time. SQLite has no statistics here, and does so anyway.
+ * Makes PostgreSQL use indexes, and join tables in the written order, in this transaction. A queue may grow from 0 to
+ * 100,000 rows in a minute, so its statistics are stale, and a plan for few rows would read all of them. SQLite has no
+ * statistics here and needs nothing.
  */
 export async function followIndexes(tx: Db): Promise<void> {
   if (engineOf(tx) === 'postgres') await set(tx, {})

@@ -1,8 +1,8 @@
 import type { Compilable, CompiledQuery, DatabaseConnection, Kysely } from 'kysely'
+import type { CommitTopic } from '../commit-topics.ts'
 import type { Db } from '../db.ts'
-import type { News } from '../news.ts'
 
-/** Stands for a parameter while a query is built. */
+/** A placeholder for a parameter while a query is built. */
 export class Slot {
   readonly name: string
   constructor(name: string) {
@@ -10,40 +10,40 @@ export class Slot {
   }
 }
 
-// Values that a hot query is built with once: each stands for the parameter of its name.
+// The parameters with which a prepared query is built: each property is a placeholder with its name.
 export const slots = new Proxy({}, { get: (_, name) => new Slot(String(name)) })
 
-/** What both dialects' adapters add to Kysely's. */
+/** The properties that both adapters add to Kysely's adapter. */
 export interface Engine {
   readonly engine: 'sqlite' | 'postgres'
-  /** Runs a read outside of a transaction, past Kysely's own way; null when the statement is not one. */
+  /** Runs a read outside of a transaction without Kysely's overhead; null when the statement returns no rows. */
   read(sql: string, parameters: readonly unknown[]): unknown[] | null | Promise<unknown[]>
 }
 
-/** The adapter below a handle; transactions of one database share it. */
+/** The adapter of a handle. All transactions of a database share it. */
 const adapterOf = (db: Db) => (db as Kysely<unknown>).getExecutor().adapter as unknown as Engine
 
-/** The engine below a handle, for the few statements that differ. */
+/** The engine of a handle, for statements that differ between the engines. */
 export const engineOf = (db: Db): Engine['engine'] => adapterOf(db).engine
 
-/** A query whose text was compiled once, and is worth to be kept prepared by the server. */
+/** A query that was compiled once and should stay prepared on the connection. */
 export type Prepared = CompiledQuery & {
   prepared: true
-  /** On SQLite: to be run once for each of these, instead of once with the parameters. */
+  /** On SQLite: run the query once for each of these parameter lists, instead of once with `parameters`. */
   each?: readonly (readonly unknown[])[]
 }
 
-/** What both dialects' connections add to Kysely's. */
+/** The properties that both connections add to Kysely's connection. */
 export interface Connection extends DatabaseConnection {
-  /** What others are to be told when this transaction is committed. */
-  announces: readonly News[]
+  /** The topics of which listeners are notified after this transaction commits. */
+  announces: readonly CommitTopic[]
 }
 
 const connections = new WeakMap<object, Connection>()
 
-/** Does the work of a transaction with its connection at hand: see run and announce. */
+/** Runs the work of a transaction and makes its connection available to run() and announce(). */
 export async function withConnection<T>(tx: Db, work: (tx: Db) => Promise<T>): Promise<T> {
-  const connection = await (tx as Kysely<unknown>).getExecutor().provideConnection(async (one) => one)
+  const connection = await (tx as Kysely<unknown>).getExecutor().provideConnection(async (given) => given)
   connections.set(tx, connection as Connection)
   try {
     return await work(tx)
@@ -53,22 +53,22 @@ export async function withConnection<T>(tx: Db, work: (tx: Db) => Promise<T>): P
 }
 
 /**
- * Runs a compiled query. In a transaction it goes straight to the connection: Kysely would send one statement after the
- * other, where those that need nothing of each other may travel together.
+ * Runs a compiled query. In a transaction it uses the connection directly, so independent statements can be sent together.
+ * Kysely would send one statement after the other.
  */
 export async function run<R>(db: Db, query: CompiledQuery): Promise<R[]> {
   const connection = connections.get(db)
   return (await (connection ? connection.executeQuery<R>(query) : db.executeQuery<R>(query))).rows
 }
 
-/** When this transaction is committed, whoever listens to such news looks for what is new. */
-export function announce(tx: Db, news: News): void {
+/** Notifies the listeners of a topic after this transaction commits. */
+export function announce(tx: Db, topic: CommitTopic): void {
   const connection = connections.get(tx)
-  if (!connection) throw new Error('There is no transaction to announce.')
-  if (!connection.announces.includes(news)) connection.announces = [...connection.announces, news]
+  if (!connection) throw new Error('announce() must be called inside of a transaction.')
+  if (!connection.announces.includes(topic)) connection.announces = [...connection.announces, topic]
 }
 
-/** Compiles a query when it is first asked for, once for each database. */
+/** Compiles a query at its first use, once for each database. */
 export function compileOnce(build: (db: Db) => Compilable): (db: Db) => Prepared {
   const compiled = new WeakMap<object, Prepared>()
   return (db) => {
@@ -83,8 +83,8 @@ export function compileOnce(build: (db: Db) => Compilable): (db: Db) => Prepared
 }
 
 /**
- * Builds a query once and runs it with new parameters from then on: building costs seven times what running one does.
- * The build function may use the parameters only as values, never look at them.
+ * Builds a query once and then runs it with new parameters: building takes seven times as long as running. The build
+ * function may pass parameters on as values, but must not read them.
  */
 export function prepare<P extends object, R>(build: (db: Db, parameters: P) => Compilable<R>) {
   const compiled = compileOnce((db) => build(db, slots as P))
@@ -95,19 +95,19 @@ export function prepare<P extends object, R>(build: (db: Db, parameters: P) => C
     )
     if (!db.isTransaction) {
       const rows = adapterOf(db).read(query.sql, values)
-      // A promise only where there is one already: this is the way of every read.
+      // Every read comes here, so await only what is a promise.
       if (rows) return (Array.isArray(rows) ? rows : await rows) as R[]
     }
     return run<R>(db, { ...query, parameters: values })
   }
 }
 
-/** Makes something once for each key that it is asked for, such as a query for each table. */
-export function perKey<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
-  const known = new Map<Key, Made>()
+/** Caches a value for each key, such as a query for each table. */
+export function perKey<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const cache = new Map<Key, Value>()
   return (key) => {
-    const made = known.get(key) ?? make(key)
-    known.set(key, made)
-    return made
+    const value = cache.get(key) ?? make(key)
+    cache.set(key, value)
+    return value
   }
 }

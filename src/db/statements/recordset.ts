@@ -2,34 +2,32 @@ import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { compileOnce, engineOf, type Prepared, prepare, run, Slot, slots } from './prepare.ts'
 
-/** What the values of one column are: with `!` never null. */
+/** The type of a column; with `!` it is never null. */
 type Kind = 'text' | 'text!' | 'bigint' | 'bigint!'
 type Kinds = Record<string, Kind>
 type Value = { text: string | null; 'text!': string; bigint: number | null; 'bigint!': number }
 type Row<K extends Kinds> = { [Name in keyof K]: Value[K[Name]] }
 
-/** The given rows, in the text of a statement. */
+/** The given rows, for use in the text of a statement. */
 type Given<K extends Kinds> = {
-  /** What the row at hand has in a column. */
+  /** The column values of the current row. */
   row: { [Name in keyof K]: RawBuilder<Value[K[Name]]> }
   /**
    * The rows as a table after FROM or USING, or as the first of several tables: `FROM ${rows('first')} companies AS c`.
-   * Nothing at all on SQLite.
+   * Empty on SQLite.
    */
-  rows: (place: 'FROM' | 'USING' | 'first') => RawBuilder<unknown>
+  rows: (position: 'FROM' | 'USING' | 'first') => RawBuilder<unknown>
   /**
-   * What an INSERT inserts for each row: values of the row, and constants of the program. On SQLite by VALUES, because
-   * it prepares to take an INSERT … SELECT back in the middle, which costs more than the INSERT.
+   * The values that an INSERT adds for each row: values of the row, and constants. SQLite uses VALUES: for an INSERT …
+   * SELECT it keeps a statement journal, which costs more than the INSERT.
    */
   values: (list: readonly (RawBuilder<unknown> | string | number)[]) => RawBuilder<unknown>
 }
 
 /**
- * A statement about any number of given rows, compiled once. It says what is to be done with one; no row may depend on
- * what is done for another. `p` are values as in `prepare`.
- *
- * PostgreSQL gets all rows as one parameter and runs the statement once: each statement costs it a journey. SQLite runs
- * it once for each row, in one go: unpacking rows by SQL took it three times as long.
+ * A statement for any number of given rows, compiled once. `build` describes it for one row; the rows must not depend on
+ * each other. `p` has values as in `prepare`. PostgreSQL runs it once, with all rows in one parameter, which saves round
+ * trips. SQLite runs it once for each row: unpacking the rows in SQL took three times as long.
  */
 export function prepareRows<K extends Kinds, R, P extends object = object>(
   columns: K,
@@ -40,13 +38,13 @@ export function prepareRows<K extends Kinds, R, P extends object = object>(
     Object.fromEntries(names.map((name) => [name, value(name)])) as Given<K>['row']
 
   const list = (all: readonly (RawBuilder<unknown> | string | number)[]) =>
-    sql.join(all.map((one) => (typeof one === 'object' ? one : sql.lit(one))))
+    sql.join(all.map((value) => (typeof value === 'object' ? value : sql.lit(value))))
 
   const together = prepare<P & { rows: string }, R>((db, p) => {
     const table = recordset(db, p.rows, columns)
     const row = rowOf((name) => sql.ref(`r.${name}`))
-    const rows = (place: string) =>
-      place === 'first' ? sql`${table} AS r CROSS JOIN` : sql`${sql.raw(place)} ${table} AS r`
+    const rows = (position: string) =>
+      position === 'first' ? sql`${table} AS r CROSS JOIN` : sql`${sql.raw(position)} ${table} AS r`
     return build(db, { row, rows, values: (all) => sql`SELECT ${list(all)} FROM ${table} AS r` }, p)
   })
   const single = compileOnce((db) => {
@@ -64,17 +62,14 @@ export function prepareRows<K extends Kinds, R, P extends object = object>(
         return value instanceof Slot ? parameters[value.name as keyof P] : value
       }),
     )
-    const made: Prepared = { ...query, parameters: each[0] as unknown[], each }
-    return run<R>(db, made)
+    const for_each: Prepared = { ...query, parameters: each[0] as unknown[], each }
+    return run<R>(db, for_each)
   }
 }
 
 class RowSlot extends Slot {}
 
-/**
- * Given rows as one parameter, for a statement that SQLite too is to run once: `rows` is the JSON text of an array of
- * objects (rowsOf makes it).
- */
+/** Given rows as one parameter, for a statement that runs once on both engines. `rows` is JSON text from rowsOf. */
 export function recordset<K extends Kinds>(db: Db, rows: string, columns: K): RawBuilder<Row<K>> {
   const entries = Object.entries(columns)
   if (engineOf(db) === 'sqlite') {
@@ -85,7 +80,7 @@ export function recordset<K extends Kinds>(db: Db, rows: string, columns: K): Ra
   return sql`(SELECT * FROM json_to_recordset(${rows}::json) AS rows (${sql.join(typed)}))`
 }
 
-/** The parameter of a recordset with these columns; other fields of the rows are left out. */
+/** The JSON parameter of a recordset with these columns. Other fields of the rows are left out. */
 export function rowsOf<K extends Kinds>(columns: K, rows: readonly Row<K>[]): string {
   const names = Object.keys(columns)
   return JSON.stringify(
@@ -98,8 +93,8 @@ export function rowsOf<K extends Kinds>(columns: K, rows: readonly Row<K>[]): st
 }
 
 /**
- * A text as both engines store it, whoever wrote it: PostgreSQL refuses the character NUL and halves of characters, so
- * U+FFFD stands for them. For what others send us and we must keep; input of our own clients is refused instead.
+ * A text that both engines can store. PostgreSQL refuses NUL and lone surrogates, so U+FFFD replaces them. Use it only for
+ * texts of other systems that must be kept: the input of API clients is refused instead.
  */
 export function storable(text: string): string {
   const whole = text.toWellFormed()

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../db/db.ts'
-import { settledEvents } from '../../db/places.ts'
+import { settledEvents } from '../../db/event-order.ts'
 import { page_bytes } from '../../http/answers.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'

@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
-import { allowLong, lockRow } from '../../db/locks.ts'
+import { disableTimeouts, lockRow } from '../../db/locks.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import type { VisibleEvents } from './log-slices.ts'
@@ -29,7 +29,7 @@ export async function resendFailed(
   when: When,
   failed: Failed,
 ): Promise<number> {
-  await allowLong(tx)
+  await disableTimeouts(tx)
   const { webhook_id } = failed
   const pending = await pendingIds(tx, workspace_id, webhook_id)
   const ids = (await failedIds(tx, workspace_id, failed)).filter((id) => !pending.has(id))

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
-import { allowLong } from '../../db/locks.ts'
+import { disableTimeouts } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
@@ -22,7 +22,7 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
   // Delete the subscriptions first. A concurrent change that found a subscription locks it until its commit: we wait, and
   // then cancel its delivery below. A later change waits for our commit and finds no subscription. In another order, a
   // change between the two steps could leave a delivery that is never cancelled.
-  await allowLong(tx)
+  await disableTimeouts(tx)
   await followIndexes(tx)
   await subscribe(tx, workspace_id, id, [])
   announce(tx, 'deliveries')

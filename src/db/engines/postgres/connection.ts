@@ -2,7 +2,7 @@ import pg, { type ClientConfig } from 'pg'
 
 const { builtins } = pg.types
 
-// Whole numbers as numbers: ids, sums and times of this program stay far below 2^53.
+// Read bigint and numeric as numbers: all ids, sums and times of this program are below 2^53.
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === builtins.INT8 || oid === builtins.NUMERIC) return Number
@@ -10,8 +10,8 @@ const types = {
   },
 } as ClientConfig['types']
 
-// No statement of the program takes long, and none waits long for a lock; what hangs must not keep its locks. Planning
-// by machine code costs more than it saves here. What was acknowledged is on a disk: any other setting than off says so.
+// Timeouts: a session that hangs must not keep its locks. JIT compilation costs more than it saves here. Acknowledged
+// writes must be on a disk: replace synchronous_commit = off, but keep every other value.
 const session = `
   SET statement_timeout = '30s';
   SET lock_timeout = '5s';
@@ -20,38 +20,38 @@ const session = `
   SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 `
 
-/** How every connection to PostgreSQL is made. */
+/** The options of every connection to PostgreSQL. */
 export function connectionOptions(url: string) {
-  // The name says to others that a server of ours is there: no address may change it.
+  // Other processes find servers of Rapport by application_name, so the URL may not change it.
   const address = new URL(url)
   address.searchParams.delete('application_name')
   return {
     connectionString: address.href,
     types,
     keepAlive: true,
-    // Statements that are issued together travel together.
+    // Send statements that are issued together in one batch.
     pipeline: true,
     application_name: 'rapport',
-    // As commands, not as parameters of the connection, which poolers refuse.
+    // Use SET commands: poolers refuse connection parameters.
     onConnect: async (client: pg.ClientBase) => void (await atOnce(client, session)),
   }
 }
 
 const at_once_ms = 5000
 
-/** A statement that no watch looks after: without an answer in time, the connection is ended. */
+/** Runs a statement with a timeout of 5 s, for connections that watchPool does not watch. */
 export const atOnce = (client: pg.ClientBase | pg.Pool, text: string) =>
   client.query({ text, query_timeout: at_once_ms } as pg.QueryConfig)
 
-const goodbye_ms = 1000
+const close_timeout_ms = 1000
 
-/** Ends a connection, without waiting long for a server that does not take leave. */
-export async function hangUp(client: pg.Client): Promise<void> {
-  const late = setTimeout(() => cut(client), goodbye_ms)
+/** Closes a connection. After 1 s without an answer of the server, it destroys the socket. */
+export async function closeConnection(client: pg.Client): Promise<void> {
+  const timer = setTimeout(() => destroyConnection(client), close_timeout_ms)
   await client.end().catch(() => {})
-  clearTimeout(late)
+  clearTimeout(timer)
 }
 
-/** Ends a connection without a word: what waits for an answer on it fails. */
-export const cut = (client: pg.ClientBase): void =>
+/** Destroys the socket of a connection. Its pending statements fail. */
+export const destroyConnection = (client: pg.ClientBase): void =>
   (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()

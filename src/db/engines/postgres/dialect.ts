@@ -10,8 +10,8 @@ import {
   type QueryResult,
 } from 'kysely'
 import type { Pool, PoolClient, QueryResult as Result } from 'pg'
+import type { CommitTopic } from '../../commit-topics.ts'
 import { explainLoss, type Trouble, troubleOf } from '../../errors.ts'
-import type { News } from '../../news.ts'
 import type { Engine, Connection as OurConnection } from '../../statements/prepare.ts'
 import type { Watch } from './watch.ts'
 
@@ -19,17 +19,17 @@ const unknown_statement = new Set(['26000', '42P05'])
 const read_only = '25006'
 
 /**
- * Kysely's dialect for PostgreSQL. Statements that were compiled once are prepared once per connection. A transaction's
- * BEGIN travels with its first statement, and statements that are issued together travel together (pipelining).
+ * Kysely's dialect for PostgreSQL. Each connection prepares a compiled statement once. BEGIN is sent with the first
+ * statement of a transaction, and statements that are issued together are sent together (pipelining).
  */
 export function postgresDialect(
   pool: Pool,
   watch: Watch,
-  onCommit: (news: readonly News[]) => void,
+  onCommit: (topics: readonly CommitTopic[]) => void,
 ): Dialect {
   let named = true
 
-  /** Runs one statement; `failed` is told what went wrong, and what that means for the connection. */
+  /** Runs one statement. Calls `failed` with an error and its kind. */
   async function run(
     client: PoolClient,
     query: Pick<CompiledQuery, 'sql' | 'parameters'>,
@@ -38,7 +38,7 @@ export function postgresDialect(
     const { sql: text, parameters } = query
     const values = parameters as unknown[]
     const name = named && 'prepared' in query ? nameOf(text) : undefined
-    watch.asked(client)
+    watch.sent(client)
     try {
       return await client.query({ text, values, name })
     } catch (error) {
@@ -50,13 +50,13 @@ export function postgresDialect(
     }
   }
 
-  // From now on without names: the work is done once more by whoever asked.
-  function nameNoMore(error: unknown) {
+  // Stop using named statements: a pooler switched the server connection. The caller retries the transaction.
+  function stopNaming(error: unknown) {
     if (unknown_statement.has((error as { code?: string }).code ?? '')) named = false
   }
 
-  // After a fail-over, all connections lead to a server that only reads now: the address leads to the new one.
-  function leaveReader(error: unknown) {
+  // After a fail-over, the old server is read-only. Close the idle connections to it; new ones reach the new primary.
+  function leaveReadOnlyServer(error: unknown) {
     if ((error as { code?: string }).code !== read_only) return
     for (let n = pool.idleCount; n > 0; n--)
       void pool.connect().then(
@@ -77,9 +77,9 @@ export function postgresDialect(
     readonly client: PoolClient
     broken = false
     failures = 0
-    /** The BEGIN that is on its way; null outside of a transaction. */
+    /** The pending BEGIN; null outside of a transaction. */
     begun: Promise<unknown> | null = null
-    announces: readonly News[] = []
+    announces: readonly CommitTopic[] = []
     constructor(client: PoolClient) {
       this.client = client
     }
@@ -88,7 +88,7 @@ export function postgresDialect(
       const result = await run(this.client, query, this.failed)
       return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) }
     }
-    // biome-ignore lint/correctness/useYield: the interface asks for a generator; nothing here streams
+    // biome-ignore lint/correctness/useYield: the interface requires a generator, but streaming is not supported
     async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
       throw new Error('Streaming is not supported.')
     }
@@ -98,9 +98,9 @@ export function postgresDialect(
     }
     readonly failed = (error: unknown, trouble: Trouble | null) => {
       if (trouble === 'unavailable') this.broken = true
-      // Of statements that travelled together, those behind a failed one may not know what it should have prepared.
-      if (this.failures++ === 0) nameNoMore(error)
-      leaveReader(error)
+      // Only the first error counts: later statements of a batch fail because the failed one prepared nothing.
+      if (this.failures++ === 0) stopNaming(error)
+      leaveReadOnlyServer(error)
     }
   }
 
@@ -110,24 +110,24 @@ export function postgresDialect(
       return new Connection(await acquire())
     },
     async beginTransaction(connection) {
-      const one = connection as Connection
-      // Not waited for here: it is before the commit, and nothing but a lost connection makes it fail.
-      one.begun = one.command('BEGIN')
-      one.begun.catch(() => {})
+      const session = connection as Connection
+      // commitTransaction awaits it. Only a lost connection makes BEGIN fail.
+      session.begun = session.command('BEGIN')
+      session.begun.catch(() => {})
     },
     async commitTransaction(connection) {
-      const one = connection as Connection
-      await one.begun
-      const { command } = await one.command('COMMIT')
-      one.begun = null
-      // The server answers the COMMIT of a failed transaction with a ROLLBACK, which is no error to it.
-      if (command !== 'COMMIT') throw new Error('The transaction had failed: it was rolled back.')
-      if (one.announces.length) onCommit(one.announces)
+      const session = connection as Connection
+      await session.begun
+      const { command } = await session.command('COMMIT')
+      session.begun = null
+      // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and no error.
+      if (command !== 'COMMIT') throw new Error('A statement of the transaction failed: it was rolled back.')
+      if (session.announces.length) onCommit(session.announces)
     },
     async rollbackTransaction(connection) {
-      const one = connection as Connection
-      one.begun = null
-      if (!one.broken) await one.command('ROLLBACK').catch(() => {})
+      const session = connection as Connection
+      session.begun = null
+      if (!session.broken) await session.command('ROLLBACK').catch(() => {})
     },
     async releaseConnection(connection) {
       const { client, broken } = connection as Connection
@@ -147,7 +147,7 @@ export function postgresDialect(
         const query = { sql, parameters, prepared: true }
         const { rows } = await run(client, query, (error, trouble) => {
           if (trouble === 'unavailable') broken = true
-          nameNoMore(error)
+          stopNaming(error)
         })
         return rows
       } catch (error) {
@@ -167,7 +167,7 @@ export function postgresDialect(
   }
 }
 
-// What a transaction issues in one turn of the loop leaves in one packet.
+// Sends the statements of one turn of the event loop in one packet.
 const corked = new WeakSet<PoolClient>()
 function cork(client: PoolClient) {
   if (corked.has(client)) return
@@ -180,7 +180,7 @@ function cork(client: PoolClient) {
   })
 }
 
-// The same text has the same name in every process, so that a pooler's shared connections never confuse two statements.
+// Derive the name from the text: processes may share a connection through a pooler, and must agree on the names.
 const names = new Map<string, string>()
 function nameOf(text: string): string {
   let name = names.get(text)

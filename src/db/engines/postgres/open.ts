@@ -10,7 +10,7 @@ import { openReplica } from './replica.ts'
 import { createWakeUps } from './wake.ts'
 import { watchPool } from './watch.ts'
 
-/** Opens PostgreSQL, 15 or newer. Throws when it cannot be reached within some seconds. */
+/** Opens PostgreSQL 15 or newer. Throws when the server is older or does not answer within 5 s. */
 export async function openPostgres(
   url: string,
   replica_url: string | null,
@@ -19,12 +19,12 @@ export async function openPostgres(
   const pool = new pg.Pool({
     ...connectionOptions(url),
     max: pool_size,
-    // A connection is not given up soon: making one costs the server a process.
+    // Keep idle connections for 5 minutes: each new connection costs the server a process.
     idleTimeoutMillis: 300_000,
-    // Waiting for a free one: more than this and the request is told to come again.
+    // How long a request waits for a free connection before it is answered with 503.
     connectionTimeoutMillis: 5000,
   })
-  // A connection that ends while it is idle, or while its query has failed already, is nobody's error any more.
+  // Ignore errors of idle connections and of connections whose query has failed: no query waits for them.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
 
@@ -40,9 +40,9 @@ export async function openPostgres(
       reading: replica?.reading ?? ((work) => work(db)),
       clock,
       onCommit: wake_ups.listen,
-      // The server groups commits by itself, and tells nobody.
+      // The server groups commits itself and does not report the groups.
       onGroup() {},
-      // PostgreSQL runs statements in its own process, so none blocks the event loop.
+      // Statements run in the server's process, so they do not block the event loop.
       onSlow() {},
       async close() {
         clock.stop()
@@ -63,9 +63,9 @@ async function checkServer(db: Kysely<Tables>): Promise<void> {
     SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name,
       current_setting('server_encoding') AS encoding`.execute(db)
   const { number = 0, name = '', encoding = '' } = rows[0] ?? {}
-  if (number < 150_000) throw new Error(`DATABASE_URL is PostgreSQL ${name}: 15 or newer is needed.`)
+  if (number < 150_000) throw new Error(`DATABASE_URL is PostgreSQL ${name}. Use PostgreSQL 15 or newer.`)
   if (encoding !== 'UTF8')
     throw new Error(
-      `The database of DATABASE_URL has the encoding ${encoding}: make one with ENCODING 'UTF8' TEMPLATE template0.`,
+      `The database of DATABASE_URL has the encoding ${encoding}. Create one with ENCODING 'UTF8' TEMPLATE template0.`,
     )
 }

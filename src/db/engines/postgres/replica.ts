@@ -7,27 +7,27 @@ import { connectionOptions } from './connection.ts'
 import { postgresDialect } from './dialect.ts'
 import { watchPool } from './watch.ts'
 
-// How long a list waits for the replica to catch up, and how often it looks.
-const longest_wait_ms = 100
-const look_ms = 5
-// A replica that failed or was too late is left alone for so long.
-const rest_ms = 1000
+// How long a list waits until the replica has caught up, and how often it polls.
+const max_wait_ms = 100
+const poll_ms = 5
+// How long all lists use the primary after the replica failed or lagged.
+const back_off_ms = 1000
 
 class Behind extends Error {}
 
 /**
- * Reads lists from a replica, and never an older state than what was acknowledged before: a list first asks the primary
- * how far its log is on the disk, and waits until the replica has replayed that. It is read from the primary when the
- * replica is too far behind, away, or cannot tell (services whose replicas share the primary's storage).
+ * Reads lists from a replica, never in an older state than the last acknowledged write. A list asks the primary for its
+ * flushed WAL position, then waits until the replica has replayed it. The list uses the primary when the replica lags, is
+ * unavailable, or has no replay position (as with shared storage).
  */
 export function openReplica(url: string, pool_size: number, primary: Db) {
   const pool = new pg.Pool({ ...connectionOptions(url), max: pool_size, connectionTimeoutMillis: 1000 })
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const replica = new Kysely<Tables>({ dialect: postgresDialect(pool, watchPool(pool, url), () => {}) })
-  let resting_until = 0
+  let back_off_until_ms = 0
 
-  // One question for all lists that begin before it is asked: those that come later need a later answer.
+  // One query serves all lists that begin before it is sent. Later lists need a later position.
   let next: Promise<string> | null = null
   let asking: Promise<unknown> = Promise.resolve()
   function position(): Promise<string> {
@@ -52,25 +52,26 @@ export function openReplica(url: string, pool_size: number, primary: Db) {
       replica,
     )
     const there = rows[0]?.there ?? null
-    // What replays nothing is no replica, or one no more.
+    // A server without a replay position is not a replica, or no longer one.
     if (there === null) throw new Behind()
     return there
   }
 
   const reading: Reading = async (work) => {
     const start = performance.now()
-    if (start < resting_until) return work(primary)
+    if (start < back_off_until_ms) return work(primary)
     try {
       const lsn = await position()
       while (!(await caughtUp(lsn))) {
-        if (performance.now() - start > longest_wait_ms) throw new Behind()
-        await new Promise((resolve) => setTimeout(resolve, look_ms))
+        if (performance.now() - start > max_wait_ms) throw new Behind()
+        await new Promise((resolve) => setTimeout(resolve, poll_ms))
       }
       return await work(replica)
     } catch (error) {
-      // Behind, away, or a query that it gave up to go on replaying. A fault of the work itself fails on the primary too.
+      // The replica lags, is unavailable, or cancelled the query to continue replaying. Other errors of the work occur
+      // again on the primary.
       if (error instanceof Behind || troubleOf(error) === 'unavailable')
-        resting_until = performance.now() + rest_ms
+        back_off_until_ms = performance.now() + back_off_ms
       return work(primary)
     }
   }

@@ -2,10 +2,10 @@ import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db.ts'
 import type { Found, Sought } from '../../lists/search.ts'
 
-// `%`, `_` and `\\` are plain characters of a word.
+/** The LIKE pattern that finds a word anywhere in a text. `%`, `_` and `\` are escaped. */
 export const anywhere = (word: string) => `%${word.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`)}%`
 
-/** That a contact's text has all the words. */
+/** The condition that a contact's text contains all words. */
 export const likeAll = (words: string[]) =>
   sql<SqlBool>`${sql.join(
     words.map((word) => sql`search_text LIKE ${anywhere(word)}`),
@@ -13,8 +13,8 @@ export const likeAll = (words: string[]) =>
   )}`
 
 /**
- * Searches by LIKE, which the trigram index answers. Not prepared: the server chooses its plan by the words, because a
- * rare one and a common one need different ways.
+ * Searches with LIKE, which uses the trigram index. Not a prepared statement: rare and common words need different plans,
+ * so the server must plan for the actual words.
  */
 export async function searchByLike(db: Db, sought: Sought): Promise<Found> {
   const { workspace_id, words, conditions, limit, offset } = sought

@@ -1,33 +1,33 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { all_news, createListeners, type News } from '../../news.ts'
-import { atOnce, connectionOptions, hangUp } from './connection.ts'
+import { type CommitTopic, commit_topics, createListeners } from '../../commit-topics.ts'
+import { atOnce, closeConnection, connectionOptions } from './connection.ts'
 
 const channel = 'rapport_commits'
-// Notifications make commits wait for each other, so they are sent beside the transactions, and at most so often.
-const shortest_ms = 20
+// NOTIFY serialises commits, so send it outside of the transactions, and at most every 20 ms.
+const notify_interval_ms = 20
 const reconnect_ms = 500
 const heartbeat_ms = 10_000
 
-// A pooler lends a server's connection for a transaction only, and to whom it belonged would get what another one asked to
-// hear. It is known by its number for the connection, which is not the server's.
+// A pooler lends a server connection for one transaction, so LISTEN would reach another client. Through a pooler, the
+// process id that the connection reports differs from the server's.
 async function isPooled(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
   return rows[0]?.pid !== (client as { processID?: number }).processID
 }
 
 /**
- * Tells listeners of commits: of this process at once, of others by LISTEN, but not through a pooler. Notifications may be
- * lost with a connection: whoever listens also looks by itself from time to time.
+ * Calls listeners after commits: of this process at once, of other processes through LISTEN (not behind a pooler).
+ * Notifications are lost when a connection breaks, so a listener must also poll.
  */
 export function createWakeUps(url: string, pool: pg.Pool) {
-  const { listen, tell } = createListeners()
+  const { listen, notifyListeners } = createListeners()
   const me = randomUUID()
   let closed = false
   let pooled = false
   let listening = false
   let notifying = false
-  const unsent = new Set<News>()
+  const unsent = new Set<CommitTopic>()
   let client: pg.Client | null = null
   let timer: NodeJS.Timeout | undefined
 
@@ -42,42 +42,42 @@ export function createWakeUps(url: string, pool: pg.Pool) {
         setTimeout(() => {
           notifying = false
           notify()
-        }, shortest_ms).unref()
+        }, notify_interval_ms).unref()
       })
   }
 
   async function connect(): Promise<void> {
     if (closed) return
-    const one = new pg.Client({ ...connectionOptions(url), connectionTimeoutMillis: 5000 })
-    client = one
-    let over = false
+    const listener = new pg.Client({ ...connectionOptions(url), connectionTimeoutMillis: 5000 })
+    client = listener
+    let ended = false
     const end = () => {
-      if (over || pooled) return
-      over = true
+      if (ended || pooled) return
+      ended = true
       clearTimeout(timer)
-      void hangUp(one)
+      void closeConnection(listener)
       if (!closed) timer = setTimeout(connect, reconnect_ms).unref()
     }
-    one.on('error', end).on('end', end)
-    one.on('notification', ({ payload = '' }) => {
+    listener.on('error', end).on('end', end)
+    listener.on('notification', ({ payload = '' }) => {
       const [sender, ...words] = payload.split(' ')
-      const news = all_news.filter((name) => words.includes(name))
-      // One that names nothing that we know is of another version.
-      if (sender !== me) tell(news.length ? news : all_news)
+      const topics = commit_topics.filter((name) => words.includes(name))
+      // An unknown topic comes from another version. Treat it as "everything changed".
+      if (sender !== me) notifyListeners(topics.length ? topics : commit_topics)
     })
     const beat = () => {
-      // A connection that hangs is no better than none.
-      one.query({ text: 'SELECT 1', query_timeout: heartbeat_ms } as pg.QueryConfig).then(() => {
-        if (!over) timer = setTimeout(beat, heartbeat_ms).unref()
+      // The timeout detects a connection that hangs.
+      listener.query({ text: 'SELECT 1', query_timeout: heartbeat_ms } as pg.QueryConfig).then(() => {
+        if (!ended) timer = setTimeout(beat, heartbeat_ms).unref()
       }, end)
     }
     try {
-      await one.connect()
-      pooled = await isPooled(one)
-      if (pooled) return void hangUp(one)
-      await one.query(`LISTEN ${channel}`)
-      // Whatever was committed while nobody listened.
-      tell(all_news)
+      await listener.connect()
+      pooled = await isPooled(listener)
+      if (pooled) return void closeConnection(listener)
+      await listener.query(`LISTEN ${channel}`)
+      // Commits before the LISTEN were not notified.
+      notifyListeners(commit_topics)
       beat()
     } catch {
       end()
@@ -85,21 +85,21 @@ export function createWakeUps(url: string, pool: pg.Pool) {
   }
 
   return {
-    /** A transaction of this process that brought news was committed. */
-    committed(news: readonly News[]) {
-      tell(news)
-      for (const one of news) unsent.add(one)
+    /** Call this after each commit of this process, with its topics. */
+    committed(topics: readonly CommitTopic[]) {
+      notifyListeners(topics)
+      for (const topic of topics) unsent.add(topic)
       notify()
     },
-    listen(news: News, listener: () => void) {
-      listen(news, listener)
+    listen(topic: CommitTopic, listener: () => void) {
+      listen(topic, listener)
       if (!listening) void connect()
       listening = true
     },
     async close() {
       closed = true
       clearTimeout(timer)
-      if (client) await hangUp(client)
+      if (client) await closeConnection(client)
     },
   }
 }

@@ -1,89 +1,89 @@
 import pg, { type Pool, type PoolClient } from 'pg'
 import { explainLoss, Unreachable } from '../../errors.ts'
-import { connectionOptions, cut, hangUp } from './connection.ts'
+import { closeConnection, connectionOptions, destroyConnection } from './connection.ts'
 
-// Nearly every statement is answered within milliseconds. What takes longer may be work, or a server or a network that
-// is gone without a word: then the connection is given up, so that whoever waits for it is told within six seconds.
-const patience_ms = 1500
-const look_ms = 500
-const goodbye_ms = 1000
+// Most statements take a few milliseconds. A slow one is either long work, or its server or network is gone. In the
+// second case the connection is destroyed, so that its caller gets an error within 6 s.
+const suspect_after_ms = 1500
+const poll_ms = 500
+const close_timeout_ms = 1000
 
 export type Watch = ReturnType<typeof watchPool>
 
-/** The server's number for a connection. */
-const numberOf = (client: pg.ClientBase) => (client as { processID?: number }).processID ?? 0
+/** The process id of the server for a connection. */
+const pidOf = (client: pg.ClientBase) => (client as { processID?: number }).processID ?? 0
 
-/** Ends connections of a pool on which an answer is waited for while the server does not work for it. */
+/** Destroys connections of a pool that wait for an answer while the server runs no statement for them. */
 export function watchPool(pool: Pool, url: string) {
   const all = new Set<PoolClient>()
-  const waiting = new Map<PoolClient, { unanswered: number; since: number }>()
-  let quiet_until = 0
+  const waiting = new Map<PoolClient, { unanswered: number; since_ms: number }>()
+  let next_check_ms = 0
   pool.on('connect', (client) => void all.add(client))
   pool.on('remove', (client) => void all.delete(client))
 
-  async function look(): Promise<void> {
-    const now = performance.now()
-    const late = [...waiting].filter(([, { since }]) => now - since > patience_ms)
-    if (now < quiet_until || !late.length) return
-    quiet_until = Infinity
-    const busy = await workingFor(url)
-    quiet_until = performance.now() + patience_ms
-    if (busy === 'cannot tell') return
-    const dead = late.filter(([client, { unanswered, since }]) => {
-      const answered_meanwhile = unanswered === 0 || now - since <= patience_ms
-      return !answered_meanwhile && !busy.has(numberOf(client))
+  async function check(): Promise<void> {
+    const at_ms = performance.now()
+    const late = [...waiting].filter(([, { since_ms }]) => at_ms - since_ms > suspect_after_ms)
+    if (at_ms < next_check_ms || !late.length) return
+    next_check_ms = Infinity
+    const active = await activePids(url)
+    next_check_ms = performance.now() + suspect_after_ms
+    if (active === 'unknown') return
+    const dead = late.filter(([client, { unanswered, since_ms }]) => {
+      const answered_meanwhile = unanswered === 0 || at_ms - since_ms <= suspect_after_ms
+      return !answered_meanwhile && !active.has(pidOf(client))
     })
     if (!dead.length) return
-    for (const [client] of dead) cut(client)
-    // What ended them may have ended those that nobody uses: a request each would have to find out.
-    await Promise.all(Array.from({ length: pool.idleCount }, () => pool.connect().then(giveUp, () => {})))
+    for (const [client] of dead) destroyConnection(client)
+    // The idle connections may be dead too. Close them, so that no request has to find out.
+    await Promise.all(Array.from({ length: pool.idleCount }, () => pool.connect().then(discard, () => {})))
   }
-  const giveUp = (client: PoolClient) => client.release(true)
-  const timer = setInterval(() => void look(), look_ms).unref()
+  const discard = (client: PoolClient) => client.release(true)
+  const timer = setInterval(() => void check(), poll_ms).unref()
 
   return {
-    /** A statement goes out. */
-    asked(client: PoolClient): void {
+    /** Call this before each statement. */
+    sent(client: PoolClient): void {
       const entry = waiting.get(client)
       if (entry) entry.unanswered++
-      else waiting.set(client, { unanswered: 1, since: performance.now() })
+      else waiting.set(client, { unanswered: 1, since_ms: performance.now() })
     },
-    /** A statement is answered, by whatever. */
+    /** Call this after each statement, also after an error. */
     answered(client: PoolClient): void {
       const entry = waiting.get(client)
       if (!entry) return
-      // One of several answers shows that the others may come.
-      entry.since = performance.now()
+      // An answer shows that the connection works, so the other answers get more time.
+      entry.since_ms = performance.now()
       if (--entry.unanswered === 0) waiting.delete(client)
     },
-    /** Closes the pool, without waiting long for a server that does not say goodbye. */
+    /** Closes the pool. After 1 s it destroys the remaining connections. */
     async close(): Promise<void> {
       clearInterval(timer)
-      const late = setTimeout(() => {
-        for (const client of all) cut(client)
-      }, goodbye_ms)
+      const deadline = setTimeout(() => {
+        for (const client of all) destroyConnection(client)
+      }, close_timeout_ms)
       await pool.end()
-      clearTimeout(late)
+      clearTimeout(deadline)
     },
   }
 }
 
 /**
- * The numbers of the connections that the server works for right now; none when it does not even answer this. A pooler's
- * server knows other connections than ours, and some services tell of none.
+ * The process ids for which the server runs a statement now; none when the server does not answer. "unknown" behind a
+ * pooler, where the server has other ids, and on services that hide them.
  */
-async function workingFor(url: string): Promise<ReadonlySet<number> | 'cannot tell'> {
-  const limits = { connectionTimeoutMillis: patience_ms, query_timeout: patience_ms }
+async function activePids(url: string): Promise<ReadonlySet<number> | 'unknown'> {
+  const limits = { connectionTimeoutMillis: suspect_after_ms, query_timeout: suspect_after_ms }
   const probe = new pg.Client({ ...connectionOptions(url), ...limits })
   probe.on('error', () => {})
   try {
     await probe.connect()
     const { rows } = await probe.query("SELECT pid FROM pg_stat_activity WHERE state = 'active'")
     const pids = new Set<number>(rows.map(({ pid }) => pid))
-    return pids.has(numberOf(probe)) ? pids : 'cannot tell'
+    return pids.has(pidOf(probe)) ? pids : 'unknown'
   } catch (error) {
-    return explainLoss(error) instanceof Unreachable ? new Set() : 'cannot tell'
+    return explainLoss(error) instanceof Unreachable ? new Set() : 'unknown'
   } finally {
-    void hangUp(probe)
+    void closeConnection(probe)
   }
 }

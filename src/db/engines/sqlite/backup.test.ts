@@ -102,9 +102,9 @@ test('without a key file, or with a key of its own, only the database is copied'
 test('a backup never overwrites a file, its key file included, and leaves nothing when it fails', async (t) => {
   const { data_dir, file } = await servedFolder(t)
   writeFileSync(`${file}.key`, 'precious')
-  assert.throws(() => writeBackup(data_dir, file, true), /copy\.db\.key exists already/)
+  assert.throws(() => writeBackup(data_dir, file, true), /copy\.db\.key already exists/)
   writeFileSync(file, 'precious')
-  assert.throws(() => writeBackup(data_dir, file, false), /copy\.db exists already/)
+  assert.throws(() => writeBackup(data_dir, file, false), /copy\.db already exists/)
   assert.throws(() => writeBackup(data_dir, join(data_dir, 'no', 'folder'), true), /folder .* does not exist/)
   assert.equal(readFileSync(file, 'utf8'), 'precious')
   assert.deepEqual(readdirSync(join(data_dir, '..')).sort(), ['copy.db', 'copy.db.key', 'data'])
@@ -148,7 +148,7 @@ test('a restore is refused while a server runs, and works when it has stopped', 
   writeBackup(data_dir, file, true)
   const rapport = await startRapport({ data_dir })
   t.after(() => rapport.close())
-  await assert.rejects(restoreBackup(data_dir, file, null, now), /Another process serves/)
+  await assert.rejects(restoreBackup(data_dir, file, null, now), /Another process already serves/)
   assert.equal((await fetch(`${rapport.url}/readyz`)).status, 200)
   await rapport.close()
   await restoreBackup(data_dir, file, null, now)
@@ -182,8 +182,8 @@ test('whatever is no whole database of this program is refused, and nothing has 
   const other = join(folder, 'other')
   change(other, 'CREATE TABLE customers (id)')
   const cases: [string, RegExp][] = [
-    [join(folder, 'missing'), /There is no file/],
-    [folder, /There is no file/],
+    [join(folder, 'missing'), /The file .* does not exist/],
+    [folder, /The file .* does not exist/],
     [bad('text', (path) => writeFileSync(path, 'not a database '.repeat(1000))), /is not a database/],
     [bad('empty', (path) => writeFileSync(path, '')), /is not a database of Rapport/],
     [bad('cut', (path) => truncateSync(path, 40960)), /damaged/],
@@ -191,7 +191,7 @@ test('whatever is no whole database of this program is refused, and nothing has 
     [other, /is not a database of Rapport/],
     [
       bad('newer', (path) => change(path, "INSERT INTO schema_migrations VALUES ('9999_later', 'x', 'x')")),
-      /newer version .*9999_later/,
+      /newer version: .*9999_later/,
     ],
     [
       bad('altered', (path) => change(path, "UPDATE schema_migrations SET checksum = 'x'")),
@@ -215,7 +215,7 @@ test('without its key a backup is refused, unless SECRET_KEY is the key', async 
   const { data_dir, file } = await servedFolder(t)
   writeBackup(data_dir, file, false)
   const empty = join(scratchFolder(t), 'data')
-  await assert.rejects(restoreBackup(empty, file, null, now), /put its .*copy\.db\.key beside it/)
+  await assert.rejects(restoreBackup(empty, file, null, now), /Put .*copy\.db\.key beside it/)
   await assert.rejects(restoreBackup(empty, file, 'wrong', now), /SECRET_KEY is not the key/)
   assert.deepEqual(contentOf(empty), {})
   const key = readFileSync(join(data_dir, 'secret.key'), 'utf8').trim()

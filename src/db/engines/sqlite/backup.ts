@@ -15,35 +15,37 @@ import { DatabaseSync } from 'node:sqlite'
 import { keyFile } from '../../seal.ts'
 import { databaseFile } from './open.ts'
 
-/** Where the key that belongs to a backup is kept. */
+/** The file of the key that belongs to a backup. */
 export const keyBeside = (file: string) => `${file}.key`
 
 /**
- * Writes a consistent copy of a data folder's database to `file`, also while a server writes, and beside it the folder's
- * key file if `with_key`. Both are readable by their owner only, and appear whole or not at all. Returns what was
- * written; throws when something has one of the names already.
+ * Writes a consistent copy of a data folder's database to `file`, also while a server writes. `with_key` also copies the
+ * key file. Both files are readable only by their owner, and appear complete or not at all. Returns the file names.
+ * Throws when a file with one of the names exists.
  */
 export function writeBackup(data_dir: string, file: string, with_key: boolean): string[] {
   const target = resolve(file)
   const source = databaseFile(data_dir)
-  if (!existsSync(source)) throw new Error(`There is no database in ${data_dir} yet: nothing to back up.`)
+  if (!existsSync(source))
+    throw new Error(`There is no database in ${data_dir}. Set DATA_DIR to the folder of the server.`)
   if (!statSync(dirname(target), { throwIfNoEntry: false })?.isDirectory())
-    throw new Error(`The folder ${dirname(target)} does not exist.`)
+    throw new Error(`The folder ${dirname(target)} does not exist. Create it first.`)
   const key = with_key && existsSync(keyFile(data_dir)) ? keyFile(data_dir) : null
   const targets = key ? [target, keyBeside(target)] : [target]
   for (const name of targets)
-    if (existsSync(name)) throw new Error(`${name} exists already. A backup never overwrites a file.`)
+    if (existsSync(name))
+      throw new Error(`${name} already exists. A backup never overwrites a file: give another name.`)
 
   const suffix = `.partial-${randomBytes(4).toString('hex')}`
   const partial = (name: string) => name + suffix
   const published: string[] = []
   try {
-    // Made first, empty and closed to others: SQLite would let everybody read it.
+    // Create the file with mode 600 first: SQLite would make it readable by everybody.
     closeSync(openSync(partial(target), 'wx', 0o600))
     copyDatabase(source, partial(target))
     if (key) copyPrivately(key, partial(keyBeside(target)))
     for (const name of targets) syncFile(partial(name))
-    // The key first: a copy whose key is missing would look like a whole backup.
+    // Publish the key first: a database without its key would look like a complete backup.
     for (const name of targets.toReversed()) {
       renameSync(partial(name), name)
       published.push(name)
@@ -58,7 +60,7 @@ export function writeBackup(data_dir: string, file: string, with_key: boolean): 
   return targets
 }
 
-// One read transaction: it sees one moment and makes no writer wait. A damaged database fails here, not years later.
+// VACUUM INTO reads in one transaction: a consistent state, without blocking writers. It fails on a damaged database.
 function copyDatabase(source: string, target: string) {
   const database = new DatabaseSync(source, { readOnly: true })
   try {
@@ -69,21 +71,21 @@ function copyDatabase(source: string, target: string) {
   }
 }
 
-/** Copies a file so that only its owner ever can read the copy; throws when the name is taken. */
+/** Copies a file. Only the owner can read the copy at any time. Throws when the target exists. */
 export function copyPrivately(from: string, to: string): void {
   closeSync(openSync(to, 'wx', 0o600))
   copyFileSync(from, to)
-  // The copy takes over the mode of its source.
+  // copyFileSync copies the mode of the source, so set it again.
   chmodSync(to, 0o600)
 }
 
-/** Returns when the file, or the names in a folder, are on the disk. */
+/** Flushes a file, or the names in a folder, to the disk. */
 export function syncFile(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
     fsyncSync(descriptor)
   } catch (error) {
-    // Windows syncs neither folders nor files that are open for reading.
+    // Windows cannot flush folders, or files that are open for reading.
     if (process.platform !== 'win32') throw error
   } finally {
     closeSync(descriptor)

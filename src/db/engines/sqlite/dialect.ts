@@ -8,23 +8,23 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { News } from '../../news.ts'
+import type { CommitTopic } from '../../commit-topics.ts'
 import type { Engine, Connection as OurConnection, Prepared } from '../../statements/prepare.ts'
 import { createGroup } from './group.ts'
 import { createWatch, type OnSlow } from './watch.ts'
 
-// Rows that a statement is run for in one go: more of them let the loop turn in between.
-const most_at_once = 50
+// For more rows than this, a statement yields to the event loop between batches.
+const max_rows_at_once = 50
 
 type Statement = { prepared: StatementSync; returns_rows: boolean }
 
 export type Listeners = {
-  onCommit: (news: readonly News[]) => void
+  onCommit: (topics: readonly CommitTopic[]) => void
   onGroup: (size: number) => void
   onSlow: OnSlow
 }
 
-/** Keeps each connection's statements prepared. Texts come from the code alone, so their number is bounded. */
+/** Caches up to 500 prepared statements of a connection. */
 function statementsOf(connection: DatabaseSync) {
   const statements = new Map<string, Statement>()
   return (sql: string): Statement => {
@@ -40,8 +40,8 @@ function statementsOf(connection: DatabaseSync) {
 }
 
 /**
- * Kysely's dialect for node:sqlite: one connection that writes, in groups, and one that reads what is committed.
- * A connection handle reads until its transaction begins; a write outside of a transaction is refused by SQLite.
+ * Kysely's dialect for node:sqlite: one connection writes, in groups, and one reads committed rows. A handle reads until
+ * its transaction begins. SQLite refuses a write outside of a transaction.
  */
 export function sqliteDialect(
   writer: DatabaseSync,
@@ -55,25 +55,25 @@ export function sqliteDialect(
 
   class Connection implements OurConnection {
     statement = read
-    announces: readonly News[] = []
-    /** What the database refused in this transaction. */
+    announces: readonly CommitTopic[] = []
+    /** The database error of this transaction. */
     failure: unknown
-    /** Ends with the last statement that waits for a turn of the loop; those issued after it wait behind it. */
+    /** Resolves when the last yielding statement ends. Later statements wait for it. */
     tail: Promise<void> | null = null
 
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       const rows = (query as Prepared).each?.length ?? 1
-      const at_once = this.tail === null && rows <= most_at_once && !group.isTurnOver()
+      const at_once = this.tail === null && rows <= max_rows_at_once && !group.isTurnOver()
       return this.statement === read || at_once ? this.execute(query) : this.executeInTurns(query)
     }
 
     execute<R>(query: CompiledQuery, each = (query as Prepared).each): QueryResult<R> {
-      // After an error that ended the transaction, a statement would be committed by itself.
+      // Some errors end the transaction. A later statement would then commit by itself.
       if (this.statement === written && !writer.isTransaction)
         throw this.failure ?? new Error('The transaction has ended.')
       try {
         const { prepared, returns_rows } = this.statement(query.sql)
-        if (each) return { rows: each.flatMap((one) => watch.all(query.sql, prepared, one)) as R[] }
+        if (each) return { rows: each.flatMap((values) => watch.all(query.sql, prepared, values)) as R[] }
         if (returns_rows) return { rows: watch.all(query.sql, prepared, query.parameters) as R[] }
         const { changes, lastInsertRowid } = watch.run(query.sql, prepared, query.parameters)
         return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
@@ -83,7 +83,7 @@ export function sqliteDialect(
       }
     }
 
-    // Statements that are issued together run in their order, whichever of them lets the loop turn.
+    // Statements that are issued together run in order, also when some of them yield.
     async executeInTurns<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       const before = this.tail
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -93,9 +93,9 @@ export function sqliteDialect(
         const { each } = query as Prepared
         if (!each) return this.execute(query, await this.turn())
         const rows: R[] = []
-        for (let from = 0; from < each.length; from += most_at_once) {
+        for (let from = 0; from < each.length; from += max_rows_at_once) {
           await this.turn()
-          rows.push(...this.execute<R>(query, each.slice(from, from + most_at_once)).rows)
+          rows.push(...this.execute<R>(query, each.slice(from, from + max_rows_at_once)).rows)
         }
         return { rows }
       } finally {
@@ -105,12 +105,12 @@ export function sqliteDialect(
     }
 
     async turn(): Promise<undefined> {
-      if (group.isTurnOver()) await group.rest()
-      // Rolled back meanwhile: by now the connection may be in the transaction of another one.
+      if (group.isTurnOver()) await group.yieldTurn()
+      // After a rollback, the connection may already run another transaction.
       if (this.statement !== written) throw this.failure ?? new Error('The transaction has ended.')
     }
 
-    // biome-ignore lint/correctness/useYield: the interface asks for a generator; nothing here streams
+    // biome-ignore lint/correctness/useYield: the interface requires a generator, but streaming is not supported
     async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
       throw new Error('Streaming is not supported.')
     }
@@ -126,28 +126,29 @@ export function sqliteDialect(
       ;(connection as Connection).statement = written
     },
     async commitTransaction(connection) {
-      const one = connection as Connection
-      one.statement = read
+      const handle = connection as Connection
+      handle.statement = read
       await group.commit()
-      if (one.announces.length) onCommit(one.announces)
+      if (handle.announces.length) onCommit(handle.announces)
     },
     async rollbackTransaction(connection) {
-      // A failed group commit is rolled back already, and this handle reads again.
-      if ((connection as Connection).statement === read) return
-      ;(connection as Connection).statement = read
-      group.rollback((connection as Connection).failure)
+      const handle = connection as Connection
+      // A failed commit has already rolled back the group.
+      if (handle.statement === read) return
+      handle.statement = read
+      group.rollback(handle.failure)
     },
     async releaseConnection() {},
     async destroy() {},
   }
 
-  // Handles are many here: the groups order the writers, so Kysely must not queue them one by one.
+  // Allow many handles: the group orders the writers, so Kysely must not queue them.
   class Adapter extends SqliteAdapter implements Engine {
     readonly engine = 'sqlite'
     override get supportsMultipleConnections() {
       return true
     }
-    // At once, without a connection of its own: the reader is there and waits for nothing.
+    // Runs at once: the reading connection never waits.
     read(sql: string, parameters: readonly unknown[]) {
       const { prepared, returns_rows } = read(sql)
       return returns_rows ? watch.all(sql, prepared, parameters) : null

@@ -3,16 +3,16 @@ import type { Watch } from './watch.ts'
 
 type Member = { resolve: () => void; reject: (error: unknown) => void }
 
-// A group ends at this size even when more transactions wait, so that the first of them is answered in time.
-const largest_group = 1000
+// A group commits at this size even when more transactions wait, so that its first member does not wait long.
+const max_group_size = 1000
 
-// For how long transactions run one after the other before requests, timers and answers get their turn. Between two
-// statements of one transaction too: the group stays open meanwhile, and readers see what is committed.
-const longest_turn_ms = 20
+// How long transactions run before they yield to the event loop. They also yield between two statements of one
+// transaction. The group stays open meanwhile, and readers see only committed rows.
+const max_turn_ms = 20
 
-// How long a group waits for another process that writes, and how often it looks.
-const patience_ms = 5000
-const look_ms = 5
+// How long a group waits for the lock of another process that writes, and how often it retries.
+const busy_timeout_ms = 5000
+const busy_retry_ms = 5
 const sqlite_busy = 5
 
 /**
@@ -21,7 +21,7 @@ const sqlite_busy = 5
  * a failed COMMIT fails every member.
  */
 export function createGroup(writer: DatabaseSync, watch: Watch, onCommit: (size: number) => void) {
-  // Prepared, because every transaction runs them.
+  // Every transaction runs these statements, so prepare them once.
   const [begin, savepoint, release, commit] = [
     'BEGIN IMMEDIATE',
     'SAVEPOINT member',
@@ -32,18 +32,18 @@ export function createGroup(writer: DatabaseSync, watch: Watch, onCommit: (size:
   let members: Member[] = []
   let open = false
   let running = false
-  let waiting_since: number | null = null
-  let turn_began = 0
+  let busy_since_ms: number | null = null
+  let turn_began_ms = 0
 
-  // By the end of the last statement: asking for the time once more would cost every statement.
-  const isTurnOver = () => watch.last_ms - turn_began > longest_turn_ms
+  // Use the end time of the last statement: another call of performance.now() would slow every statement.
+  const isTurnOver = () => watch.last_ms - turn_began_ms > max_turn_ms
 
   function beginTurn() {
-    turn_began = performance.now()
+    turn_began_ms = performance.now()
   }
 
   function next() {
-    if (members.length >= largest_group) close()
+    if (members.length >= max_group_size) close()
     if (!waiting.length) {
       close()
       running = false
@@ -61,19 +61,19 @@ export function createGroup(writer: DatabaseSync, watch: Watch, onCommit: (size:
     } catch (error) {
       return refuse(error as Error)
     }
-    waiting_since = null
+    busy_since_ms = null
     waiting.shift()?.resolve()
   }
 
-  // Not SQLite's own waiting: that would stop the whole process, readers too, and once more for each writer in line.
+  // SQLite's own busy_timeout would block the whole process, readers included, once for each waiting writer.
   function refuse(error: Error & { errcode?: number }) {
-    // The low byte: another process that recovers the log is busy too, with a number of its own.
+    // Compare the low byte: SQLITE_BUSY_RECOVERY, for example, is busy too.
     if (((error.errcode ?? 0) & 0xff) === sqlite_busy) {
-      waiting_since ??= performance.now()
-      if (performance.now() - waiting_since < patience_ms) return void setTimeout(nextTurn, look_ms)
+      busy_since_ms ??= performance.now()
+      if (performance.now() - busy_since_ms < busy_timeout_ms) return void setTimeout(nextTurn, busy_retry_ms)
     }
-    waiting_since = null
-    for (const turn of waiting.splice(0)) turn.reject(error)
+    busy_since_ms = null
+    for (const member of waiting.splice(0)) member.reject(error)
     next()
   }
 
@@ -86,7 +86,7 @@ export function createGroup(writer: DatabaseSync, watch: Watch, onCommit: (size:
       watch.run('COMMIT', commit)
     } catch (error) {
       for (const member of group) member.reject(error)
-      // Whatever becomes of the rest of it, the next group must get its turn: BEGIN will tell.
+      // Ignore errors of this rollback, so that the next group can begin. Its BEGIN reports a lasting problem.
       try {
         if (writer.isTransaction) writer.exec('ROLLBACK')
       } catch {}
@@ -96,7 +96,7 @@ export function createGroup(writer: DatabaseSync, watch: Watch, onCommit: (size:
     if (group.length) onCommit(group.length)
   }
 
-  // The first transaction waits for the end of the loop's turn, so that requests read in the same turn join its group.
+  // Start after this turn of the event loop, so that requests of the same turn join the group.
   function start() {
     running = true
     setImmediate(nextTurn)
@@ -108,17 +108,17 @@ export function createGroup(writer: DatabaseSync, watch: Watch, onCommit: (size:
   }
 
   return {
-    /** Whether the current transaction has run for so long that its next statement must wait for a turn of the loop. */
+    /** Whether the current transaction must yield to the event loop before its next statement. */
     isTurnOver,
-    /** Lets the event loop turn; the current transaction stays the current one. */
-    rest: () => new Promise<void>((resolve) => setImmediate(resolve)).then(beginTurn),
+    /** Yields to the event loop. No other transaction runs meanwhile. */
+    yieldTurn: () => new Promise<void>((resolve) => setImmediate(resolve)).then(beginTurn),
     begin(): Promise<void> {
       return new Promise((resolve, reject) => {
         waiting.push({ resolve, reject })
         if (!running) start()
       })
     },
-    /** Resolves when the whole group is on the disk. */
+    /** Resolves when the commit of the whole group is on the disk. */
     commit(): Promise<void> {
       try {
         release.run()
@@ -131,7 +131,7 @@ export function createGroup(writer: DatabaseSync, watch: Watch, onCommit: (size:
         next()
       })
     },
-    /** Undoes the current member; `cause` is what the database refused, if anything. */
+    /** Rolls back the current member. `cause` is the database error that led to it, if there is one. */
     rollback(cause: unknown): void {
       undo(cause)
     },
@@ -141,7 +141,7 @@ export function createGroup(writer: DatabaseSync, watch: Watch, onCommit: (size:
     try {
       writer.exec('ROLLBACK TO member; RELEASE member')
     } catch (error) {
-      // A full disk ends the whole transaction by itself: then there is no savepoint left, and nothing of the group.
+      // A full disk rolls back the whole transaction: the savepoint and the other members are gone too.
       abandon(cause ?? error)
       if (writer.isTransaction) writer.exec('ROLLBACK')
     } finally {

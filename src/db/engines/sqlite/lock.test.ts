@@ -21,7 +21,7 @@ test('one process serves a folder: a second start says so, and the first is not 
   const first = await startRapport({ data_dir: folder })
   await assert.rejects(
     startRapport({ data_dir: folder }),
-    /Another process serves .* already\. Stop it first, or set DATA_DIR/,
+    /Another process already serves .*\. Stop it, or set DATA_DIR/,
   )
   assert.equal((await first.call('POST', '/api/v1/companies', { name: 'Acme' })).status, 201)
   // Commands work beside it.
@@ -38,7 +38,7 @@ test('the lock goes with its process, even when that is killed', async () => {
     setInterval(() => {}, 1000)`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script, folder])
   await once(child.stdout, 'data')
-  assert.throws(() => lockFolder(folder), /Another process serves/)
+  assert.throws(() => lockFolder(folder), /Another process already serves/)
   child.kill('SIGKILL')
   await once(child, 'exit')
   lockFolder(folder)()
@@ -57,6 +57,6 @@ test('a second process on the folder says so and exits with 1; the first goes on
   const server = await serveProcess(t, { DATA_DIR })
   const second = await runRapport(['serve'], { DATA_DIR, PORT: '0' })
   assert.equal(second.code, 1)
-  assert.match(second.stderr, /^rapport: Another process serves .*DATA_DIR.*\n$/)
+  assert.match(second.stderr, /^rapport: Another process already serves .*DATA_DIR.*\n$/)
   assert.equal((await fetch(`${server.url}/healthz`)).status, 200)
 })

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { systemClock } from '../../../clock.ts'
+import { createListeners } from '../../commit-topics.ts'
 import type { Database } from '../../db.ts'
-import { createListeners } from '../../news.ts'
 import type { Tables } from '../../tables.ts'
 import { type Listeners, sqliteDialect } from './dialect.ts'
 import type { OnSlow } from './watch.ts'
@@ -12,7 +12,8 @@ import type { OnSlow } from './watch.ts'
 /** The database file inside a data folder. */
 export const databaseFile = (data_dir: string) => join(data_dir, 'rapport.db')
 
-// FULL: an acknowledged commit survives a power cut. The time-out comes first: several processes may open a new file.
+// synchronous = FULL: an acknowledged commit survives a power cut. Set the timeout first: several processes may open a
+// new file at once.
 const pragmas = `
   PRAGMA busy_timeout = 5000;
   PRAGMA journal_mode = WAL;
@@ -23,7 +24,7 @@ const pragmas = `
   PRAGMA temp_store = MEMORY;
 `
 
-/** Opens (or makes, readable by its owner only) the SQLite file. Several processes may: SQLite's locks keep them apart. */
+/** Opens the SQLite file, or creates it, readable only by its owner. Several processes may open it: SQLite locks it. */
 export function openSqlite(file: string): Database {
   mkdirSync(dirname(file), { recursive: true })
   const fresh = !existsSync(file)
@@ -31,7 +32,7 @@ export function openSqlite(file: string): Database {
   const reader = new DatabaseSync(file)
   try {
     if (fresh) chmodSync(file, 0o600)
-    // The groups wait for other writers by themselves.
+    // The commit group waits for other writers without blocking the process (group.ts).
     writer.exec(`${pragmas} PRAGMA busy_timeout = 0;`)
     reader.exec(`${pragmas} PRAGMA query_only = ON;`)
   } catch (error) {
@@ -40,11 +41,11 @@ export function openSqlite(file: string): Database {
     throw error
   }
 
-  const { listen, tell } = createListeners()
+  const { listen, notifyListeners } = createListeners()
   const group_listeners: ((size: number) => void)[] = []
   const slow_listeners: OnSlow[] = []
   const listeners: Listeners = {
-    onCommit: tell,
+    onCommit: notifyListeners,
     onGroup(size) {
       for (const listener of group_listeners) listener(size)
     },

@@ -10,9 +10,9 @@ import { databaseFile, openSqlite } from './open.ts'
 const sides = ['-wal', '-shm']
 
 /**
- * Puts a backup in the place of a data folder's database, and its key beside it if there is one; returns the names under
- * which what was there before is kept. Throws, and changes nothing, while a server runs or when the file is not a whole
- * database of this program or an older one, or when its secrets could not be read. `secret_key` is the setting or null.
+ * Replaces a data folder's database, and its key if the backup has one. Returns the names of the files that keep the old
+ * ones. Throws, and changes nothing, when a server runs, when the file is not a complete database of this version or an
+ * older one, or when the key cannot open its secrets. `secret_key` is the setting or null.
  */
 export async function restoreBackup(
   data_dir: string,
@@ -21,17 +21,18 @@ export async function restoreBackup(
   now: string,
 ): Promise<string[]> {
   const source = resolve(file)
-  if (!statSync(source, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no file ${source}.`)
+  if (!statSync(source, { throwIfNoEntry: false })?.isFile())
+    throw new Error(`The file ${source} does not exist. Check the path.`)
   if (sides.some((side) => existsSync(source + side)))
     throw new Error(
-      `${source} is a database in use, with a -wal beside it. Make a copy: rapport backup FILE.`,
+      `${source} is a database in use: it has a -wal file. Make a copy with: rapport backup FILE.`,
     )
   mkdirSync(data_dir, { recursive: true, mode: 0o700 })
   const unlock = lockFolder(data_dir)
   const database = databaseFile(data_dir)
   const incoming = `${database}.restoring`
   const incoming_key = `${keyFile(data_dir)}.restoring`
-  // Left by a restore that was killed: only one runs at a time, by the lock.
+  // Remove the files of a restore that was killed. The lock allows one restore at a time.
   const sweep = () => {
     for (const name of [incoming, incoming_key]) removeDatabase(name)
   }
@@ -51,7 +52,7 @@ export async function restoreBackup(
   }
 }
 
-// The program that the database will serve reads it here first: whatever it would refuse later, it refuses now.
+// Open and migrate the copy here, so that an error of the next start appears before the replacement.
 async function checkSchema(incoming: string, source: string) {
   const opened = openSqlite(incoming)
   try {
@@ -61,9 +62,9 @@ async function checkSchema(incoming: string, source: string) {
   } finally {
     await opened.close()
   }
-  // Its content is in the file itself: what is moved next is the file alone.
+  // Only the file is moved next, so its write-ahead log must be empty.
   if (existsSync(`${incoming}-wal`))
-    throw new Error(`${source} cannot be restored: its log could not be closed.`)
+    throw new Error(`${source} cannot be restored: its write-ahead log could not be merged.`)
 }
 
 function checkFile(incoming: string, source: string) {
@@ -93,7 +94,7 @@ function checkFile(incoming: string, source: string) {
 
 const readKey = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').trim() : null)
 
-// A database whose secrets cannot be read would refuse to start: better to keep the one that does.
+// The server would not start with a database whose secrets it cannot decrypt, so refuse it here.
 function checkKey(incoming: string, source: string, secret_key: string | null, file_key: string | null) {
   const database = new DatabaseSync(incoming, { readOnly: true })
   const row = database.prepare("SELECT value FROM settings WHERE name = 'seal'").get()
@@ -104,13 +105,13 @@ function checkKey(incoming: string, source: string, secret_key: string | null, f
   } catch {
     throw new Error(
       secret_key
-        ? `SECRET_KEY is not the key that ${source} was written with.`
-        : `${source} was written with another key: put its ${keyBeside(source)} beside it, or set SECRET_KEY.`,
+        ? `SECRET_KEY is not the key of ${source}. Set SECRET_KEY to the key that it was written with.`
+        : `${source} was written with another key. Put ${keyBeside(source)} beside it, or set SECRET_KEY.`,
     )
   }
 }
 
-// At every moment the folder has one whole database: the old one until the last rename, then the new one.
+// The folder always has one complete database: the old one until the last rename, then the new one.
 function replace(data_dir: string, incoming: string, incoming_key: string | null, suffix: string): string[] {
   const database = databaseFile(data_dir)
   const key = keyFile(data_dir)
@@ -147,24 +148,24 @@ function keepAs(file: string, copy: string) {
   try {
     linkSync(file, copy)
   } catch {
-    // A file system without links.
+    // The file system does not support hard links.
     copyPrivately(file, copy)
     syncFile(copy)
   }
 }
 
 /**
- * Brings the log of the present database into its file, because SQLite would play a log that stays behind into the new
- * one. A damaged database cannot do that: its log is put beside the copy that is kept. Returns how to undo it.
+ * Merges the write-ahead log of the current database into its file: SQLite would apply a remaining log to the new
+ * database. The log of a damaged database cannot be merged, so it is kept beside the old file. Returns the undo steps.
  */
 function closeLog(database: string, suffix: string): (() => void)[] {
   const [log, kept_log] = [`${database}-wal`, `${database}${suffix}-wal`]
-  // Before SQLite looks at it: of a damaged database it would throw the log away.
+  // Keep the log before SQLite opens the database: SQLite would discard the log of a damaged one.
   if (existsSync(log)) keepAs(log, kept_log)
   try {
     const opened = new DatabaseSync(database)
     try {
-      // Needs the database for itself, and so finds out whether a command has it open.
+      // This needs exclusive access, so it fails when another command has the database open.
       opened.exec('PRAGMA busy_timeout = 2000; PRAGMA journal_mode = DELETE')
     } finally {
       opened.close()
@@ -175,7 +176,7 @@ function closeLog(database: string, suffix: string): (() => void)[] {
       return existsSync(kept_log) ? [() => renameSync(kept_log, log)] : []
     }
     rmSync(kept_log, { force: true })
-    throw new Error('Another command has the database open. Try again when it is done.')
+    throw new Error('Another command has the database open. Try again after it ends.')
   }
   rmSync(kept_log, { force: true })
   return []

@@ -3,10 +3,10 @@ import { type Db, transaction } from '../../db.ts'
 import type { Found, Sought } from '../../lists/search.ts'
 import { prepare } from '../../statements/prepare.ts'
 
-// Up to so many candidates the trigram index is quicker than reading the texts of a workspace.
-const most_candidates = 2000
+// With more candidates than this, reading all texts of a workspace is faster than the trigram index.
+const max_candidates = 2000
 
-/** Searches by the trigram index, or where its words are too short or too common, by reading a covering index. */
+/** Searches the trigram index. If all words are too short or too common, it scans a covering index instead. */
 export async function searchByTrigrams(db: Db, sought: Sought): Promise<Found> {
   const { workspace_id, words, conditions, limit, offset } = sought
   const live = sql`workspace_id = ${workspace_id} AND deleted_at IS NULL`
@@ -31,33 +31,33 @@ const hasAll = (words: string[]) =>
     sql` AND `,
   )}`
 
-// A trigram index knows no shorter words. Characters beyond U+FFFF count as one.
+// A trigram index cannot find words of one or two characters. A character above U+FFFF counts as one.
 const indexed = (words: string[]) => words.filter((word) => [...word].length >= 3)
 
-/** That a contact's text has all the words: where they are rare, one of those that the trigram index knows. */
+/** The condition that a contact's text contains all words. Rare words use the trigram index. */
 export async function trigramCondition(db: Db, words: string[]): Promise<RawBuilder<SqlBool>> {
   const candidates = await fewCandidates(db, indexed(words))
   if (!candidates) return hasAll(words)
   return sql`id IN (SELECT value FROM json_each(${JSON.stringify(candidates)})) AND ${hasAll(words)}`
 }
 
-// Null where the trigram index is of no use: it knows none of the words, or too many records.
+// Null when the trigram index does not help: all words are too short, or too many records match.
 async function fewCandidates(db: Db, long: string[]): Promise<number[] | null> {
   const candidates = long.length ? await findCandidates(db, long) : null
-  return candidates && candidates.length <= most_candidates ? candidates : null
+  return candidates && candidates.length <= max_candidates ? candidates : null
 }
 
-// Pages of the index that one transaction writes: few enough that nobody waits for it noticeably.
-const merged_at_once = 100
+// The index pages that one transaction writes. It is short enough not to delay requests.
+const pages_at_once = 100
 
 /**
- * Takes the parts of removed texts out of the trigram index, where they stay until it happens to merge, and could be put
- * together again. Rewrites the index in small transactions: for a rare occasion.
+ * Removes the trigrams of removed texts from the index. They stay in it until FTS5 merges, and the texts could be
+ * reconstructed. Rewrites the whole index in small transactions, so call it rarely.
  */
 export async function forgetRemoved(db: Db): Promise<void> {
   const changes = sql<{ n: number }>`SELECT total_changes() AS n`
-  // A negative number begins to merge all into one, the positive ones go on with it (FTS5, "merge").
-  for (let pages = -merged_at_once, changed = 2; changed >= 2; pages = merged_at_once)
+  // A negative number starts a merge of all segments; positive numbers continue it (FTS5 manual, "merge").
+  for (let pages = -pages_at_once, changed = 2; changed >= 2; pages = pages_at_once)
     changed = await transaction(db, async (tx) => {
       const before = (await changes.execute(tx)).rows[0]?.n ?? 0
       await sql`INSERT INTO contacts_search (contacts_search, rank) VALUES ('merge', ${pages})`.execute(tx)
@@ -65,7 +65,7 @@ export async function forgetRemoved(db: Db): Promise<void> {
     })
 }
 
-// The newest records of all workspaces that have every word, one more than are of use.
+// The newest records of all workspaces that contain every word. One more than the limit shows that there are too many.
 async function findCandidates(db: Db, words: string[]): Promise<number[]> {
   const phrases = words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' ')
   const rows = await matches(db, { phrases })
@@ -76,28 +76,28 @@ const matches = prepare((db, p: { phrases: string }) => ({
   compile: () =>
     sql<{ id: number }>`
       SELECT rowid AS id FROM contacts_search WHERE contacts_search MATCH ${p.phrases}
-      ORDER BY rowid DESC LIMIT ${most_candidates + 1}`.compile(db),
+      ORDER BY rowid DESC LIMIT ${max_candidates + 1}`.compile(db),
 }))
 
-// CROSS JOIN keeps SQLite from starting at the contacts.
+// CROSS JOIN makes SQLite start with the candidates.
 const siftBy = (candidates: string, where: RawBuilder<unknown>) => sql<{ id: number }>`
   SELECT contacts.id FROM json_each(${candidates}) AS candidate
   CROSS JOIN contacts ON contacts.id = candidate.value WHERE ${where} ORDER BY contacts.id DESC`
 
-// The trigram index has found whole words already: what is left to see is whose the records are.
+// The trigram index has already checked the words. Only the workspace and deleted_at remain.
 const siftOwn = prepare((db, p: { candidates: string; workspace_id: number }) => ({
   compile: () =>
     siftBy(p.candidates, sql`workspace_id = ${p.workspace_id} AND deleted_at IS NULL`).compile(db),
 }))
 
-// Common words fill a page soon, and rare ones need no second reading to be counted.
+// With common words, the first query ends after few rows. With rare words, its result already gives the total.
 async function scan(
   db: Db,
   where: RawBuilder<unknown>,
   filtered: boolean,
   { limit, offset }: Pick<Sought, 'limit' | 'offset'>,
 ) {
-  // A filter's own index leads to fewer records; without one, the texts are read from their index alone.
+  // With a filter, the filter's index selects fewer records. Without one, read the texts from their covering index.
   const from = filtered ? sql`contacts` : sql`contacts INDEXED BY contacts_search_text`
   const { rows } = await sql<{ id: number }>`
     SELECT id FROM ${from} WHERE ${where} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}`.execute(db)

@@ -1,25 +1,25 @@
 import { channel } from 'node:diagnostics_channel'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 
-/** Hears of each statement that held the event loop for too long: its first words, without a value, and milliseconds. */
+/** Called with each slow statement: its first 12 words, without values, and its milliseconds. */
 export type OnSlow = (statement: string, ms: number) => void
 
-// SQLite runs in this process: while a statement runs, nothing else does.
-export const longest_statement_ms = 50
-const shown_words = 12
+// SQLite runs in this process, so a statement blocks the event loop.
+export const max_statement_ms = 50
+const max_words = 12
 
-// Around each statement, with its text, for whoever measures in another way than by the wall clock.
+// Published around each statement, with its text, for other measurements than elapsed time.
 const begun = channel('rapport:sqlite:statement:begun')
 const ended = channel('rapport:sqlite:statement:ended')
 
-/** Runs statements, and tells which of them held the event loop longer than 50 ms. */
+/** Runs statements, and reports each that blocked the event loop for more than 50 ms. */
 export function createWatch(onSlow: OnSlow) {
-  function after(sql: string, from: number): number {
-    const now = performance.now()
-    if (now - from > longest_statement_ms)
-      onSlow(sql.trim().split(/\s+/, shown_words).join(' '), Math.round(now - from))
+  function after(sql: string, from_ms: number): number {
+    const ended_ms = performance.now()
+    const took_ms = ended_ms - from_ms
+    if (took_ms > max_statement_ms) onSlow(sql.trim().split(/\s+/, max_words).join(' '), Math.round(took_ms))
     if (ended.hasSubscribers) ended.publish(sql)
-    return now
+    return ended_ms
   }
   function before(sql: string): number {
     if (begun.hasSubscribers) begun.publish(sql)
@@ -27,7 +27,7 @@ export function createWatch(onSlow: OnSlow) {
   }
 
   return {
-    /** On this process's own clock, when the last statement ended. */
+    /** When the last statement ended, by performance.now(). */
     last_ms: 0,
     all(sql: string, statement: StatementSync, parameters: readonly unknown[]) {
       const from = before(sql)

@@ -1,5 +1,5 @@
 import type { Db } from '../../../db/db.ts'
-import { going } from '../../../db/records.ts'
+import { pending_removal } from '../../../db/records.ts'
 import { bytesOf, fitting } from '../../../db/sizes.ts'
 import { prepare } from '../../../db/statements/prepare.ts'
 import type { Note } from './resource.ts'
@@ -126,7 +126,7 @@ export async function isNoteInTrash(
     .where('workspace_id', '=', workspace_id)
     .where('contact_id', '=', contact_id)
     .where('id', '=', id)
-    .where('deleted_at', '>', going.erasing)
+    .where('deleted_at', '>', pending_removal.erasing)
     .executeTakeFirst()
   return note !== undefined
 }

@@ -1,0 +1,26 @@
+/**
+ * The topics of a commit: due deliveries, events, entries of the audit log, and deliveries that a deletion or a resend
+ * left for small transactions (webhooks/delivery/backlog.ts). Listeners wait for one topic each.
+ */
+export const commit_topics = ['deliveries', 'events', 'changes', 'backlog'] as const
+export type CommitTopic = (typeof commit_topics)[number]
+
+/** Keeps the listeners of commits. In a turn of the event loop, it calls each listener at most once. */
+export function createListeners() {
+  const listeners = new Map<CommitTopic, (() => void)[]>(commit_topics.map((topic) => [topic, []]))
+  const pending = new Set<CommitTopic>()
+  return {
+    listen(topic: CommitTopic, listener: () => void): void {
+      listeners.get(topic)?.push(listener)
+    },
+    notifyListeners(topics: readonly CommitTopic[]): void {
+      if (!pending.size && topics.length)
+        setImmediate(() => {
+          const due = [...pending]
+          pending.clear()
+          for (const topic of due) for (const listener of listeners.get(topic) ?? []) listener()
+        })
+      for (const topic of topics) pending.add(topic)
+    },
+  }
+}
