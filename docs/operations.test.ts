@@ -15,14 +15,24 @@ test('the operations page lists every setting with its default, and none that do
   assert.deepEqual(listed, settings)
 })
 
+/** The metrics that the service shows. */
+function shownMetrics(): string[] {
+  const source = read('../src/http/metrics.ts')
+  return [
+    ...[...source.matchAll(/head\('(rapport_\w+)'/g)].map(([, name]) => String(name)),
+    ...[...source.matchAll(/gauge\('(\w+)'/g)].map(([, name]) => `rapport_deliveries_${name}`),
+  ]
+}
+
+test('the operations page lists every metric, and none that does not exist', () => {
+  const listed = [...read('operations.md').matchAll(/^\| `(rapport_\w+)` \| /gm)].map(([, name]) => name)
+  assert.deepEqual(listed.sort(), shownMetrics().sort())
+})
+
 test('the metrics that the suggested alerts ask for are those that the service shows', () => {
   const [, rules = ''] = /```yaml\n(.*?)```/s.exec(read('operations.md')) ?? []
   const asked = [...rules.matchAll(/rapport_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''))
-  const source = read('../src/http/metrics.ts')
-  const shown = [
-    ...[...source.matchAll(/head\('(rapport_\w+)'/g)].map(([, name]) => name),
-    ...[...source.matchAll(/gauge\('(\w+)'/g)].map(([, name]) => `rapport_deliveries_${name}`),
-  ]
+  const shown = shownMetrics()
   assert.ok(asked.length >= 5)
   for (const name of asked) assert.ok(shown.includes(name), name)
 })
