@@ -30,7 +30,7 @@ export function judge(fault: Fault, engine: Engine, { results, reports }: Ran): 
   return { held: !missing.length, figures: measured || count, missing }
 }
 
-export type Totals = { lost: number; phantom: number; unannounced: number; events: number; answers: number }
+type Totals = { lost: number; phantom: number; unannounced: number; events: number; answers: number }
 
 /** What all tests together have counted. */
 export function addUp(all: Ran[]): Totals {

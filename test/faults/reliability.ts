@@ -12,7 +12,7 @@ export function readSection(section: string): string[] {
 }
 
 /** Puts lines in place of what docs/reliability.md has between the markers of a section. */
-export function writeSection(section: string, lines: string[]): void {
+function writeSection(section: string, lines: string[]): void {
   const { text, from, to } = find(section)
   writeFileSync(file, `${text.slice(0, from)}\n${lines.join('\n')}\n${text.slice(to)}`)
 }
@@ -29,10 +29,7 @@ function find(section: string) {
 /** The last figures of a fault, by engine. */
 export type Figures = Record<Engine, string>
 
-export const table_head = [
-  '| # | Fault | Promise | Tests | SQLite | PostgreSQL |',
-  '|---|---|---|---|---|---|',
-]
+const table_head = ['| # | Fault | Promise | Tests | SQLite | PostgreSQL |', '|---|---|---|---|---|---|']
 
 /** The cells of a row that do not depend on a run. */
 export function fixedCells({ number, fault, promise, tests }: Fault): string {
@@ -45,7 +42,7 @@ export function fixedCells({ number, fault, promise, tests }: Fault): string {
 }
 
 /** The figures that the page has of each fault. */
-export function readFigures(): Map<number, Figures> {
+function readFigures(): Map<number, Figures> {
   const found = new Map<number, Figures>()
   for (const line of readSection('faults')) {
     const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim())

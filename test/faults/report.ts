@@ -30,7 +30,7 @@ export function report(counted: Report): void {
 }
 
 /** A fault of the service is announced when the client is told when to come back. */
-export const isUnannounced = (status: number, headers: Headers): boolean =>
+const isUnannounced = (status: number, headers: Headers): boolean =>
   status >= 500 && !(status === 503 && Number(headers.get('retry-after')) >= 1)
 
 const counted = { answers: 0, unannounced: 0 }

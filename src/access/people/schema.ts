@@ -2,21 +2,21 @@ import { type Static, Type } from 'typebox'
 import { Body, Email, Id, OptionalText, Text, Timestamp } from '../../http/fields.ts'
 import { type Role, roles } from './roles.ts'
 
-export const RoleField = (options = {}) => Type.Unsafe<Role>({ type: 'string', enum: roles, ...options })
-export const UserId = (options = {}) =>
+const RoleField = (options = {}) => Type.Unsafe<Role>({ type: 'string', enum: roles, ...options })
+const UserId = (options = {}) =>
   Type.String({ examples: ['usr_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'], ...options })
 const email = Type.String({ examples: ['ada@example.com'] })
 /** As it is typed: never trimmed. Its length is judged where one is set. */
 export const Password = (options = {}) => Type.String({ verbatim: true, maxLength: 200, ...options })
-export const RequiredEmail = () => Type.Unsafe<string>({ ...Email(), type: 'string', minLength: 1 })
+const RequiredEmail = () => Type.Unsafe<string>({ ...Email(), type: 'string', minLength: 1 })
 /** Of a link, which is shown once. */
 export const Token = () => Type.String({ minLength: 1, maxLength: 200 })
 
 export const languages = ['en', 'de'] as const
 type Language = (typeof languages)[number]
-export const OptionalZone = () =>
+const OptionalZone = () =>
   OptionalText(64, { description: 'An IANA time zone.', examples: ['Europe/Berlin'] })
-export const OptionalLanguage = () =>
+const OptionalLanguage = () =>
   Type.Unsafe<Language | null>({ type: ['string', 'null'], enum: [...languages, null] })
 export const Currency = (options = {}) =>
   Type.String({ minLength: 1, maxLength: 3, description: 'ISO 4217.', examples: ['EUR'], ...options })

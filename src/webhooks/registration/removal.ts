@@ -9,7 +9,7 @@ import { countQueued } from '../delivery/queue.ts'
 import { subscribe } from './queries.ts'
 
 /** How many deliveries one transaction cancels. It takes a few milliseconds. */
-export const cancel_batch = 200
+const cancel_batch = 200
 
 type Removal = { workspace_id: number; webhook_id: string; removed_at: string }
 
@@ -76,7 +76,7 @@ async function cancelInFlight(tx: Db, { workspace_id, webhook_id, removed_at }: 
 }
 
 /** Cancels up to 200 queued deliveries of a deleted webhook; returns how many. It does not change the totals. */
-export async function cancelSome(tx: Db, { workspace_id, webhook_id, removed_at }: Removal): Promise<number> {
+async function cancelSome(tx: Db, { workspace_id, webhook_id, removed_at }: Removal): Promise<number> {
   const query = tx
     .selectFrom('webhook_queue')
     .select(['workspace_id', 'delivery_id'])

@@ -1,7 +1,7 @@
 import type { History, Json, Rule } from './history.ts'
 
 /** A way to falsify a history, and the rule by which the checker must notice. */
-export type Doctoring = { what: string; rule: Rule; falsify: (history: History) => void }
+type Doctoring = { what: string; rule: Rule; falsify: (history: History) => void }
 
 const found = <T>(one: T | undefined | null): T => {
   if (one === undefined || one === null) throw new Error('The history has nothing to falsify here.')

@@ -155,7 +155,7 @@ function createGaveUp({ receipts, reading }: History) {
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text)
 
 /** Signed by a secret that was valid then, in both forms, and by the newest one somewhere. */
-export function isSigned({ headers, body, at_ms }: Receipt, { secrets }: Hook): boolean {
+function isSigned({ headers, body, at_ms }: Receipt, { secrets }: Hook): boolean {
   // Each one that may have signed first: not yet given up, or given up a moment ago.
   const first = secrets.filter(({ deed }, at) => {
     if (deed.sent_ms > at_ms) return false
