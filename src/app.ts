@@ -18,7 +18,7 @@ import type { EventDefinition } from './events/define.ts'
 import { feedRoutes } from './events/feed/routes.ts'
 import { createStreams } from './events/feed/streams.ts'
 import { limitOpenRoutes } from './http/address-limit.ts'
-import { type Access, type Credential, createGate, createStillIn, guardRoutes } from './http/auth.ts'
+import { type Access, type Credential, createGate, createRecheckAccess, guardRoutes } from './http/auth.ts'
 import { healthRoutes, type Phase } from './http/health.ts'
 import { createMetrics, type Peers } from './http/metrics.ts'
 import { apiIndex, docsPage } from './http/openapi/docs.ts'
@@ -126,7 +126,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   const findIn = (handle: Db, { kind, hash }: Credential) =>
     kind === 'key' ? findAccess(handle, hash) : findSession(handle, role_scopes, hash)
   const find = (credential: Credential) => findIn(db, credential)
-  const stillIn = createStillIn(findIn, clock)
+  const recheckAccess = createRecheckAccess(findIn, clock)
   const uses = { key: createUsage(db, clock), session: createSessionUse(db, clock) }
   const touched = (access: Access) => uses[access.actor.kind === 'person' ? 'session' : 'key'](access)
   guardRoutes(app, createGate(find, clock, config.rate_limit_per_second, touched, limiter))
@@ -144,7 +144,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   })
   const event_names = catalogue.map((event) => event.name)
   const service = {
-    ...{ db, reading, write, clock, seal, stillIn, config, scopes, event_names },
+    ...{ db, reading, write, clock, seal, recheckAccess, config, scopes, event_names },
     ...{ resources, rights, role_scopes, dispatcher, policy, streams },
   }
   // Every resource, one line each.

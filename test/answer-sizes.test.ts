@@ -8,7 +8,7 @@ import { type Requests, startRequests } from './valid-requests.ts'
 // Every GET operation of the document, over records as large as the API takes: no answer is larger than 8 MiB, and every
 // list can be read to its end. A new route takes part by itself.
 
-const largest_answer = 8 * 1024 * 1024
+const max_answer_bytes = 8 * 1024 * 1024
 const api = '/api/v1'
 
 let rapport: Rapport
@@ -159,7 +159,7 @@ test('no answer is larger than 8 MiB, whatever is asked of records as large as t
     const { sizes } = await readAll(operation, at.includes('{') ? path.replace(/\?.*/, '') : at, headers)
     const most = Math.max(...sizes)
     largest.push([most, operation.name])
-    assert.ok(most <= largest_answer, `${operation.name} answers ${most} bytes`)
+    assert.ok(most <= max_answer_bytes, `${operation.name} answers ${most} bytes`)
   }
   largest.sort(([a], [b]) => b - a)
   for (const [bytes, name] of largest.slice(0, 8)) t.diagnostic(`${name}: ${bytes} bytes`)

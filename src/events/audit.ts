@@ -86,7 +86,7 @@ export const listedSides = (row: ListedSides): { before?: Side; after?: Side } =
 })
 
 /** The two sides of an update, for the audit log: the changed fields before, and after. */
-export function sidesOf({ changed_fields, previous }: Changes, record: object) {
+export function auditSides({ changed_fields, previous }: Changes, record: object) {
   const current = record as Record<string, unknown>
   return {
     before: previous,
@@ -95,7 +95,7 @@ export function sidesOf({ changed_fields, previous }: Changes, record: object) {
 }
 
 /** A record as the audit log keeps it: without its id, its dates, and what is only embedded. */
-export function factsOf(record: object): object {
+export function auditSnapshot(record: object): object {
   const without = ['id', 'created_at', 'updated_at', 'company', 'contact']
   return Object.fromEntries(
     Object.entries(record).filter(([name, value]) => value !== null && !without.includes(name)),

@@ -7,26 +7,26 @@ const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
 
 /** No answer is larger (contract: budgets). A list that could be ends early, or leaves long fields to the single read. */
-export const largest_answer = 8 * mebibyte
+export const max_answer_bytes = 8 * mebibyte
 
 /** A page that may end early ends after about so many bytes: a larger one would hold the event loop for too long. */
 export const page_bytes = 2 * mebibyte
 
 // Larger answers count together, from before their rows are read until the last byte has left the process.
 const counted_from = 64 * kibibyte
-export const most_at_once = 64 * mebibyte
+export const max_bytes_at_once = 64 * mebibyte
 // Of one caller, so that its slow readers do not refuse the answers of others.
-const most_of_a_caller = 16 * mebibyte
+const max_of_a_caller = 16 * mebibyte
 
 /** A list that comes all at once may have so many bytes of stored texts: as JSON they are somewhat longer. */
 export const all_at_once_bytes = 7 * mebibyte
 
 /** How many of the first records an answer has room for, as JSON; the first one in any case. */
-export function countFitting(records: readonly object[], most_bytes = all_at_once_bytes): number {
+export function countFitting(records: readonly object[], max_bytes = all_at_once_bytes): number {
   let bytes = 0
   const too_many = records.findIndex((record) => {
     bytes += Buffer.byteLength(JSON.stringify(record)) + 1
-    return bytes > most_bytes
+    return bytes > max_bytes
   })
   return too_many < 0 ? records.length : Math.max(1, too_many)
 }
@@ -40,7 +40,7 @@ declare module 'fastify' {
 }
 
 /** Bounds the bytes of large answers of this process that are being made or sent: of each one, of a caller, and of all. */
-export function boundAnswers(app: App, most = most_at_once): void {
+export function boundAnswers(app: App, most = max_bytes_at_once): void {
   let on_the_way = 0
   const of_callers = new Map<string, number>()
 
@@ -57,7 +57,7 @@ export function boundAnswers(app: App, most = most_at_once): void {
     // Nobody waits for the answer of a connection that is closed, and nothing would give its bytes back.
     if (bytes < counted_from || more <= 0 || raw.closed) return
     const caller = callerOf(request)
-    if ((of_callers.get(caller) ?? 0) + more > most_of_a_caller)
+    if ((of_callers.get(caller) ?? 0) + more > max_of_a_caller)
       throw unavailable('Too many of your large answers are on their way. Read them, then ask again.', 1)
     if (on_the_way + more > most)
       throw unavailable('Too many large answers are on their way. Ask again in a second.', 1)
@@ -75,7 +75,7 @@ export function boundAnswers(app: App, most = most_at_once): void {
     // As bytes it takes no room in the heap while it waits to be sent.
     const bytes = Buffer.from(payload)
     try {
-      if (bytes.length > largest_answer) throw tooLarge(request, bytes.length)
+      if (bytes.length > max_answer_bytes) throw tooLarge(request, bytes.length)
       // What a write has done is done: its answer is sent in any case.
       if (request.method === 'GET' || request.method === 'HEAD') reserve(reply, bytes.length)
     } catch (error) {
@@ -90,4 +90,4 @@ const callerOf = ({ access, ip, socket }: FastifyRequest): string =>
   access?.id ?? subscriberOf(ip, socket.remoteAddress)
 
 const tooLarge = ({ method, url }: FastifyRequest, bytes: number) =>
-  new Error(`The answer of ${method} ${url.slice(0, 200)} has ${bytes} bytes, more than ${largest_answer}.`)
+  new Error(`The answer of ${method} ${url.slice(0, 200)} has ${bytes} bytes, more than ${max_answer_bytes}.`)

@@ -3,7 +3,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import type { Clock } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import type { Actor } from '../events/context.ts'
-import { most_bytes } from './body.ts'
+import { max_body_bytes } from './body.ts'
 import { ApiError, forbidden, unauthorized } from './errors.ts'
 import { type Allowance, createLimiter, type Limiter } from './rate-limit.ts'
 import type { App } from './server.ts'
@@ -106,16 +106,16 @@ const isOver = ({ expires_at }: Access, now_ms: number) =>
   expires_at !== null && Date.parse(expires_at) <= now_ms
 
 /** The access that a request has now, in its transaction; 401 or 403 when it has it no longer. */
-export type StillIn = (tx: Db, request: FastifyRequest) => Promise<Access>
+export type RecheckAccess = (tx: Db, request: FastifyRequest) => Promise<Access>
 
 /**
  * Makes the second look at a credential, for changes that outlast it, such as a new key: what the gate remembers may be half
  * a second old. Where others wait at a lock, it comes behind the lock.
  */
-export function createStillIn(
+export function createRecheckAccess(
   find: (tx: Db, credential: Credential) => Promise<Access | null>,
   clock: Clock,
-): StillIn {
+): RecheckAccess {
   return async (tx, { credential, routeOptions }) => {
     const access = await find(tx, credential)
     if (!access || isOver(access, clock.now())) throw unauthorized()
@@ -139,7 +139,7 @@ function refuseElsewhere({ headers }: FastifyRequest, { workspace_id, actor }: A
 
 // A revocation counts within a second in every process, so an answer is remembered for half of one.
 const remembered_ms = 500
-const most_remembered = 10_000
+const max_remembered = 10_000
 
 /**
  * What lets a request in: the key or the session, then the rate limit, then the scope. Returns the hook for routes that
@@ -163,7 +163,7 @@ export function createGate(
       remembered.delete(token)
       throw unauthorized()
     }
-    if (remembered.size >= most_remembered) remembered.clear()
+    if (remembered.size >= max_remembered) remembered.clear()
     // Monotonic, because the clock of a test or of a machine may be turned.
     const found = { access, credential, until: performance.now() + remembered_ms }
     remembered.set(token, found)
@@ -237,6 +237,6 @@ export function guardRoutes(app: App, gate: ReturnType<typeof createGate>): void
     gates.add(hook)
     route.onRequest = [hook, ...hooks]
     // The gate stands before the body: nobody else makes the service read this much.
-    route.bodyLimit ??= most_bytes.with_key
+    route.bodyLimit ??= max_body_bytes.with_key
   })
 }

@@ -11,7 +11,7 @@ declare module 'fastify' {
 }
 
 /** Bytes of a body with a key or a session, and of one without (contract: keys, limits, safety); longer ones are 413. */
-export const most_bytes = { with_key: 1024 * 1024, without_key: 16 * 1024 }
+export const max_body_bytes = { with_key: 1024 * 1024, without_key: 16 * 1024 }
 
 /** Bodies are JSON in UTF-8 and nothing else; prototype keys are refused. An empty body is none. */
 export function parseBodies(app: FastifyInstance): void {
@@ -41,12 +41,12 @@ function refuseOtherForms(headers: FastifyRequest['headers']): void {
 
 const deepest = 64
 // Names and values: three times what a booking page has with its own hours on each of 1000 days.
-const most_parts = 50_000
+const max_parts = 50_000
 
 const too_many = {
   field: 'body',
   code: 'too_many',
-  message: `body must have at most ${most_parts} names and values. Send it in several requests.`,
+  message: `body must have at most ${max_parts} names and values. Send it in several requests.`,
 }
 
 const [quote, backslash, comma, colon, open_list, close_list, open_object, close_object] =
@@ -66,7 +66,7 @@ function refuseExcess(bytes: Buffer): void {
       if (++depth > deepest) throw badRequest(`The JSON is nested deeper than ${deepest} levels.`)
     }
   }
-  if (parts > most_parts) throw invalid([too_many])
+  if (parts > max_parts) throw invalid([too_many])
 }
 
 function endOfText(bytes: Buffer, start: number): number {

@@ -11,8 +11,8 @@ import { createServer } from './server.ts'
 const mebibyte = 1024 * 1024
 
 /** A server with a route that answers 8 MB, and what it has at work at the same time. */
-async function startLarge(t: TestContext, { write_ms = 30_000, most_at_once = 64 * mebibyte } = {}) {
-  const app = createServer(undefined, { write_ms, most_at_once })
+async function startLarge(t: TestContext, { write_ms = 30_000, max_bytes_at_once = 64 * mebibyte } = {}) {
+  const app = createServer(undefined, { write_ms, max_bytes_at_once })
   // In place of the gate: who calls.
   app.addHook('onRequest', async (request) => {
     const { caller } = request.headers
@@ -67,7 +67,7 @@ async function silent(t: TestContext, url: string, text: string): Promise<Socket
 }
 
 test('a connection that reads nothing is cut off after the write time-out, and gives its bytes back', async (t) => {
-  const { url, at_work } = await startLarge(t, { write_ms: 2000, most_at_once: 9 * mebibyte })
+  const { url, at_work } = await startLarge(t, { write_ms: 2000, max_bytes_at_once: 9 * mebibyte })
   const socket = await silent(t, url, request('/large'))
   await until(
     async () => at_work.all,
@@ -139,7 +139,7 @@ test('a connection that sends more than a hundred requests ahead is cut off', as
 })
 
 test('large answers that nobody reads are bounded in all: the next one is 503, a small one is answered', async (t) => {
-  const { url } = await startLarge(t, { most_at_once: 30 * mebibyte })
+  const { url } = await startLarge(t, { max_bytes_at_once: 30 * mebibyte })
   const readers = []
   for (let n = 0; n < 10; n++) readers.push(await silent(t, url, request('/large', `key ${n}`)))
   const refused = await refusal(url)

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 export const write_timeout_ms = 30_000
 
 // A client that sends more requests ahead of their answers is cut off.
-const most_ahead = 100
+const max_ahead = 100
 
 /**
  * Answers the requests of a connection one after the other. Node would let all requests that a client sends ahead be worked
@@ -18,7 +18,7 @@ export function inTurn(handler: RequestListener): RequestListener {
     if (response.socket) return handler(request, response)
     const { socket } = request
     const waiting = (ahead.get(socket) ?? 0) + 1
-    if (waiting > most_ahead) return void socket.destroy()
+    if (waiting > max_ahead) return void socket.destroy()
     ahead.set(socket, waiting)
     response.once('socket', () => {
       ahead.set(socket, (ahead.get(socket) ?? 1) - 1)

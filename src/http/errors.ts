@@ -59,7 +59,7 @@ export const unavailable = (message: string, retry_after_seconds = 5) =>
   new ApiError('unavailable', message, { headers: { 'retry-after': String(retry_after_seconds) } })
 
 /** Problems that an answer lists at most: validation stops when it has found so many. */
-export const most_listed = 1000
+export const max_problems = 1000
 
 /**
  * 422 with every failing field, up to 1000. Only the first problem of each field is reported.
@@ -67,15 +67,15 @@ export const most_listed = 1000
 export function invalid(problems: readonly FieldProblem[]): ApiError {
   const of_fields = new Map<string, FieldProblem>()
   for (const problem of problems) {
-    if (of_fields.size === most_listed) break
+    if (of_fields.size === max_problems) break
     if (!of_fields.has(problem.field)) of_fields.set(problem.field, problem)
   }
   const { size } = of_fields
   const count = size === 1 ? '1 field is' : `${size} fields are`
   const message =
-    size < most_listed
+    size < max_problems
       ? `${count} not valid.`
-      : `At least ${count} not valid. The first ${most_listed} are listed.`
+      : `At least ${count} not valid. The first ${max_problems} are listed.`
   return new ApiError('validation_failed', message, { fields: [...of_fields.values()] })
 }
 
@@ -114,7 +114,7 @@ const refusals: Record<string, string> = {
 }
 
 /** Does the work; when it meets the constraint, 422 with the problem of the field that is to blame. */
-export async function blaming<T>(
+export async function mapConstraintError<T>(
   constraint: string,
   problem: FieldProblem,
   work: () => Promise<T>,

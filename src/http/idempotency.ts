@@ -17,7 +17,7 @@ export type StoredAnswer = { status: number; headers: Record<string, string>; bo
 
 const kept_ms = 24 * 3600 * 1000
 // No request takes longer: a reservation of that age without an answer was left by a crash.
-const longest_flight_ms = 15 * 60 * 1000
+const max_flight_ms = 15 * 60 * 1000
 
 type Name = Pick<Idempotency, 'workspace_id' | 'key_id' | 'path' | 'idempotency_key'>
 const same =
@@ -52,7 +52,7 @@ export async function storedAnswer(
   // Freed between the two statements.
   if (!before) throw inFlight()
   const age_ms = now_ms - before.created_at_ms
-  const abandoned = !before.answer && age_ms > longest_flight_ms && before.body_hash === body_hash
+  const abandoned = !before.answer && age_ms > max_flight_ms && before.body_hash === body_hash
   if (age_ms >= kept_ms || abandoned) {
     // As it was read: of two that come at once, one takes it over, and the other finds the first one in flight.
     const renewed = await tx

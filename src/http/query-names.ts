@@ -2,17 +2,17 @@ import { type ApiError, badRequest } from './errors.ts'
 import type { Schema } from './schema-problems.ts'
 
 /** Query parameters of one request at most (contract: keys, limits, safety). */
-const most_parameters = 50
+const max_parameters = 50
 
 /** Refuses a query of more parameters than any list has, before they are looked at one by one. */
 export function refuseManyParameters(url: string): void {
   let at = url.indexOf('?')
   if (at < 0) return
-  for (let count = 1; count <= most_parameters; count++) {
+  for (let count = 1; count <= max_parameters; count++) {
     at = url.indexOf('&', at + 1)
     if (at < 0) return
   }
-  throw badRequest(`The query has more than ${most_parameters} parameters.`)
+  throw badRequest(`The query has more than ${max_parameters} parameters.`)
 }
 
 /** The names that a query may have: those of its schema, and patterns such as custom_fields[region]. */

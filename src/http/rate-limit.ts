@@ -10,9 +10,9 @@ export type Allowance = {
 /** Counts a request of a key. Without a promise where it can be: every request passes here. */
 export type Limiter = (key: string) => Allowance | Promise<Allowance>
 
-const most_kept = 10_000
+const max_kept = 10_000
 // However many come at once: beyond, the oldest bucket is forgotten, and its key has a full one again.
-const most_buckets = 100_000
+const max_buckets = 100_000
 
 /** A full bucket is what comes back in this time. */
 export const burst_seconds = 2
@@ -36,11 +36,11 @@ export function createLimiter(
     if (!bucket) {
       // Full buckets are as good as none: forget them before the map grows large. As often as there can be new ones: a
       // look at all of them for each new key would cost most when most keys come.
-      if (buckets.size > most_kept && Math.abs(now - cleaned_at) > burst_seconds * 1000) {
+      if (buckets.size > max_kept && Math.abs(now - cleaned_at) > burst_seconds * 1000) {
         for (const [name, { at }] of buckets) if (now - at > burst_seconds * 1000) buckets.delete(name)
         cleaned_at = now
       }
-      if (buckets.size >= most_buckets) buckets.delete(buckets.keys().next().value as string)
+      if (buckets.size >= max_buckets) buckets.delete(buckets.keys().next().value as string)
       bucket = { tokens: limit, at: now }
       buckets.set(key, bucket)
     }

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
-import { type FieldProblem, most_listed } from './errors.ts'
+import { type FieldProblem, max_problems } from './errors.ts'
 import { fieldName } from './texts.ts'
 
 /** A JSON schema, as far as it is looked at here. */
@@ -138,7 +138,7 @@ function* problemsIn(schema: Schema, value: unknown, path: readonly string[]): G
   const error = ownError(schema, value)
   if (error) yield problemOf(error, path)
   if (typeof value !== 'object' || value === null) return
-  if (error && Object.keys(value).length > most_listed) return
+  if (error && Object.keys(value).length > max_problems) return
   if (!firstError(schema, value)) return
   if (isObject(value)) yield* problemsOfMembers(schema, value, path)
   else if (schema.items)
@@ -172,7 +172,7 @@ function* problemsOfMembers(schema: Schema, value: Record<string, unknown>, path
 export function schemaProblems(schema: Schema, value: unknown): FieldProblem[] {
   const error = firstError(schema, value)
   if (!error) return []
-  const problems = problemsIn(schema, value, []).take(most_listed).toArray()
+  const problems = problemsIn(schema, value, []).take(max_problems).toArray()
   // Whatever this does not find is refused all the same.
   return problems.length ? problems : [problemOf(error, error.instancePath.split('/').slice(1))]
 }

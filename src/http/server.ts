@@ -11,7 +11,7 @@ import Fastify, {
   type RawServerDefault,
 } from 'fastify'
 import { boundAnswers } from './answers.ts'
-import { most_bytes, parseBodies } from './body.ts'
+import { max_body_bytes, parseBodies } from './body.ts'
 import { trustedBy } from './client-address.ts'
 import { cutStalledReaders, inTurn, write_timeout_ms } from './connections.ts'
 import { ApiError, badRequest, errorBody, publicError } from './errors.ts'
@@ -36,7 +36,7 @@ type ServerOptions = {
   request_ms?: number
   write_ms?: number
   /** Bytes of all large answers on their way. */
-  most_at_once?: number
+  max_bytes_at_once?: number
   trusted_proxies?: string[]
 }
 
@@ -50,7 +50,7 @@ export function createServer(
   {
     request_ms = 30_000,
     write_ms = write_timeout_ms,
-    most_at_once,
+    max_bytes_at_once,
     trusted_proxies = [],
   }: ServerOptions = {},
 ): App {
@@ -59,7 +59,7 @@ export function createServer(
       ? { loggerInstance: logger.child({}, { serializers: { req: loggedRequest } }) }
       : { logger: false }),
     // Of routes that are open to all; the gate gives others more.
-    bodyLimit: most_bytes.without_key,
+    bodyLimit: max_body_bytes.without_key,
     trustProxy: trusted_proxies.length > 0 && trustedBy(trusted_proxies),
     // Called for each address: the name localhost has two.
     serverFactory: (handler) => listener(inTurn(handler), request_ms, write_ms),
@@ -83,7 +83,7 @@ export function createServer(
 
   app.setValidatorCompiler(validatorCompiler as never)
   parseBodies(app as never)
-  boundAnswers(app, most_at_once)
+  boundAnswers(app, max_bytes_at_once)
   const refuseUnknown = unknownPaths(app)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)

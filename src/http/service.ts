@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { Db, Reading } from '../db/db.ts'
 import type { Seal } from '../db/seal.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { StillIn } from './auth.ts'
+import type { RecheckAccess } from './auth.ts'
 import type { ReadRights } from './scopes.ts'
 import type { Writer } from './write.ts'
 
@@ -17,7 +17,7 @@ export type Service = {
   write: Writer
   clock: Clock
   seal: Seal
-  stillIn: StillIn
+  recheckAccess: RecheckAccess
   config: Pick<Config, 'trash_days' | 'max_webhooks' | 'booking_rate_per_second' | 'public_url'>
   /** Every scope that a key can have. */
   scopes: readonly string[]

@@ -1,16 +1,16 @@
-import { type FieldProblem, most_listed } from './errors.ts'
+import { type FieldProblem, max_problems } from './errors.ts'
 
 export type Body = Record<string, unknown>
 
 const nul = /\0/
 
 // Shorten names in messages: a body may have one long name and thousands of bad texts.
-const longest_part = 130
+const max_part = 130
 
 /** A path as a problem names it: custom_fields.region; `body` for the whole. */
 export const fieldName = (path: readonly string[]): string =>
   path
-    .map((part) => part.slice(0, longest_part))
+    .map((part) => part.slice(0, max_part))
     .join('.')
     .toWellFormed()
     .replaceAll('\0', '') || 'body'
@@ -39,7 +39,7 @@ export function textProblems(value: unknown): FieldProblem[] {
     if (typeof part === 'string') return check(part, place)
     if (typeof part !== 'object' || part === null) return
     for (const name of Object.keys(part)) {
-      if (problems.length === most_listed) return
+      if (problems.length === max_problems) return
       const below = { name, above: place }
       if (!Array.isArray(part)) check(name, below)
       walk((part as Record<string, unknown>)[name], below)
@@ -55,7 +55,7 @@ type Property = [
 ]
 
 // Longer than any list may be, even with everything in it twice: the schema refuses it as it is.
-const most_folded = 1000
+const max_folded = 1000
 
 /**
  * Trims texts in place; "" becomes null, which clears an optional text (contract: reading and writing). Lists are sets:
@@ -68,7 +68,7 @@ export function tidyTexts(body: Body, properties: readonly Property[]): void {
     if (schema.verbatim) continue
     if (typeof value === 'string' && [schema.type].flat().includes('string'))
       body[name] = value.trim() || null
-    if (Array.isArray(value) && schema.items && value.length <= most_folded)
+    if (Array.isArray(value) && schema.items && value.length <= max_folded)
       body[name] = [...new Set(value.map((item) => (typeof item === 'string' ? item.trim() : item)))]
   }
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
-import { ApiError, type FieldProblem, invalid, most_listed, notFound } from './errors.ts'
+import { ApiError, type FieldProblem, invalid, max_problems, notFound } from './errors.ts'
 import { parameterNames, unknownParameter } from './query-names.ts'
 import { type Schema, schemaProblems } from './schema-problems.ts'
 import { type Body, textProblems, tidyTexts } from './texts.ts'
@@ -61,7 +61,7 @@ function withoutExcess(
     const [name = ''] = field.split('.')
     if (code === 'too_many' && Object.hasOwn(value, name)) value[name] = Array.isArray(value[name]) ? [] : {}
   }
-  if (problems.length < most_listed) return value
+  if (problems.length < max_problems) return value
   const known = properties.filter(([name]) => Object.hasOwn(value, name))
   return Object.fromEntries(known.map(([name]) => [name, value[name]]))
 }

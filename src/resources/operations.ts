@@ -1,7 +1,7 @@
 import type { Db } from '../db/db.ts'
 import { type Lockable, lockRow } from '../db/locks.ts'
 import { type Deletable, deletedAt, moveRecord } from '../db/records.ts'
-import { recordChange, sidesOf } from '../events/audit.ts'
+import { auditSides, recordChange } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
 import type { Changes, EventDefinition } from '../events/define.ts'
@@ -88,7 +88,7 @@ export const auditChanged = (
     action,
     kind: resource.table,
     record_id: record.id,
-    ...sidesOf(changes, record),
+    ...auditSides(changes, record),
   })
 
 /** Writes changes of a locked record; returns it as it is now, and what differs (null: nothing that a view shows). */

@@ -49,7 +49,7 @@ const idOf = ({ payload }: { payload: string }) => JSON.parse(payload).data.id a
 async function seen(after = 0) {
   const { settled } = await settledEvents(outbox.db)
   const stretch = { workspace_id: outbox.workspace_id, event: null, groups: null, after, up_to: settled }
-  const { events } = await readEvents(outbox.db, stretch, { limit: 1000, most_bytes: Infinity })
+  const { events } = await readEvents(outbox.db, stretch, { limit: 1000, max_bytes: Infinity })
   return { ids: events.map(idOf), settled }
 }
 
@@ -130,7 +130,7 @@ test('with many writers in several processes at once, a follower sees every even
       const { settled } = await settledEvents(outbox.db)
       const after = followed.at(-1)?.seq ?? start
       const stretch = { workspace_id: outbox.workspace_id, event: null, groups: null, after, up_to: settled }
-      const { events, whole } = await readEvents(outbox.db, stretch, { limit: 100, most_bytes: Infinity })
+      const { events, whole } = await readEvents(outbox.db, stretch, { limit: 100, max_bytes: Infinity })
       for (const event of events) followed.push({ seq: event.seq, id: idOf(event) })
       if (last_round && whole) return
     }

@@ -4,7 +4,7 @@ import { type Db, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import { factsOf, recordChange } from '../../events/audit.ts'
+import { auditSnapshot, recordChange } from '../../events/audit.ts'
 import { type Actor, type Context, contextOf } from '../../events/context.ts'
 import { type Access, hashToken } from '../../http/auth.ts'
 import { refuseMore } from '../../http/limits.ts'
@@ -58,7 +58,12 @@ export async function insertKey(
       made_by: context.actor.id,
     })
     .execute()
-  await recordChange(tx, context, { action: 'created', kind: 'api_keys', record_id: id, after: factsOf(key) })
+  await recordChange(tx, context, {
+    action: 'created',
+    kind: 'api_keys',
+    record_id: id,
+    after: auditSnapshot(key),
+  })
   return { id, token }
 }
 

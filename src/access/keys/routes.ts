@@ -18,7 +18,10 @@ const path = '/api/v1/keys'
 const order = '-id of keys'
 
 /** The API keys of a workspace. The text of a key is shown once, when the key is created, and never changes. */
-export function keyRoutes(app: App, { db, reading, write, stillIn, clock, scopes: known }: Service): void {
+export function keyRoutes(
+  app: App,
+  { db, reading, write, recheckAccess, clock, scopes: known }: Service,
+): void {
   const existing = async (handle: Db, workspace_id: number, id: string): Promise<ApiKey> =>
     orNotFound('API key', await findKey(handle, workspace_id, id))
 
@@ -78,7 +81,7 @@ export function keyRoutes(app: App, { db, reading, write, stillIn, clock, scopes
       write(request, reply, async (tx, context, problems) => {
         // A concurrent revocation of the caller either committed before, or will find this key.
         await lockEntry(tx, 'workspaces', context.workspace_id)
-        const access = await stillIn(tx, request)
+        const access = await recheckAccess(tx, request)
         const { name = '', scopes = null, expires_at = null } = request.body
         const wanted = { scopes, expires_at }
         const wrong = [...problems, ...grantProblems(access, wanted, known, context.now)]
@@ -109,7 +112,7 @@ export function keyRoutes(app: App, { db, reading, write, stillIn, clock, scopes
       write(request, reply, async (tx, context, problems) => {
         const { key_id } = request.params
         await lockEntry(tx, 'workspaces', context.workspace_id)
-        const access = await stillIn(tx, request)
+        const access = await recheckAccess(tx, request)
         const before = await existing(tx, context.workspace_id, key_id)
         checkMatch(request, before)
         if (problems.length) throw invalid(problems)

@@ -13,7 +13,7 @@ import { ownSession } from './session-view.ts'
 import { findUser } from './users.ts'
 
 /** Deleting the own account. */
-export function deletionRoutes(app: App, { db, write, stillIn, throttle }: PeopleService): void {
+export function deletionRoutes(app: App, { db, write, recheckAccess, throttle }: PeopleService): void {
   const proven = createOwnPassword(db, throttle)
 
   operation(
@@ -41,7 +41,7 @@ export function deletionRoutes(app: App, { db, write, stillIn, throttle }: Peopl
         async before(tx, context) {
           now = context.now
           await lockAccount(tx, user_id)
-          await stillIn(tx, request)
+          await recheckAccess(tx, request)
           // The password may have changed while it was checked.
           if ((await findUser(tx, user_id))?.password_hash !== proof) throw invalid([wrongPassword])
           await refuseSoleOwner(tx, user_id)

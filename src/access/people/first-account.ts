@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { lockInstallation } from '../../db/locks.ts'
-import { factsOf, recordChange } from '../../events/audit.ts'
+import { auditSnapshot, recordChange } from '../../events/audit.ts'
 import { service } from '../../events/context.ts'
 import { conflict } from '../../http/errors.ts'
 import { changeWorkspace, firstWorkspace, listWorkspaces } from '../workspaces.ts'
@@ -44,7 +44,7 @@ export async function createFirstAccount(
     action: 'created',
     kind: 'users',
     record_id: user_id,
-    after: factsOf(person),
+    after: auditSnapshot(person),
   })
   await changeWorkspace(tx, context, workspace)
   await insertMember(tx, context, user_id, 'owner')

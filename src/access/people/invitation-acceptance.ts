@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { type Clock, isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
-import { factsOf, recordChange } from '../../events/audit.ts'
+import { auditSnapshot, recordChange } from '../../events/audit.ts'
 import { conflict, type FieldProblem, invalid } from '../../http/errors.ts'
 import { bodyProblems } from '../../http/validation.ts'
 import { addressOf } from './cookie.ts'
@@ -70,7 +70,7 @@ export async function acceptInvitation(
       action: 'created',
       kind: 'users',
       record_id: user_id,
-      after: factsOf(person.made),
+      after: auditSnapshot(person.made),
     })
   await tx.updateTable('invitations').set({ accepted_at: now }).where('id', '=', id).execute()
   await recordChange(tx, context, { action: 'accepted', kind: 'invitations', record_id: id })

@@ -22,7 +22,10 @@ import type { PeopleService } from './service.ts'
 const path = '/api/v1/invitations'
 
 /** Inviting people to the workspace, by a link that the inviting person hands over. */
-export function invitationRoutes(app: App, { db, clock, write, stillIn, role_scopes }: PeopleService): void {
+export function invitationRoutes(
+  app: App,
+  { db, clock, write, recheckAccess, role_scopes }: PeopleService,
+): void {
   const existing = async (handle: Db, workspace_id: number, now: string, id: string): Promise<Invitation> =>
     orNotFound('invitation', await findInvitation(handle, workspace_id, now, id))
 
@@ -80,7 +83,7 @@ export function invitationRoutes(app: App, { db, clock, write, stillIn, role_sco
       write(request, reply, async (tx, context, problems) => {
         const { email = '', role = 'member' } = request.body
         await lockEntry(tx, 'workspaces', context.workspace_id)
-        const access = await stillIn(tx, request)
+        const access = await recheckAccess(tx, request)
         if (problems.length) throw invalid(problems)
         const grantor = grantorOf(role_scopes, access)
         if (!mayGrant(grantor, role)) throw forbidden(`You may not give the role ${role}.`)
@@ -110,7 +113,7 @@ export function invitationRoutes(app: App, { db, clock, write, stillIn, role_sco
         await lockEntry(tx, 'invitations', invitation_id)
         const before = await existing(tx, context.workspace_id, context.now, invitation_id)
         checkMatch(request, before)
-        const access = await stillIn(tx, request)
+        const access = await recheckAccess(tx, request)
         refuseToRevoke(grantorOf(role_scopes, access), before)
         await revokeInvitation(tx, context, before)
         return { body: deleted('The invitation') }

@@ -13,7 +13,7 @@ import type { PeopleService } from './service.ts'
 const path = '/api/v1/members'
 
 /** The people of the workspace and what they may do. */
-export function memberRoutes(app: App, { db, write, stillIn, role_scopes }: PeopleService): void {
+export function memberRoutes(app: App, { db, write, recheckAccess, role_scopes }: PeopleService): void {
   operation(
     app,
     {
@@ -70,7 +70,7 @@ export function memberRoutes(app: App, { db, write, stillIn, role_scopes }: Peop
         const { workspace_id } = context
         // Two owners who step down at the same time: the second one is the last owner, and is refused.
         await lockEntry(tx, 'workspaces', workspace_id)
-        const access = await stillIn(tx, request)
+        const access = await recheckAccess(tx, request)
         const grantor = grantorOf(role_scopes, access)
         const member = orNotFound('member', await findMember(tx, workspace_id, request.params.user_id))
         checkMatch(request, member)
@@ -101,7 +101,7 @@ export function memberRoutes(app: App, { db, write, stillIn, role_scopes }: Peop
         await lockEntry(tx, 'workspaces', workspace_id)
         // A concurrent sign-in either committed before, and its session ends here, or waits and finds no membership.
         await lockEntry(tx, 'users', user_id)
-        const access = await stillIn(tx, request)
+        const access = await recheckAccess(tx, request)
         const grantor = grantorOf(role_scopes, access)
         const member = orNotFound('member', await findMember(tx, workspace_id, user_id))
         checkMatch(request, member)

@@ -22,7 +22,7 @@ const path = '/api/v1/profile'
 
 /** The own account of a person. */
 export function profileRoutes(app: App, service: PeopleService): void {
-  const { db, write, stillIn, throttle, browsers, accounts } = service
+  const { db, write, recheckAccess, throttle, browsers, accounts } = service
   const provenEmail = createEmailProof(service)
   const proven = createOwnPassword(db, throttle)
 
@@ -59,7 +59,7 @@ export function profileRoutes(app: App, service: PeopleService): void {
         // A person who concurrently joins one of the workspaces with the new e-mail either waits, or is found.
         if (proof) for (const { id } of await workspacesOf(tx, user_id)) await lockEntry(tx, 'workspaces', id)
         await lockEntry(tx, 'users', user_id)
-        await stillIn(tx, request)
+        await recheckAccess(tx, request)
         const before = await profileOf(tx, user_id)
         checkMatch(request, before)
         const changes = changesOf(placed(request.body), before, profile_fields)
@@ -103,7 +103,7 @@ export function profileRoutes(app: App, service: PeopleService): void {
       return write(request, reply, async (tx, context, problems) => {
         const all = [...problems, ...bad]
         await lockEntry(tx, 'users', user_id)
-        await stillIn(tx, request)
+        await recheckAccess(tx, request)
         // The password may have changed while it was checked, by itself or with the e-mail.
         const current = (await findUser(tx, user_id))?.password_hash
         if (!all.length && (!proof || proof !== current)) all.push(wrongPassword)

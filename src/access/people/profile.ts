@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
-import { sidesOf } from '../../events/audit.ts'
+import { auditSides } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
 import { type FieldProblem, invalid } from '../../http/errors.ts'
@@ -81,7 +81,7 @@ export async function changeProfile(
     .execute()
   const after = await profileOf(tx, id)
   const told = changesBetween(before, after, profile_fields)
-  if (told) await recordOfPerson(tx, context, id, { action: 'updated', ...sidesOf(told, after) })
+  if (told) await recordOfPerson(tx, context, id, { action: 'updated', ...auditSides(told, after) })
   return after
 }
 

@@ -33,7 +33,7 @@ const notOwn = (workspace_id: number): FieldProblem => ({
 /** Signing in and out, and the workspace that is worked in. */
 export function signInRoutes(
   app: App,
-  { db, write, stillIn, authenticate, signIn, role_scopes }: PeopleService,
+  { db, write, recheckAccess, authenticate, signIn, role_scopes }: PeopleService,
 ): void {
   const current = async (handle: Db, own: OwnSession): Promise<SignedIn> => {
     const shown = await signedIn(handle, own, role_scopes)
@@ -103,7 +103,7 @@ export function signInRoutes(
         const { session_id, user_id } = own
         // Two tabs that switch at the same time: the second one shows a token that is no longer valid.
         await lockEntry(tx, 'users', user_id)
-        await stillIn(tx, request)
+        await recheckAccess(tx, request)
         const before = await current(tx, own)
         checkMatch(request, before)
         if (problems.length) throw invalid(problems)

@@ -33,7 +33,10 @@ const WorkspaceBody = Body({ name, currency }, ['id', 'created_at'])
 const NewWorkspaceBody = Body({ name, currency }, [], ['name'])
 
 /** The workspace of a key or a session, and making another one. */
-export function workspaceRoutes(app: App, { db, clock, write, stillIn, role_scopes }: PeopleService): void {
+export function workspaceRoutes(
+  app: App,
+  { db, clock, write, recheckAccess, role_scopes }: PeopleService,
+): void {
   operation(
     app,
     {
@@ -64,7 +67,7 @@ export function workspaceRoutes(app: App, { db, clock, write, stillIn, role_scop
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
         await lockEntry(tx, 'workspaces', context.workspace_id)
-        await stillIn(tx, request)
+        await recheckAccess(tx, request)
         checkMatch(request, await findWorkspace(tx, context.workspace_id))
         const all = [...problems, ...placeProblems(request.body)]
         if (all.length) throw invalid(all)
@@ -93,7 +96,7 @@ export function workspaceRoutes(app: App, { db, clock, write, stillIn, role_scop
       write(request, reply, async (tx, context, problems) => {
         const own = ownSession(request)
         await lockEntry(tx, 'users', own.user_id)
-        await stillIn(tx, request)
+        await recheckAccess(tx, request)
         const { name = '', currency } = request.body
         const all = [...problems, ...placeProblems(request.body)]
         if (all.length) throw invalid(all)

@@ -22,7 +22,7 @@ export async function personsOf(db: Db, workspace_id: number, id: number, linked
     .where('id', '=', id)
     .executeTakeFirst()
   if (!row) return []
-  const former = (await sidesOf(db, workspace_id, 'contacts', [id], known_by)).flatMap((fields) => {
+  const former = (await auditSides(db, workspace_id, 'contacts', [id], known_by)).flatMap((fields) => {
     const before = fields as Partial<Person>
     // A change of one name went with the other as it is now.
     const named =
@@ -33,12 +33,14 @@ export async function personsOf(db: Db, workspace_id: number, id: number, linked
   })
   const appointments = linked.get('appointments') ?? []
   const booked = [...appointments].flatMap(([one, by_visitor]) => (by_visitor ? [one] : []))
-  const notes = (await sidesOf(db, workspace_id, 'appointments', booked, ['notes'])).map(({ notes }) => notes)
+  const notes = (await auditSides(db, workspace_id, 'appointments', booked, ['notes'])).map(
+    ({ notes }) => notes,
+  )
   return [row, ...former, ...notes.flatMap((text) => (typeof text === 'string' ? visitorsOf(text) : []))]
 }
 
 /** The values of some fields that the audit log tells of records, before and after each change; each set of them once. */
-async function sidesOf(
+async function auditSides(
   db: Db,
   workspace_id: number,
   kind: string,

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { lockRow, lockText } from '../../db/locks.ts'
-import { factsOf, recordChange, sidesOf } from '../../events/audit.ts'
+import { auditSides, auditSnapshot, recordChange } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
 import { Deleted, deleted, List, list, Single } from '../../http/envelope.ts'
 import { conflict, invalid, orNotFound } from '../../http/errors.ts'
@@ -64,7 +64,7 @@ export function viewRoutes(app: App, { db, write, resources }: Service): void {
         const id = newId('view')
         await insertView(tx, workspace_id, context.now, { id, list, name, query })
         const record = await existing(tx, workspace_id, id)
-        await recordChange(tx, context, { ...change('created', id), after: factsOf(record) })
+        await recordChange(tx, context, { ...change('created', id), after: auditSnapshot(record) })
         return { record, location: `${path}/${id}` }
       }),
   )
@@ -111,7 +111,8 @@ export function viewRoutes(app: App, { db, write, resources }: Service): void {
         await updateView(tx, workspace_id, view_id, context.now, changes)
         const after = await existing(tx, workspace_id, view_id)
         const told = changesBetween(before, after, view_fields)
-        if (told) await recordChange(tx, context, { ...change('updated', view_id), ...sidesOf(told, after) })
+        if (told)
+          await recordChange(tx, context, { ...change('updated', view_id), ...auditSides(told, after) })
         return { record: after }
       }),
   )
@@ -137,7 +138,7 @@ export function viewRoutes(app: App, { db, write, resources }: Service): void {
         const before = await existing(tx, workspace_id, view_id)
         checkMatch(request, before)
         await removeView(tx, workspace_id, view_id)
-        await recordChange(tx, context, { ...change('deleted', view_id), before: factsOf(before) })
+        await recordChange(tx, context, { ...change('deleted', view_id), before: auditSnapshot(before) })
         return { body: deleted('The saved view') }
       }),
   )

@@ -10,9 +10,9 @@ const unlisted = new Set(['workspaces', 'sessions'])
 const latest_ms = 30_000
 // Looking takes no more than about one part in so many of the time, however much is changed; but nobody waits longer.
 const share = 20
-const longest_rest_ms = 1000
+const max_rest_ms = 1000
 // Beyond so many entries in the time of one look, every kind counts as changed: it nearly is, and reading on costs more.
-const most_entries = 5000
+const max_entries = 5000
 
 /** A stream's part: what of its workspace's changes was looked at for it, and the kinds that it is still to be told of. */
 export type Hints = { workspace_id: number; at_ms: number; ids: ReadonlySet<number>; untold: Set<string> }
@@ -32,8 +32,8 @@ export function createChanges(db: Db, clock: Clock, rights: ReadRights, wake: ()
     // From the earlier one: no time is left out when the last look is long ago, or when the clock was set back since.
     const at_ms = clock.now()
     const since = isoTime(Math.min(at_ms, looked_at_ms) - latest_ms)
-    const entries = await recentChanges(db, workspace_id, since, most_entries + 1)
-    if (entries.length > most_entries) {
+    const entries = await recentChanges(db, workspace_id, since, max_entries + 1)
+    if (entries.length > max_entries) {
       const everything = rights.kinds.map((kind) => ({ id: 0, kind }))
       return { entries: everything, at_ms, ids: new Set<number>() }
     }
@@ -57,7 +57,7 @@ export function createChanges(db: Db, clock: Clock, rights: ReadRights, wake: ()
       }
     }
     const ended = performance.now()
-    rest_until = ended + Math.min(longest_rest_ms, share * (ended - started))
+    rest_until = ended + Math.min(max_rest_ms, share * (ended - started))
   }
 
   return {

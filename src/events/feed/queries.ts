@@ -70,19 +70,19 @@ function queriesOf({ event, groups }: Wanted): Queries {
 }
 
 // A rare event among millions must not hold up whoever else waits: a part looks at so many events of any name.
-const most_looked_at = 5000
+const max_looked_at = 5000
 
 /** What a part of a stretch will have, found out before its texts are read: how many events, and their bytes. */
 export type Measured = Omit<Part, 'events'> & { part: Stretch; order: Order; count: number; bytes: number }
 
 /**
- * Looks how many of the next events of a stretch make a part: up to `limit`, and up to `most_bytes` of text or one event.
+ * Looks how many of the next events of a stretch make a part: up to `limit`, and up to `max_bytes` of text or one event.
  * In the order of their seq, or backwards from the stretch's end.
  */
 export async function measureEvents(
   db: Db,
   whole_stretch: Stretch,
-  { limit, most_bytes, order = 'asc' }: { limit: number; most_bytes: number; order?: Order },
+  { limit, max_bytes, order = 'asc' }: { limit: number; max_bytes: number; order?: Order },
 ): Promise<Measured> {
   const forward = order === 'asc'
   const { event, groups, after, up_to } = whole_stretch
@@ -91,13 +91,13 @@ export async function measureEvents(
   let asked = { ...whole_stretch, event: event ?? '' }
   let whole = true
   if (event !== null || groups !== null) {
-    const [too_far] = await nth[order](db, { ...asked, limit: most_looked_at })
+    const [too_far] = await nth[order](db, { ...asked, limit: max_looked_at })
     if (too_far) asked = { ...asked, ...(forward ? { up_to: too_far.seq - 1 } : { after: too_far.seq }) }
     whole = !too_far
   }
   // One more tells whether there are more.
   const found = await queriesOf(whole_stretch).sizes[order](db, { ...asked, limit: limit + 1 })
-  const { count, bytes } = fitting(found.slice(0, limit), most_bytes)
+  const { count, bytes } = fitting(found.slice(0, limit), max_bytes)
   const last = found[count - 1]
   const cut = found.length > count && last
   const reached = cut ? last.seq : forward ? asked.up_to : asked.after + 1
@@ -116,7 +116,7 @@ export async function readMeasured(db: Db, { part, order, count, reached, whole 
 export const readEvents = async (
   db: Db,
   stretch: Stretch,
-  limits: { limit: number; most_bytes: number },
+  limits: { limit: number; max_bytes: number },
 ): Promise<Part> => readMeasured(db, await measureEvents(db, stretch, limits))
 
 /** What a caller is shown who asked for events of a name, or of any. */

@@ -111,7 +111,7 @@ async function lookOn(
 ): Promise<Page> {
   const after = place ?? 0
   const stretch = { ...wanted, workspace_id, after, up_to: settled }
-  const measured = await measureEvents(db, stretch, { limit: per_page, most_bytes: page_bytes })
+  const measured = await measureEvents(db, stretch, { limit: per_page, max_bytes: page_bytes })
   admit(measured)
   const { events, reached, whole } = await readMeasured(db, measured)
   if (!whole) return { events, next_cursor: reached, has_more: true }
@@ -128,7 +128,7 @@ async function lookBack(
 ): Promise<Page> {
   const up_to = Math.min(settled, (place ?? Number.POSITIVE_INFINITY) - 1)
   const stretch = { ...wanted, workspace_id, after: 0, up_to }
-  const limits = { limit: per_page, most_bytes: page_bytes, order: 'desc' } as const
+  const limits = { limit: per_page, max_bytes: page_bytes, order: 'desc' } as const
   const measured = await measureEvents(db, stretch, limits)
   admit(measured)
   const { events, reached, whole } = await readMeasured(db, measured)

@@ -166,7 +166,7 @@ test('who has left before the stream was opened leaves none behind', async (t) =
 })
 
 test('followers that do not read are cut off when too much waits for them, the longest first', async (t) => {
-  const { url, outbox, answers } = await startStreams(t, { most_unsent_bytes: 800_000, poll_ms: 50 })
+  const { url, outbox, answers } = await startStreams(t, { max_unsent_bytes: 800_000, poll_ms: 50 })
   const silent = [await follow(url, ''), await follow(url, '')]
   for (const { response } of silent) response.pause()
   const quick = await follow(url, '')

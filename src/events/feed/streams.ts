@@ -21,7 +21,7 @@ export type StreamsOptions = {
   heartbeat_ms?: number
   poll_ms?: number
   /** What may wait in this process for clients that do not read, of all streams together. */
-  most_unsent_bytes?: number
+  max_unsent_bytes?: number
 }
 
 type Wishes = {
@@ -44,26 +44,26 @@ type Stream = Follower &
   }
 
 // Of this process. A key, and a workspace, cannot take all streams from the others.
-const most_of_a_key = 100
-const most_of_a_workspace = 2500
-const most_streams = 5000
-const usual_most_unsent_bytes = 32 * 1024 * 1024
+const max_of_a_key = 100
+const max_of_a_workspace = 2500
+const max_streams = 5000
+const default_max_unsent_bytes = 32 * 1024 * 1024
 // Above the limit, disconnect streams blocked for 1 s, longest first. Clients resume by Last-Event-ID.
 const patience_ms = 1000
 const retry_ms = 2000
 // Commits wake the streams; looking by the clock is the net below them, for what other processes' commits do not tell.
-const usual_poll_ms = 1000
-const usual_heartbeat_ms = 15_000
+const default_poll_ms = 1000
+const default_heartbeat_ms = 15_000
 // Many commits a second are looked at together.
-const shortest_ms = 20
-const events_at_once = { limit: 50, most_bytes: 1024 * 1024 }
+const min_ms = 20
+const events_at_once = { limit: 50, max_bytes: 1024 * 1024 }
 const readers_at_once = 4
 
 /** Follows the events for the open streams of this process, all together: what they have in common is read once. */
 export function createStreams(options: StreamsOptions) {
   const { database, clock, findAccess, rights, serving, onError } = options
-  const { heartbeat_ms = usual_heartbeat_ms, poll_ms = usual_poll_ms } = options
-  const { most_unsent_bytes = usual_most_unsent_bytes } = options
+  const { heartbeat_ms = default_heartbeat_ms, poll_ms = default_poll_ms } = options
+  const { max_unsent_bytes = default_max_unsent_bytes } = options
   const { db } = database
   const streams = new Set<Stream>()
   const changes = createChanges(db, clock, rights, wake)
@@ -119,12 +119,12 @@ export function createStreams(options: StreamsOptions) {
   /** Whether more may wait for clients; those that have not read for longest are cut off for it. */
   function hasRoom(): boolean {
     for (const stream of blocked) {
-      if (unsent < most_unsent_bytes) return true
+      if (unsent < max_unsent_bytes) return true
       if (performance.now() - stream.blocked_at < patience_ms) return false
       forget(stream)
       stream.raw.destroy()
     }
-    return unsent < most_unsent_bytes
+    return unsent < max_unsent_bytes
   }
 
   function deliver(stream: Stream, { events, reached }: Part) {
@@ -217,7 +217,7 @@ export function createStreams(options: StreamsOptions) {
         continue
       }
       if (!woken || failing) await rest(Math.min(poll_ms, heartbeat_ms))
-      await pause(Math.max(0, shortest_ms - (performance.now() - started)))
+      await pause(Math.max(0, min_ms - (performance.now() - started)))
     }
     following = null
   }
@@ -241,11 +241,11 @@ export function createStreams(options: StreamsOptions) {
         if (access.id === id) of_key++
         if (access.workspace_id === workspace_id) of_workspace++
       }
-      if (of_key >= most_of_a_key) throw tooMany(`A key may have ${most_of_a_key} streams open at once.`)
-      if (of_workspace >= most_of_a_workspace)
-        throw tooMany(`A workspace may have ${most_of_a_workspace} streams open at once.`)
-      if (streams.size >= most_streams)
-        throw unavailable(`This process has ${most_streams} streams open. Come back later.`)
+      if (of_key >= max_of_a_key) throw tooMany(`A key may have ${max_of_a_key} streams open at once.`)
+      if (of_workspace >= max_of_a_workspace)
+        throw tooMany(`A workspace may have ${max_of_a_workspace} streams open at once.`)
+      if (streams.size >= max_streams)
+        throw unavailable(`This process has ${max_streams} streams open. Come back later.`)
     },
     /** What a stream that is opened next is to hear of its workspace's changes. */
     hints: changes.begin,

@@ -2,7 +2,7 @@ import type { Db } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { lockEntry } from '../../db/locks.ts'
 import type { Context } from '../../events/context.ts'
-import { blaming, type FieldProblem } from '../../http/errors.ts'
+import { type FieldProblem, mapConstraintError } from '../../http/errors.ts'
 import { refuseMore } from '../../http/limits.ts'
 import { changedValues, newValues } from '../input.ts'
 import {
@@ -123,4 +123,5 @@ async function pageProblems(
 const slug_taken = { field: 'slug', code: 'taken', message: 'slug is taken by another booking page.' }
 
 // Of two concurrent pages with one slug, the database refuses the second.
-const orSlugTaken = <T>(work: () => Promise<T>): Promise<T> => blaming('booking_pages_slug', slug_taken, work)
+const orSlugTaken = <T>(work: () => Promise<T>): Promise<T> =>
+  mapConstraintError('booking_pages_slug', slug_taken, work)

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import type { Db } from '../../db/db.ts'
-import { recordChange, sidesOf } from '../../events/audit.ts'
+import { auditSides, recordChange } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
 import { defineEvent } from '../../events/define.ts'
@@ -53,7 +53,7 @@ const action = <Body extends TSchema, View extends TSchema>(
 /** The actions on a webhook: pause and resume, rotate the secret, send a ping, send all failed deliveries again. */
 export function webhookActionRoutes(
   app: App,
-  { write, stillIn, seal, event_names, rights, dispatcher }: WebhookService,
+  { write, recheckAccess, seal, event_names, rights, dispatcher }: WebhookService,
 ): void {
   operation(
     app,
@@ -91,7 +91,7 @@ export function webhookActionRoutes(
       write(request, reply, async (tx, context, problems) => {
         const { workspace_id, now_ms } = context
         const { webhook_id } = request.params
-        const { scopes } = await stillIn(tx, request)
+        const { scopes } = await recheckAccess(tx, request)
         const { secret, overlap_hours } = request.body
         const all = [...problems, ...secretProblems(secret)]
         const before = await webhookToChange(tx, rights, request, all, scopes)
@@ -162,5 +162,5 @@ async function changeStatus(
 /** Adds an action on a webhook to the audit log, with the changed fields of the answer of GET. */
 async function recordAction(tx: Db, context: Context, action: string, before: Webhook, after: Webhook) {
   const told = changesBetween(before, after, ['status', 'status_reason', 'rotation_ends_at'])
-  await recordChange(tx, context, { ...change(action, after.id), ...(told && sidesOf(told, after)) })
+  await recordChange(tx, context, { ...change(action, after.id), ...(told && auditSides(told, after)) })
 }

@@ -1,5 +1,5 @@
 import { lockEntry } from '../../db/locks.ts'
-import { factsOf, recordChange } from '../../events/audit.ts'
+import { auditSnapshot, recordChange } from '../../events/audit.ts'
 import { Deleted, deleted, List, Single } from '../../http/envelope.ts'
 import { invalid } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
@@ -32,7 +32,7 @@ const order = '-seq of webhooks'
 
 /** Registration of webhooks, and reading, changing and deleting them. */
 export function webhookRoutes(app: App, service: WebhookService): void {
-  const { db, reading, write, stillIn, seal, policy, event_names, rights, config, dispatcher } = service
+  const { db, reading, write, recheckAccess, seal, policy, event_names, rights, config, dispatcher } = service
   const { WebhookCreate, WebhookUpdate } = webhookBodies(event_names)
 
   operation(
@@ -55,7 +55,7 @@ export function webhookRoutes(app: App, service: WebhookService): void {
         const { workspace_id } = context
         // Registrations run one after the other, so that the limit is exact.
         await lockEntry(tx, 'workspaces', workspace_id)
-        const { scopes } = await stillIn(tx, request)
+        const { scopes } = await recheckAccess(tx, request)
         const { name = null, url = '', events = [], secret } = request.body
         const all = [...problems, ...bad_url, ...secretProblems(secret)]
         if (all.length) throw invalid(all)
@@ -123,7 +123,7 @@ export function webhookRoutes(app: App, service: WebhookService): void {
     async (request, reply) => {
       const bad_url = await urlProblems(policy, request.body)
       return write(request, reply, async (tx, context, problems) => {
-        const { scopes } = await stillIn(tx, request)
+        const { scopes } = await recheckAccess(tx, request)
         const { workspace_id } = context
         const { webhook_id } = request.params
         const before = await lockWebhook(tx, workspace_id, webhook_id)
@@ -158,7 +158,7 @@ export function webhookRoutes(app: App, service: WebhookService): void {
       const sent = await write(request, reply, async (tx, context) => {
         const before = await webhookToChange(tx, rights, request, [])
         await removeWebhook(tx, context.workspace_id, webhook_id, context.now)
-        await recordChange(tx, context, { ...change('deleted', webhook_id), before: factsOf(before) })
+        await recordChange(tx, context, { ...change('deleted', webhook_id), before: auditSnapshot(before) })
         dispatcher.holdBack(webhook_id, 'pings too')
         return { body: deleted('The webhook') }
       })

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { lockRow } from '../../db/locks.ts'
-import { factsOf, recordChange, sidesOf } from '../../events/audit.ts'
+import { auditSides, auditSnapshot, recordChange } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
 import { conflict, type FieldProblem, invalid, notFound } from '../../http/errors.ts'
@@ -80,7 +80,7 @@ export async function registerWebhook(tx: Db, context: Context, webhook: NewWebh
   const id = newId('wh')
   await insertWebhook(tx, workspace_id, now, { id, ...webhook })
   const made = await existingWebhook(tx, workspace_id, id)
-  await recordChange(tx, context, { ...change('created', id), after: factsOf(made) })
+  await recordChange(tx, context, { ...change('created', id), after: auditSnapshot(made) })
   return made
 }
 
@@ -101,7 +101,7 @@ export async function changeWebhook(
   await updateWebhook(tx, workspace_id, before.id, changes)
   const after = await existingWebhook(tx, workspace_id, before.id)
   const told = changesBetween(before, after, webhook_fields)
-  if (told) await recordChange(tx, context, { ...change('updated', before.id), ...sidesOf(told, after) })
+  if (told) await recordChange(tx, context, { ...change('updated', before.id), ...auditSides(told, after) })
   return after
 }
 
