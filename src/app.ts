@@ -27,20 +27,9 @@ import type { Limiter } from './http/rate-limit.ts'
 import { createReadRights } from './http/scopes.ts'
 import { type App, createServer } from './http/server.ts'
 import { createWriter } from './http/write.ts'
-import { activityRecords } from './resources/activities/operations.ts'
-import { activityRoutes } from './resources/activities/routes.ts'
-import { appointmentRecords } from './resources/appointments/operations.ts'
-import { appointmentRoutes } from './resources/appointments/routes.ts'
-import { bookingPageRoutes } from './resources/booking-pages/routes.ts'
-import { companyRoutes } from './resources/companies/routes.ts'
-import { notesByIds } from './resources/contacts/notes/queries.ts'
-import { contactRoutes } from './resources/contacts/routes.ts'
-import { stageHistoryRoutes } from './resources/deals/history-routes.ts'
-import { dealRecords } from './resources/deals/operations.ts'
-import { dealRoutes } from './resources/deals/routes.ts'
 import { stage_changes } from './resources/deals/timeline.ts'
 import { scopeNames } from './resources/derived.ts'
-import { resources } from './resources/index.ts'
+import { resources, rooms } from './resources/index.ts'
 import { version } from './version.ts'
 import { webApp } from './web/routes.ts'
 import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
@@ -147,20 +136,10 @@ export async function buildApp(deps: Deps): Promise<App> {
     ...{ db, reading, write, clock, seal, recheckAccess, config, scopes, event_names },
     ...{ resources, rights, role_scopes, dispatcher, policy, streams },
   }
-  // Every resource, one line each.
-  contactRoutes(app, service)
-  companyRoutes(app, service)
-  dealRoutes(app, service)
-  stageHistoryRoutes(app, service)
-  activityRoutes(app, service)
-  appointmentRoutes(app, service)
-  bookingPageRoutes(app, service)
-  const views = {
-    note: notesByIds,
-    activity: activityRecords.byIds,
-    appointment: appointmentRecords.byIds,
-    deal: dealRecords.byIds,
-  }
+  for (const { routes } of rooms) routes(app, service)
+  const views = Object.fromEntries(
+    rooms.flatMap(({ resource, byIds }) => (resource.timeline ? [[resource.timeline.type, byIds]] : [])),
+  )
   timelineRoutes(app, service, views, [stage_changes])
   auditRoutes(app, service)
   trashRoutes(app, service)

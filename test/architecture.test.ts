@@ -56,7 +56,8 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'node:util',
   },
   { files: 'resources/routes', may: `resources/[a-z]+|${floor}`, packages: 'typebox' },
-  { files: 'resources/index', may: `resources/resource|${resource}/resource`, packages: '' },
+  { files: 'resources/room', may: `resources/resource|${floor}`, packages: '' },
+  { files: 'resources/index', may: `resources/(resource|room)|${resource}/routes`, packages: '' },
   // A resource as data, with its table's type.
   {
     files: `${resource}/resource`,

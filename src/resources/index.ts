@@ -1,19 +1,23 @@
-import { activities } from './activities/resource.ts'
-import { appointments } from './appointments/resource.ts'
-import { booking_pages } from './booking-pages/resource.ts'
-import { companies } from './companies/resource.ts'
-import { notes } from './contacts/notes/resource.ts'
-import { contacts } from './contacts/resource.ts'
-import { deals } from './deals/resource.ts'
+import { activityRoom } from './activities/routes.ts'
+import { appointmentRoom } from './appointments/routes.ts'
+import { bookingPageRoom } from './booking-pages/routes.ts'
+import { companyRoom } from './companies/routes.ts'
+import { noteRoom } from './contacts/notes/routes.ts'
+import { contactRoom } from './contacts/routes.ts'
+import { dealRoom } from './deals/routes.ts'
 import type { Resource } from './resource.ts'
+import type { Room } from './room.ts'
 
 /** All resources, in the order of the interface. A new resource is one line here. */
-export const resources: readonly Resource[] = [
-  contacts,
-  notes,
-  companies,
-  deals,
-  activities,
-  appointments,
-  booking_pages,
+export const rooms: readonly Room[] = [
+  contactRoom,
+  noteRoom,
+  companyRoom,
+  dealRoom,
+  activityRoom,
+  appointmentRoom,
+  bookingPageRoom,
 ]
+
+/** What each of them is. */
+export const resources: readonly Resource[] = rooms.map(({ resource }) => resource)

@@ -1,6 +1,7 @@
 import { NoFields } from '../../http/fields.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
 import { ActivitiesQuery, listActivities } from './list.ts'
 import {
@@ -16,7 +17,9 @@ import { activities } from './resource.ts'
 import { Activity, ActivityCreate, ActivityOfList, ActivityUpdate, Completion } from './schema.ts'
 
 /** The activities resource: an extension of the interface, with activity.created and activity.completed. */
-export function activityRoutes(app: App, service: Service): void {
+export const activityRoom: Room = { resource: activities, byIds: activityRecords.byIds, routes }
+
+function routes(app: App, service: Service): void {
   listRoute(app, service, activities, { query: ActivitiesQuery, view: ActivityOfList, list: listActivities })
   recordRoutes(
     app,

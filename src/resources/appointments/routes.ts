@@ -1,6 +1,7 @@
 import { NoFields } from '../../http/fields.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
 import { AppointmentsQuery, listAppointments } from './list.ts'
 import {
@@ -24,7 +25,9 @@ import {
 } from './schema.ts'
 
 /** The appointments resource: an extension of the interface, with appointment.* events. */
-export function appointmentRoutes(app: App, service: Service): void {
+export const appointmentRoom: Room = { resource: appointments, byIds: appointmentRecords.byIds, routes }
+
+function routes(app: App, service: Service): void {
   const view = Appointment
   listRoute(app, service, appointments, {
     query: AppointmentsQuery,

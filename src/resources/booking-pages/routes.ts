@@ -7,6 +7,7 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { listRecords, ordersOf } from '../list.ts'
 import { existing } from '../operations.ts'
+import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
 import {
   bookingPageRecords,
@@ -30,7 +31,9 @@ import { offeredSlots } from './slots.ts'
 const PagesQuery = RecordsQuery(ordersOf(booking_pages), {})
 
 /** The booking pages: an extension of the interface, without events, because the catalogue has none. */
-export function bookingPageRoutes(app: App, service: Service): void {
+export const bookingPageRoom: Room = { resource: booking_pages, byIds: bookingPageRecords.byIds, routes }
+
+function routes(app: App, service: Service): void {
   listRoute(app, service, booking_pages, {
     query: PagesQuery,
     view: ListedBookingPage,

@@ -1,14 +1,16 @@
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
 import { ContactsQuery, listContacts } from './list.ts'
-import { noteRoutes } from './notes/routes.ts'
 import { changeContact, contactRecords, createContact, deleteContact, restoreContact } from './operations.ts'
 import { contacts } from './resource.ts'
 import { Contact, ContactCreate, ContactUpdate, ListedContact } from './schema.ts'
 
-/** The contacts resource with the notes of a contact, and its contact.* events. */
-export function contactRoutes(app: App, service: Service): void {
+/** The contacts resource, with contact.* events. */
+export const contactRoom: Room = { resource: contacts, byIds: contactRecords.byIds, routes }
+
+function routes(app: App, service: Service): void {
   listRoute(app, service, contacts, { query: ContactsQuery, view: ListedContact, list: listContacts })
   recordRoutes(
     app,
@@ -18,5 +20,4 @@ export function contactRoutes(app: App, service: Service): void {
     { create: createContact, change: changeContact, remove: deleteContact },
   )
   restoreRoute(app, service, contacts, Contact, restoreContact)
-  noteRoutes(app, service)
 }

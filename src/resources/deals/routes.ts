@@ -1,13 +1,17 @@
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
+import { stageHistoryRoutes } from './history-routes.ts'
 import { DealsQuery, listDeals } from './list.ts'
 import { changeDeal, changeStage, createDeal, dealRecords, deleteDeal, restoreDeal } from './operations.ts'
 import { deals } from './resource.ts'
 import { Deal, DealCreate, DealOfList, DealUpdate, StageChange } from './schema.ts'
 
 /** The deals resource, with deal.* events. */
-export function dealRoutes(app: App, service: Service): void {
+export const dealRoom: Room = { resource: deals, byIds: dealRecords.byIds, routes }
+
+function routes(app: App, service: Service): void {
   listRoute(app, service, deals, { query: DealsQuery, view: DealOfList, list: listDeals })
   recordRoutes(
     app,
@@ -31,4 +35,5 @@ export function dealRoutes(app: App, service: Service): void {
     changeStage,
   )
   restoreRoute(app, service, deals, Deal, restoreDeal)
+  stageHistoryRoutes(app, service)
 }

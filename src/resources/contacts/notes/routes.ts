@@ -8,9 +8,10 @@ import { decodeCursor, wholeAnswer } from '../../../http/lists.ts'
 import { operation } from '../../../http/operation.ts'
 import type { App } from '../../../http/server.ts'
 import type { Service } from '../../../http/service.ts'
+import type { Room } from '../../room.ts'
 import { contactRecords } from '../operations.ts'
 import { changeNote, createNote, deleteNote, existingNote, max_notes, restoreNote } from './operations.ts'
-import { countNotes, listNotes, measureNotes } from './queries.ts'
+import { countNotes, listNotes, measureNotes, notesByIds } from './queries.ts'
 import { Note, NoteCreate, NoteParams, NotesQuery, NoteUpdate, notes } from './resource.ts'
 
 const { path } = notes
@@ -23,7 +24,9 @@ const beyond = Number.MAX_SAFE_INTEGER
 const max_listed = 10_000
 
 /** The notes of a contact. Listing them is the interface's; the rest extends it. No events: the catalogue has none. */
-export function noteRoutes(app: App, { db, write }: Pick<Service, 'db' | 'write'>): void {
+export const noteRoom: Room = { resource: notes, byIds: notesByIds, routes }
+
+function routes(app: App, { db, write }: Service): void {
   operation(
     app,
     {
