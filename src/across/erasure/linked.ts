@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
 import { recount } from '../../db/lists/counts.ts'
 import { indexValues, type Valued } from '../../db/lists/field-values.ts'
+import { searchText } from '../../db/lists/search.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { countedFields, type Resource } from '../../resources/resource.ts'
@@ -50,7 +51,7 @@ async function redactRow(
   erasure: Erasure,
   about: About,
 ): Promise<void> {
-  const { table, columns, sort_name } = about.resource
+  const { table, columns, sort_name, search_text } = about.resource
   const encoded = Object.keys(columns).filter((name) => columns[name]?.encoding === 'json')
   const before: Record<string, unknown> = { ...row }
   for (const name of encoded) before[name] = JSON.parse(String(row[name]))
@@ -62,8 +63,10 @@ async function redactRow(
     const value = encoded.includes(name) ? JSON.stringify(after[name]) : after[name]
     return sql`${sql.ref(name)} = ${value}`
   })
-  if (sort_name.some((name) => name in changed))
-    set.push(sql`sort_name = ${sortName(...sort_name.map((name) => String(after[name])))}`)
+  const textsOf = (fields: readonly string[]) => fields.map((name) => String(after[name] ?? ''))
+  if (sort_name.some((name) => name in changed)) set.push(sql`sort_name = ${sortName(...textsOf(sort_name))}`)
+  if (search_text.some((name) => name in changed))
+    set.push(sql`search_text = ${searchText(textsOf(search_text))}`)
   // Without a new updated_at: nobody has changed the record, and nobody is told.
   await sql`UPDATE ${sql.table(table)} SET ${sql.join(set)}
     WHERE workspace_id = ${workspace_id} AND id = ${row.id}`.execute(tx)
