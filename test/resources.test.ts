@@ -5,13 +5,13 @@ import { change } from '../src/across/timeline/sources.ts'
 import { scopes } from '../src/app.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { defineEvent } from '../src/events/define.ts'
-import { Text } from '../src/http/fields.ts'
+import { OptionalId, Text } from '../src/http/fields.ts'
 import { createReadRights } from '../src/http/scopes.ts'
 import { not_copied, tablesOf } from '../src/move/tables.ts'
 import { stage_changes } from '../src/resources/deals/timeline.ts'
 import { storedColumns } from '../src/resources/derived.ts'
 import { resources } from '../src/resources/index.ts'
-import { type Column, defineResource, type Resource } from '../src/resources/resource.ts'
+import { type Column, defineResource, type Resource, referencesOf } from '../src/resources/resource.ts'
 import { openScratch } from './engine.ts'
 import { scratchFolder } from './process.ts'
 
@@ -56,6 +56,9 @@ function problemsOf(all: readonly Resource[]): string[] {
         ...problem(!title.fields.length, 'lacks a name in the trash'),
         ...title.fields.flatMap((field) =>
           problem(!(field in storedColumns(resource)), `has no column ${field} for its name in the trash`),
+        ),
+        ...Object.values(referencesOf(resource)).flatMap((other) =>
+          problem(!all.some(({ table }) => table === other), `refers to ${other}, which nobody describes`),
         ),
         ...Object.entries(columns).flatMap(([name, column]) =>
           problem(
@@ -160,6 +163,13 @@ test('every text says whether it is personal', () => {
     ])
   const columns = { ...products.columns, seats: { shown: { type: ['integer', 'null'] } } }
   assert.deepEqual(problemsOf([{ ...products, columns }]), [])
+})
+
+test('a resource refers to others that are described', () => {
+  const columns = { ...products.columns, maker_id: { shown: OptionalId(), refers_to: 'makers' } }
+  assert.deepEqual(problemsOf([{ ...products, columns }]), [
+    'products refers to makers, which nobody describes',
+  ])
 })
 
 test('no two types of entries of timelines have one rank', () => {

@@ -2,16 +2,6 @@ import type { Db } from './db.ts'
 import type { Deletable } from './records.ts'
 import { engineOf, perKey, prepare } from './statements/prepare.ts'
 
-export type Referable = Deletable
-
-/** What the records of a table refer to, by their columns. */
-export const links = {
-  contacts: { company_id: 'companies' },
-  deals: { contact_id: 'contacts', company_id: 'companies' },
-  activities: { contact_id: 'contacts', company_id: 'companies', deal_id: 'deals' },
-  appointments: { contact_id: 'contacts', booking_page_id: 'booking_pages' },
-} as const
-
 // The tables have these columns in common; the type of one stands for all.
 const live = (table: Deletable, locked: boolean) =>
   prepare((db, p: { workspace_id: number; id: number }) => {
@@ -39,7 +29,7 @@ export async function referenceProblems(
   tx: Db,
   workspace_id: number,
   body: object,
-  references: Record<string, Referable>,
+  references: Record<string, Deletable>,
 ) {
   const problems: { field: string; code: string; message: string }[] = []
   for (const [field, table] of Object.entries(references)) {

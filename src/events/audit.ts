@@ -94,9 +94,9 @@ export function auditSides({ changed_fields, previous }: Changes, record: object
   }
 }
 
-/** A record as the audit log keeps it: without its id, its dates, and what is only embedded. */
+/** What the audit log keeps of a record that is of no resource: without its id, its dates, and fields that are null. */
 export function auditSnapshot(record: object): object {
-  const without = ['id', 'created_at', 'updated_at', 'company', 'contact']
+  const without = ['id', 'created_at', 'updated_at']
   return Object.fromEntries(
     Object.entries(record).filter(([name, value]) => value !== null && !without.includes(name)),
   )

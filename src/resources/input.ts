@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Db } from '../db/db.ts'
-import { type Referable, referenceProblems } from '../db/references.ts'
+import { referenceProblems } from '../db/references.ts'
 import type { FieldProblem } from '../http/errors.ts'
 import type { CustomFields } from '../http/fields.ts'
 import { type Columns, type Resource, referencesOf, type Values, writableFields } from './resource.ts'
@@ -70,10 +70,9 @@ export async function valueProblems(
 ): Promise<FieldProblem[]> {
   const { custom_fields } = values as { custom_fields?: CustomFields }
   const stored = before as { custom_fields?: CustomFields }
-  const references = referencesOf(resource) as Record<string, Referable>
   return [
     ...customFieldsProblems(custom_fields, stored.custom_fields),
-    ...(await referenceProblems(tx, workspace_id, values, references)),
+    ...(await referenceProblems(tx, workspace_id, values, referencesOf(resource))),
   ]
 }
 

@@ -5,7 +5,6 @@ import { equals, type Filter } from '../db/lists/filters.ts'
 import { type Found, findRecords } from '../db/lists/lists.ts'
 import { dated, type Order } from '../db/lists/orders.ts'
 import { nameFilter } from '../db/lists/search.ts'
-import type { Deletable } from '../db/records.ts'
 import { isLive } from '../db/references.ts'
 import { dateFilters, type Listing, valueFilters } from '../http/lists.ts'
 import { countedFields, type Resource, referencesOf } from './resource.ts'
@@ -48,7 +47,7 @@ export async function listFiltered<View>(
   read: Reader<View>,
   filters: Filter[],
 ): Promise<Listed<View>> {
-  const table = resource.table as Deletable
+  const { table } = resource
   const { ids, total, next } = await findRecords(db, { table, workspace_id, filters, ...listing })
   return { records: await read(db, workspace_id, ids), total, next }
 }
@@ -81,7 +80,7 @@ export async function filtersOf(
     if (value === undefined) continue
     const target = references[field]
     // A reference to a record in the trash reads null, so no record shows its id.
-    if (target && !(await isLive(db, target as Deletable, workspace_id, Number(value)))) return null
+    if (target && !(await isLive(db, target, workspace_id, Number(value)))) return null
     filters.push(equals(field, value, await countOf(db, workspace_id, `${table}.${field}=${value}`)))
   }
   return filters

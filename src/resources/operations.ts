@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
-import { type Lockable, lockRow } from '../db/locks.ts'
-import { type Deletable, deletedAt, moveRecord } from '../db/records.ts'
+import { lockRow } from '../db/locks.ts'
+import { deletedAt, moveRecord } from '../db/records.ts'
 import { auditSides, recordChange } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
@@ -42,7 +42,7 @@ export async function lockRecord<View extends Identified>(
   id: number,
   expect: Expect,
 ): Promise<View> {
-  await lockRow(tx, records.resource.table as Lockable, workspace_id, id)
+  await lockRow(tx, records.resource.table, workspace_id, id)
   const record = await existing(tx, records, workspace_id, id)
   expect(record)
   return record
@@ -122,7 +122,7 @@ export async function moveToTrash<View extends Identified>(
   const { workspace_id } = context
   const { resource } = records
   const record = await lockRecord(tx, records, workspace_id, id, expect)
-  const table = resource.table as Deletable
+  const { table } = resource
   if (!(await moveRecord(tx, table, countedFields(resource), workspace_id, id, context.now)))
     throw notFound(`This ${resource.noun}`)
   await recordChange(tx, context, {
@@ -148,8 +148,8 @@ export async function moveFromTrash<View extends Identified>(
 ): Promise<{ record: View; changes: Changes | null }> {
   const { workspace_id } = context
   const { resource } = records
-  const table = resource.table as Deletable
-  await lockRow(tx, table as Lockable, workspace_id, id)
+  const { table } = resource
+  await lockRow(tx, table, workspace_id, id)
   await hold?.(tx, workspace_id, id)
   const live = await records.find(tx, workspace_id, id)
   if (live) {

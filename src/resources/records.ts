@@ -5,7 +5,6 @@ import { addValues, indexValues, type Valued } from '../db/lists/field-values.ts
 import { byIds } from '../db/lists/pages.ts'
 import { searchText } from '../db/lists/search.ts'
 import { sortName } from '../db/lists/sort-names.ts'
-import type { Deletable } from '../db/records.ts'
 import { prepare } from '../db/statements/prepare.ts'
 import { encode } from './encoding.ts'
 import { type Columns, countedFields, type Resource, referencesOf } from './resource.ts'
@@ -71,7 +70,7 @@ export function recordsOf<View extends Identified, ListedView extends Identified
 /** Reads some fields of records by their ids, in the order of the ids. */
 export function readerOf<View>(resource: Resource, fields: Columns, computed: Computed = {}) {
   const { query, read } = selectionOf<View>(resource, fields, computed)
-  const rows = byIds(resource.table as Deletable, (db, those) => query(db, those) as never)
+  const rows = byIds(resource.table, (db, those) => query(db, those) as never)
   return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<View[]> =>
     (await rows(db, workspace_id, ids)).map((row) => read(row))
 }

@@ -200,10 +200,15 @@ export function bodyOf<C extends Columns, O extends Operation>(columns: C, opera
 export const countedFields = ({ columns }: Pick<Resource, 'columns'>): string[] =>
   Object.keys(columns).filter((name) => columns[name]?.counted)
 
-/** The references of a resource: the field and the table of the record that it names. */
-export const referencesOf = ({ columns }: Pick<Resource, 'columns'>): Record<string, string> =>
+/**
+ * The references of a resource: the field and the table of the record that it names. A description cannot have the type of
+ * the tables, which are made of descriptions; test/resources.test.ts checks the names.
+ */
+export const referencesOf = ({ columns }: Pick<Resource, 'columns'>): Record<string, Deletable> =>
   Object.fromEntries(
-    Object.entries(columns).flatMap(([name, { refers_to }]) => (refers_to ? [[name, refers_to]] : [])),
+    Object.entries(columns).flatMap(([name, { refers_to }]) =>
+      refers_to ? [[name, refers_to as Deletable]] : [],
+    ),
   )
 
 /** The first part of the names of its events, such as `company`; undefined when it has none. */
