@@ -21,7 +21,9 @@ export async function insertWorkspace(
     .returning('id')
     .executeTakeFirstOrThrow()
   await recordChange(tx, contextOf(clock, { workspace_id: id, actor, request_id }), {
-    ...{ action: 'created', kind: 'workspaces', record_id: id },
+    action: 'created',
+    kind: 'workspaces',
+    record_id: id,
     after: fields,
   })
   return id
@@ -60,7 +62,10 @@ export async function changeWorkspace(
   const sideOf = (from: typeof sent) => Object.fromEntries(fields.map((field) => [field, from[field]]))
   await tx.updateTable('workspaces').set(sideOf(sent)).where('id', '=', workspace_id).execute()
   await recordChange(tx, context, {
-    ...{ action: 'updated', kind: 'workspaces', record_id: workspace_id },
-    ...{ before: sideOf(before), after: sideOf(sent) },
+    action: 'updated',
+    kind: 'workspaces',
+    record_id: workspace_id,
+    before: sideOf(before),
+    after: sideOf(sent),
   })
 }

@@ -64,7 +64,11 @@ export async function readChoices(
   const free = days.find((day) => day.slots.length > 0) ?? null
   const selected = days.find(({ date }) => date === asked.day) ?? free
   return {
-    ...{ month, days, today: dayOf(now_ms, reader), selected, elsewhere },
+    month,
+    days,
+    today: dayOf(now_ms, reader),
+    selected,
+    elsewhere,
     previous: month.month > earliest ? monthOf(month.from_ms, reader, -1) : null,
     next: month.month < latest ? monthOf(month.from_ms, reader, 1) : null,
   }

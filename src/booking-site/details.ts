@@ -17,8 +17,13 @@ import { type Html, html } from './html.ts'
 export type Typed = Partial<Record<string, string | null>>
 
 const labels: Record<string, string> = {
-  ...{ first_name: 'First name', last_name: 'Last name', email: 'E-mail', phone: 'Phone' },
-  ...{ message: 'Message', slot: 'Time', reason: 'Reason' },
+  first_name: 'First name',
+  last_name: 'Last name',
+  email: 'E-mail',
+  phone: 'Phone',
+  message: 'Message',
+  slot: 'Time',
+  reason: 'Reason',
 }
 
 /** A problem in the words of a form. */

@@ -9,7 +9,11 @@ export class Html {
 type Part = Html | string | number | null | undefined | false | readonly Part[]
 
 const entities: Record<string, string> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' },
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
 }
 const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (character) => entities[character] as string)
 

@@ -104,8 +104,11 @@ export async function noteBooking(
   await tx
     .insertInto('booking_visits')
     .values({
-      ...{ workspace_id, booking_page_id: page_id, appointment_id },
-      ...{ address_hash, booked_at_ms: elapsed() },
+      workspace_id,
+      booking_page_id: page_id,
+      appointment_id,
+      address_hash,
+      booked_at_ms: elapsed(),
     })
     .execute()
 }

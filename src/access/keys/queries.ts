@@ -108,8 +108,11 @@ export async function takeBack(tx: Db, context: Context, id: string): Promise<bo
     .executeTakeFirst()
   if (!taken) return false
   await recordChange(tx, context, {
-    ...{ action: 'revoked', kind: 'api_keys', record_id: id },
-    ...{ before: { revoked_at: null }, after: { revoked_at } },
+    action: 'revoked',
+    kind: 'api_keys',
+    record_id: id,
+    before: { revoked_at: null },
+    after: { revoked_at },
   })
   await revokeInvitationsBy(tx, context, id, null)
   // A key has made none that may do more than itself.

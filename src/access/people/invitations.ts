@@ -143,12 +143,18 @@ async function insertInvitation(
   await tx
     .insertInto('invitations')
     .values({
-      ...{ ...invitation, workspace_id, hash, invited_by: actor.id ?? actor.kind },
-      ...{ accepted_at: null, revoked_at: null },
+      ...invitation,
+      workspace_id,
+      hash,
+      invited_by: actor.id ?? actor.kind,
+      accepted_at: null,
+      revoked_at: null,
     })
     .execute()
   await recordChange(tx, context, {
-    ...{ action: 'created', kind: 'invitations', record_id: id },
+    action: 'created',
+    kind: 'invitations',
+    record_id: id,
     after: { email, role },
   })
   return { invitation, token }
@@ -169,7 +175,9 @@ export async function revokeInvitation(
     .executeTakeFirst()
   if (!numUpdatedRows) return
   await recordChange(tx, context, {
-    ...{ action: 'revoked', kind: 'invitations', record_id: id },
+    action: 'revoked',
+    kind: 'invitations',
+    record_id: id,
     before: { email, role },
   })
 }

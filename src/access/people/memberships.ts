@@ -90,7 +90,9 @@ export async function insertMember(tx: Db, context: Context, user_id: string, ro
     .execute()
   await tx.updateTable('users').set({ left_at: null }).where('id', '=', user_id).execute()
   await recordChange(tx, context, {
-    ...{ action: 'created', kind: 'members', record_id: user_id },
+    action: 'created',
+    kind: 'members',
+    record_id: user_id,
     after: { role },
   })
 }

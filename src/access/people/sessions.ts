@@ -30,8 +30,14 @@ export async function startSession(
   await tx
     .insertInto('sessions')
     .values({
-      ...{ id, hash, user_id, workspace_id, ...device },
-      ...{ created_at: now, last_used_at: now, expires_at: isoTime(now_ms + idle_ms) },
+      id,
+      hash,
+      user_id,
+      workspace_id,
+      ...device,
+      created_at: now,
+      last_used_at: now,
+      expires_at: isoTime(now_ms + idle_ms),
     })
     .execute()
   await enter(tx, context, user_id)

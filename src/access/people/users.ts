@@ -66,8 +66,18 @@ export async function insertUser(tx: Db, now: string, user: NewUser): Promise<st
   await tx
     .insertInto('users')
     .values({
-      ...{ id, name, email, email_key: emailKey(email), password_hash, time_zone, language },
-      ...{ created_at: now, updated_at: now, reset_hash: null, reset_expires_at: null, left_at: null },
+      id,
+      name,
+      email,
+      email_key: emailKey(email),
+      password_hash,
+      time_zone,
+      language,
+      created_at: now,
+      updated_at: now,
+      reset_hash: null,
+      reset_expires_at: null,
+      left_at: null,
     })
     .execute()
   return id
