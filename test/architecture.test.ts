@@ -330,20 +330,21 @@ test('files and folders have names that say what is in them', () => {
 })
 
 test('every route below /api/v1 needs a scope, of reading or writing as its method says; what is open to all, or to everybody who is signed in, is listed here', async (t) => {
-  const routes: { method: string; url: string; scope: string | undefined }[] = []
+  const routes: { method: string; url: string; scope: string }[] = []
   const watch = (message: unknown) => {
     const { fastify } = message as {
       fastify: { addHook(name: 'onRoute', hook: (route: Route) => void): void }
     }
     fastify.addHook('onRoute', ({ method, url, config }) => {
-      for (const one of [method].flat()) routes.push({ method: one, url, scope: config?.scope })
+      const { scope = 'open' } = config?.operation ?? {}
+      for (const one of [method].flat()) routes.push({ method: one, url, scope })
     })
   }
   subscribe('fastify.initialization', watch)
   t.after(() => unsubscribe('fastify.initialization', watch))
   await (await startRapport()).close()
 
-  const open = new Set(routes.filter(({ scope }) => scope === undefined).map(({ url }) => url))
+  const open = new Set(routes.filter(({ scope }) => scope === 'open').map(({ url }) => url))
   assert.deepEqual([...open].filter((url) => !url.startsWith('/docs')).sort(), [
     '/',
     '/api/v1',
@@ -374,8 +375,8 @@ test('every route below /api/v1 needs a scope, of reading or writing as its meth
     '/api/v1/sessions',
     '/api/v1/sessions/:session_id',
   ])
-  const guarded = routes.filter(({ scope }) => scope !== undefined && scope !== 'session')
-  for (const { method, url, scope = '' } of guarded) {
+  const guarded = routes.filter(({ scope }) => scope !== 'open' && scope !== 'session')
+  for (const { method, url, scope } of guarded) {
     assert.ok(scopes.includes(scope), `${method} ${url} wants the scope ${scope}, which no key can have`)
     // Who is invited is for those who may invite.
     const reads = ['GET', 'HEAD'].includes(method) && !url.startsWith('/api/v1/invitations')
@@ -384,4 +385,4 @@ test('every route below /api/v1 needs a scope, of reading or writing as its meth
   assert.ok(guarded.length > 40)
 })
 
-type Route = { method: string | string[]; url: string; config?: { scope?: string } }
+type Route = { method: string | string[]; url: string; config?: { operation?: { scope: string } } }

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { subscriberOf } from './client-address.ts'
 import { ApiError } from './errors.ts'
+import { open_to_all } from './operation.ts'
 import { createLimiter } from './rate-limit.ts'
 import type { App } from './server.ts'
 
@@ -34,7 +35,8 @@ export function limitOpenRoutes(app: App, per_second: number, clock: Clock): voi
     done()
   }
   app.addHook('onRoute', (route) => {
-    if (route.config?.scope || !route.url.startsWith('/api/v1')) return
+    const { scope = open_to_all } = route.config?.operation ?? {}
+    if (scope !== open_to_all || !route.url.startsWith('/api/v1')) return
     const hooks = [route.onRequest ?? []].flat()
     // A HEAD twin comes with the hooks of its GET.
     if (!hooks.includes(hook)) route.onRequest = [hook, ...hooks]

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import type { Actor } from '../events/context.ts'
 import { max_body_bytes } from './body.ts'
 import { ApiError, forbidden, unauthorized } from './errors.ts'
+import { type Operation, open_to_all } from './operation.ts'
 import { type Allowance, createLimiter, type Limiter } from './rate-limit.ts'
 import type { App } from './server.ts'
 
@@ -30,17 +31,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     access: Access
     credential: Credential
-  }
-  interface FastifyContextConfig {
-    /** What a key needs for this route, such as contacts:read; none: the route is open to all. */
-    scope?: string
-    /** Whether the route is for signed-in people alone, beside the scope. */
-    people_only?: boolean
-    /**
-     * A POST that takes no Idempotency-Key: its body holds a password, of which nothing may be kept, or its session is
-     * another one when it is repeated.
-     */
-    unrepeatable?: boolean
   }
 }
 
@@ -90,10 +80,10 @@ export function refuseForeign({ method, headers, host }: FastifyRequest): void {
   if (foreign) throw forbidden('A page of another origin may not do this.')
 }
 
-type Needs = Pick<FastifyContextConfig, 'scope' | 'people_only'>
+type Needs = Pick<Operation, 'scope' | 'people_only'>
 
 /** Throws 403 when an access does not allow what a route, or a record that the request names, needs. */
-export function refuseBeyond({ actor, scopes }: Access, { scope = '', people_only }: Needs): void {
+export function refuseBeyond({ actor, scopes }: Access, { scope, people_only }: Needs): void {
   if ((people_only || scope === any_session) && actor.kind !== 'person')
     throw forbidden('This is for people who are signed in, not for keys.')
   if (scope !== any_session && scopes && !scopes.includes(scope))
@@ -119,7 +109,8 @@ export function createRecheckAccess(
   return async (tx, { credential, routeOptions }) => {
     const access = await find(tx, credential)
     if (!access || isOver(access, clock.now())) throw unauthorized()
-    refuseBeyond(access, routeOptions.config)
+    const { operation } = routeOptions.config
+    if (operation) refuseBeyond(access, operation)
     return access
   }
 }
@@ -226,14 +217,14 @@ export function createGate(
     }
 }
 
-/** Puts the gate before every route that follows and names a scope, and before its HEAD twin once. */
+/** Puts the gate before every operation that is registered later and needs a scope, and before its HEAD twin once. */
 export function guardRoutes(app: App, gate: ReturnType<typeof createGate>): void {
   const gates = new WeakSet<object>()
   app.addHook('onRoute', (route) => {
-    const needs = route.config ?? {}
+    const { operation } = route.config ?? {}
     const hooks = [route.onRequest ?? []].flat()
-    if (!needs.scope || hooks.some((hook) => gates.has(hook))) return
-    const hook = gate(needs)
+    if (!operation || operation.scope === open_to_all || hooks.some((hook) => gates.has(hook))) return
+    const hook = gate(operation)
     gates.add(hook)
     route.onRequest = [hook, ...hooks]
     // The gate stands before the body: nobody else makes the service read this much.

@@ -2,6 +2,9 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { Static, TSchema } from 'typebox'
 import type { App } from './server.ts'
 
+/** In place of a scope: everybody may call the operation, without a key or a session. */
+export const open_to_all = 'open'
+
 /** The declaration of an endpoint. The service registers and checks the endpoint by it, and the document describes it. */
 export type Operation = {
   /** A PUT is a PATCH too: the fields that are absent stay as they are. */
@@ -61,12 +64,12 @@ export function operation<O extends Operation>(
   declared: O,
   handler: (request: FastifyRequest<Sent<O>>, reply: FastifyReply) => Answer<O> | Promise<Answer<O>>,
 ): void {
-  const { method, path, scope, people_only, unlogged, onRequest } = declared
+  const { method, path, unlogged, onRequest } = declared
   const { summary, description, params, query, body, answers } = declared
   app.route({
     method: [method].flat(),
     url: path,
-    config: { operation: declared, ...(scope !== 'open' && { scope }), people_only },
+    config: { operation: declared },
     schema: {
       summary,
       ...(description && { description }),

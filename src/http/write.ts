@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import type { Seal } from '../db/seal.ts'
@@ -120,7 +120,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
 function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | null {
   const { workspace_id, id: key_id } = request.access
   const key = request.method === 'POST' ? request.headers['idempotency-key'] : undefined
-  if (key === undefined || !isRepeatable(request.routeOptions.config)) return null
+  if (key === undefined || !request.routeOptions.config.operation?.repeatable) return null
   return {
     workspace_id,
     key_id,
@@ -130,9 +130,6 @@ function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | nul
     body_hash: hash('sha256', request.raw_body ?? ''),
   }
 }
-
-const isRepeatable = ({ operation, unrepeatable }: FastifyContextConfig) =>
-  operation ? operation.repeatable : !unrepeatable
 
 // By the route and what it names: /api/v1/contact%73 is /api/v1/contacts, and a repeated request may be written either way.
 function pathOf({ routeOptions: { url = '' }, params }: FastifyRequest): string {

@@ -6,7 +6,6 @@ import type { App } from '../server.ts'
 import { describeEvent } from './events.ts'
 import { completeOperation, type Described, marksOf } from './operations.ts'
 import { ErrorSchema, parameters, responses, shareSchemas } from './parts.ts'
-import { guessedOperation, type UndeclaredRoute } from './undeclared.ts'
 
 const about = `Contacts, companies, deals and webhooks.
 
@@ -100,19 +99,18 @@ const webhooksOf = (resources: readonly Resource[]) =>
   )
 
 type Schema = Record<string, unknown> & { hide?: boolean }
+type Route = { method: string | string[]; url: string; config?: { operation?: Operation } }
 
 // Only routes of the API are described. Health, metrics and the page of this document are left out.
 function describeRoute(
   schema: Schema | undefined,
-  route: UndeclaredRoute,
+  { method, url, config }: Route,
   declared: Map<string, Operation>,
 ): Schema {
-  const { url } = route
-  if (!schema || schema.hide || !url.startsWith('/api/v1')) return { ...schema, hide: true }
-  const operation = route.config?.operation ?? guessedOperation(route)
-  for (const method of [route.method].flat()) declared.set(nameOf(method, url), operation)
-  const { 'x-conflict': _, 'x-signs-in': __, 'x-extension': ___, ...described } = schema
-  return { ...described, ...marksOf(operation) }
+  const operation = config?.operation
+  if (!operation || !url.startsWith('/api/v1')) return { ...schema, hide: true }
+  for (const one of [method].flat()) declared.set(nameOf(one, url), operation)
+  return { ...schema, ...marksOf(operation) }
 }
 
 // As in the document: get /api/v1/contacts/{id}.

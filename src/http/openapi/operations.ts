@@ -1,6 +1,6 @@
 import { any_session } from '../auth.ts'
 import { type ErrorCode, statuses } from '../errors.ts'
-import type { Operation } from '../operation.ts'
+import { type Operation, open_to_all } from '../operation.ts'
 
 type Parameter =
   | { name: string; in: string; required?: boolean; schema?: { default?: unknown } }
@@ -35,14 +35,14 @@ export function marksOf({ method, path, extension, ...access }: Operation): obje
 
 // The document allows keys and sessions for all operations. Only exceptions are written.
 function securityOf({ scope, people_only }: Pick<Operation, 'scope' | 'people_only'>): object {
-  if (scope === 'open') return { security: [] }
+  if (scope === open_to_all) return { security: [] }
   if (scope === any_session) return { security: [{ session: [] }] }
   return { ...(people_only && { security: [{ session: [] }] }), 'x-scope': scope }
 }
 
 // The callers of an operation in words, without the rules that hold for most operations.
 function callersOf({ scope, people_only }: Operation): string[] {
-  if (scope === 'open') return ['Open to all.']
+  if (scope === open_to_all) return ['Open to all.']
   if (scope === any_session) return ['For people who are signed in, whatever their role.']
   return [`Scope: \`${scope}\`.`, ...(people_only ? ['For people who are signed in.'] : [])]
 }
@@ -68,7 +68,7 @@ export function completeOperation(method: string, given: Described, declared: Op
 
   const errors: [ErrorCode, boolean | undefined][] = [
     ['bad_request', true],
-    ['unauthorized', scope !== 'open' || declared.signs_in],
+    ['unauthorized', scope !== open_to_all || declared.signs_in],
     ['forbidden', true],
     ['not_found', declared.params !== undefined],
     ['conflict', repeatable || conflict],
