@@ -1,54 +1,19 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Static, Type } from 'typebox'
-import { notFound } from '../http/errors.ts'
 import { operation } from '../http/operation.ts'
 import type { App } from '../http/server.ts'
-import { bodyProblems } from '../http/validation.ts'
-import { countChanges } from '../resources/appointments/queries.ts'
-import { bookingPageRecords } from '../resources/booking-pages/operations.ts'
-import { type BookingPage, isSlug } from '../resources/booking-pages/schema.ts'
-import { isOffered } from '../resources/booking-pages/slots.ts'
+import { CancelForm, MoveForm } from './form.ts'
+import { HtmlPage } from './html.ts'
 import {
-  type Closed,
-  cancelLinked,
-  closedBecause,
-  isUnfit,
-  type Linked,
-  linkedAppointment,
-  linkHash,
-  moveLinked,
-} from './book.ts'
-import { calendarFile } from './calendar-file.ts'
-import { readChoices } from './choose.ts'
-import { CancelForm, isToken, MoveForm, typedOf } from './form.ts'
-import { HtmlPage, page_headers } from './html.ts'
-import {
-  askedOf,
-  lengthSeen,
-  linkPath,
-  offersOf,
-  otherSlots,
-  placeOf,
-  type Site,
-  slotAt,
-  timeOfAddress,
-} from './place.ts'
-import { cancelScreen, linkScreen, moveScreen, movingScreen } from './screens.ts'
-
-const LinkParams = Type.Object({ slug: Type.String(), token: Type.String() })
-type LinkRequest = FastifyRequest<{ Params: Static<typeof LinkParams> }>
-/** An appointment with its page. The page is null when it is in the trash: times are shown in UTC then. */
-type Link = Linked & { page: BookingPage | null; path: string }
+  LinkParams,
+  sendCalendarFile,
+  showAppointment,
+  showCancelling,
+  showMoving,
+  submitCancelling,
+  submitMoving,
+} from './link-pages.ts'
+import type { Site } from './place.ts'
 
 const path = '/:slug/a/:token'
-
-const refusals: Record<Closed, string> = {
-  begun: 'This appointment has begun: it can no longer be moved or cancelled here.',
-  past: 'This appointment is over: it can no longer be moved or cancelled here.',
-  cancelled: 'It was cancelled before, so it can no longer be moved or cancelled.',
-  declined: 'It was not accepted, so it can no longer be moved or cancelled.',
-  closed: 'No bookings are taken at the moment, so this appointment cannot be moved. It can be cancelled.',
-}
 
 /** The private pages of an appointment. The token in their path is the only proof of a visitor's right to it. */
 export function linkRoutes(app: App, site: Site): void {
@@ -64,7 +29,7 @@ export function linkRoutes(app: App, site: Site): void {
       extension: true,
       unlogged: true,
     },
-    async (request, reply) => explain(site, request, reply, await linkOf(site, request)),
+    (request, reply) => showAppointment(site, request, reply),
   )
 
   operation(
@@ -96,13 +61,7 @@ export function linkRoutes(app: App, site: Site): void {
       extension: true,
       unlogged: true,
     },
-    async (request, reply) => {
-      const link = await linkOf(site, request)
-      const refused = closedBecause(link.appointment, site.clock.now())
-      if (refused) return explain(site, request, reply, link, refused)
-      const { zone } = askedOf(request)
-      return site.show(privately(reply), cancelScreen(link.appointment, placeIn(request, link, zone)))
-    },
+    (request, reply) => showCancelling(site, request, reply),
   )
 
   operation(
@@ -154,125 +113,3 @@ export function linkRoutes(app: App, site: Site): void {
     (request, reply) => submitMoving(site, request, reply),
   )
 }
-
-const linkOf = ({ reading }: Site, { params: { slug, token } }: LinkRequest): Promise<Link> =>
-  reading(async (handle) => {
-    const linked = isSlug(slug) && isToken(token) ? await linkedAppointment(handle, linkHash(token)) : null
-    if (!linked) throw notFound('This appointment')
-    const { workspace_id, appointment } = linked
-    const { booking_page_id } = appointment
-    const page =
-      booking_page_id === null ? null : await bookingPageRecords.find(handle, workspace_id, booking_page_id)
-    return { ...linked, page, path: linkPath(page?.slug ?? slug, token) }
-  })
-
-const placeIn = (request: FastifyRequest, { path, page }: Link, zone: unknown) =>
-  placeOf(request, path, page?.time_zone ?? 'UTC', zone)
-
-const privately = (reply: FastifyReply) => reply.header('x-robots-tag', 'noindex')
-
-const seeLink = (reply: FastifyReply, { path }: Link, zone: string) =>
-  privately(reply)
-    .headers(page_headers)
-    .redirect(`${path}?${new URLSearchParams({ zone })}`, 303)
-
-/** Shows the page of an appointment, with the reason why something was refused. */
-function explain(
-  { clock, show }: Site,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  link: Link,
-  refused?: Closed,
-): FastifyReply {
-  const { appointment, page } = link
-  const zone = askedOf(request).zone ?? typedOf(request.body).zone
-  const text = refused ? refusals[refused] : null
-  const view = { open_slug: page?.active ? page.slug : null, now_ms: clock.now(), text }
-  const screen = linkScreen(appointment, placeIn(request, link, zone), view)
-  return show(privately(reply), { ...screen, ...(refused && { status: 409 }) })
-}
-
-async function sendCalendarFile(
-  site: Site,
-  request: LinkRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { workspace_id, appointment, path } = await linkOf(site, request)
-  const sequence = await site.reading((handle) => countChanges(handle, workspace_id, appointment.id))
-  const link = `${site.config.public_url ?? `${request.protocol}://${request.host}`}${path}`
-  return privately(reply)
-    .headers({ ...page_headers, 'content-disposition': 'attachment; filename="appointment.ics"' })
-    .type('text/calendar; charset=utf-8')
-    .send(calendarFile(appointment, { link, token: request.params.token, sequence }))
-}
-
-async function submitCancelling(
-  site: Site,
-  request: LinkRequest & { body: Static<typeof CancelForm> },
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const link = await linkOf(site, request)
-  const typed = typedOf(request.body)
-  const place = placeIn(request, link, typed.zone)
-  const problems = bodyProblems(request.body)
-  if (problems.length)
-    return site.show(privately(reply), cancelScreen(link.appointment, place, typed, problems))
-  const by = { ...site, request_id: request.id }
-  const outcome = await cancelLinked(by, link, typed.reason ?? null)
-  if ('done' in outcome || outcome.refused === 'cancelled' || outcome.refused === 'declined')
-    return seeLink(reply, link, place.reader.zone)
-  return explain(site, request, reply, link, outcome.refused)
-}
-
-async function showMoving(site: Site, request: LinkRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const link = await linkOf(site, request)
-  const { workspace_id, appointment, page } = link
-  const now_ms = site.clock.now()
-  const refused = closedToMoving(link, now_ms)
-  if (refused || !page) return explain(site, request, reply, link, refused ?? 'closed')
-  const asked = askedOf(request)
-  const place = placeIn(request, link, asked.zone)
-  return site.reading(async (handle) => {
-    const start_at = timeOfAddress(asked.slot)
-    const { id } = appointment
-    if (start_at && (await isOffered(handle, workspace_id, page, Date.parse(start_at), now_ms, id))) {
-      const chosen = { slot: slotAt(start_at, page) }
-      return site.show(privately(reply), movingScreen(appointment, page, place, chosen))
-    }
-    const offers = offersOf(handle, { workspace_id, page }, now_ms, appointment)
-    const choices = await readChoices(offers, place.reader, asked, { now_ms, page })
-    const gone = asked.slot === undefined ? null : 'This time is no longer free. Choose another one.'
-    return site.show(privately(reply), moveScreen(appointment, place, choices, gone))
-  })
-}
-
-async function submitMoving(
-  site: Site,
-  request: LinkRequest & { body: Static<typeof MoveForm> },
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const link = await linkOf(site, request)
-  const { body } = request
-  const place = placeIn(request, link, typedOf(body).zone)
-  const chosen = bodyProblems(body).length ? null : body.slot
-  const by = { ...site, request_id: request.id }
-  const outcome =
-    chosen === null
-      ? { refused: closedToMoving(link, site.clock.now()) ?? ('none' as const) }
-      : await moveLinked(by, link, { start_at: chosen, minutes: lengthSeen(typedOf(body).duration) })
-  if ('done' in outcome) return seeLink(reply, link, place.reader.zone)
-  const { refused } = outcome
-  const again = refused === 'none' ? link : await linkOf(site, request)
-  const { workspace_id, page, appointment } = again
-  if (refused !== 'none' && !isUnfit(refused)) return explain(site, request, reply, again, refused)
-  if (!page) return explain(site, request, reply, again, 'closed')
-  const refusal =
-    refused === 'changed' && chosen !== null
-      ? { slot: slotAt(chosen, page) }
-      : { slot: null, others: await otherSlots(site, { workspace_id, page }, chosen, appointment) }
-  return site.show(privately(reply), movingScreen(appointment, page, place, { ...refusal, hitch: refused }))
-}
-
-/** Why an appointment cannot be moved; null if it can. */
-const closedToMoving = ({ appointment, page }: Link, now_ms: number): Closed | null =>
-  closedBecause(appointment, now_ms) ?? (page?.active ? null : 'closed')
