@@ -6,9 +6,19 @@ import type { App } from './server.ts'
 export const open_to_all = 'open'
 
 /** The declaration of an endpoint. The service registers and checks the endpoint by it, and the document describes it. */
-export type Operation = {
-  /** A PUT is a PATCH too: the fields that are absent stay as they are. */
-  method: 'GET' | 'POST' | 'DELETE' | readonly ['PUT', 'PATCH']
+export type Operation = Declared & (Post | Idempotent)
+
+type Post = {
+  method: 'POST'
+  /** Takes an Idempotency-Key. False where the body holds a password: not even its hash may be stored. */
+  repeatable: boolean
+}
+type Idempotent = {
+  /** A PUT is a PATCH too: absent fields stay unchanged. */
+  method: 'GET' | 'DELETE' | readonly ['PUT', 'PATCH']
+  repeatable?: never
+}
+type Declared = {
   /** Such as /api/v1/contacts/:id. */
   path: string
   /** What a key or a role needs, such as contacts:read; `session`: any signed-in person and no key; `open`: everybody. */
@@ -23,9 +33,7 @@ export type Operation = {
   /** The schema of each answer that is a success, by its status. */
   answers: Record<number, TSchema>
   /** Goes beyond the base interface. */
-  extension?: boolean
-  /** A POST that takes an Idempotency-Key. False where the body holds a password: not even its hash may be stored. */
-  repeatable?: boolean
+  extension: boolean
   /** Obeys If-Match: 412 if the record has changed. */
   guarded?: boolean
   /** Obeys If-None-Match: 304 if the record is the same. */

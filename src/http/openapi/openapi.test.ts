@@ -203,8 +203,13 @@ test("a route's own words about an answer are kept", () => {
     responses: { 201: { description: 'Done.' }, 409: { description: 'Busy.' } },
   }
   const { responses } = completeOperation('post', described, {
-    ...{ method: 'POST', path: '/api/v1/things', scope: 'things:write', summary: 'Make a thing' },
+    method: 'POST',
+    path: '/api/v1/things',
+    scope: 'things:write',
+    summary: 'Make a thing',
     answers: { 201: Type.Object({}) },
+    extension: true,
+    repeatable: false,
   })
   assert.equal(responses[201]?.description, 'Done.')
   assert.equal(responses[409]?.description, 'Busy.')

@@ -39,6 +39,7 @@ function routes(app: App, { db, write }: Service): void {
       params: IdParams,
       query: NotesQuery,
       answers: { 200: List(Note) },
+      extension: false,
     },
     async ({ access, params: { id }, query: { cursor } }, reply) => {
       const { workspace_id } = access
