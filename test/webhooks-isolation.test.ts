@@ -73,10 +73,16 @@ test('twenty webhooks that hang do not delay a healthy one', async () => {
   for (let n = 0; n < 10; n++) await company(rapport.call)
   await hanging.waitFor(80)
   const beside = await p95(40)
-  // Each event now makes 21 deliveries instead of one, which costs a little; a hanging one would cost ten seconds.
-  assert.ok(beside < 2 * alone + 50, `p95 alone ${alone.toFixed(1)} ms, beside ${beside.toFixed(1)} ms`)
   assert.ok(hanging.received.length <= 20 * 4 + 5, 'a webhook that does not answer gets no more and no more')
-  await forget([...slow, id])
+  await forget(slow)
+  // Before and after, because the machine may be busier in between.
+  const slowest_alone = Math.max(alone, await p95(40))
+  // Each event made 21 deliveries instead of one, which costs a little; a hanging one would cost ten seconds.
+  assert.ok(
+    beside < 2 * slowest_alone + 50,
+    `p95 alone ${slowest_alone.toFixed(1)} ms, beside ${beside.toFixed(1)} ms`,
+  )
+  await forget([id])
 })
 
 test('a backlog of 5,000 on a webhook that hangs does not delay an event of another by a second', async () => {
