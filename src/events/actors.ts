@@ -4,7 +4,7 @@ import type { Actor } from './context.ts'
 
 const kinds = ['key', 'person', 'visitor', 'command_line', 'service'] as const
 
-/** Who made a change, as answers show it. */
+/** The author of a change in answers of the API. */
 export const NamedActor = Type.Object(
   {
     kind: Type.Unsafe<Actor['kind']>({ type: 'string', enum: kinds }),
@@ -19,14 +19,14 @@ export const NamedActor = Type.Object(
 )
 export type NamedActor = Static<typeof NamedActor>
 
-/** The actor of a column that holds an id, or a kind where there is none. */
+/** The actor of a column that holds an id, or the kind of an actor without an id. */
 export function actorOf(text: string): Actor {
-  const kind = kinds.find((one) => one === text)
+  const kind = kinds.find((name) => name === text)
   if (kind) return { kind, id: null }
   return { kind: text.startsWith('key_') ? 'key' : 'person', id: text }
 }
 
-/** The same actors, in their order, with the names of those who have one in this workspace. */
+/** The actors in the same order, with their names in this workspace, or null. */
 export async function namedActors(
   db: Db,
   workspace_id: number,
@@ -42,7 +42,7 @@ export async function namedActors(
         .execute()
     : []
   const persons = ids.filter((id) => id.startsWith('usr_'))
-  // Of whichever workspace they are members now: it is here that they did something.
+  // Do not check memberships: a person may have left the workspace after the change.
   const users = persons.length
     ? await db.selectFrom('users').select(['id', 'name']).where('id', 'in', persons).execute()
     : []

@@ -4,14 +4,14 @@ import { announce, prepare } from '../db/statements/prepare.ts'
 import type { Actor, Context } from './context.ts'
 import type { Changes } from './define.ts'
 
-/** What an entry of the audit log tells. */
+/** A change that the audit log records. */
 export type Change = {
-  /** A verb in the past: created, updated, deleted, restored, or what an operation of its own is called. */
+  /** A verb in the past tense: created, updated, deleted, restored, or that of another operation. */
   action: string
   /** The resource's name, such as contacts. */
   kind: string
   record_id: number | string
-  /** The fields concerned, as they were and as they are; null or left out where there is nothing to tell. */
+  /** The changed fields before and after; null or absent without fields. */
   before?: object | null
   after?: object | null
 }
@@ -45,7 +45,7 @@ const insert = prepare((db, p: Entry) =>
 
 const textOf = (fields: object | null | undefined): string | null => (fields ? JSON.stringify(fields) : null)
 
-/** Adds an entry to the audit log, in the transaction of the change itself. */
+/** Adds an entry to the audit log, in the transaction of the change. */
 export async function recordChange(tx: Db, context: Context, change: Change): Promise<void> {
   const { workspace_id, actor, request_id, now } = context
   const { action, kind, record_id, before, after } = change
@@ -64,7 +64,7 @@ export async function recordChange(tx: Db, context: Context, change: Change): Pr
   })
 }
 
-/** The columns of an entry's sides as lists show them: a long side is not read. */
+/** The columns `before` and `after` for lists, which do not read a long side. */
 export const listed_sides = [
   textUpTo('before', listed_bytes).as('before'),
   textUpTo('after', listed_bytes).as('after'),
@@ -76,16 +76,16 @@ export type ListedSides = Record<'before' | 'after', string | null> &
   Record<'before_bytes' | 'after_bytes', number>
 type Side = Record<string, unknown> | null
 
-/** A side of an entry as it is shown. */
+/** The `before` or `after` of an entry, parsed. */
 export const sideOf = (text: string | null): Side => text && JSON.parse(text)
 
-/** The sides of an entry in a list: without those that are long. */
+/** The `before` and `after` of an entry in a list. A long side is left out. */
 export const listedSides = (row: ListedSides): { before?: Side; after?: Side } => ({
   ...(row.before_bytes <= listed_bytes && { before: sideOf(row.before) }),
   ...(row.after_bytes <= listed_bytes && { after: sideOf(row.after) }),
 })
 
-/** The two sides of an update, for the audit log: the changed fields before, and after. */
+/** The changed fields of an update before and after, for the audit log. */
 export function auditSides({ changed_fields, previous }: Changes, record: object) {
   const current = record as Record<string, unknown>
   return {
@@ -94,7 +94,7 @@ export function auditSides({ changed_fields, previous }: Changes, record: object
   }
 }
 
-/** What the audit log keeps of a record that is of no resource: without its id, its dates, and fields that are null. */
+/** A record of no resource for the audit log: without its id, its dates and null fields. */
 export function auditSnapshot(record: object): object {
   const without = ['id', 'created_at', 'updated_at']
   return Object.fromEntries(

@@ -1,50 +1,51 @@
 import { type Clock, isoTime } from '../clock.ts'
 
-/** Who makes a change: a key or a person of the workspace, a visitor of a booking page, the command line, the service itself. */
+/** The author of a change: a key, a person, a visitor of a booking page, the command line, or the service. */
 export type Actor = {
   kind: 'key' | 'person' | 'visitor' | 'command_line' | 'service'
-  /** Of a key or a person. */
+  /** The id of a key or a person; null for others. */
   id: string | null
 }
 
-/** Who makes a change where no request does: somebody at the command line, or a start of the service. */
+/** The actors of changes without a request: the command line, and the service. */
 export const command_line: Actor = { kind: 'command_line', id: null }
 export const service: Actor = { kind: 'service', id: null }
 
-/** For whom and when a change is made; every write of a request shares one. */
+/** The workspace, the actor and the time of a change. All writes of a request share one context. */
 export type Context = {
   workspace_id: number
   actor: Actor
-  /** Of the request, where there is one. */
+  /** The id of the request; null without one. */
   request_id: string | null
-  /** ISO 8601 UTC with milliseconds. */
+  /** The wall clock as ISO 8601 text, UTC with milliseconds. */
   now: string
+  /** The same time in Unix milliseconds. */
   now_ms: number
-  /** Service time in milliseconds, for what is due or over later. */
+  /** Service time in milliseconds, for due times and expiry. */
   elapsed(): number
 }
 
 /**
- * A context whose time is taken when it is first asked for, which is after the record is locked: of two changes of one
- * record, the later one has the later time.
+ * A context that reads the clock at its first use, which is after the record is locked. So the later of two changes of a
+ * record also has the later time.
  */
 export function contextOf(
   clock: Clock,
   who: Pick<Context, 'workspace_id' | 'actor' | 'request_id'>,
 ): Context {
-  let taken_ms: number | undefined
+  let now_ms: number | undefined
   let elapsed_ms: number | undefined
-  const take = () => {
-    taken_ms ??= clock.now()
-    return taken_ms
+  const readOnce = () => {
+    now_ms ??= clock.now()
+    return now_ms
   }
   return {
     ...who,
     get now() {
-      return isoTime(take())
+      return isoTime(readOnce())
     },
     get now_ms() {
-      return take()
+      return readOnce()
     },
     elapsed() {
       elapsed_ms ??= clock.elapsed()

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 
-/** One event of the catalogue: its public name and the schema of `data`, whose keys are sent and no others. */
+/** An event of the catalogue: its public name, and the schema of `data`. Exactly the keys of the schema are sent. */
 export type EventDefinition = {
   name: string
   summary: string
@@ -17,7 +17,7 @@ export const defineEvent = (
 
 const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'An' : 'A'} ${noun}`
 
-/** An example of a schema's value, from the examples of its parts. */
+/** An example value of a schema, built from the examples of its properties. */
 export function exampleOf(schema: TSchema): unknown {
   const { examples, properties } = schema as { examples?: unknown[]; properties?: Record<string, TSchema> }
   if (examples?.length) return examples[0]

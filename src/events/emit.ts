@@ -7,8 +7,8 @@ import { prepareRows } from '../db/statements/recordset.ts'
 import type { Context } from './context.ts'
 import type { Changes, EventDefinition } from './define.ts'
 
-// On PostgreSQL a subscription that was found stays until the end: whoever deletes the webhook waits for this transaction
-// before it looks for what is pending, or was there first and is not found (see removeWebhook).
+// On PostgreSQL, lock the found subscriptions. A concurrent deletion of the webhook either waits for this transaction and
+// then cancels its deliveries, or committed first, and its subscription is not found (see removeWebhook).
 const subscribers = prepare((db, p: { workspace_id: number; event: string }) => {
   const query = db
     .selectFrom('webhook_subscriptions')
@@ -20,8 +20,8 @@ const subscribers = prepare((db, p: { workspace_id: number; event: string }) => 
 })
 
 /**
- * Writes an event and a delivery for each webhook that asked for it, in the transaction of the change itself: an event
- * exists exactly when its change does. The bytes are made here, once; delivery only ships them.
+ * Writes an event, and a delivery for each subscribed webhook, in the transaction of the change. So an event exists exactly
+ * when its change does. The payload is serialised here once; every attempt sends these bytes.
  */
 export async function emit(
   tx: Db,
@@ -33,7 +33,7 @@ export async function emit(
   const { workspace_id } = context
   const event = definition.name
   announce(tx, 'events')
-  // Issued together: neither needs the other's answer.
+  // The two statements are independent, so send them together.
   const [event_id, webhooks] = await Promise.all([
     insertEventOf(tx, context, definition, record, changes),
     subscribers(tx, { workspace_id, event }),
@@ -43,7 +43,7 @@ export async function emit(
   if (webhook_ids.length) await insertDeliveries(tx, context, delivery, webhook_ids)
 }
 
-/** Writes the event alone, for no webhook; returns its id. */
+/** Writes an event without deliveries; returns its id. */
 export async function insertEventOf(
   tx: Db,
   context: Context,
@@ -63,19 +63,19 @@ export async function insertEventOf(
 
 type NewDelivery = { event_id: string; event: string; kind: 'event' | 'ping' }
 
-/** The lease of a delivery whose maker attempts it itself. */
+/** The lease of a delivery that the caller attempts itself. */
 type Lease = { claim_id: string; ends_ms: number }
 
 const delivery_columns = {
-  ...({
-    id: 'text!',
-    workspace_id: 'bigint!',
-    webhook_id: 'text!',
-    event_id: 'text!',
-    event: 'text!',
-  } as const),
-  ...({ status: 'text!', next_attempt_at: 'text!', created_at: 'text!' } as const),
-}
+  id: 'text!',
+  workspace_id: 'bigint!',
+  webhook_id: 'text!',
+  event_id: 'text!',
+  event: 'text!',
+  status: 'text!',
+  next_attempt_at: 'text!',
+  created_at: 'text!',
+} as const
 const addDeliveries = prepareRows(delivery_columns, (db, { row, values }) => {
   const names = Object.keys(delivery_columns) as (keyof typeof delivery_columns)[]
   return db
@@ -85,9 +85,15 @@ const addDeliveries = prepareRows(delivery_columns, (db, { row, values }) => {
 })
 
 const queue_columns = {
-  ...({ delivery_id: 'text!', workspace_id: 'bigint!', webhook_id: 'text!', kind: 'text!' } as const),
-  ...({ run_at_ms: 'bigint!', tries: 'bigint!', claim_id: 'text', claimed_at_ms: 'bigint' } as const),
-}
+  delivery_id: 'text!',
+  workspace_id: 'bigint!',
+  webhook_id: 'text!',
+  kind: 'text!',
+  run_at_ms: 'bigint!',
+  tries: 'bigint!',
+  claim_id: 'text',
+  claimed_at_ms: 'bigint',
+} as const
 const enqueue = prepareRows(queue_columns, (db, { row, values }) => {
   const names = Object.keys(queue_columns) as (keyof typeof queue_columns)[]
   return db
@@ -96,7 +102,7 @@ const enqueue = prepareRows(queue_columns, (db, { row, values }) => {
     .expression(values(names.map((name) => row[name])))
 })
 
-/** Adds a delivery that is due at once, to the log and to the queue; returns its id. */
+/** Adds a delivery that is due now to the log and the queue; returns its id. */
 export async function insertDelivery(
   tx: Db,
   context: Context,
@@ -107,7 +113,7 @@ export async function insertDelivery(
   return id
 }
 
-// Three statements, however many webhooks there are.
+// Runs three statements for any number of webhooks.
 async function insertDeliveries(
   tx: Db,
   { workspace_id, now, elapsed }: Context,
@@ -118,11 +124,21 @@ async function insertDeliveries(
   announce(tx, 'deliveries')
   const elapsed_ms = elapsed()
   const logged = webhook_ids.map((webhook_id) => ({
-    ...{ id: newId('dlv'), workspace_id, webhook_id, event_id, event },
-    ...{ status: 'pending', next_attempt_at: now, created_at: now },
+    id: newId('dlv'),
+    workspace_id,
+    webhook_id,
+    event_id,
+    event,
+    status: 'pending',
+    next_attempt_at: now,
+    created_at: now,
   }))
   const queued = logged.map(({ id, webhook_id }) => ({
-    ...{ delivery_id: id, workspace_id, webhook_id, kind, tries: 0 },
+    delivery_id: id,
+    workspace_id,
+    webhook_id,
+    kind,
+    tries: 0,
     run_at_ms: lease?.ends_ms ?? elapsed_ms,
     claim_id: lease?.claim_id ?? null,
     claimed_at_ms: lease ? elapsed_ms : null,
@@ -133,15 +149,15 @@ async function insertDeliveries(
   return logged.map(({ id }) => id)
 }
 
-// The keys of the definition and no others, null where the record has no value.
+// Exactly the keys of the definition; null for a missing value.
 function project(definition: EventDefinition, record: object): Record<string, unknown> {
   const { properties } = definition.data as unknown as { properties: Record<string, unknown> }
   const values = record as Record<string, unknown>
   return Object.fromEntries(Object.keys(properties).map((name) => [name, values[name] ?? null]))
 }
 
-/** The body that is sent to one webhook: the stored text with the webhook's id put in, the same bytes every time. */
+/** The request body for a webhook: the stored payload with the webhook's id. It has the same bytes in each attempt. */
 export function bodyFor(payload: string, webhook_id: string): string {
-  // Before "data" stand only the id, the name and the time, which contain no such text.
+  // Only the id, the name and the time precede "data", and none of them contains this text.
   return payload.replace(',"data":', () => `,"webhook_id":${JSON.stringify(webhook_id)},"data":`)
 }

@@ -181,7 +181,7 @@ async function listeners(count: number) {
   })
   const first = await begin()
   const all = [first, ...(await Promise.all(Array.from({ length: count - 1 }, begin)))]
-  const tell = (to = all) => changes.tell(to, ({ told }, frame) => void told.push(frame))
+  const tell = (to = all) => changes.sendHints(to, ({ told }, frame) => void told.push(frame))
   /** Looks until the first one was told of a kind. */
   const hear = (kind: string) => until(tell, () => first.told.some((frame) => frame.includes(kind)))
   return { all, first, tell, hear }

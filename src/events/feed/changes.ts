@@ -4,34 +4,34 @@ import type { Access } from '../../http/auth.ts'
 import type { ReadRights } from '../../http/scopes.ts'
 import { recentChanges } from './queries.ts'
 
-// No list shows records of these.
+// Kinds without a list.
 const unlisted = new Set(['workspaces', 'sessions'])
-// A change has its time from its operation's start: what commits later than this after it is not told.
-const latest_ms = 30_000
-// Looking takes no more than about one part in so many of the time, however much is changed; but nobody waits longer.
-const share = 20
+// A change has the time of its operation's start. A change that commits more than 30 s later is not reported.
+const max_commit_delay_ms = 30_000
+// Polling may use at most 5 % of the time. A pause is at most 1 s.
+const rest_factor = 20
 const max_rest_ms = 1000
-// Beyond so many entries in the time of one look, every kind counts as changed: it nearly is, and reading on costs more.
+// With more entries in one poll, report every kind as changed: that is nearly true, and reading more costs more.
 const max_entries = 5000
 
-/** A stream's part: what of its workspace's changes was looked at for it, and the kinds that it is still to be told of. */
-export type Hints = { workspace_id: number; at_ms: number; ids: ReadonlySet<number>; untold: Set<string> }
+/** The state of a stream: the entries that were read for its workspace, and the kinds that are not yet sent. */
+export type Hints = { workspace_id: number; at_ms: number; ids: ReadonlySet<number>; unsent: Set<string> }
 
 type Listener = { access: Access; hints: Hints | null; blocked: boolean }
 
 /**
- * Tells in which kinds of records something was changed, by the audit log. Its ids are not in the order of commits on
- * PostgreSQL, nor is there an index by them on SQLite; so a look reads the last seconds again, by the index of times that
- * both have, and leaves out what the look before had. Calls `wake` when it is time for a look that was put off.
+ * Reports the kinds of changed records from the audit log. Its ids do not follow the order of commits on PostgreSQL, and
+ * have no index on SQLite. So a poll reads the last 30 s again, by the index of times, and ignores entries of the last
+ * poll. Calls `wake` when a postponed poll is due.
  */
 export function createChanges(db: Db, clock: Clock, rights: ReadRights, wake: () => void) {
-  let rest_until = 0
+  let rest_until_ms = 0
   let later: NodeJS.Timeout | undefined
 
-  async function read(workspace_id: number, looked_at_ms: number) {
-    // From the earlier one: no time is left out when the last look is long ago, or when the clock was set back since.
+  async function read(workspace_id: number, polled_at_ms: number) {
+    // Start at the earlier time: the last poll may be long ago, or the clock was set back since.
     const at_ms = clock.now()
-    const since = isoTime(Math.min(at_ms, looked_at_ms) - latest_ms)
+    const since = isoTime(Math.min(at_ms, polled_at_ms) - max_commit_delay_ms)
     const entries = await recentChanges(db, workspace_id, since, max_entries + 1)
     if (entries.length > max_entries) {
       const everything = rights.kinds.map((kind) => ({ id: 0, kind }))
@@ -40,51 +40,51 @@ export function createChanges(db: Db, clock: Clock, rights: ReadRights, wake: ()
     return { entries, at_ms, ids: new Set(entries.map(({ id }) => id)) }
   }
 
-  // One query for each workspace, or none when the last ones were a moment ago.
-  async function look(all: readonly Hints[]) {
+  // One query for each workspace. During a rest it only schedules the next poll.
+  async function poll(all: readonly Hints[]) {
     const started = performance.now()
     clearTimeout(later)
-    if (started < rest_until) {
-      later = setTimeout(wake, rest_until - started).unref()
+    if (started < rest_until_ms) {
+      later = setTimeout(wake, rest_until_ms - started).unref()
       return
     }
     for (const [workspace_id, followers] of Map.groupBy(all, (hints) => hints.workspace_id)) {
-      const looked_at_ms = Math.min(...followers.map(({ at_ms }) => at_ms))
-      const { entries, at_ms, ids } = await read(workspace_id, looked_at_ms)
+      const polled_at_ms = Math.min(...followers.map(({ at_ms }) => at_ms))
+      const { entries, at_ms, ids } = await read(workspace_id, polled_at_ms)
       for (const hints of followers) {
-        for (const { id, kind } of entries) if (!hints.ids.has(id)) hints.untold.add(kind)
+        for (const { id, kind } of entries) if (!hints.ids.has(id)) hints.unsent.add(kind)
         Object.assign(hints, { at_ms, ids })
       }
     }
     const ended = performance.now()
-    rest_until = ended + Math.min(max_rest_ms, share * (ended - started))
+    rest_until_ms = ended + Math.min(max_rest_ms, rest_factor * (ended - started))
   }
 
   return {
-    /** Where a stream begins that is opened now: nothing that is there already is told. */
+    /** The initial state of a stream: changes from before are not reported. */
     async begin(workspace_id: number): Promise<Hints> {
-      // Others may have looked some seconds ago, and the next look is for all of them.
-      const { at_ms, ids } = await read(workspace_id, clock.now() - latest_ms)
-      return { workspace_id, at_ms, ids, untold: new Set() }
+      // The next poll starts at the earliest time of all streams, so read further back.
+      const { at_ms, ids } = await read(workspace_id, clock.now() - max_commit_delay_ms)
+      return { workspace_id, at_ms, ids, unsent: new Set() }
     },
-    /** Writes to all who listen what is new to them; a blocked one is told later, together with what comes then. */
-    async tell<One extends Listener>(
-      all: Iterable<One>,
-      write: (to: One, frame: string) => void,
+    /** Writes new changes to all streams. A blocked stream gets them later, in one frame. */
+    async sendHints<Stream extends Listener>(
+      all: Iterable<Stream>,
+      write: (to: Stream, frame: string) => void,
     ): Promise<void> {
-      await look([...all].flatMap(({ hints }) => hints ?? []))
-      for (const one of all) {
-        const frame = one.hints && !one.blocked && takeFrame(rights, one.hints, one.access)
-        if (frame) write(one, frame)
+      await poll([...all].flatMap(({ hints }) => hints ?? []))
+      for (const stream of all) {
+        const frame = stream.hints && !stream.blocked && takeFrame(rights, stream.hints, stream.access)
+        if (frame) write(stream, frame)
       }
     },
   }
 }
 
-/** The frame that tells what is untold, as far as the access lists it; empty when that is nothing. */
-function takeFrame(rights: ReadRights, { untold }: Hints, { scopes: allowed }: Access): string {
-  const kinds = [...untold].filter((kind) => !unlisted.has(kind) && rights.mayRead(allowed, kind))
-  untold.clear()
-  // Without an id: the place of the events stays.
+/** The frame with the unsent kinds that the caller may read; empty without any. */
+function takeFrame(rights: ReadRights, { unsent }: Hints, { scopes: allowed }: Access): string {
+  const kinds = [...unsent].filter((kind) => !unlisted.has(kind) && rights.mayRead(allowed, kind))
+  unsent.clear()
+  // No id: the client's position in the events must not change.
   return kinds.length ? `event: changed\ndata: ${JSON.stringify({ kinds: kinds.sort() })}\n\n` : ''
 }

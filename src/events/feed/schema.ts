@@ -84,8 +84,8 @@ export const StreamQuery = (names: readonly string[]) =>
   )
 
 /**
- * The seq that a cursor stands for; null for none and for the empty one. Throws 422 for a text that no answer had, or that
- * was made after the backup from which the database was restored: what it stood for is not there any more.
+ * The seq of a cursor; null for an absent or empty one. Throws 422 for an invalid cursor, and for a seq that the database
+ * does not have: it was restored from a backup that is older than the cursor.
  */
 export function seqOf(cursor: string | undefined, last: number): number | null {
   if (cursor === undefined || cursor === '') return null

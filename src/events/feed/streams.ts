@@ -15,51 +15,51 @@ export type StreamsOptions = {
   clock: Clock
   findAccess: FindAccess
   rights: ReadRights
-  /** False from when the service stops: then every stream ends, and whoever follows goes on elsewhere. */
+  /** False when the service stops. Then every stream ends, and clients reconnect to another process. */
   serving: () => boolean
   onError: (error: unknown) => void
   heartbeat_ms?: number
   poll_ms?: number
-  /** What may wait in this process for clients that do not read, of all streams together. */
+  /** The limit of bytes that wait in this process for clients that do not read, over all streams. */
   max_unsent_bytes?: number
 }
 
 type Wishes = {
-  /** The name of the events that are asked for; null: all. */
+  /** The name of the requested events; null for all. */
   event: string | null
-  /** Everything up to this seq was written, or was not asked for. */
+  /** All requested events up to this seq are written. */
   cursor: number
-  /** What it is to hear of changes; null: nothing. */
+  /** The state of its hints of changes; null without hints. */
   hints: Hints | null
 }
 type Stream = Follower &
   Wishes & {
     raw: ServerResponse
-    /** Set while the client does not read: nothing more is written until it does. */
+    /** Set while the client does not read. Nothing is written until it reads again. */
     blocked: boolean
-    /** While it is blocked: since when, and how many bytes wait for it in this process. */
+    /** While it is blocked: since when, and how many bytes wait for the client in this process. */
     blocked_at: number
     unsent: number
     wrote_at: number
   }
 
-// Of this process. A key, and a workspace, cannot take all streams from the others.
+// Limits of this process, so that one key or workspace cannot use all streams.
 const max_of_a_key = 100
 const max_of_a_workspace = 2500
 const max_streams = 5000
 const default_max_unsent_bytes = 32 * 1024 * 1024
 // Above the limit, disconnect streams blocked for 1 s, longest first. Clients resume by Last-Event-ID.
-const patience_ms = 1000
+const max_blocked_ms = 1000
 const retry_ms = 2000
-// Commits wake the streams; looking by the clock is the net below them, for what other processes' commits do not tell.
+// Commits wake the streams. The poll finds commits of other processes without a notification.
 const default_poll_ms = 1000
 const default_heartbeat_ms = 15_000
-// Many commits a second are looked at together.
-const min_ms = 20
+// The shortest time between two polls: frequent commits share one.
+const min_poll_ms = 20
 const events_at_once = { limit: 50, max_bytes: 1024 * 1024 }
 const readers_at_once = 4
 
-/** Follows the events for the open streams of this process, all together: what they have in common is read once. */
+/** Follows the events for all open streams of this process. Streams that need the same events share one read. */
 export function createStreams(options: StreamsOptions) {
   const { database, clock, findAccess, rights, serving, onError } = options
   const { heartbeat_ms = default_heartbeat_ms, poll_ms = default_poll_ms } = options
@@ -73,9 +73,9 @@ export function createStreams(options: StreamsOptions) {
   let following: Promise<void> | null = null
   let woken = false
   let resume = () => {}
-  // Up to here the last look has read for all streams that were not behind; -1 before the first one.
+  // The seq up to which the last poll has read for all streams that were not behind; -1 before the first poll.
   let head = -1
-  // In the order in which they were blocked.
+  // Ordered by the time when they were blocked.
   const blocked = new Set<Stream>()
   let unsent = 0
 
@@ -86,7 +86,7 @@ export function createStreams(options: StreamsOptions) {
 
   function end(stream: Stream) {
     forget(stream)
-    // What a client does not take would keep the connection open.
+    // Unread bytes would keep the connection open, so destroy it.
     if (stream.raw.writableLength > 0) stream.raw.destroy()
     else stream.raw.end()
   }
@@ -116,11 +116,11 @@ export function createStreams(options: StreamsOptions) {
     unblock(stream)
   }
 
-  /** Whether more may wait for clients; those that have not read for longest are cut off for it. */
+  /** Whether more bytes may wait for clients. Disconnects the streams that were blocked longest to make room. */
   function hasRoom(): boolean {
     for (const stream of blocked) {
       if (unsent < max_unsent_bytes) return true
-      if (performance.now() - stream.blocked_at < patience_ms) return false
+      if (performance.now() - stream.blocked_at < max_blocked_ms) return false
       forget(stream)
       stream.raw.destroy()
     }
@@ -136,7 +136,7 @@ export function createStreams(options: StreamsOptions) {
     stream.cursor = Math.max(stream.cursor, reached)
   }
 
-  /** Those that can take more and are behind, by what they have to read; the ones of one list read the same. */
+  /** The streams that are behind and not blocked, grouped by the events that they must read. */
   function groupsBehind(settled: number): Stream[][] {
     const groups = new Map<string, Stream[]>()
     for (const stream of streams) {
@@ -151,15 +151,15 @@ export function createStreams(options: StreamsOptions) {
     return [...groups.values()]
   }
 
-  /** Writes what is new; true when there is more to read at once. */
-  async function look(): Promise<boolean> {
+  /** Writes new events and hints. True when more events can be read at once. */
+  async function poll(): Promise<boolean> {
     await recheck(streams, end)
-    const more = await tellEvents()
-    await changes.tell(streams, write)
+    const more = await sendEvents()
+    await changes.sendHints(streams, write)
     return more
   }
 
-  async function tellEvents(): Promise<boolean> {
+  async function sendEvents(): Promise<boolean> {
     const { settled } = await settledEvents(db)
     const groups = groupsBehind(settled)
     if (!groups.length) return false
@@ -170,10 +170,10 @@ export function createStreams(options: StreamsOptions) {
       const [{ access, event, cursor }] = group as [Stream]
       const idle = cursor === head && !active?.has(access.workspace_id)
       const wanted = wantedOf(rights, access.scopes, event)
-      const stretch = { ...wanted, workspace_id: access.workspace_id, after: cursor, up_to: settled }
+      const range = { ...wanted, workspace_id: access.workspace_id, after: cursor, up_to: settled }
       const part = idle
         ? { events: [], reached: settled, whole: true }
-        : await readEvents(db, stretch, events_at_once)
+        : await readEvents(db, range, events_at_once)
       for (const stream of group) deliver(stream, part)
       more ||= !part.whole && hasRoom()
     }
@@ -198,13 +198,13 @@ export function createStreams(options: StreamsOptions) {
       if (!serving() || closed) for (const stream of streams) end(stream)
       woken = false
       const started = performance.now()
-      const more = await look().then(
+      const more = await poll().then(
         (more) => {
           failing = false
           return more
         },
         (error) => {
-          // The database is away: told once, and the streams wait for it.
+          // The database is unavailable. Report it once; the streams wait.
           if (!failing) onError(error)
           failing = true
           return false
@@ -212,12 +212,12 @@ export function createStreams(options: StreamsOptions) {
       )
       beat()
       if (more) {
-        // SQLite answers in the same turn of the loop, in which nobody else gets his.
+        // SQLite answers without leaving the event loop, so yield to other work.
         await nextTurn()
         continue
       }
       if (!woken || failing) await rest(Math.min(poll_ms, heartbeat_ms))
-      await pause(Math.max(0, min_ms - (performance.now() - started)))
+      await pause(Math.max(0, min_poll_ms - (performance.now() - started)))
     }
     following = null
   }
@@ -232,7 +232,7 @@ export function createStreams(options: StreamsOptions) {
     })
 
   return {
-    /** Throws when the key, the workspace or the process has as many streams as it may. */
+    /** Throws when the key, the workspace or the process has reached its limit of streams. */
     admit({ id, workspace_id }: Access): void {
       if (closed || !serving()) throw unavailable('The service is stopping.', 1)
       let of_key = 0
@@ -245,13 +245,13 @@ export function createStreams(options: StreamsOptions) {
       if (of_workspace >= max_of_a_workspace)
         throw tooMany(`A workspace may have ${max_of_a_workspace} streams open at once.`)
       if (streams.size >= max_streams)
-        throw unavailable(`This process has ${max_streams} streams open. Come back later.`)
+        throw unavailable(`This process has ${max_streams} streams open. Try again later.`)
     },
-    /** What a stream that is opened next is to hear of its workspace's changes. */
+    /** The initial hints of a new stream. */
     hints: changes.begin,
-    /** Writes what is asked for to an answer whose headers are written, until one of both ends it. */
+    /** Streams events to an answer whose headers are written, until the client or the service ends it. */
     open(follower: Follower, raw: ServerResponse, wishes: Wishes): void {
-      // Whoever has left already tells nothing more.
+      // A client that has already disconnected emits no further event.
       if (raw.destroyed) return
       const nothing_waits = { blocked: false, blocked_at: 0, unsent: 0 }
       const stream = { ...follower, ...wishes, raw, ...nothing_waits, wrote_at: 0 }
@@ -263,13 +263,13 @@ export function createStreams(options: StreamsOptions) {
       streams.add(stream)
       raw.on('error', () => {})
       raw.on('close', () => forget(stream))
-      // The id comes first, so that whoever is cut off before the first event goes on here and not later.
+      // Send the id first: a client that disconnects before the first event resumes here.
       write(stream, `retry: ${retry_ms}\nid: ${stream.cursor}\n\n`)
       following ??= follow()
       wake()
     },
     count: () => streams.size,
-    /** Ends all streams; resolves when nothing is read for them any more. */
+    /** Ends all streams. Resolves when the last read has ended. */
     async close(): Promise<void> {
       closed = true
       for (const stream of streams) end(stream)
