@@ -106,47 +106,45 @@ async function tablesOfDatabase(t: TestContext): Promise<Table[]> {
 }
 
 // A table that only these tests know.
-const products = defineResource({
-  table: 'products' as 'deals',
-  noun: 'product',
+const vessels = defineResource({
+  table: 'vessels' as 'deals',
+  noun: 'vessel',
   columns: { name: { shown: Text(255), personal: true } },
   title: { fields: ['name'] },
   events: [],
 })
-const productColumns = ['id', 'workspace_id', 'name', 'created_at', 'updated_at', 'deleted_at']
+const columns_of_vessels = ['id', 'workspace_id', 'name', 'created_at', 'updated_at', 'deleted_at']
 const made = (name: string) =>
-  defineEvent(name, 'An event.', products.columns.name.shown as never, {} as never)
+  defineEvent(name, 'An event.', vessels.columns.name.shown as never, {} as never)
 
 test('every resource says what the others are made from', () => {
   assert.deepEqual(problemsOf(resources), [])
-  assert.deepEqual(problemsOf([...resources, products]), [])
+  assert.deepEqual(problemsOf([...resources, vessels]), [])
 })
 
 test('a resource has events of one prefix of its own, or says that it has none', () => {
-  const silent = { ...products, events: undefined as never }
-  assert.deepEqual(problemsOf([silent]), ['products does not say whether it has events'])
-  const mixed = { ...products, events: [made('product.created'), made('item.deleted')] }
-  assert.deepEqual(problemsOf([mixed]), ['products has events of two prefixes'])
-  const taken = { ...products, events: [made('deal.created')] }
+  const silent = { ...vessels, events: undefined as never }
+  assert.deepEqual(problemsOf([silent]), ['vessels does not say whether it has events'])
+  const mixed = { ...vessels, events: [made('vessel.created'), made('item.deleted')] }
+  assert.deepEqual(problemsOf([mixed]), ['vessels has events of two prefixes'])
+  const taken = { ...vessels, events: [made('deal.created')] }
   assert.deepEqual(problemsOf([...resources, taken]), ['two resources have events deal.*'])
 })
 
 test('a resource has a scope, which keys can have and which shows its records', () => {
-  for (const scope of ['', 'Products', 'products:read'])
-    assert.deepEqual(problemsOf([{ ...products, scope }]), ['products lacks a scope'])
+  for (const scope of ['', 'Vessels', 'vessels:read'])
+    assert.deepEqual(problemsOf([{ ...vessels, scope }]), ['vessels lacks a scope'])
   for (const { scope } of resources)
     for (const access of ['read', 'write']) assert.ok(scopes.includes(`${scope}:${access}`), scope)
-  const { mayRead } = createReadRights([...resources, products])
-  assert.ok(mayRead(['products:read'], 'products'))
-  assert.ok(!mayRead(scopes, 'products'))
+  const { mayRead } = createReadRights([...resources, vessels])
+  assert.ok(mayRead(['vessels:read'], 'vessels'))
+  assert.ok(!mayRead(scopes, 'vessels'))
 })
 
 test('a resource has a name in the trash, of fields that are stored', () => {
-  assert.deepEqual(problemsOf([{ ...products, title: { fields: [] } }]), [
-    'products lacks a name in the trash',
-  ])
-  assert.deepEqual(problemsOf([{ ...products, title: { fields: ['label'] } }]), [
-    'products has no column label for its name in the trash',
+  assert.deepEqual(problemsOf([{ ...vessels, title: { fields: [] } }]), ['vessels lacks a name in the trash'])
+  assert.deepEqual(problemsOf([{ ...vessels, title: { fields: ['label'] } }]), [
+    'vessels has no column label for its name in the trash',
   ])
 })
 
@@ -158,24 +156,24 @@ test('every text says whether it is personal', () => {
     { type: ['object', 'null'] },
     {},
   ])
-    assert.deepEqual(problemsOf([{ ...products, columns: { ...products.columns, label: { shown } } }]), [
-      'products does not say whether label is personal',
+    assert.deepEqual(problemsOf([{ ...vessels, columns: { ...vessels.columns, label: { shown } } }]), [
+      'vessels does not say whether label is personal',
     ])
-  const columns = { ...products.columns, seats: { shown: { type: ['integer', 'null'] } } }
-  assert.deepEqual(problemsOf([{ ...products, columns }]), [])
+  const columns = { ...vessels.columns, seats: { shown: { type: ['integer', 'null'] } } }
+  assert.deepEqual(problemsOf([{ ...vessels, columns }]), [])
 })
 
 test('a resource refers to others that are described', () => {
-  const columns = { ...products.columns, maker_id: { shown: OptionalId(), refers_to: 'makers' } }
-  assert.deepEqual(problemsOf([{ ...products, columns }]), [
-    'products refers to makers, which nobody describes',
+  const columns = { ...vessels.columns, maker_id: { shown: OptionalId(), refers_to: 'makers' } }
+  assert.deepEqual(problemsOf([{ ...vessels, columns }]), [
+    'vessels refers to makers, which nobody describes',
   ])
 })
 
 test('no two types of entries of timelines have one rank', () => {
   for (const rank of [change.rank, 4, stage_changes.rank]) {
-    const product = { ...products, timeline: { type: 'product', rank } }
-    assert.deepEqual(problemsOf([...resources, product]), [`two types of entries have the rank ${rank}`])
+    const vessel = { ...vessels, timeline: { type: 'vessel', rank } }
+    assert.deepEqual(problemsOf([...resources, vessel]), [`two types of entries have the rank ${rank}`])
   }
 })
 
@@ -184,13 +182,13 @@ test('every table with a workspace is known to moves and erasures, and every col
   assert.ok(tables.length > 25)
   assert.deepEqual(tableProblems(resources, tables), [])
 
-  const table = { name: 'products', columns: productColumns }
+  const table = { name: 'vessels', columns: columns_of_vessels }
   assert.deepEqual(tableProblems(resources, [...tables, table]), [
-    'a move does not know products',
-    'nobody has said what an erasure does about products',
+    'a move does not know vessels',
+    'nobody has said what an erasure does about vessels',
   ])
-  const all = [...resources, products]
+  const all = [...resources, vessels]
   assert.deepEqual(tableProblems(all, [...tables, table]), [])
-  const wider = { ...table, columns: [...productColumns, 'comment'] }
-  assert.deepEqual(tableProblems(all, [...tables, wider]), ['products does not describe its column comment'])
+  const wider = { ...table, columns: [...columns_of_vessels, 'comment'] }
+  assert.deepEqual(tableProblems(all, [...tables, wider]), ['vessels does not describe its column comment'])
 })
