@@ -27,7 +27,6 @@ import type { Limiter } from './http/rate-limit.ts'
 import { createReadRights } from './http/scopes.ts'
 import { type App, createServer } from './http/server.ts'
 import { createWriter } from './http/write.ts'
-import { stage_changes } from './resources/deals/timeline.ts'
 import { scopeNames } from './resources/derived.ts'
 import { resources, rooms } from './resources/index.ts'
 import { version } from './version.ts'
@@ -137,10 +136,7 @@ export async function buildApp(deps: Deps): Promise<App> {
     ...{ resources, rights, role_scopes, dispatcher, policy, streams },
   }
   for (const { routes } of rooms) routes(app, service)
-  const views = Object.fromEntries(
-    rooms.flatMap(({ resource, byIds }) => (resource.timeline ? [[resource.timeline.type, byIds]] : [])),
-  )
-  timelineRoutes(app, service, views, [stage_changes])
+  timelineRoutes(app, service, rooms)
   auditRoutes(app, service)
   trashRoutes(app, service)
   reportRoutes(app, service)

@@ -56,7 +56,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'node:util',
   },
   { files: 'resources/routes', may: `resources/[a-z]+|${floor}`, packages: 'typebox' },
-  { files: 'resources/room', may: `resources/resource|${floor}`, packages: '' },
+  { files: 'resources/room', may: `resources/resource|${floor}`, packages: 'kysely' },
   { files: 'resources/index', may: `resources/(resource|room)|${resource}/routes`, packages: '' },
   // A resource as data, with its table's type.
   {
@@ -124,7 +124,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The trash and the log of audits erase what is due.
   {
     files: '(across/(audit|timeline|trash|erasure)|events/feed)/.*',
-    may: `OWN/.*|across/(trash|erasure)/.*|${floor}|resources/(resource|derived)`,
+    may: `OWN/.*|across/(trash|erasure)/.*|${floor}|resources/(resource|derived|room)`,
     packages: 'kysely|typebox|fastify|node:.*',
   },
 

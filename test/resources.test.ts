@@ -8,9 +8,8 @@ import { defineEvent } from '../src/events/define.ts'
 import { OptionalId, Text } from '../src/http/fields.ts'
 import { createReadRights } from '../src/http/scopes.ts'
 import { not_copied, tablesOf } from '../src/move/tables.ts'
-import { stage_changes } from '../src/resources/deals/timeline.ts'
 import { storedColumns } from '../src/resources/derived.ts'
-import { resources } from '../src/resources/index.ts'
+import { resources, rooms } from '../src/resources/index.ts'
 import { type Column, defineResource, type Resource, referencesOf } from '../src/resources/resource.ts'
 import { openScratch } from './engine.ts'
 import { scratchFolder } from './process.ts'
@@ -29,6 +28,9 @@ const without_records = [
   'webhooks',
 ]
 
+// Of entries that are not records.
+const other_ranks = [change.rank, ...rooms.flatMap(({ entries }) => entries?.rank ?? [])]
+
 const numeric = ['integer', 'number', 'boolean', 'null']
 /** Whether a field may hold a text, such as one of its tags. */
 function isText({ shown, embeds }: Column): boolean {
@@ -41,7 +43,7 @@ const repeated = (values: readonly unknown[]) =>
 
 function problemsOf(all: readonly Resource[]): string[] {
   const prefixesOf = ({ events = [] }: Resource) => [...new Set(events.map(({ name }) => name.split('.')[0]))]
-  const ranks = [...all.map(({ timeline }) => timeline?.rank), change.rank, stage_changes.rank]
+  const ranks = [...all.map(({ timeline }) => timeline?.rank), ...other_ranks]
   return [
     ...repeated(all.map(({ table }) => table)).map((table) => `${table} is described twice`),
     ...repeated(all.flatMap(prefixesOf)).map((prefix) => `two resources have events ${prefix}.*`),
@@ -171,7 +173,7 @@ test('a resource refers to others that are described', () => {
 })
 
 test('no two types of entries of timelines have one rank', () => {
-  for (const rank of [change.rank, 4, stage_changes.rank]) {
+  for (const rank of [4, ...other_ranks]) {
     const vessel = { ...vessels, timeline: { type: 'vessel', rank } }
     assert.deepEqual(problemsOf([...resources, vessel]), [`two types of entries have the rank ${rank}`])
   }

@@ -1,13 +1,31 @@
+import type { RawBuilder } from 'kysely'
 import type { Db } from '../db/db.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
 import type { Resource } from './resource.ts'
+
+/** A type of timeline entries that are not records: the resource that has them writes how they are found and shown. */
+export type OtherEntries = {
+  type: string
+  /** Of several entries of one time, those of a higher rank come first. */
+  rank: number
+  /** What `data` has, for the API's documentation. */
+  about: string
+  /** Their rows in the timeline of a resource's records, with `at` and `id`; undefined: none. */
+  rowsOf(
+    owner: Resource,
+  ): ((p: { workspace_id: number; owner_id: number }) => RawBuilder<unknown>) | undefined
+  /** What they show, by their ids. Those that are not live may be missing. */
+  load(db: Db, workspace_id: number, ids: number[]): Promise<Map<number, object>>
+}
 
 /** A resource as the service offers it: what it is, how its records are read, and its endpoints. */
 export type Room = {
   resource: Resource
   /** Records as lists show them, in the order of the ids. */
   byIds(db: Db, workspace_id: number, ids: number[]): Promise<{ id: number }[]>
+  /** Entries of timelines beside its records, such as the stage changes of deals. */
+  entries?: OtherEntries
   /** Adds its endpoints to the service. */
   routes(app: App, service: Service): void
 }

@@ -8,26 +8,23 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { listTimeline, type Place } from './entries.ts'
 import { TimelineQuery, timelineEntry } from './schema.ts'
-import { change, type OtherEntries, sourcesOf, type Views } from './sources.ts'
+import { change, sourcesOf, type TimelineRoom } from './sources.ts'
 
 const order = 'timeline'
 const parts = ['string', 'number', 'number'] as const
 
-/**
- * What happened with a record, newest first, for each resource that has a timeline. How records are shown, and the types of
- * entries that are not records, arrive as arguments.
- */
+/** What happened with a record, newest first, for each resource that has a timeline. */
 export function timelineRoutes(
   app: App,
   { reading, resources }: Service,
-  views: Views,
-  others: readonly OtherEntries[],
+  rooms: readonly TimelineRoom[],
 ): void {
+  const others = rooms.flatMap(({ entries }) => entries ?? [])
   const answer = List(timelineEntry(resources, [...others, change]))
   const shown = resources.flatMap(({ timeline, table }) => (timeline ? [table] : [])).sort()
   for (const owner of resources.filter(({ has_timeline }) => has_timeline)) {
     const { table, path, scope, noun } = owner
-    const sources = sourcesOf(owner, resources, views, others)
+    const sources = sourcesOf(owner, rooms)
     operation(
       app,
       {

@@ -4,6 +4,7 @@ import { bytesOf, listed_bytes } from '../../db/sizes.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
 import { linkTo, longestText } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
+import type { OtherEntries, Room } from '../../resources/room.ts'
 import { changes } from './changes.ts'
 
 /** Where an entry stands among those of its type; and its bytes, where they may be many. */
@@ -15,56 +16,33 @@ type Asked = Owned & { record_id: string; at: string; below: number; limit: numb
 /** The rows of an owner's entries, with `at` and `id`. */
 type Rows = (p: Owned, db: Db) => RawBuilder<unknown>
 
-/** What entries of a type show, by their ids. Those that are not live may be missing. */
-type Load = (db: Db, workspace_id: number, ids: number[]) => Promise<Map<number, object>>
-
-type EntryType = {
+/** A type of entries in the timeline of an owner. */
+export type Source = {
   type: string
   /** Of several entries of one time, those of a higher rank come first. */
   rank: number
-  load: Load
-}
-
-/** A type of entries that is not a record: the resource that has them writes how they are found and shown. */
-export type OtherEntries = EntryType & {
-  /** The resource whose scope reads them. */
-  resource: Resource
-  /** What `data` has, for the API's documentation. */
-  about: string
-  /** Their rows in the timeline of a resource's records; undefined: none. */
-  rowsOf(owner: Resource): Rows | undefined
-}
-
-/** Records of a resource by their ids, as its list shows them. */
-type LoadRecords = (db: Db, workspace_id: number, ids: number[]) => Promise<({ id: number } & object)[]>
-
-/** How the records of each type of entries are read. */
-export type Views = Record<string, LoadRecords>
-
-/** A type of entries in the timeline of an owner. */
-export type Source = EntryType & {
   /** The first part of the scope that reads them. */
   scope: string
   marks(db: Db, asked: Asked): Promise<Mark[]>
+  load: OtherEntries['load']
 }
 
+/** What a resource has to do with timelines. */
+export type TimelineRoom = Pick<Room, 'resource' | 'byIds' | 'entries'>
+
 /** The sources of a timeline of one resource's records, by rank. */
-export function sourcesOf(
-  owner: Resource,
-  resources: readonly Resource[],
-  views: Views,
-  others: readonly OtherEntries[],
-): Source[] {
+export function sourcesOf(owner: Resource, rooms: readonly TimelineRoom[]): Source[] {
+  const resources = rooms.map(({ resource }) => resource)
   const sources: Source[] = [{ ...change, scope: owner.scope, marks: marksOfChanges(owner) }]
-  for (const resource of resources) {
-    const rows = resource.timeline && rowsOf(resource, owner, resources)
-    if (!resource.timeline || !rows) continue
-    const load = loadBy(views, resource.timeline.type)
-    sources.push({ ...resource.timeline, scope: resource.scope, marks: newest(rows), load })
-  }
-  for (const { type, rank, load, resource, rowsOf } of others) {
-    const rows = rowsOf(owner)
-    if (rows) sources.push({ type, rank, load, scope: resource.scope, marks: newest(rows) })
+  for (const { resource, byIds, entries } of rooms) {
+    const { timeline, scope } = resource
+    const own = timeline && rowsOf(resource, owner, resources)
+    if (timeline && own) sources.push({ ...timeline, scope, marks: newest(own), load: loadBy(byIds) })
+    const other = entries?.rowsOf(owner)
+    if (entries && other) {
+      const { type, rank, load } = entries
+      sources.push({ type, rank, scope, marks: newest(other), load })
+    }
   }
   return sources.sort((a, b) => a.rank - b.rank)
 }
@@ -77,14 +55,12 @@ export const change = {
   load: changes,
 }
 
-function loadBy(views: Views, type: string): Load {
-  const view = views[type]
-  if (!view) throw new Error(`Timelines cannot show entries of the type ${type}: nothing reads them.`)
-  return async (db, workspace_id, ids) => {
-    const records = await view(db, workspace_id, ids)
+const loadBy =
+  (byIds: Room['byIds']): Source['load'] =>
+  async (db, workspace_id, ids) => {
+    const records = await byIds(db, workspace_id, ids)
     return new Map(records.map((record) => [record.id, record]))
   }
-}
 
 /**
  * The newest of an owner's rows that come before a mark. They are found by the owner first, and sorted then: without the

@@ -7,9 +7,15 @@ import { DealsQuery, listDeals } from './list.ts'
 import { changeDeal, changeStage, createDeal, dealRecords, deleteDeal, restoreDeal } from './operations.ts'
 import { deals } from './resource.ts'
 import { Deal, DealCreate, DealOfList, DealUpdate, StageChange } from './schema.ts'
+import { stage_changes } from './timeline.ts'
 
 /** The deals resource, with deal.* events. */
-export const dealRoom: Room = { resource: deals, byIds: dealRecords.byIds, routes }
+export const dealRoom: Room = {
+  resource: deals,
+  byIds: dealRecords.byIds,
+  entries: stage_changes,
+  routes,
+}
 
 function routes(app: App, service: Service): void {
   listRoute(app, service, deals, { query: DealsQuery, view: DealOfList, list: listDeals })

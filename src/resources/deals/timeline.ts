@@ -1,23 +1,20 @@
-import { type RawBuilder, type Selectable, sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { chosenIds } from '../../db/lists/pages.ts'
 import type { DealStagesTable } from '../../db/tables.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
 import { linkTo } from '../derived.ts'
-import type { Resource } from '../resource.ts'
+import type { OtherEntries } from '../room.ts'
 import { deals } from './resource.ts'
 
-type Owned = { workspace_id: number; owner_id: number }
-
 /** The stage changes of deals, as entries of timelines. */
-export const stage_changes = {
+export const stage_changes: OtherEntries = {
   type: 'stage_change',
   rank: 5,
-  resource: deals,
   about: 'deal_id, deal_name, from, to, by.',
 
   /** The changes of an owner's deals, or of the owner itself when it is a deal. */
-  rowsOf(owner: Resource): ((p: Owned) => RawBuilder<unknown>) | undefined {
+  rowsOf(owner) {
     const link = owner.table === deals.table ? 'id' : linkTo(deals, owner.table)
     if (!link) return undefined
     // The first line of a deal's history is its creation, which has an entry of its own.
