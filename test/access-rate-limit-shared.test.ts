@@ -225,7 +225,7 @@ test('a service starts and limits by itself when Redis is not there, or never an
 test('an address that is none of Redis is told in the log without its password, and limits per process remain', async (t) => {
   const process = await oneProcess(t, 'redis://user:secret@127.0.0.1:1/not-a-number', 20)
   assert.equal(process.limiter, null)
-  assert.match(process.lines.join(), /^REDIS_URL is not an address of Redis/)
+  assert.match(process.lines.join(), /^REDIS_URL is not a Redis address/)
   const unreachable = await oneProcess(t, 'redis://user:secret@127.0.0.1:1/0', 20)
   assert.equal((await unreachable.ask('key')).remaining, 39)
   for (const { details } of [process, unreachable])

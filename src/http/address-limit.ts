@@ -7,8 +7,8 @@ import { createLimiter } from './rate-limit.ts'
 import type { App } from './server.ts'
 
 /**
- * Limits the requests of each client address, in each process by itself; null without a limit. Throws 429. Called where a
- * request begins: its body is not read before.
+ * Limits the requests of each client address in this process; null without a limit. The returned function throws 429. Call
+ * it before the body of a request is read.
  */
 export function createAddressLimit(
   per_second: number,
@@ -26,7 +26,7 @@ export function createAddressLimit(
   }
 }
 
-/** Puts the limit before every route of the API that follows and needs neither a key nor a session, such as signing in. */
+/** Adds the limit to every later API route that requires neither a key nor a session, such as signing in. */
 export function limitOpenRoutes(app: App, per_second: number, clock: Clock): void {
   const limit = createAddressLimit(per_second, clock)
   if (!limit) return
@@ -38,7 +38,7 @@ export function limitOpenRoutes(app: App, per_second: number, clock: Clock): voi
     const { scope = open_to_all } = route.config?.operation ?? {}
     if (scope !== open_to_all || !route.url.startsWith('/api/v1')) return
     const hooks = [route.onRequest ?? []].flat()
-    // A HEAD twin comes with the hooks of its GET.
+    // A HEAD route already has the hooks of its GET.
     if (!hooks.includes(hook)) route.onRequest = [hook, ...hooks]
   })
 }

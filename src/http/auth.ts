@@ -9,22 +9,22 @@ import { type Operation, open_to_all } from './operation.ts'
 import { type Allowance, createLimiter, type Limiter } from './rate-limit.ts'
 import type { App } from './server.ts'
 
-/** Who calls: a key of a workspace, or a person by a session in one. `scopes` null: all of them. */
+/** The caller of a request: a key of a workspace, or a person's session in it. `scopes` is null for all scopes. */
 export type Access = {
-  /** Of the key or the session: what rate limits and idempotency keys count by. */
+  /** The id of the key or the session. Rate limits and idempotency keys apply to it. */
   id: string
   actor: Actor
   workspace_id: number
   scopes: string[] | null
   expires_at: string | null
-  /** Of a person in the workspace; a key has none. */
+  /** The role of a person in the workspace; absent for a key. */
   role?: string
 }
 
-/** What a caller shows, by the SHA-256 of its text in lower-case hex: an API key, or a session's cookie. */
+/** The SHA-256, in lower-case hex, of an API key or of a session's cookie. */
 export type Credential = { kind: 'key' | 'session'; hash: string }
 
-/** Finds whom a credential lets in; null when it is unknown or was taken back. */
+/** Finds the access of a credential; null when the credential is unknown or revoked. */
 export type FindAccess = (credential: Credential) => Promise<Access | null>
 
 declare module 'fastify' {
@@ -34,12 +34,12 @@ declare module 'fastify' {
   }
 }
 
-/** In place of a scope: a route for a signed-in person alone, whatever the role. */
+/** Replaces a scope: the route is for signed-in people of any role. */
 export const any_session = 'session'
 
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** The cookie's name: over https one that no other host, and no page over http, can set. */
+/** The name of the cookie. The name for https has a prefix, so no other host and no http page can set it. */
 export const cookieName = (protocol: string): string =>
   protocol === 'https' ? '__Host-rapport_session' : 'rapport_session'
 
@@ -48,17 +48,17 @@ const cookies = {
   https: /(?:^|; ?)__Host-rapport_session=([\w-]+)/,
 }
 
-/** The text of the session's cookie, whatever it is worth; null when there is none. */
+/** The text of the session's cookie, not yet checked; null without one. */
 export function sessionToken({ headers, protocol }: FastifyRequest): string | null {
   if (headers.cookie === undefined) return null
   return cookies[protocol === 'https' ? 'https' : 'http'].exec(headers.cookie)?.[1] ?? null
 }
 
 /**
- * The credential's text: the key of the Authorization header, or, when it names none, the session's cookie. Another scheme
- * is none of ours: a proxy in front may ask for a password of its own.
+ * The text of the credential: the key of the Authorization header, or else the session's cookie. Other schemes are
+ * ignored: a proxy in front may use Basic authentication.
  */
-function shown(request: FastifyRequest): { kind: Credential['kind']; token: string } | null {
+function credentialText(request: FastifyRequest): { kind: Credential['kind']; token: string } | null {
   const { authorization = '' } = request.headers
   const [, key] = /^Bearer +(\S+) *$/i.exec(authorization) ?? []
   if (key) return { kind: 'key', token: key }
@@ -67,8 +67,8 @@ function shown(request: FastifyRequest): { kind: Credential['kind']; token: stri
 }
 
 /**
- * Refuses what a page of another origin makes a browser send. Browsers name the origin of every request that changes
- * something, in one header or the other; what has neither comes from no page.
+ * Refuses requests that a page of another origin makes a browser send. For each request that changes something, browsers
+ * send Sec-Fetch-Site or Origin. A request without both does not come from a page.
  */
 export function refuseForeign({ method, headers, host }: FastifyRequest): void {
   if (method === 'GET' || method === 'HEAD') return
@@ -82,7 +82,7 @@ export function refuseForeign({ method, headers, host }: FastifyRequest): void {
 
 type Needs = Pick<Operation, 'scope' | 'people_only'>
 
-/** Throws 403 when an access does not allow what a route, or a record that the request names, needs. */
+/** Throws 403 when an access lacks what a route or a record requires. */
 export function refuseBeyond({ actor, scopes }: Access, { scope, people_only }: Needs): void {
   if ((people_only || scope === any_session) && actor.kind !== 'person')
     throw forbidden('This is for people who are signed in, not for keys.')
@@ -92,15 +92,15 @@ export function refuseBeyond({ actor, scopes }: Access, { scope, people_only }: 
     )
 }
 
-const isOver = ({ expires_at }: Access, now_ms: number) =>
+const isExpired = ({ expires_at }: Access, now_ms: number) =>
   expires_at !== null && Date.parse(expires_at) <= now_ms
 
-/** The access that a request has now, in its transaction; 401 or 403 when it has it no longer. */
+/** Reads the current access of a request in its transaction. Throws 401 or 403 when it is no longer allowed. */
 export type RecheckAccess = (tx: Db, request: FastifyRequest) => Promise<Access>
 
 /**
- * Makes the second look at a credential, for changes that outlast it, such as a new key: what the gate remembers may be half
- * a second old. Where others wait at a lock, it comes behind the lock.
+ * Checks a credential again, for changes that outlast it, such as a new key: the gate's cache may be 500 ms old. If the
+ * transaction takes a lock, call it after the lock.
  */
 export function createRecheckAccess(
   find: (tx: Db, credential: Credential) => Promise<Access | null>,
@@ -108,7 +108,7 @@ export function createRecheckAccess(
 ): RecheckAccess {
   return async (tx, { credential, routeOptions }) => {
     const access = await find(tx, credential)
-    if (!access || isOver(access, clock.now())) throw unauthorized()
+    if (!access || isExpired(access, clock.now())) throw unauthorized()
     const { operation } = routeOptions.config
     if (operation) refuseBeyond(access, operation)
     return access
@@ -116,25 +116,25 @@ export function createRecheckAccess(
 }
 
 /**
- * Refuses what a page sends that was opened as somebody else, or in another workspace: browsers have one cookie for all tabs.
- * A page says in Rapport-Place whose and where it is, as workspace_id/user_id; who says nothing is not asked.
+ * Refuses requests of a page that was opened by another person or in another workspace: all tabs share one cookie. A page
+ * sends workspace_id/user_id in Rapport-Place. Requests without this header are not checked.
  */
 function refuseElsewhere({ headers }: FastifyRequest, { workspace_id, actor }: Access): void {
   const place = headers['rapport-place']
   if (place !== undefined && place !== `${workspace_id}/${actor.id}`)
     throw new ApiError(
       'precondition_failed',
-      'This page is of another workspace or another person than the session. Load it again.',
+      'The session has changed to another workspace or person. Reload the page.',
     )
 }
 
-// A revocation counts within a second in every process, so an answer is remembered for half of one.
+// Every process must refuse a revoked key within 1 s, so cache an access for half of it.
 const remembered_ms = 500
 const max_remembered = 10_000
 
 /**
- * What lets a request in: the key or the session, then the rate limit, then the scope. Returns the hook for routes that
- * need a scope. A key that was just found costs no promise, since every request passes here; a limit that processes share costs one.
+ * Checks the key or session of a request, then the rate limit, then the scope. Returns the hook for routes that require a
+ * scope. Every request passes here, so a cached access with a local limit creates no promise.
  */
 export function createGate(
   findAccess: FindAccess,
@@ -155,7 +155,7 @@ export function createGate(
       throw unauthorized()
     }
     if (remembered.size >= max_remembered) remembered.clear()
-    // Monotonic, because the clock of a test or of a machine may be turned.
+    // Use the monotonic clock: somebody may set the wall clock.
     const found = { access, credential, until: performance.now() + remembered_ms }
     remembered.set(token, found)
     return found
@@ -176,19 +176,19 @@ export function createGate(
     refuseBeyond(access, needs)
   }
 
-  // A promise only when the limit is shared and has to be asked for.
+  // Returns a promise only for a shared limit.
   function admit(request: FastifyRequest, reply: FastifyReply, access: Access, needs: Needs) {
-    if (isOver(access, clock.now())) throw unauthorized()
+    if (isExpired(access, clock.now())) throw unauthorized()
     request.access = access
     touched(access)
     const allowance = limiter?.(access.id)
-    if (allowance instanceof Promise) return allowance.then((told) => pass(reply, access, needs, told))
+    if (allowance instanceof Promise) return allowance.then((shared) => pass(reply, access, needs, shared))
     pass(reply, access, needs, allowance)
   }
 
   return (needs: Needs) =>
     function gate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
-      const offered = shown(request)
+      const offered = credentialText(request)
       if (!offered) {
         done(unauthorized())
         return
@@ -199,7 +199,7 @@ export function createGate(
           if (kind === 'session') {
             refuseForeign(request)
             refuseElsewhere(request, access)
-            // What one person is shown is in no cache for the next one at the same browser.
+            // No cache may show a person's data to the next person at the same browser.
             reply.header('cache-control', 'no-store')
           }
           request.credential = credential
@@ -211,13 +211,13 @@ export function createGate(
         }
       }
       const known = remembered.get(token)
-      // A session's text is no key, nor the other way round.
+      // A session's text sent as a key, or a key sent as a cookie, is not valid.
       if (known && known.until > performance.now() && known.credential.kind === kind) enter(known)
       else lookUp(kind, token).then(enter, done)
     }
 }
 
-/** Puts the gate before every operation that is registered later and needs a scope, and before its HEAD twin once. */
+/** Adds the gate to every later operation that requires a scope, and once to its HEAD route. */
 export function guardRoutes(app: App, gate: ReturnType<typeof createGate>): void {
   const gates = new WeakSet<object>()
   app.addHook('onRoute', (route) => {
@@ -227,7 +227,7 @@ export function guardRoutes(app: App, gate: ReturnType<typeof createGate>): void
     const hook = gate(operation)
     gates.add(hook)
     route.onRequest = [hook, ...hooks]
-    // The gate stands before the body: nobody else makes the service read this much.
+    // The gate runs before the body is read, so only authenticated callers may send this much.
     route.bodyLimit ??= max_body_bytes.with_key
   })
 }

@@ -5,15 +5,15 @@ import { ApiError, badRequest, invalid } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The bytes of the body, for comparing repeated requests. */
+    /** The bytes of the body, to compare repeated requests. */
     raw_body: Buffer | null
   }
 }
 
-/** Bytes of a body with a key or a session, and of one without (contract: keys, limits, safety); longer ones are 413. */
+/** The maximum bytes of a body, with and without a key or session (contract: keys, limits, safety). Else 413. */
 export const max_body_bytes = { with_key: 1024 * 1024, without_key: 16 * 1024 }
 
-/** Bodies are JSON in UTF-8 and nothing else; prototype keys are refused. An empty body is none. */
+/** Parses bodies, which must be JSON in UTF-8. Prototype keys are refused. An empty body counts as no body. */
 export function parseBodies(app: FastifyInstance): void {
   app.decorateRequest('raw_body', null)
   app.removeAllContentTypeParsers()
@@ -26,7 +26,7 @@ export function parseBodies(app: FastifyInstance): void {
       if (!isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.')
       refuseExcess(bytes)
       request.raw_body = bytes
-      // Fastify takes null for no body; it is a body, and no object.
+      // Fastify treats null as no body. Return an array, which is refused because it is not an object.
       return parse(bytes.toString('utf8')) ?? []
     },
   )
@@ -39,8 +39,8 @@ function refuseOtherForms(headers: FastifyRequest['headers']): void {
   throw new ApiError('unsupported_media_type', 'Send the body as JSON in UTF-8, without a content encoding.')
 }
 
-const deepest = 64
-// Names and values: three times what a booking page has with its own hours on each of 1000 days.
+const max_depth = 64
+// Names and values together: three times those of a booking page with separate hours on 1,000 days.
 const max_parts = 50_000
 
 const too_many = {
@@ -52,7 +52,7 @@ const too_many = {
 const [quote, backslash, comma, colon, open_list, close_list, open_object, close_object] =
   Buffer.from('"\\,:[]{}')
 
-/** Refuses by the bytes alone what would hold other requests up while it is parsed and walked: half a million of [],[]. */
+/** Refuses, before parsing, a body that would block the event loop, such as half a million empty lists. */
 function refuseExcess(bytes: Buffer): void {
   let depth = 0
   let parts = 1
@@ -63,7 +63,7 @@ function refuseExcess(bytes: Buffer): void {
     else if (byte === close_list || byte === close_object) depth--
     else if (byte === open_list || byte === open_object) {
       parts++
-      if (++depth > deepest) throw badRequest(`The JSON is nested deeper than ${deepest} levels.`)
+      if (++depth > max_depth) throw badRequest(`The JSON is nested deeper than ${max_depth} levels.`)
     }
   }
   if (parts > max_parts) throw invalid([too_many])

@@ -1,20 +1,20 @@
 import type { RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** A client that takes nothing of its answer for so long is cut off. */
+/** A client that reads nothing of its answer for this time is disconnected. */
 export const write_timeout_ms = 30_000
 
-// A client that sends more requests ahead of their answers is cut off.
+// A client that pipelines more requests is disconnected.
 const max_ahead = 100
 
 /**
- * Answers the requests of a connection one after the other. Node would let all requests that a client sends ahead be worked
- * on at once, and keep every answer until the client reads: a connection could hold hundreds of answers.
+ * Answers the requests of a connection one after the other. Node would process all pipelined requests at once, and keep
+ * every answer until the client reads: one connection could hold hundreds of answers in memory.
  */
 export function inTurn(handler: RequestListener): RequestListener {
   const ahead = new WeakMap<Socket, number>()
   return (request, response) => {
-    // Node gives the socket to one answer at a time, in the order of the requests.
+    // Node assigns the socket to one answer at a time, in the order of the requests.
     if (response.socket) return handler(request, response)
     const { socket } = request
     const waiting = (ahead.get(socket) ?? 0) + 1
@@ -27,15 +27,15 @@ export function inTurn(handler: RequestListener): RequestListener {
   }
 }
 
-// A write time-out is so many looks.
-const looks = 6
+// The number of checks in a write timeout.
+const checks = 6
 
-// What a socket's own numbers leave out: how much of the write that is under way the system has not taken yet.
+// writeQueueSize: the bytes of the current write that the system has not accepted. Node has no public property for it.
 type Writing = Socket & { _handle?: { writeQueueSize?: number } | null }
 
-/** Ends connections whose client has taken nothing of what waits for it for `timeout_ms`. A slow client that still reads is kept. */
+/** Destroys connections whose client has read nothing of its answer for `timeout_ms`. Slow clients that read are kept. */
 export function cutStalledReaders(server: Server, timeout_ms = write_timeout_ms): void {
-  const stalled = new Map<Socket, { state: string; looks: number }>()
+  const stalled = new Map<Socket, { state: string; checks: number }>()
   const connections = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     connections.add(socket)
@@ -45,7 +45,7 @@ export function cutStalledReaders(server: Server, timeout_ms = write_timeout_ms)
     })
   })
 
-  function look() {
+  function check() {
     for (const socket of connections) {
       const { writableLength, bytesWritten, _handle } = socket as Writing
       const in_write = _handle?.writeQueueSize ?? 0
@@ -55,11 +55,11 @@ export function cutStalledReaders(server: Server, timeout_ms = write_timeout_ms)
       }
       const state = `${bytesWritten} ${writableLength} ${in_write}`
       const known = stalled.get(socket)
-      // Counted in looks, not in time: a pause of this process is no fault of its clients.
-      if (known?.state !== state) stalled.set(socket, { state, looks: 0 })
-      else if (++known.looks >= looks) socket.destroy()
+      // Count checks instead of time: a pause of this process must not disconnect its clients.
+      if (known?.state !== state) stalled.set(socket, { state, checks: 0 })
+      else if (++known.checks >= checks) socket.destroy()
     }
   }
-  const timer = setInterval(look, Math.ceil(timeout_ms / looks)).unref()
+  const timer = setInterval(check, Math.ceil(timeout_ms / checks)).unref()
   server.once('close', () => clearInterval(timer))
 }

@@ -21,9 +21,9 @@ export const statuses = {
 
 export type ErrorCode = keyof typeof statuses
 
-/** An answer that is an error: thrown anywhere below a handler, written as the envelope in one place. */
+/** An error answer. Code below a handler throws it; the error handler writes the envelope. */
 export class ApiError extends Error {
-  // Not read-only: Fastify sets these two again on errors of its own validation step.
+  // Not readonly: Fastify sets both again on errors of its validation.
   code: ErrorCode
   statusCode: number
   readonly fields: FieldProblem[] | undefined
@@ -50,7 +50,7 @@ export function orNotFound<R>(noun: string, record: R | null): R {
   if (!record) throw notFound(`This ${noun}`)
   return record
 }
-/** One answer for every reason, so that nothing is learnt about keys and sessions that exist. */
+/** One answer for all reasons, so that it does not reveal which keys and sessions exist. */
 export const unauthorized = () =>
   new ApiError('unauthorized', 'Sign in, or send a valid API key as "Authorization: Bearer <API_KEY>".', {
     headers: { 'www-authenticate': 'Bearer' },
@@ -58,12 +58,10 @@ export const unauthorized = () =>
 export const unavailable = (message: string, retry_after_seconds = 5) =>
   new ApiError('unavailable', message, { headers: { 'retry-after': String(retry_after_seconds) } })
 
-/** Problems that an answer lists at most: validation stops when it has found so many. */
+/** The maximum number of problems in an answer. Validation stops at this number. */
 export const max_problems = 1000
 
-/**
- * 422 with every failing field, up to 1000. Only the first problem of each field is reported.
- */
+/** 422 with every failing field, up to 1,000. It reports only the first problem of each field. */
 export function invalid(problems: readonly FieldProblem[]): ApiError {
   const of_fields = new Map<string, FieldProblem>()
   for (const problem of problems) {
@@ -92,11 +90,11 @@ export function errorBody(error: ApiError, request_id: string) {
   }
 }
 
-/** The limits of body.ts, in words. */
+/** The message of the limits in body.ts. */
 export const too_large =
   'The body is larger than 1 MiB, or than 16 KiB where no key is needed. Send less at once.'
 
-// What Fastify itself refuses, told as the contract's errors.
+// Maps errors of Fastify to errors of the contract.
 const framework: Record<string, () => ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('payload_too_large', too_large),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
@@ -107,13 +105,13 @@ const framework: Record<string, () => ApiError> = {
   FST_ERR_MAX_PARAM_LENGTH: () => notFound('This path'),
 }
 
-// What the database itself refuses, by the name of the constraint.
+// Messages for violated constraints, by the name of the constraint.
 const refusals: Record<string, string> = {
   appointments_overlap: 'This time is taken on the booking page: another appointment overlaps it.',
   booking_pages_slug: 'Another booking page has this slug.',
 }
 
-/** Does the work; when it meets the constraint, 422 with the problem of the field that is to blame. */
+/** Runs the work. If it violates the constraint, throws 422 with the field's problem. */
 export async function mapConstraintError<T>(
   constraint: string,
   problem: FieldProblem,
@@ -126,7 +124,7 @@ export async function mapConstraintError<T>(
   }
 }
 
-/** Turns whatever was thrown into a public error; null when it is a fault of ours, to be logged and answered with 500. */
+/** Maps an error to a public error; null for an internal error, which is logged and answered with 500. */
 export function publicError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error
   const { code, statusCode } = error as { code?: string; statusCode?: number }
@@ -134,9 +132,11 @@ export function publicError(error: unknown): ApiError | null {
   if (known) return known()
   const refusal = refusals[constraintOf(error) ?? '']
   if (refusal) return conflict(refusal)
-  // A commit whose answer did not come may have been made.
+  // A commit without an answer may have succeeded.
   if (error instanceof Unreachable)
-    return unavailable('The database cannot be reached. Try again, a POST with the same Idempotency-Key.')
+    return unavailable(
+      'The database cannot be reached. Repeat the request. Send a POST with the same Idempotency-Key again.',
+    )
   if (troubleOf(error)) return unavailable('The database cannot do this now. Nothing was changed; try again.')
   if (statusCode && statusCode >= 400 && statusCode < 500) return badRequest('The request is not valid.')
   return null

@@ -10,13 +10,13 @@ export type Idempotency = {
   path: string
   idempotency_key: string
   body_hash: string
-  /** Service time: a clock that is set changes no answer's age. */
+  /** Service time, so that setting the clock does not change the age of an answer. */
   now_ms: number
 }
 export type StoredAnswer = { status: number; headers: Record<string, string>; body: string }
 
 const kept_ms = 24 * 3600 * 1000
-// No request takes longer: a reservation of that age without an answer was left by a crash.
+// No request takes longer, so a crash left an older reservation without an answer.
 const max_flight_ms = 15 * 60 * 1000
 
 type Name = Pick<Idempotency, 'workspace_id' | 'key_id' | 'path' | 'idempotency_key'>
@@ -26,8 +26,8 @@ const same =
     eb.and({ workspace_id, key_id, path, idempotency_key })
 
 /**
- * The answer that this key got before, or null after reserving the key for this transaction. Two requests with one
- * key meet at the primary key: the second waits for the first one's commit. Throws 409 for another body.
+ * The stored answer of this key, or null after reserving the key in this transaction. Of two concurrent requests with one
+ * key, the second waits at the primary key for the commit of the first. Throws 409 for another body.
  */
 export async function storedAnswer(
   tx: Db,
@@ -49,12 +49,12 @@ export async function storedAnswer(
     .select(['body_hash', 'answer', 'created_at_ms'])
     .where(same(row))
     .executeTakeFirst()
-  // Freed between the two statements.
+  // The reservation was dropped between the two statements.
   if (!before) throw inFlight()
   const age_ms = now_ms - before.created_at_ms
   const abandoned = !before.answer && age_ms > max_flight_ms && before.body_hash === body_hash
   if (age_ms >= kept_ms || abandoned) {
-    // As it was read: of two that come at once, one takes it over, and the other finds the first one in flight.
+    // Update only the row that was read. Of two concurrent requests, one takes the key over, and the other gets 409.
     const renewed = await tx
       .updateTable('idempotency_keys')
       .set({ body_hash, answer: null, created_at_ms: now_ms })
@@ -73,7 +73,7 @@ export async function storedAnswer(
 
 const inFlight = () => conflict('The first request with this Idempotency-Key is still in flight. Try again.')
 
-/** Keeps the answer for 24 hours; encrypted, because it may hold a secret that is shown once. */
+/** Stores the answer for 24 h. It is encrypted, because it may have a secret that is shown once. */
 export async function keepAnswer(
   tx: Db,
   idempotency: Idempotency,
@@ -89,7 +89,7 @@ export async function dropReservation(tx: Db, idempotency: Idempotency): Promise
   await tx.deleteFrom('idempotency_keys').where(same(idempotency)).where('answer', 'is', null).execute()
 }
 
-/** Removes up to `limit` answers that are kept no longer; returns how many. */
+/** Removes up to `limit` answers after 24 h; returns how many. */
 export async function removeOldAnswers(tx: Db, now_ms: number, limit: number): Promise<number> {
   const old = await tx
     .selectFrom('idempotency_keys')
@@ -97,7 +97,7 @@ export async function removeOldAnswers(tx: Db, now_ms: number, limit: number): P
     .where('created_at_ms', '<=', now_ms - kept_ms)
     .limit(limit)
     .execute()
-  // By its age too: it may have been taken over meanwhile.
+  // Check the age again: another request may have taken the key over.
   for (const row of old)
     await tx
       .deleteFrom('idempotency_keys')

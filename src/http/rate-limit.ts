@@ -7,19 +7,20 @@ export type Allowance = {
   retry_after_seconds: number
 }
 
-/** Counts a request of a key. Without a promise where it can be: every request passes here. */
+/** Counts a request of a key. Returns no promise if possible, because every request passes here. */
 export type Limiter = (key: string) => Allowance | Promise<Allowance>
 
-const max_kept = 10_000
-// However many come at once: beyond, the oldest bucket is forgotten, and its key has a full one again.
+// Above this number, full buckets are removed.
+const clean_above = 10_000
+// At this number, the oldest bucket is removed. Its key then has a full bucket again.
 const max_buckets = 100_000
 
-/** A full bucket is what comes back in this time. */
+/** The time to refill an empty bucket. */
 export const burst_seconds = 2
 
 /**
- * A token bucket for each key: `per_second` requests sustained, a burst of twice that; null when it is off.
- * `reset_seconds`: until the bucket is full again; `retry_after_seconds` is 0 when the request may go on.
+ * A token bucket for each key: `per_second` requests sustained and a burst of twice that; null when `per_second` is 0.
+ * `reset_seconds` is the time until the bucket is full. `retry_after_seconds` is 0 for an allowed request.
  */
 export function createLimiter(
   per_second: number,
@@ -27,26 +28,27 @@ export function createLimiter(
 ): ((key: string) => Allowance) | null {
   if (per_second === 0) return null
   const limit = per_second * burst_seconds
-  const buckets = new Map<string, { tokens: number; at: number }>()
-  let cleaned_at = 0
+  const buckets = new Map<string, { tokens: number; at_ms: number }>()
+  let cleaned_ms = 0
 
   return (key) => {
-    const now = clock.elapsed()
+    const now_ms = clock.elapsed()
     let bucket = buckets.get(key)
     if (!bucket) {
-      // Full buckets are as good as none: forget them before the map grows large. As often as there can be new ones: a
-      // look at all of them for each new key would cost most when most keys come.
-      if (buckets.size > max_kept && Math.abs(now - cleaned_at) > burst_seconds * 1000) {
-        for (const [name, { at }] of buckets) if (now - at > burst_seconds * 1000) buckets.delete(name)
-        cleaned_at = now
+      // Remove full buckets, which equal new ones. Do it at most every 2 s: a scan for each new key would be slow when
+      // many new keys come.
+      if (buckets.size > clean_above && Math.abs(now_ms - cleaned_ms) > burst_seconds * 1000) {
+        for (const [name, { at_ms }] of buckets)
+          if (now_ms - at_ms > burst_seconds * 1000) buckets.delete(name)
+        cleaned_ms = now_ms
       }
       if (buckets.size >= max_buckets) buckets.delete(buckets.keys().next().value as string)
-      bucket = { tokens: limit, at: now }
+      bucket = { tokens: limit, at_ms: now_ms }
       buckets.set(key, bucket)
     }
-    const refilled = bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * per_second
+    const refilled = bucket.tokens + (Math.max(0, now_ms - bucket.at_ms) / 1000) * per_second
     bucket.tokens = Math.min(limit, refilled)
-    bucket.at = now
+    bucket.at_ms = now_ms
     const allowed = bucket.tokens >= 1
     if (allowed) bucket.tokens -= 1
     return {

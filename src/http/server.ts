@@ -18,7 +18,7 @@ import { ApiError, badRequest, errorBody, publicError } from './errors.ts'
 import { refuseManyParameters } from './query-names.ts'
 import { refuseUnknownQuery, validatorCompiler } from './validation.ts'
 
-/** The Fastify instance with our validators, parsers and error answers, but no routes. */
+/** The Fastify instance with Rapport's validators, parsers and error answers, but without routes. */
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -27,7 +27,7 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-// Unique in this process and unlikely to meet another's: the process's start and a counter.
+// The start time of the process and a counter: unique in this process, and unlikely to repeat in another one.
 const process_part = Math.floor(performance.timeOrigin).toString(36)
 let requests = 0
 const nextRequestId = () => `req_${process_part}${(requests++).toString(36).padStart(5, '0')}`
@@ -35,15 +35,15 @@ const nextRequestId = () => `req_${process_part}${(requests++).toString(36).padS
 type ServerOptions = {
   request_ms?: number
   write_ms?: number
-  /** Bytes of all large answers on their way. */
+  /** The limit of bytes of all large answers that are being made or sent. */
   max_bytes_at_once?: number
   trusted_proxies?: string[]
 }
 
 /**
- * Builds the bare server. Every failure it can meet, its own included, is answered in the envelope. A client that needs
- * longer than `request_ms` to send its request is cut off, and one that takes nothing of its answer for `write_ms`. Only
- * proxies of the trusted networks (CIDRs) are believed when they tell a visitor's address.
+ * Builds the server without routes. Every error is answered in the envelope. A client is disconnected when sending its
+ * request takes longer than `request_ms`, or when it reads nothing of its answer for `write_ms`. Only proxies of the
+ * trusted networks (CIDRs) may set a visitor's address.
  */
 export function createServer(
   logger: (FastifyBaseLogger & { isLevelEnabled?(level: string): boolean }) | undefined,
@@ -58,17 +58,17 @@ export function createServer(
     ...(logger
       ? { loggerInstance: logger.child({}, { serializers: { req: loggedRequest } }) }
       : { logger: false }),
-    // Of routes that are open to all; the gate gives others more.
+    // The limit of open routes. The gate raises it for others.
     bodyLimit: max_body_bytes.without_key,
     trustProxy: trusted_proxies.length > 0 && trustedBy(trusted_proxies),
-    // Called for each address: the name localhost has two.
+    // Fastify calls it for each address: localhost has two.
     serverFactory: (handler) => listener(inTurn(handler), request_ms, write_ms),
     clientErrorHandler: () => {},
     genReqId: nextRequestId,
-    // A logger for each request costs more than most requests do; ours name the request where they log.
+    // A logger for each request costs more than most requests. Log calls pass the request id instead.
     ...(!logger?.isLevelEnabled?.('info') && { childLoggerFactory: (parent: FastifyBaseLogger) => parent }),
     requestIdHeader: false,
-    // While stopping we answer 503 ourselves, in the envelope.
+    // During a stop, Rapport answers 503 itself, in the envelope.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
@@ -92,9 +92,9 @@ export function createServer(
       throw badRequest('The Host header is missing.')
     refuseManyParameters(request.url)
     if (invalidUtf8(request.url)) throw badRequest('The query is not valid UTF-8.')
-    // Before the body is read: no body makes the path or the method right.
+    // Refuse unknown paths and methods before the body is read.
     if (request.is404) refuseUnknown(request)
-    // What says that it is text but is nothing at all is harmless.
+    // Ignore the Content-Type of an empty body.
     const empty = headers['transfer-encoding'] === undefined && !Number(headers['content-length'])
     if (empty && headers['content-type'] !== undefined) delete headers['content-type']
     done()
@@ -117,20 +117,22 @@ export function createServer(
 type PathAnswer = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => boolean
 const answers = new WeakMap<App, PathAnswer[]>()
 
-/** Lets a room answer in its own way what no route can have, such as a path that is no URL; true when it did. */
+/** Registers a function that may answer paths that reach no route, such as an invalid URL. It returns true if it did. */
 export function answerBadPaths(app: App, answer: PathAnswer): void {
   answers.set(app, [...(answers.get(app) ?? []), answer])
 }
 
-// Whoever has the address of a visitor's private link may use it. Their routes are not logged; other methods, other paths
-// with the same token in them, however it is written, and redirections are, and stand here without it.
+// A visitor's private link gives access to anybody who has it. Its routes are not logged. Other requests with the token in
+// the path (other methods, other spellings, redirects) are logged, so replace the token here.
 const loggedRequest = ({ method, url, host, ip, socket }: FastifyRequest) => ({
   method,
   url: url.replaceAll(/((?:\/|%2f)(?:a|%61)(?:\/|%2f))[^/?&]{43,}/gi, '$1…'),
-  ...{ host, remoteAddress: ip, remotePort: socket?.remotePort },
+  host,
+  remoteAddress: ip,
+  remotePort: socket?.remotePort,
 })
 
-/** Whether the escapes of an address or a form are no UTF-8. Whole ones only: a lone % is a plain character. */
+/** Whether the escapes of a URL or a form are not valid UTF-8. A % without two hex digits is a plain character. */
 export function invalidUtf8(url: string): boolean {
   if (!url.includes('%')) return false
   try {
@@ -148,7 +150,7 @@ const sendError = (reply: FastifyReply, error: ApiError, request_id: string) =>
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(errorBody(error, request_id)))
 
-// A path that exists is 405 for every other method, with what is allowed; a path that does not is 404.
+// An unknown path is 404. A known path is 405 for other methods, with the allowed ones.
 function unknownPaths(app: App) {
   const known = new Map<string, { path: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -156,37 +158,33 @@ function unknownPaths(app: App) {
       `^${url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+').replaceAll('*', '.*')}$`,
     )
     const entry = known.get(url) ?? { path, methods: new Set() }
-    for (const one of [method].flat()) entry.methods.add(one)
+    for (const name of [method].flat()) entry.methods.add(name)
     known.set(url, entry)
   })
-  const methodsOf = (asked: string) =>
-    [...known.values()].flatMap(({ path, methods }) => (path.test(asked) ? [...methods] : []))
-  // Somebody who has forgotten the prefix of the API is told where it is.
-  const hintOf = (asked: string) => {
-    const meant = `/api/v1${asked.replace(/\/$/, '')}`
-    return methodsOf(meant).length ? ` Did you mean ${meant.slice(0, 200)}?` : ''
+  const methodsOf = (requested: string) =>
+    [...known.values()].flatMap(({ path, methods }) => (path.test(requested) ? [...methods] : []))
+  // Suggest the path with the prefix of the API.
+  const hintOf = (requested: string) => {
+    const suggestion = `/api/v1${requested.replace(/\/$/, '')}`
+    return methodsOf(suggestion).length ? ` Did you mean ${suggestion.slice(0, 200)}?` : ''
   }
   return ({ url, method }: FastifyRequest): never => {
-    // A proxy's request names the whole URL.
-    const asked = url.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '') || '/'
-    const methods = methodsOf(asked)
-    // Behind a path for many files, one that is not there.
+    // A request through a proxy may have the whole URL.
+    const requested = url.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '') || '/'
+    const methods = methodsOf(requested)
+    const hint = hintOf(requested)
+    // The method is allowed when a wildcard path for files matches, but the file does not exist.
     if (!methods.length || methods.includes(method))
-      throw new ApiError('not_found', `The path ${asked.slice(0, 200)} does not exist.${hintOf(asked)}`)
+      throw new ApiError('not_found', `The path ${requested.slice(0, 200)} does not exist.${hint}`)
     const allow = [...new Set(methods)].sort().join(', ')
-    throw new ApiError(
-      'method_not_allowed',
-      `${method} is not possible here, only ${allow}.${hintOf(asked)}`,
-      {
-        headers: { allow },
-      },
-    )
+    const message = `${method} is not possible here, only ${allow}.${hint}`
+    throw new ApiError('method_not_allowed', message, { headers: { allow } })
   }
 }
 
 function listener(handler: RequestListener, request_ms: number, write_ms: number) {
   const server = createHttpServer(
-    // Node would refuse a missing Host with an empty body: the first hook does it in the envelope.
+    // Node would answer a missing Host without a body. The first hook answers it in the envelope.
     {
       requireHostHeader: false,
       requestTimeout: request_ms,
@@ -196,13 +194,13 @@ function listener(handler: RequestListener, request_ms: number, write_ms: number
     },
     handler,
   )
-  // An expectation that we do not know is no reason to refuse a request that we can answer (RFC 9110, 10.1.1).
+  // Ignore an unknown expectation (RFC 9110, 10.1.1).
   server.on('checkExpectation', handler)
   server.on('connect', (_request, socket) =>
     refuse(
       socket,
       405,
-      new ApiError('method_not_allowed', 'This server is no proxy.', {
+      new ApiError('method_not_allowed', 'This server is not a proxy.', {
         headers: { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE' },
       }),
     ),
@@ -214,10 +212,10 @@ function listener(handler: RequestListener, request_ms: number, write_ms: number
 
 type Answering = { req: IncomingMessage } & ServerResponse
 
-/** Requests that HTTP itself refuses never reach a route; they get the envelope all the same. */
+/** Answers requests that are not valid HTTP, which reach no route, in the envelope. */
 function refuseConnection(error: Error & { code?: string }, socket: Duplex) {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  // Behind a whole request on the same connection: its own answer comes first.
+  // An earlier request on the same connection must be answered first.
   const { _httpMessage: before } = socket as { _httpMessage?: Answering | null }
   if (before?.req.complete && !before.writableEnded)
     return void before.once('finish', () => refuseConnection(error, socket))

@@ -2,7 +2,7 @@ import type { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Clock } from '../clock.ts'
 import { type Allowance, burst_seconds, createLimiter, type Limiter } from './rate-limit.ts'
 
-/** What the service needs to know about a limiter that its processes share. */
+/** A limiter that several processes share. */
 export type SharedLimiter = { limit: Limiter; close(): void }
 
 type Options = {
@@ -12,15 +12,14 @@ type Options = {
   logger: { warn(details: object, text: string): void }
 }
 
-// A request waits this long at most for Redis; without Redis it would have been answered in a few milliseconds.
+// A request waits at most this long for Redis. Without Redis, it takes a few milliseconds.
 const answer_ms = 100
 const connect_ms = 1000
 const again_ms = 1000
 
-// The bucket of rate-limit.ts, step for step, but by the clock of Redis, so that processes whose clocks differ agree. The
-// library hands over its `points` (the burst) as ARGV[3] and the seconds in which they all come back as ARGV[4], and
-// expects what is used up, more than `points` for a refusal, and milliseconds: here until the bucket is full again.
-// A full bucket is as good as none, so the key lives exactly until then.
+// The token bucket of rate-limit.ts with the clock of Redis, because the clocks of processes may differ. ARGV[3] is the
+// burst (`points`), ARGV[4] the seconds to refill it. Returns the used points (more than `points` for a refusal) and the
+// milliseconds until the bucket is full. The key expires then: a full bucket needs no key.
 const token_bucket = `
 local limit = tonumber(ARGV[3])
 local per_ms = limit / (ARGV[4] * 1000)
@@ -39,23 +38,26 @@ return { allowed and math.ceil(limit - tokens) or limit + 1, full_ms }
 `
 
 /**
- * The limit of createLimiter, shared by all processes that name the same Redis or Valkey; null without one, or without a
- * limit. Never rejects, neither here nor in `limit`: while Redis is away or slow, each process limits by itself, which is
- * logged once, and looks for Redis again every second. `close` drops the connection at once.
+ * The limit of createLimiter, shared by all processes with the same Redis or Valkey; null without Redis or a limit. It
+ * never rejects: while Redis is unavailable or slow, each process limits alone, logs this once, and reconnects every
+ * second. `close` drops the connection at once.
  */
 export async function openSharedLimiter(options: Options): Promise<SharedLimiter | null> {
   const { redis_url, per_second, clock, logger } = options
   const alone = createLimiter(per_second, clock)
   if (!redis_url || !alone) return null
-  // Loaded only here: the client costs every start 0.1 s and 27 MB.
+  // Import the client only when it is used: it costs 0.1 s and 27 MB at the start.
   const { createClient, RedisClient } = await import('@redis/client')
   const { RateLimiterRedis, RateLimiterRes } = await import('rate-limiter-flexible')
   try {
     RedisClient.parseURL(redis_url)
   } catch (error) {
-    // Without the error itself: it carries the address, and with it a password.
+    // Do not log the error: it has the address, which may contain a password.
     const reason = (error as Error).message
-    logger.warn({ reason }, 'REDIS_URL is not an address of Redis: each process limits rates by itself')
+    logger.warn(
+      { reason },
+      'REDIS_URL is not a Redis address: each process limits rates alone. Set it to redis://HOST:6379.',
+    )
     return null
   }
 
@@ -67,12 +69,12 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
   const connect = async () => {
     const client = createClient({
       url: redis_url,
-      // The oldest protocol that does, for whatever speaks it; nothing of the newer ones is used.
+      // RESP 2 is enough, and every compatible server has it.
       RESP: 2,
       maintNotifications: 'disabled',
-      // The client's own limit ends where a command is sent; ours, below, is of the answer.
+      // The client's timeout covers only the sending of a command. The timeout below covers the answer.
       commandOptions: { timeout: 0 },
-      // A new client each time, because an answer that does not come leaves the connection open, and the client content.
+      // Do not reconnect in the client: it does not notice a missing answer. Each reconnection creates a new client.
       socket: { reconnectStrategy: false, connectTimeout: connect_ms },
     })
     const mine: Connection = { drop: () => client.destroy(), limiter: null }
@@ -82,7 +84,7 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
     const late = setTimeout(lost, connect_ms, mine, new Error(`No connection within ${connect_ms} ms`))
     try {
       await client.connect()
-      // A client that was dropped while it connected has gone on, and has to be told again.
+      // The client was dropped while it connected, but has connected nevertheless. Destroy it again.
       if (current !== mine) client.destroy()
       mine.limiter = new RateLimiterRedis({
         storeClient: client,
@@ -99,22 +101,26 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
     }
   }
 
-  // Dropping the connection also answers all who wait for it: with an error, so they go on by `alone`.
+  // Dropping the connection rejects all waiting requests, which then use `alone`.
   const lost = (connection: Connection, error: unknown) => {
     if (current !== connection) return
     current = null
     connection.drop()
     again = setTimeout(connect, again_ms)
     again.unref()
-    if (!away) logger.warn({ err: error }, 'Redis does not answer: each process limits rates by itself')
+    if (!away)
+      logger.warn(
+        { err: error },
+        'Redis does not answer: each process limits rates alone until it does. Check REDIS_URL.',
+      )
     away = true
   }
 
   const ask = async (connection: Connection, limiter: RateLimiterRedis, key: string) => {
     let waiting = true
     const tooLate = () => waiting && lost(connection, new Error(`No answer within ${answer_ms} ms`))
-    // In two halves, and after what has arrived is read: a pause of this process itself, in which it could neither send nor
-    // read, must not be taken for one of Redis.
+    // Use two timers and setImmediate, so that received answers are read first: a pause of this process must not count as
+    // a timeout of Redis.
     const half = answer_ms / 2
     let late = setTimeout(() => {
       late = setTimeout(() => setImmediate(tooLate), half)
@@ -153,6 +159,6 @@ const allowanceOf = (answer: RateLimiterRes, limit: number): Allowance => ({
   limit,
   remaining: answer.remainingPoints,
   reset_seconds: Math.ceil(answer.msBeforeNext / 1000),
-  // One token comes back within a second at every rate.
+  // At every rate, a token is refilled within 1 s.
   retry_after_seconds: answer.consumedPoints > limit ? 1 : 0,
 })

@@ -6,11 +6,11 @@ import { type Body, textProblems, tidyTexts } from './texts.ts'
 
 const problems_of_bodies = new WeakMap<object, readonly FieldProblem[]>()
 
-/** What the schema found wrong with a body. The writer refuses it, together with what the database knows (references). */
+/** The problems of a body by its schema. The writer reports them together with invalid references. */
 export const bodyProblems = (body: unknown): readonly FieldProblem[] =>
   problems_of_bodies.get(body as object) ?? []
 
-/** Bodies: texts tidied, then every failing field noted, so that one 422 can tell them and the bad references together. */
+/** Normalises the texts of a body, then records every failing field, so that one 422 can report all of them. */
 function bodyValidator(schema: Schema) {
   const { required = [] } = schema
   const times = namesOfTimes(schema)
@@ -51,7 +51,7 @@ function bodyValidator(schema: Schema) {
   }
 }
 
-// The body is refused already. Rules behind this one, which add their own problems, need not walk what is far too long.
+// The body is already invalid. Remove values that are far too long, so that later rules do not walk them.
 function withoutExcess(
   value: Body,
   problems: readonly FieldProblem[],
@@ -69,17 +69,17 @@ function withoutExcess(
 const namesOfIntegers = ({ properties = {} }: Schema) =>
   Object.keys(properties).filter((name) => properties[name]?.type === 'integer')
 
-/** Paths without parameters take none: a typo must not vanish. */
+/** Refuses query parameters on paths that have none, so that a typo is reported. */
 export function refuseUnknownQuery(request: FastifyRequest, _: FastifyReply, done: () => void) {
   const [name] = Object.keys(request.query as object)
   if (name === undefined) return done()
   const { schema, url = '' } = request.routeOptions
-  // The open paths outside the API answer whatever a browser or a probe adds.
+  // Open paths outside of the API ignore parameters of browsers and probes.
   if (url.startsWith('/api/v1') && !schema?.querystring) throw unknownParameter(name, [])
   done()
 }
 
-/** Query parameters are texts and are parsed: an unknown one is 400, a bad value 422. */
+/** Parses query parameters. An unknown parameter is 400, an invalid value 422. */
 function queryValidator(schema: Schema) {
   const integers = namesOfIntegers(schema)
   const times = namesOfTimes(schema)
@@ -99,12 +99,12 @@ function queryValidator(schema: Schema) {
   }
 }
 
-/** Ids in paths: a positive safe integer in decimal digits, or a text; anything else names nothing. */
+/** Checks ids in paths: a positive safe integer in decimal digits, or a text. Any other id is 404. */
 function paramsValidator(schema: Schema) {
   const integers = namesOfIntegers(schema)
   return (params: unknown) => {
     const values = params as Record<string, unknown>
-    // A database cannot even be asked for some texts.
+    // PostgreSQL refuses some texts as parameters.
     if (textProblems(params as Body).length) return { error: notFound('This record') }
     for (const name of integers) {
       const text = String(values[name])
@@ -120,8 +120,8 @@ function paramsValidator(schema: Schema) {
 const namesOfTimes = ({ properties = {} }: Schema) =>
   Object.keys(properties).filter((name) => properties[name]?.format === 'date-time')
 
-// Times get one form, UTC with milliseconds, in which the order of texts is that of time. Some at the ends of the calendar
-// have none.
+// Converts times to UTC with milliseconds: these texts sort by time. Times outside of the years 1 to 9999 have no such
+// text.
 function normaliseTimes(values: Record<string, unknown>, names: string[]): FieldProblem[] {
   return names.flatMap((field) => {
     const value = values[field]
@@ -135,7 +135,7 @@ function normaliseTimes(values: Record<string, unknown>, names: string[]): Field
 
 type RouteSchema = { schema: FastifySchema; httpPart?: string }
 
-/** Fastify's validator compiler: one rule for each part of a request, installed once by buildApp. */
+/** The validator compiler for Fastify, with a validator for each part of a request. createServer installs it. */
 export function validatorCompiler({ schema, httpPart }: RouteSchema) {
   if (httpPart === 'body') return bodyValidator(schema as Schema)
   if (httpPart === 'querystring') return queryValidator(schema as Schema)

@@ -11,18 +11,18 @@ import { dropReservation, type Idempotency, keepAnswer, storedAnswer } from './i
 import { bodyProblems } from './validation.ts'
 
 /**
- * What a write answers: a record (with its ETag), or another body. `location` makes it a 201; `shown` is sent in place of
- * the record when the answer has more than GET will show, such as a secret.
+ * The answer of a write: a record (with its ETag), or another body. `location` makes it a 201. `shown` replaces the record
+ * when the answer has more than GET returns, such as a secret.
  */
 export type Answer = ({ record: object; shown?: object; location?: string } | { body: object }) & {
-  /** Sent, but not kept for a repeated request. */
+  /** Sent, but not stored for a repeated request. */
   set_cookie?: string
 }
 
 type Sent = { status: number; headers: Record<string, string>; body: object | string }
 type Work = (tx: Db, context: Context, problems: readonly FieldProblem[]) => Promise<Answer>
 
-/** A write that waits for something else than the database between two transactions. */
+/** A write that waits between two transactions, for example for an HTTP request. */
 type Steps<Made> = {
   before(tx: Db, context: Context, problems: FieldProblem[]): Promise<Made>
   meanwhile(made: Made): Promise<void>
@@ -35,9 +35,9 @@ export type Writer = {
 }
 
 /**
- * The way of every writing request: one transaction for the change, its events and its stored answer, so that a
- * repeated Idempotency-Key finds either all of them or none. `problems` are those of the body's schema: the work adds
- * what it finds itself and throws all at once; work that ends in spite of problems is rolled back here.
+ * Runs every write: one transaction for the change, its events and its stored answer, so that a repeated Idempotency-Key
+ * finds all or none of them. `problems` are those of the body's schema. The work adds its own problems and throws all at
+ * once. If the work returns although there are problems, it is rolled back here.
  */
 export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
   const contextOfRequest = ({ access, id }: FastifyRequest): Context =>
@@ -47,7 +47,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
       request_id: id,
     })
 
-  // Makes the answer inside the transaction that keeps it.
+  // Builds the answer inside of the transaction that stores it.
   async function conclude(
     tx: Db,
     reply: FastifyReply,
@@ -70,7 +70,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
   function send(reply: FastifyReply, { status, headers, body }: Sent): never {
     reply.code(status).headers(headers)
     if (typeof body === 'string') reply.type('application/json; charset=utf-8')
-    // Fastify takes the sent reply as the handler's answer.
+    // Fastify accepts the sent reply as the handler's result.
     return reply.send(body) as never
   }
 
@@ -91,7 +91,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
   return Object.assign(write, {
     async inSteps<Made>(request: FastifyRequest, reply: FastifyReply, steps: Steps<Made>): Promise<never> {
       const idempotency = idempotencyOf(request, clock)
-      // The reservation is committed, so that a repeated request finds the first one in flight.
+      // Commit the reservation first, so that a repeated request finds the first one in flight.
       const begun = await transaction(db, async (tx) => {
         const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
         if (stored) return { stored, made: null }
@@ -131,7 +131,7 @@ function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | nul
   }
 }
 
-// By the route and what it names: /api/v1/contact%73 is /api/v1/contacts, and a repeated request may be written either way.
+// Build the path from the route and its parameters: /api/v1/contact%73 and /api/v1/contacts are the same path.
 function pathOf({ routeOptions: { url = '' }, params }: FastifyRequest): string {
   const named = params as Record<string, unknown>
   return url.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(String(named[name])))
