@@ -2,10 +2,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { catalogue } from './app.ts'
+import { resources } from './resources/index.ts'
 
-test("the catalogue is the interface's 17 events, in its order, and every example has the keys of its schema", () => {
+// A resource that was added later has events beside them.
+const of_interface = [
+  ...['contacts', 'notes', 'companies', 'deals', 'activities', 'appointments', 'booking_pages'],
+]
+
+test("the interface's resources have its 17 events, in its order, and every example has the keys of its schema", () => {
+  const own = resources.filter(({ table }) => of_interface.includes(table))
   assert.deepEqual(
-    catalogue.map((event) => event.name),
+    own.flatMap(({ events }) => events.map(({ name }) => name)),
     [
       ...['contact.created', 'contact.updated', 'contact.deleted'],
       ...['company.created', 'company.updated', 'company.deleted'],

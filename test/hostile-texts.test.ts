@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
+import { resources } from '../src/resources/index.ts'
 import { problems } from './envelope.ts'
 import { type Rapport, type Reply, startRapport } from './harness.ts'
 import { canBeStored, hostile_texts } from './hostile-texts.ts'
+import { smallestBody } from './operations.ts'
 import { type Browser, setUp } from './people.ts'
 import { register } from './webhooks.ts'
 
@@ -79,6 +81,7 @@ const needs: Record<string, () => object> = {
   'POST /webhooks': () => ({ url: 'http://127.0.0.1:9/hook', events: ['contact.created'] }),
 }
 const bodies: Record<string, () => object> = {
+  ...Object.fromEntries(resources.map((one) => [one.path.replace('/api/v1/', ''), () => smallestBody(one)])),
   contacts: () => ({ first_name: 'Ana', last_name: 'Ruiz' }),
   companies: () => ({ name: 'Acme' }),
   deals: () => ({ name: 'Deal' }),

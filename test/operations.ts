@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: a schema of the document is JSON of any shape
 import assert from 'node:assert/strict'
+import { bodyOf, type Resource } from '../src/resources/resource.ts'
 import type { Rapport } from './harness.ts'
 
 type Schema = any
@@ -96,6 +97,12 @@ export function valueFor(name: string, schema: Schema): unknown {
       return bodyFor(schema, () => undefined)
   }
   throw new Error(`No value can be made for ${name}: ${JSON.stringify(schema)}`)
+}
+
+/** The smallest body that makes a record of a resource without rules of its own: the fields that it requires. */
+export function smallestBody({ columns }: Pick<Resource, 'columns'>): Record<string, unknown> {
+  const { properties, required } = bodyOf(columns, 'create') as Schema
+  return Object.fromEntries(required.map((name: string) => [name, valueFor(name, properties[name])]))
 }
 
 /** A body with every writable field of the schema. `known` has values that no schema can say; undefined: none. */

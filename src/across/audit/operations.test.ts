@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeRequest } from '../../../test/booking.ts'
 import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
+import { smallestBody } from '../../../test/operations.ts'
 import { people_operations } from '../../../test/people.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { log, register, until } from '../../../test/webhooks.ts'
+import { resources } from '../../resources/index.ts'
 
 const clock = turnableClock(Date.now())
 let rapport: Rapport
@@ -33,9 +35,17 @@ async function gone(path: string) {
   return path
 }
 
-// Every kind of record: how one is made, and a change of it.
+// Every kind of record: how one is made, and a change of it. Those that are not named are made of what they require.
 let slugs = 0
 const records: Record<string, { body: () => object; change: object }> = {
+  ...Object.fromEntries(
+    resources
+      .filter(({ part_of }) => !part_of)
+      .map((resource) => [
+        resource.path.replace('/api/v1/', ''),
+        { body: () => smallestBody(resource), change: { [String(resource.title.fields[0])]: 'Changed' } },
+      ]),
+  ),
   contacts: { body: () => ({ first_name: 'Ana', last_name: 'Ruiz' }), change: { title: 'CEO' } },
   companies: { body: () => ({ name: 'Acme' }), change: { website: 'https://acme.example' } },
   deals: { body: () => ({ name: 'Relaunch' }), change: { value: 100.5 } },
