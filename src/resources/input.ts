@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
 import type { FieldProblem } from '../http/errors.ts'
 import type { CustomFields } from '../http/fields.ts'
+import { isExact } from './decimal.ts'
 import { type Columns, type Resource, referencesOf, type Values, writableFields } from './resource.ts'
 
 type Fields = Record<string, unknown>
@@ -19,7 +20,8 @@ export function newValues<C extends Columns>(
 ): Values<C> {
   const sent = body as Fields
   const values: Fields = {}
-  for (const name of writableFields(columns)) values[name] = sent[name] ?? columns[name]?.default ?? null
+  for (const name of writableFields(columns))
+    values[name] = withoutMinusZero(sent[name]) ?? columns[name]?.default ?? null
   if ('custom_fields' in values) values.custom_fields = customFieldsOf(body, {}, problems) ?? {}
   return values as Values<C>
 }
@@ -43,11 +45,14 @@ export function changedValues<C extends Columns>(
     const value =
       name === 'custom_fields'
         ? customFieldsOf(body, before, problems)
-        : (sent[name] ?? columns[name]?.default ?? null)
+        : (withoutMinusZero(sent[name]) ?? columns[name]?.default ?? null)
     if (value !== undefined && !isDeepStrictEqual(value, shown[name])) changes[name] = value
   }
   return changes as Partial<Values<C>>
 }
+
+// JSON has a -0, which equals 0 but is another value to a comparison.
+const withoutMinusZero = (value: unknown): unknown => (value === 0 ? 0 : value)
 
 type WithCustomFields = { custom_fields?: CustomFields | null }
 
@@ -58,8 +63,9 @@ function customFieldsOf(body: WithCustomFields, before: WithCustomFields, proble
 }
 
 /**
- * What no schema can judge of the fields that are written: references to records that do not exist, and the size of the
- * custom fields as they will be stored. Live references stay locked against deletion until the transaction ends.
+ * What no schema can judge of the fields that are written: amounts with too many decimals, references to records that do
+ * not exist, and the size of the custom fields as they will be stored. Live references stay locked against deletion until
+ * the transaction ends.
  */
 export async function valueProblems(
   tx: Db,
@@ -72,16 +78,24 @@ export async function valueProblems(
   const stored = before as { custom_fields?: CustomFields }
   return [
     ...customFieldsProblems(custom_fields, stored.custom_fields),
+    ...precisionProblems(resource, values),
     ...(await referenceProblems(tx, workspace_id, values, referencesOf(resource))),
   ]
 }
+
+/** Problems of amounts that would be rounded when they are stored. */
+const precisionProblems = ({ columns }: Pick<Resource, 'columns'>, values: object): FieldProblem[] =>
+  Object.entries(values).flatMap(([field, value]) =>
+    columns[field]?.encoding === 'ten_thousandths' && typeof value === 'number' && !isExact(value)
+      ? [{ field, code: 'too_precise', message: `${field} must have at most 4 decimals.` }]
+      : [],
+  )
 
 /** Custom fields merged key by key: null removes a key, and null in place of the object removes all. */
 function mergeCustomFields(current: CustomFields, sent: CustomFields | null): CustomFields {
   if (sent === null) return {}
   const merged = Object.entries({ ...current, ...sent }).filter(([, value]) => value !== null)
-  // JSON stores -0 as 0.
-  return Object.fromEntries(merged.map(([key, value]) => [key, value === 0 ? 0 : value]))
+  return Object.fromEntries(merged.map(([key, value]) => [key, withoutMinusZero(value)])) as CustomFields
 }
 
 const max_custom_bytes = 64 * 1024

@@ -4,7 +4,6 @@ import type { Context } from '../../events/context.ts'
 import type { Changes, EventDefinition } from '../../events/define.ts'
 import { emit } from '../../events/emit.ts'
 import type { FieldProblem } from '../../http/errors.ts'
-import { isExact } from '../decimal.ts'
 import { changedValues, newValues, valueProblems } from '../input.ts'
 import {
   auditChanged,
@@ -48,10 +47,9 @@ export async function createDeal(
   body: DealBody,
   problems: readonly FieldProblem[],
 ): Promise<Deal> {
-  const input = withoutMinusZero(body)
-  const values = newValues(deals, input) as PlainFields
-  const decision = judge(null, input, { now: context.now, operation: 'create' }, problems)
-  const { state, entered } = await accepted(tx, context, decision, input, values, problems)
+  const values = newValues(deals, body) as PlainFields
+  const decision = judge(null, body, { now: context.now, operation: 'create' }, problems)
+  const { state, entered } = await accepted(tx, context, decision, values, problems)
   const deal = await dealRecords.insert(tx, context, values, state)
   await addStage(tx, context, deal.id, null, state.stage)
   const emitAll = async () => {
@@ -71,10 +69,9 @@ export async function changeDeal(
   { problems, expect }: Sent,
 ): Promise<Deal> {
   const { deal, state } = await lockDeal(tx, context, id, expect)
-  const input = withoutMinusZero(body)
-  const values = changedValues(deals, input, deal) as Partial<PlainFields>
-  const decision = judge(state, input, { now: context.now, operation: 'update' }, problems)
-  const next = await accepted(tx, context, decision, input, values, problems)
+  const values = changedValues(deals, body, deal) as Partial<PlainFields>
+  const decision = judge(state, body, { now: context.now, operation: 'update' }, problems)
+  const next = await accepted(tx, context, decision, values, problems)
   const { after, changes } = await save(tx, context, deal, values, state, next)
   if (changes) await emit(tx, context, dealUpdated, after, changes)
   await emitStage(tx, context, after, next)
@@ -92,7 +89,7 @@ export async function changeStage(
 ): Promise<Deal> {
   const { deal, state } = await lockDeal(tx, context, id, expect)
   const decision = judge(state, body, { now: context.now, operation: 'change_stage' }, problems)
-  const next = await accepted(tx, context, decision, {}, {}, problems)
+  const next = await accepted(tx, context, decision, {}, problems)
   const { after, changes } = await save(tx, context, deal, {}, state, next)
   if (changes && !next.previous_stage) await emit(tx, context, dealUpdated, after, changes)
   await emitStage(tx, context, after, next)
@@ -148,22 +145,17 @@ function judge(
   return decide(current, input, context)
 }
 
-/** What the rules decided; throws 422 with the problems of the schema, the rules, the value and the references. */
+/** What the rules decided; throws 422 with the problems of the schema, the rules, the values and the references. */
 async function accepted(
   tx: Db,
   { workspace_id }: Context,
   decision: Decision,
-  { value }: { value?: number | null },
   values: object,
   problems: readonly FieldProblem[],
 ): Promise<Accepted> {
-  const too_precise = typeof value === 'number' && !isExact(value)
   refuse([
     ...problems,
     ...(decision.problems ?? []),
-    ...(too_precise
-      ? [{ field: 'value', code: 'too_precise', message: 'value must have at most 4 decimals.' }]
-      : []),
     ...(await valueProblems(tx, workspace_id, deals, values)),
   ])
   return decision as Accepted
@@ -231,7 +223,3 @@ async function addStage(
 ): Promise<void> {
   await insertStage(tx, { workspace_id, deal_id, from, to, at: now, by: actor.id ?? actor.kind })
 }
-
-// JSON has a -0, which equals 0 but is another value to a comparison.
-const withoutMinusZero = <T extends { value?: number | null }>(body: T): T =>
-  body.value === 0 ? { ...body, value: 0 } : body
