@@ -150,7 +150,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   await publicBooking(app, service)
   apiIndex(app)
   await docsPage(app)
-  if (web_folder) await webApp(app, web_folder)
+  if (web_folder) await webApp(app, web_folder, resources)
   else app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/', 302))
   return app
 }

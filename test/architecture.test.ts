@@ -175,7 +175,11 @@ const rows: { files: string; may: string; packages: string }[] = [
 
   // The web app is files here: built from web/, sent as they are. What it does, it does by the API.
   { files: 'web/build', may: '', packages: 'node:(child_process|crypto|events|fs|path|url)' },
-  { files: 'web/routes', may: 'http/(errors|server)', packages: '@fastify/static|node:(crypto|fs|path)' },
+  {
+    files: 'web/routes',
+    may: 'http/(errors|server)|resources/resource',
+    packages: '@fastify/static|node:(crypto|fs|path)',
+  },
 
   // The top: puts everything together, and is imported by itself alone.
   { files: '(app|server|main|cli/.*)', may: '.*', packages: '.*' },
