@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 
 type Setting<T> = { fallback: string; secret?: true; about: string; parse: (text: string) => T }
 
-// A parse function returns the value or throws an Error that says what would be valid.
+// A parse function returns the value, or throws an Error that says which values are valid.
 const integer = (min: number, max: number) => (text: string) => {
   const value = Number(text)
   if (!/^\d+$/.test(text) || value < min || value > max)
@@ -35,7 +35,7 @@ const urlOf =
     if (!url || !protocols.includes(url.protocol)) throw new Error(`must be a URL such as ${example}`)
     return value
   }
-// Links append their path to it, so it has none of its own.
+// Links append their path to it, so it must not have a path.
 const origin = (value: string) => {
   if (!value) return null
   const url = URL.parse(value)
@@ -176,10 +176,10 @@ export type Config = {
   readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]['parse']>
 }
 
-/** Every problem with the settings at once, a line each. */
+/** All problems of the settings, one on each line. */
 export class ConfigError extends Error {}
 
-/** Reads all settings from environment variables (the names above in upper case); throws ConfigError with every problem. */
+/** Reads all settings from environment variables (the names above in upper case). Throws ConfigError with all problems. */
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
   const problems: string[] = []
   const values = Object.entries(settings).map(([name, setting]) => {

@@ -1,8 +1,8 @@
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// Compiled code is kept beside the packages it comes from, so that a second start need not compile again. A folder that
-// cannot be written only costs that time. Everything else is imported after this line, to be kept too.
+// Cache compiled code beside the packages, so that the next start does not compile again. If the folder is read-only,
+// starts are only slower. Import everything else after this line, so that it is cached too.
 module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/rapport', import.meta.url)))
 
 const { runCommand } = await import('./cli/run.ts')
@@ -12,5 +12,5 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   ...(process.stderr.isTTY && { status: (text: string) => void process.stderr.write(`\r\x1b[K${text}`) }),
   env: process.env,
 })
-// Whatever is still open must not keep a finished command alive.
+// Exit explicitly: an open handle must not keep a finished command running.
 setTimeout(() => process.exit(), 1000).unref()

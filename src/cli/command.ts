@@ -4,12 +4,12 @@ import type { Config } from '../config.ts'
 export type Io = {
   out(line: string): void
   err(line: string): void
-  /** Shows a text on a line that the next one takes the place of, and '' clears; only where there is a terminal. */
+  /** Shows a status line that the next text replaces and '' clears. Only present on a terminal. */
   status?(text: string): void
   env: Record<string, string | undefined>
 }
 
-/** What a command was given: its options by name, its operands in order, and the settings, read when asked for. */
+/** The input of a command: its options by name, its operands in order, and the settings, which config() reads. */
 export type Given = {
   options: Record<string, string | undefined>
   operands: string[]
@@ -20,7 +20,7 @@ export type Given = {
 /** An option takes a value, whose name in the help is `value`. */
 export type Option = { value: string; about: string; required?: true }
 
-/** One command; `run` answers with the exit code; an error that it throws is shown as one line, with 1. */
+/** A command. `run` resolves with the exit code. An error is printed as one line, with exit code 1. */
 export type Command = {
   options?: Record<string, Option>
   operands?: string[]
@@ -29,15 +29,15 @@ export type Command = {
   run(given: Given): Promise<number>
 }
 
-/** What is known of a command without loading it. */
+/** The description of a command or a group, available without loading the command. */
 export type Entry =
   | { about: string; load: () => Promise<Command> }
   | { about: string; commands: Record<string, Entry> }
 
-/** The command line itself is wrong: exit code 2, and the usage is shown. */
+/** The command line is wrong: prints the usage, with exit code 2. */
 export class UsageError extends Error {}
 
-/** `--name N [--scopes LIST]`, the way options and operands are written in the help. */
+/** The options and operands for the help, such as `--name N [--scopes LIST]`. */
 function synopsis({ options = {}, operands = [] }: Command): string {
   const parts = Object.entries(options).map(([name, { value, required }]) =>
     required ? `--${name} ${value}` : `[--${name} ${value}]`,
@@ -77,6 +77,6 @@ export function groupHelp(path: string[], entries: Record<string, Entry>): strin
     '',
     ...table(rows),
     '',
-    'Each command tells more with --help.',
+    'Run a command with --help for its options.',
   ]
 }

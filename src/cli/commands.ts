@@ -1,6 +1,6 @@
 import type { Entry } from './command.ts'
 
-/** All commands. Each one's module is loaded when it runs, so that a small command does not wait for the server's code. */
+/** All commands. A command's module is loaded when it runs, so that a small command does not load the server's code. */
 export const commands: Record<string, Entry> = {
   serve: {
     about: 'Serve the API on HOST and PORT until SIGTERM or SIGINT',

@@ -3,7 +3,7 @@ import type { Database } from '../db/db.ts'
 import { migrate } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
 
-/** Opens the database of the settings for the work, beside servers that run; made and migrated when needed. */
+/** Opens the database of the settings for the work, also while servers run. Creates and migrates it if needed. */
 export async function withDatabase<T>(
   config: Config,
   work: (database: Database, ran: string[]) => Promise<T>,

@@ -74,12 +74,12 @@ async function scopesOf(text: string): Promise<string[]> {
   return asked
 }
 
-/** A day (its start) or an ISO 8601 time with its zone, as UTC with milliseconds. Throws for anything but the future. */
+/** Converts a day (its start) or an ISO 8601 time with a zone to UTC with milliseconds. Throws unless it is in the future. */
 export function futureTime(text: string, now_ms: number): string {
   const [, day] =
     /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? []
   const ms = Date.parse(text)
-  // Date.parse takes 30 February for 2 March.
+  // Date.parse accepts 30 February as 2 March.
   if (!day || Number.isNaN(ms) || new Date(`${day}T00:00Z`).toISOString().slice(0, 10) !== day)
     throw new Error(
       `--expires must be a day or a time with its zone, such as 2027-12-31 or 2027-12-31T18:00:00Z.`,
@@ -88,7 +88,7 @@ export function futureTime(text: string, now_ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** The workspace that is asked for; without one, the only one there is, made when there is none. Throws otherwise. */
+/** The given workspace, or the only one. Creates one if there is none. Throws when several exist and none is given. */
 export async function workspaceOf(db: Db, asked: string | undefined): Promise<number> {
   if (asked === undefined) {
     const made = await transaction(db, (tx) => firstWorkspace(tx, systemClock, command_line))

@@ -4,10 +4,10 @@ import type { Db } from '../db/db.ts'
 import { copyPrivately, syncFile } from '../db/engines/sqlite/backup.ts'
 import { createSeal, keyFile } from '../db/seal.ts'
 
-/** Where the key that opens a database's secrets was found; null when the database has none that would need it. */
+/** The location of the key that opens a database's secrets; null when the database has no sealed secrets. */
 export type KeyPlace = { setting: true } | { file: string } | 'unknown' | null
 
-/** Looks for the key among SECRET_KEY (or null) and the key files of some folders. */
+/** Searches SECRET_KEY (or null) and the key files of the folders for the key. */
 export async function findKey(db: Db, secret_key: string | null, folders: string[]): Promise<KeyPlace> {
   const sample = await db.selectFrom('settings').select('value').where('name', '=', 'seal').executeTakeFirst()
   if (!sample) return null
@@ -28,8 +28,8 @@ export async function findKey(db: Db, secret_key: string | null, folders: string
 }
 
 /**
- * Puts a copy of a key file into a data folder, which then opens the same secrets. Throws, and leaves it, when another
- * key is there. Returns how to take it away again.
+ * Copies a key file into a data folder, which can then open the same secrets. Throws, and changes nothing, when the folder
+ * has another key. Returns the undo function.
  */
 export function giveKey(file: string, folder: string): () => void {
   const target = keyFile(folder)

@@ -10,10 +10,10 @@ import { openDatabase } from '../db/open.ts'
 import { isInstallation } from '../move/tables.ts'
 import { UsageError } from './command.ts'
 
-/** Where an installation is or shall be: a data folder, or the URL of a PostgreSQL database. */
+/** The location of an installation: a data folder, or the URL of a PostgreSQL database. */
 export type Place = { folder: string; url: null } | { folder: null; url: string }
 
-/** Reads `sqlite:FOLDER`, `sqlite:FOLDER/rapport.db` or `postgres://…`; throws UsageError. */
+/** Parses `sqlite:FOLDER`, `sqlite:FOLDER/rapport.db` or `postgres://…`. Throws UsageError. */
 export function parsePlace(option: string, text: string): Place {
   if (text.startsWith('sqlite:')) {
     const path = text.slice('sqlite:'.length).replace(/^\/\//, '')
@@ -28,7 +28,7 @@ export function parsePlace(option: string, text: string): Place {
   )
 }
 
-/** The way a place is written, without its password. */
+/** The text of a location, without its password. */
 export function showPlace({ folder, url }: Place): string {
   if (url === null) return `sqlite:${folder}`
   const shown = new URL(url)
@@ -37,18 +37,18 @@ export function showPlace({ folder, url }: Place): string {
   return shown.href
 }
 
-// One connection copies; the other tells the time.
+// One connection copies; the other reads the server's clock.
 const pool_size = 2
 /**
- * Opens both places for the work; a data folder is locked, so that no server can use it meanwhile. Throws, and has
- * changed nothing, when one cannot be reached, or the source is none or is in use.
+ * Opens both locations for the work, and locks a data folder, so that no server can use it meanwhile. Throws, and changes
+ * nothing, when a location cannot be reached, or the source is not an installation or is in use.
  */
 export async function withPlaces<T>(
   source: Place,
   target: Place,
   work: (source: Database, target: Database) => Promise<T>,
 ): Promise<T> {
-  // What has been opened is closed in the opposite order.
+  // Close in the reverse order of opening.
   const closing: (() => unknown)[] = []
   const open = async (place: Place) => {
     if (place.folder !== null) closing.push(lockFolder(place.folder))
@@ -75,7 +75,7 @@ export async function withPlaces<T>(
   }
 }
 
-/** The error says which of the two it is about. */
+/** Adds the name of the location to an error. */
 async function told<T>(place: Place, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -84,8 +84,8 @@ async function told<T>(place: Place, work: () => Promise<T>): Promise<T> {
   }
 }
 
-// A PostgreSQL database has no lock that a server holds. Its connections bear the program's name; so early, this process
-// has no other than the one that asks.
+// A server holds no lock on a PostgreSQL database, but its connections have the application_name rapport. At this point,
+// this process has only the connection that runs the query.
 async function checkSource({ db, engine }: Database) {
   if (!(await isInstallation(db))) throw new Error('This is not a database of Rapport.')
   if (engine === 'sqlite') return

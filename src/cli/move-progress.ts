@@ -10,8 +10,8 @@ const steps = { copy: 'Copying', check: 'Checking' }
 const grouped = (n: number) => n.toLocaleString('en-US')
 
 /**
- * Shows how far a copy is: as a bar on a terminal, else as a line when a table is done, and every ten seconds. Every row
- * counts twice, because it is copied and then read back.
+ * Shows the progress of a copy: a bar on a terminal, else a line after each table and every 10 s. Each row counts twice,
+ * because it is copied and then read back.
  */
 export function createProgress({ out, status }: Io) {
   let all = 0

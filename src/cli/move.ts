@@ -70,7 +70,7 @@ function reportOf(copied: Copied[]): string[] {
   return columns(['TABLE', 'ROWS', 'CHECKSUM', 'COPY'], rows)
 }
 
-// The first requests shall have good plans. What fails here, the server's autovacuum does within minutes.
+// Collect statistics, so that the first requests have good plans. If this fails, autovacuum does it within minutes.
 async function analyze({ db }: Database) {
   for (const { name } of tablesOf(resources))
     await sql`ANALYZE ${sql.table(name)}`.execute(db).catch(() => {})

@@ -125,7 +125,7 @@ export const invite: Command = {
   },
 }
 
-// Without PUBLIC_URL the address from outside is unknown here; the link's path is still right.
+// Without PUBLIC_URL the external address is unknown. Only the path of the link is then certain.
 function linkOf({ host, port, public_url }: Config, path: string): string {
   if (public_url) return public_url + path
   const own = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host

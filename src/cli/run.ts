@@ -65,7 +65,7 @@ async function runEntry(
   }
 }
 
-/** Null when help was asked for. */
+/** Parses the words of a command; null for --help. */
 function parse({ options = {}, operands = [] }: Command, words: string[], io: Io): Given | null {
   const { values, positionals } = parseWords(options, words)
   if (values.help) return null
@@ -88,12 +88,12 @@ function parseWords(options: NonNullable<Command['options']>, words: string[]) {
       allowPositionals: true,
     })
   } catch (error) {
-    // Its message names what is wrong; what could be meant instead is in the usage that follows.
+    // Keep the first sentence. The usage, which follows, replaces the suggestions.
     throw new UsageError((error as Error).message.split('. ')[0]?.replace(/\.?$/, '.'))
   }
 }
 
-/** One clear line without a stack; the problems of the settings are a line each. */
+/** One line without a stack trace; for settings, one line for each problem. */
 function explain(error: unknown): string[] {
   if (error instanceof ConfigError) return error.message.split('\n')
   const { message, code, errcode } = error as Error & { code?: string; errcode?: number }

@@ -19,7 +19,7 @@ export const serve: Command = {
     const worker = io.env[worker_variable]
     const many = settings.web_concurrency > 1
     const signals = followSignals(io)
-    // Workers find what their parent has built. Where only deliveries are attempted, nobody opens it.
+    // The main process has built the web app for its workers. A process that only delivers does not need it.
     const web_folder = mine.includes('api') ? await buildWebApp(io.err) : null
     const start = async () => {
       if (many && !worker) return startWorkers(settings, io)
@@ -33,7 +33,7 @@ export const serve: Command = {
     })
     if (worker) tellStarted(running)
     else greet(running, io, web_folder !== null)
-    // Written now, and not only at the end, which kill -9 would skip.
+    // Flush the compile cache now: kill -9 would skip the flush at exit.
     setTimeout(() => module.flushCompileCache(), 1000).unref()
     return signals.stopped(running)
   },
@@ -43,12 +43,12 @@ function rolesOf(list: string = roles.join()): Role[] {
   const names = list.split(',').map((name) => name.trim())
   const unknown = names.find((name) => !(roles as readonly string[]).includes(name))
   if (unknown !== undefined)
-    throw new UsageError(`--roles: "${unknown}" is none: they are ${roles.join(' and ')}.`)
+    throw new UsageError(`--roles: "${unknown}" is not a role. The roles are ${roles.join(' and ')}.`)
   return names as Role[]
 }
 
 function greet({ url, first_key, setup_url }: Running, io: Io, has_web_app: boolean) {
-  // Everything on this machine: an address that can be opened must be a certain one.
+  // A wildcard address cannot be opened in a browser, so print the loopback address.
   const openable = (url: string) => url.replace('//[::]:', '//[::1]:')
   const address = openable(url)
   const lines = [`Rapport serves ${address}`]
@@ -58,7 +58,7 @@ function greet({ url, first_key, setup_url }: Running, io: Io, has_web_app: bool
   io.out(lines.join('\n'))
 }
 
-// The link would lead to a page that is not served.
+// Without the web app, the link would lead to a page that is not served.
 const without_web_app =
   'This start serves the API without the web app. To have both, run npm ci without --omit=dev and start again.'
 
@@ -73,10 +73,9 @@ Everything else, to read and to try: ${address}/docs`
 
 const same_signal_ms = 500
 
-// The first signal lets what is in flight finish; the next one does not wait for that. Ctrl-C reaches this process from
-// the terminal and once more from npm, so two at nearly the same time are one. During the start nothing is in flight, and
-// what it does is done whole or not at all: it ends at once. Asked for before the start, because the first process of a
-// container gets no signal that it has not asked for.
+// The first signal stops after the requests in flight; a second one stops at once. Ctrl-C arrives twice, from the terminal
+// and from npm, so two close signals count as one. A signal during the start ends the process: nothing is in flight, and
+// the start is atomic. Listen before the start: process 1 of a container gets no signal without a listener.
 function followSignals(io: Io) {
   let first: number | undefined
   let stop: () => void = () => process.exit(0)
@@ -90,7 +89,7 @@ function followSignals(io: Io) {
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
   return {
-    /** Resolves with the exit code when a signal has come and everything has ended. */
+    /** Resolves with the exit code after a signal, when the service has stopped. */
     stopped: (running: Running): Promise<number> =>
       new Promise((resolve) => {
         stop = () => {

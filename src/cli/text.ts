@@ -1,4 +1,4 @@
-/** A name as it may be stored: trimmed, 1 to 255 characters, none of them invisible. Throws otherwise. */
+/** A trimmed name. Throws unless it has 1 to 255 characters and no control characters. */
 export function nameOf(text = ''): string {
   const name = text.trim()
   if (!name || name.length > 255) throw new Error('--name must have 1 to 255 characters.')
@@ -7,7 +7,7 @@ export function nameOf(text = ''): string {
   return name
 }
 
-/** Rows under a heading, in columns wide enough for each; the last one is not padded. */
+/** Formats rows below a heading in aligned columns. The last column is not padded. */
 export function columns(heading: string[], rows: string[][]): string[] {
   const all = [heading, ...rows]
   const widths = heading.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))

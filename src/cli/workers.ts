@@ -7,23 +7,23 @@ import type { Running } from '../server.ts'
 import type { Io } from './command.ts'
 
 type Started = { started: Pick<Running, 'url' | 'first_key' | 'setup_url'> }
-// Between workers, through the first process, which only passes them on: to one worker, or without `to`, to all others.
+// Messages between workers. The main process forwards them: to one worker, or without `to`, to all others.
 type Question = { question: number; from?: number; to?: undefined }
 type Answer = { answer: string; question: number; to: number }
 
-/** The variable that tells a process that it is a worker, and whether it is the first one since the start. */
+/** The variable that marks a process as a worker: "first" for the first one, "next" for the others. */
 export const worker_variable = 'RAPPORT_WORKER'
 
 const pause_before_next_ms = 1000
-// Whoever does not answer a question in time is left out.
+// A worker that does not answer within this time is left out.
 const patience_ms = 1000
 
 /**
- * Starts `config.web_concurrency` processes that serve one port: each is the whole service, and each next connection
- * goes to the next one. One that dies is replaced. Resolves when all of them answer.
+ * Starts `config.web_concurrency` workers on one port. Each runs the whole service, and connections go to them in turn. A
+ * worker that ends is replaced. Resolves when all workers answer.
  */
 export async function startWorkers(config: Config, io: Io): Promise<Running> {
-  // A SQLite folder belongs to this process and those that it starts.
+  // The main process locks the SQLite folder for all its workers.
   const release = config.database_url === null ? lockFolder(config.data_dir) : () => {}
   let stopping = false
 
@@ -34,7 +34,7 @@ export async function startWorkers(config: Config, io: Io): Promise<Running> {
         if ('started' in message) resolve(message.started)
         else passOn(worker, message)
       })
-      worker.once('exit', () => reject(new Error('One of the processes could not start: see above.')))
+      worker.once('exit', () => reject(new Error('A worker could not start. See the messages above.')))
     })
     worker.once('exit', (code, signal) => replace(worker, signal ?? code))
     return started
@@ -59,7 +59,7 @@ export async function startWorkers(config: Config, io: Io): Promise<Running> {
   }
 
   try {
-    // The first one makes what is missing, so that the others find it.
+    // The first worker runs the migrations and the first setup before the others start.
     const first = await fork('first')
     await Promise.all(Array.from({ length: config.web_concurrency - 1 }, () => fork('next')))
     return { ...first, wake() {}, stop }
@@ -78,11 +78,11 @@ function passOn(from: Worker, message: Question | Answer) {
   }
 }
 
-/** Tells the first process that this worker answers. */
+/** Tells the main process that this worker answers requests. */
 export const tellStarted = ({ url, first_key, setup_url }: Running) =>
   process.send?.({ started: { url, first_key, setup_url } } satisfies Started)
 
-/** This worker's line to the others, of which there are `count`. */
+/** The connection of this worker to the `count` other workers. */
 export function joinWorkers(count: number): Peers {
   let questions = 0
   const open = new Map<number, (answer: string) => void>()
