@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-// As a proxy may write it: with a port, in brackets; and an IPv4 client of a socket that takes both kinds.
+// Removes what a proxy may add (a port, brackets), and the IPv6 prefix of an IPv4 client on a dual-stack socket.
 const plain = (address: string) =>
   address
     .trim()
@@ -8,7 +8,7 @@ const plain = (address: string) =>
     .replace(/^([\d.]+):\d*$/, '$1')
     .replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
 
-/** Whether an address is in one of the networks (CIDRs): a proxy that is believed. */
+/** Whether an address is a trusted proxy: in one of the networks (CIDRs). */
 export function trustedBy(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const network of networks) {
@@ -22,8 +22,8 @@ export function trustedBy(networks: readonly string[]): (address: string) => boo
 }
 
 /**
- * Whom a limit by address counts as one: an IPv4 address, or the /56 network of an IPv6 one, which is what a subscriber
- * commonly has to choose addresses from. What is no address, whoever sent it, counts as the peer that the connection is of.
+ * The key of a limit by address: an IPv4 address, or the /56 network of an IPv6 address, which a subscriber commonly gets.
+ * For an invalid address, it is the peer of the connection.
  */
 export function subscriberOf(address: string, peer = ''): string {
   const one = plain(address).replace(/%.*$/, '')
@@ -32,7 +32,7 @@ export function subscriberOf(address: string, peer = ''): string {
   const [head = '', tail] = one.split('::')
   const parts = (text: string) => text.split(':').filter(Boolean)
   const behind = parts(tail ?? '')
-  // An address that ends as an IPv4 one has two parts in its last.
+  // An IPv4 address at the end counts as two parts.
   const known = parts(head).length + behind.length + (one.includes('.') ? 1 : 0)
   const zeros = tail === undefined ? [] : Array.from({ length: 8 - known }, () => '0')
   const prefix = [...parts(head), ...zeros, ...behind].slice(0, 4).map((part) => Number.parseInt(part, 16))

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 
-// All optional, so that the serialiser keeps their order: it writes required ones first.
+// All properties are optional, so that the serialiser keeps their order: it writes required ones first.
 export const Meta = Type.Object(
   {
     current_page: Type.Optional(Type.Integer()),
@@ -26,17 +26,17 @@ export const Deleted = Type.Object({ success: Type.Literal(true), message: Type.
 export const single = <T>(data: T) => ({ success: true as const, data })
 export const deleted = (what: string) => ({ success: true as const, message: `${what} was deleted.` })
 
-/** The page asked for, with per_page limited to 100. `offset` counts records before it. */
+/** The requested page, with per_page limited to 100. `offset` is the number of records before it. */
 export function paging(query: { page: number; per_page: number }) {
   const per_page = Math.min(query.per_page, 100)
-  // No list is that long; beyond it, numbers are no longer exact.
+  // No list is longer, and larger numbers are not exact.
   const offset = Math.min((query.page - 1) * per_page, 1e15)
   return { page: query.page, per_page, offset }
 }
 
-/** A list's answer from one page of records and the exact number of all. */
+/** The answer of a list: one page of records and the exact total. */
 export function list<T>(data: T[], counted: number, { page, per_page }: { page: number; per_page: number }) {
-  // The page is read a moment after the total: a record that came in between is counted too.
+  // The page is read after the total. Count a record that was added in between.
   const total = data.length ? Math.max(counted, (page - 1) * per_page + data.length) : counted
   const last_page = Math.max(1, Math.ceil(total / per_page))
   return { success: true as const, data, meta: { current_page: page, last_page, per_page, total } }

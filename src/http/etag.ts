@@ -4,8 +4,8 @@ import { single } from './envelope.ts'
 import { ApiError } from './errors.ts'
 
 /**
- * The entity tag of a record as GET shows it: the time of its last change, where it has one, and a checksum of the whole,
- * which also follows embedded records.
+ * The entity tag of a record as GET returns it: the time of its last change, if it has one, and a checksum of the record,
+ * including embedded records.
  */
 export function etagOf(record: object): string {
   const text = JSON.stringify(record)
@@ -15,10 +15,10 @@ export function etagOf(record: object): string {
 
 const listed = (header: string, etag: string) =>
   header.trim() === '*' || header.split(',').some((one) => one.trim() === etag)
-// A weak tag, such as a compressing proxy makes, is good enough to read by, but not to write by (RFC 9110, 13.1).
+// A weak tag, such as a compressing proxy makes, may match a read, but not a write (RFC 9110, 13.1).
 const weakly = (header: string) => header.replaceAll('W/"', '"')
 
-/** Answers a read of one record, or 304 when the caller has it already (If-None-Match). */
+/** Answers a read of one record; 304 when If-None-Match has its current tag. */
 export function sendRecord<T extends object>(request: FastifyRequest, reply: FastifyReply, record: T) {
   const etag = etagOf(record)
   reply.header('etag', etag)
@@ -27,13 +27,13 @@ export function sendRecord<T extends object>(request: FastifyRequest, reply: Fas
   return single(record)
 }
 
-/** Refuses a write with If-Match of what has no entity tag, because it cannot be read: nothing matches (RFC 9110, 13.1.1). */
+/** Refuses a write with If-Match on a resource without an entity tag: nothing matches (RFC 9110, 13.1.1). */
 export function refuseMatch({ headers }: FastifyRequest): void {
   if (headers['if-match'] !== undefined)
     throw new ApiError('precondition_failed', 'This has no ETag: leave If-Match out.')
 }
 
-/** Refuses a write with 412 when If-Match names another state of the record than the current one. */
+/** Refuses a write with 412 when If-Match does not match the current record. */
 export function checkMatch(request: FastifyRequest, record: object): void {
   const wanted = request.headers['if-match']
   if (wanted === undefined || listed(wanted, etagOf(record))) return

@@ -16,14 +16,14 @@ import { invalid } from './errors.ts'
 import { ListQuery, time } from './fields.ts'
 import { textProblems } from './texts.ts'
 
-/** A cursor: the place to go on from, opaque to whoever gets it. `order` keeps it from being used with another one. */
+/** Encodes a position as an opaque cursor. `order` makes the cursor invalid for another order. */
 export const encodeCursor = (order: string, place: readonly unknown[]): string =>
   Buffer.from(JSON.stringify([order, ...place])).toString('base64url')
 
 /** What a part of a place is. */
 type Part = 'string' | 'number'
 
-/** The place of a cursor, null for the empty one (the beginning); throws 422 for one that is not of this order. */
+/** Decodes the position of a cursor; null for the empty cursor (the start). Throws 422 for a cursor of another order. */
 export function decodeCursor(order: string, cursor: string, parts: readonly Part[]): unknown[] | null {
   if (cursor === '') return null
   try {
@@ -33,7 +33,7 @@ export function decodeCursor(order: string, cursor: string, parts: readonly Part
       place.every(
         (part, n) => typeof part === parts[n] && (parts[n] === 'string' || Number.isSafeInteger(part)),
       )
-    // A database cannot even be asked for some texts.
+    // PostgreSQL refuses some texts as parameters.
     if (made_for === order && whole && !textProblems({ place }).length) return place
   } catch {
     // Told below.
@@ -47,7 +47,7 @@ export function decodeCursor(order: string, cursor: string, parts: readonly Part
   ])
 }
 
-/** What `cursor` does, for the query of every list that has it. */
+/** The parameter `cursor` of every list that supports it. */
 export const cursor = Type.Optional(
   Type.String({
     maxLength: 2000,
@@ -101,7 +101,7 @@ type Query = Dates & {
   sort?: string | undefined
 }
 
-/** What a list was asked for: how many, from where, in which order. */
+/** The requested page and order of a list. */
 export type Listing = {
   sorting: Sorting
   /** Its name in cursors. */
@@ -109,7 +109,7 @@ export type Listing = {
   page: Page & { page: number }
 }
 
-/** The search of a list whose records are found by their name alone. */
+/** The search parameter of lists that search only the name. */
 export const name_search = {
   search: Type.Optional(
     Type.String({
@@ -129,7 +129,7 @@ export function listingOf(query: Query, list_name: string, orders: readonly Orde
 
 const kindOf = ({ numeric }: SortKey): Part => (numeric ? 'number' : 'string')
 
-/** The page of a query, by number or by a cursor, whose place has these parts. */
+/** The page of a query, by number or by a cursor whose position has these parts. */
 export function pageOf(
   query: Pick<Query, 'page' | 'per_page' | 'cursor'>,
   order: string,
@@ -140,13 +140,13 @@ export function pageOf(
   return { page, per_page, after: decodeCursor(order, query.cursor, parts) }
 }
 
-/** The filters of created_from to updated_to. */
+/** The filters created_from, created_to, updated_from and updated_to. */
 export const dateFilters = (query: Dates): Filter[] => [
   ...within('created_at', query.created_from, query.created_to),
   ...within('updated_at', query.updated_from, query.updated_to),
 ]
 
-/** The filters of `tag` and `custom_fields[key]`. A custom field is compared as text: 5 is found by 5. */
+/** The filters `tag` and `custom_fields[key]`. A custom field is compared as text, so `5` matches the number 5. */
 export function valueFilters(db: Db, kind: Valued, workspace_id: number, query: object): Filter[] {
   return Object.entries(query).flatMap(([name, text]) => {
     if (name === 'tag') return [hasValue(db, kind, workspace_id, 'tags', [text.trim()])]
@@ -158,11 +158,11 @@ export function valueFilters(db: Db, kind: Valued, workspace_id: number, query: 
   })
 }
 
-/** A list's answer: the records of one page with the pagination, or by cursor with the place to go on from. */
+/** The answer of a list: one page of records with the pagination, or with the next cursor. */
 export const listAnswer = <T>(data: T[], found: Pick<Found, 'total' | 'next'>, { order, page }: Listing) =>
   pageAnswer(data, found, order, page)
 
-/** The same for a list of one order. */
+/** Like listAnswer, for a list with one order. */
 export function pageAnswer<T>(
   data: T[],
   { total, next }: { total: number | null; next: readonly unknown[] | null },
@@ -175,8 +175,8 @@ export function pageAnswer<T>(
 }
 
 /**
- * A list that comes all at once, as one page of its number; where it does not fit, the first part with the place to go on
- * from, and with the number of all that `count` tells. A later part, which was asked for by cursor, has no total.
+ * The answer of a list without pages: one page with all records. If they do not fit, the first part with the next cursor,
+ * and the total from `count`. A later part, requested by cursor, has no total.
  */
 export async function wholeAnswer<T>(
   data: T[],

@@ -1,27 +1,27 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from './server.ts'
 
-/** Numbers of the delivery queue, read when /metrics is asked for; ages in seconds. */
+/** Numbers of the delivery queue, read for each request of /metrics. Ages are in seconds. */
 export type QueueNumbers = {
   due: number
   in_flight: number
   failed: number
   oldest_due_seconds: number
-  /** Kept for paused webhooks. */
+  /** Deliveries of paused webhooks. */
   paused: number
   oldest_paused_seconds: number
 }
 
 /**
- * Whether what is old waits to be removed because the clock may be wrong, how often that was put off, and whether a power
- * cut leaves everything that was acknowledged.
+ * Whether removal is held because the clock may be wrong, how often it was postponed, and whether acknowledged writes
+ * survive a power cut.
  */
 export type SafetyNumbers = { held: boolean; put_off: number; durable: boolean }
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const group_sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
-/** A histogram of one set of labels: counts by bucket, the last one for what is above all limits. */
+/** A histogram of one set of labels: counts by bucket. The last bucket counts values above all limits. */
 function createHistogram(limits: number[]) {
   const counts = new Array<number>(limits.length + 1).fill(0)
   let sum = 0
@@ -50,22 +50,22 @@ const head = (name: string, type: string, help: string) => [
   `# TYPE ${name} ${type}`,
 ]
 
-/** The other processes that serve the same port: any of them may be the one that is asked for /metrics. */
+/** The other processes on the same port. Any of them may receive a request of /metrics. */
 export type Peers = {
-  /** What this process answers when another one asks. */
+  /** Sets the function that answers the questions of other processes. */
   answerWith(read: () => Promise<string>): void
-  /** The answers of all others that answer in time. */
+  /** The answers of all other processes that answer within 1 s. */
   ask(): Promise<string[]>
 }
 
-/** Adds up the samples of several texts, family by family. */
+/** Sums the samples of several Prometheus texts, by metric family. */
 function addUp(texts: string[]): string {
   const families = new Map<string, { head: string[]; sums: Map<string, number> }>()
   for (const text of texts) {
     let family = { head: [] as string[], sums: new Map<string, number>() }
     for (const line of text.split('\n')) {
       const [, name] = /^# HELP (\S+)/.exec(line) ?? []
-      // Every sample stands below the heading of its family.
+      // Each sample follows the heading of its family.
       if (name) {
         family = families.get(name) ?? { head: [], sums: new Map() }
         families.set(name, family)
@@ -84,7 +84,7 @@ function addUp(texts: string[]): string {
     .join('\n')
 }
 
-/** Collects what /metrics shows, in Prometheus text. Every request passes here, so each route has its own numbers. */
+/** Collects the metrics for /metrics, in Prometheus text. Each route has its own numbers. */
 export function createMetrics(
   readQueue: () => Promise<QueueNumbers>,
   safety: () => SafetyNumbers,
@@ -133,7 +133,7 @@ export function createMetrics(
         done()
       })
     },
-    /** The numbers of all processes behind the port, and of the queue, which is one for all. */
+    /** The numbers of all processes on the port, and of the queue, which they share. */
     async text(): Promise<string> {
       const others = (await peers?.ask()) ?? []
       const counted = others.length ? addUp([ownText(), ...others]) : ownText()

@@ -1,10 +1,10 @@
 import { type ApiError, badRequest } from './errors.ts'
 import type { Schema } from './schema-problems.ts'
 
-/** Query parameters of one request at most (contract: keys, limits, safety). */
+/** The maximum number of query parameters (contract: keys, limits, safety). */
 const max_parameters = 50
 
-/** Refuses a query of more parameters than any list has, before they are looked at one by one. */
+/** Refuses a query with too many parameters, before each parameter is checked. */
 export function refuseManyParameters(url: string): void {
   let at = url.indexOf('?')
   if (at < 0) return
@@ -15,7 +15,7 @@ export function refuseManyParameters(url: string): void {
   throw badRequest(`The query has more than ${max_parameters} parameters.`)
 }
 
-/** The names that a query may have: those of its schema, and patterns such as custom_fields[region]. */
+/** The valid names of query parameters: those of the schema, and patterns such as custom_fields[region]. */
 export function parameterNames({ properties = {}, patternProperties = {}, additionalProperties }: Schema) {
   const sources = Object.keys(patternProperties)
   const patterns = sources.map((source) => new RegExp(source, 'u'))
@@ -30,7 +30,7 @@ export function parameterNames({ properties = {}, patternProperties = {}, additi
   }
 }
 
-/** 400 for a parameter that a path does not have. It names the nearest one, and those that there are. */
+/** 400 for an unknown parameter. It suggests the nearest name, and lists all names. */
 export function unknownParameter(name: string, names: readonly string[]): ApiError {
   const shown = name.slice(0, 100).toWellFormed().replaceAll('\0', '')
   const near = names.filter((one) => distance(shown, one) <= Math.max(1, one.length / 3))
@@ -43,7 +43,7 @@ export function unknownParameter(name: string, names: readonly string[]): ApiErr
   return badRequest(told.filter(Boolean).join(' '))
 }
 
-/** Letters to insert, remove or change, whatever their case, to make one text of the other (Levenshtein). */
+/** The Levenshtein distance of two texts, without case. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, n) => n)
   for (const [i, letter] of [...a.toLowerCase()].entries()) {

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats'
 import { type FieldProblem, max_problems } from './errors.ts'
 import { fieldName } from './texts.ts'
 
-/** A JSON schema, as far as it is looked at here. */
+/** The parts of a JSON schema that this file uses. */
 export type Schema = {
   type?: unknown
   format?: string
@@ -15,11 +15,11 @@ export type Schema = {
   required?: string[]
 }
 
-// Nothing is coerced: Fastify's default would turn {"company_id": null} into 0.
+// No coercion: Fastify's default would turn {"company_id": null} into 0.
 const ajv = addFormats.default(
   new Ajv({
     strict: false,
-    // 1e400 is no number that JSON could give back.
+    // Refuse 1e400: it is Infinity, which JSON cannot represent.
     strictNumbers: true,
     useDefaults: true,
     removeAdditional: false,
@@ -27,7 +27,7 @@ const ajv = addFormats.default(
   }),
 )
 
-// Deliberately looser than RFC 5322: one @, something on both sides, no blanks; mail servers judge the rest.
+// Looser than RFC 5322 on purpose: one @, text on both sides, no blanks. Mail servers check the rest.
 const email = /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/u
 const isDay = (text: string) => {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
@@ -39,10 +39,10 @@ const isDay = (text: string) => {
     date.getUTCMonth() + 1 === Number(month)
   )
 }
-// RFC 3339 as Date reads it: ajv's own format lets through what has no time value, such as a leap second.
+// RFC 3339 as Date reads it. Ajv's own format accepts texts that Date cannot read, such as a leap second.
 const instant =
   /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
-/** Whether a text has the form of an e-mail address; how long it may be is another question. */
+/** Whether a text has the form of an e-mail address. It does not check the length. */
 export const isEmail = (text: string): boolean => email.test(text) && !/\.\.|^\.|\.@|@\.|\.$|@-/.test(text)
 ajv.addFormat('date-time', (text: string) => instant.test(text) && isDay(text.slice(0, 10)))
 ajv.addFormat('email_address', isEmail)
@@ -65,7 +65,7 @@ const problemAt = (path: readonly string[], code: string, text: string): FieldPr
   return { field, code, message: `${field} ${text}.` }
 }
 
-/** One error of Ajv about a value, or about a name (`named`), as the contract's field problem. */
+/** Maps an error of Ajv about a value, or about a name (`named`), to a field problem. */
 function problemOf({ keyword, params, message }: ErrorObject, path: readonly string[], named = false) {
   const problem = (code: string, text: string) => problemAt(path, code, text)
   switch (keyword) {
@@ -97,7 +97,7 @@ function problemOf({ keyword, params, message }: ErrorObject, path: readonly str
   }
 }
 
-// Compiled when first asked: a start does not wait for the rules of all operations.
+// Compile at the first use: compiling all schemas would slow the start.
 function compiling(prepare: (schema: Schema) => Schema) {
   const compiled = new WeakMap<Schema, ValidateFunction>()
   return (schema: Schema, value: unknown): ErrorObject | undefined => {
@@ -110,7 +110,7 @@ function compiling(prepare: (schema: Schema) => Schema) {
   }
 }
 const firstError = compiling((schema) => schema)
-/** The error of a value itself: its type, its length, its format. Its members are not looked at. */
+/** The error of a value itself: its type, length or format. It does not check its members. */
 const ownError = compiling(
   ({ properties, patternProperties, additionalProperties, propertyNames, items, required, ...own }) => own,
 )
@@ -118,10 +118,10 @@ const ownError = compiling(
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-// One for all: each schema is compiled.
+// Share one object, because each schema object is compiled.
 const anything: Schema = {}
 
-/** The schema of a member of an object; false: there may be none of this name. */
+/** The schema of a member of an object; false when the name is not allowed. */
 function schemaOf(name: string, schema: Schema): Schema | false {
   const { properties = {}, patternProperties = {}, additionalProperties = true } = schema
   if (Object.hasOwn(properties, name)) return properties[name] as Schema
@@ -131,8 +131,8 @@ function schemaOf(name: string, schema: Schema): Schema | false {
 }
 
 /**
- * The problems of a value, one after the other, so that a caller stops when it has enough. The length of a list or an object
- * comes before its members, and they are not looked at where it is far too long.
+ * Yields the problems of a value, so that a caller can stop early. The length of a list or an object is checked before
+ * its members, which are skipped when it is far too long.
  */
 function* problemsIn(schema: Schema, value: unknown, path: readonly string[]): Generator<FieldProblem> {
   const error = ownError(schema, value)
@@ -166,13 +166,13 @@ function* problemsOfMembers(schema: Schema, value: Record<string, unknown>, path
 }
 
 /**
- * What is wrong with a value, up to as many problems as an answer lists; the defaults of the schema are filled in. Most
- * values are valid: for them this is one pass of compiled code.
+ * The problems of a value, at most 1,000. Fills in the defaults of the schema. Most values are valid and need one pass of
+ * compiled code.
  */
 export function schemaProblems(schema: Schema, value: unknown): FieldProblem[] {
   const error = firstError(schema, value)
   if (!error) return []
   const problems = problemsIn(schema, value, []).take(max_problems).toArray()
-  // Whatever this does not find is refused all the same.
+  // Refuse the value even if the walk above finds no problem.
   return problems.length ? problems : [problemOf(error, error.instancePath.split('/').slice(1))]
 }

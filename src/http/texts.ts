@@ -7,7 +7,7 @@ const nul = /\0/
 // Shorten names in messages: a body may have one long name and thousands of bad texts.
 const max_part = 130
 
-/** A path as a problem names it: custom_fields.region; `body` for the whole. */
+/** The field name of a path, such as custom_fields.region; `body` for the whole body. */
 export const fieldName = (path: readonly string[]): string =>
   path
     .map((part) => part.slice(0, max_part))
@@ -15,7 +15,7 @@ export const fieldName = (path: readonly string[]): string =>
     .toWellFormed()
     .replaceAll('\0', '') || 'body'
 
-// Paths are put together for problems only: most texts have none.
+// A linked path: most texts have no problem, so only problems build a name.
 type Place = { name: string; above: Place | null }
 function pathOf(place: Place | null): string[] {
   const path: string[] = []
@@ -23,7 +23,7 @@ function pathOf(place: Place | null): string[] {
   return path
 }
 
-/** Problems of strings anywhere in a parsed value: NUL and lone surrogates. As many as an answer lists. */
+/** Finds NUL and lone surrogates in all strings of a parsed value. At most 1,000 problems. */
 export function textProblems(value: unknown): FieldProblem[] {
   const problems: FieldProblem[] = []
   const check = (text: string, place: Place | null) => {
@@ -54,12 +54,12 @@ type Property = [
   schema: { type?: unknown; minLength?: number; items?: unknown; verbatim?: boolean },
 ]
 
-// Longer than any list may be, even with everything in it twice: the schema refuses it as it is.
+// Longer than any valid list, even with duplicates. The schema refuses longer lists.
 const max_folded = 1000
 
 /**
- * Trims texts in place; "" becomes null, which clears an optional text (contract: reading and writing). Lists are sets:
- * what stands in one twice is kept once, in its first place.
+ * Trims texts in place. "" becomes null, which clears an optional text (contract: reading and writing). Removes duplicates
+ * from lists and keeps the first.
  */
 export function tidyTexts(body: Body, properties: readonly Property[]): void {
   if (typeof body !== 'object' || Array.isArray(body)) return
