@@ -1,4 +1,5 @@
 import type { Database } from '../db.ts'
+import { blockTriggers } from './0002_record_blocks.ts'
 
 type Engine = Database['engine']
 
@@ -28,3 +29,43 @@ export const liveIndex = (table: string, name: string, columns: string, where = 
 /** The index of a table's part of the trash. */
 export const trashIndex = (table: string) =>
   `CREATE INDEX ${table}_trash ON ${table} (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL`
+
+/** The column of names as lists sort and search them, compared byte by byte on both engines. */
+export const sortNameColumn = (engine: Engine) =>
+  `sort_name text${engine === 'sqlite' ? '' : ' COLLATE "C"'} NOT NULL DEFAULT ''`
+
+type NewTable = {
+  columns: string[]
+  /** The columns of references, with the tables that they refer to. */
+  references?: Record<string, string>
+  /** What lists can be sorted by beside the dates: the name of the index, and its expressions. */
+  orders?: Record<string, string>
+}
+
+/** The table of a new resource, with the indexes and triggers of its lists, its timelines, the trash and the removal. */
+export function resourceTable(
+  engine: Engine,
+  name: string,
+  { columns, references = {}, orders = {} }: NewTable,
+): string[] {
+  const fields = Object.keys(references)
+  return [
+    recordTable(
+      engine,
+      name,
+      [...columns, ...fields.map((field) => `${field} bigint`)],
+      Object.entries(references).map(([field, target]) => reference(engine, field, target)),
+    ),
+    liveIndex(name, 'live', ''),
+    liveIndex(name, 'by_creation', 'created_at'),
+    liveIndex(name, 'by_change', 'updated_at'),
+    ...Object.entries(orders).map(([order, by]) => liveIndex(name, order, by)),
+    // A timeline sorts by time without reading the rows. The removal of a record finds all that refer to it.
+    ...fields.flatMap((field) => [
+      `CREATE INDEX ${name}_${field}_live ON ${name} (workspace_id, ${field}, id, created_at) WHERE deleted_at IS NULL`,
+      `CREATE INDEX ${name}_${field}_all ON ${name} (${field}) WHERE ${field} IS NOT NULL`,
+    ]),
+    trashIndex(name),
+    ...blockTriggers(engine, name),
+  ]
+}
