@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { type Formats, useFormats } from '../app/formats.ts'
 import { useAllKinds, useLabels } from '../record/kinds.ts'
-import { type Texts, useTexts } from '../texts/texts.ts'
+import { type Texts, useLanguage, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 import { Card } from './card.tsx'
 
@@ -40,9 +40,11 @@ function Sentence({ event }: { event: Event }) {
   const formats = useFormats()
   const [noun = '', verb] = event.event.split('.')
   const data = event.data as Data
-  const [before, after] = (t.home.sentences[event.event] ?? `{name}: ${event.event}`).split('{name}')
-  // A deleted record is in the trash only.
+  const language = useLanguage()
   const kind = useAllKinds().find((one) => one.noun === noun)
+  const usual = kind && t.home.happened[verb as keyof Texts['home']['happened']]?.(kind.names[language].one)
+  const [before, after] = (t.home.sentences[event.event] ?? usual ?? `{name}: ${event.event}`).split('{name}')
+  // A deleted record is in the trash only.
   const to = verb === 'deleted' ? `/trash?kind=${kind?.kind}` : `${kind?.path}/${data.id}`
   const name = nameOf(data)
   const more = detailOf(event, data, useLabels(kind?.kind ?? ''), t, formats)
