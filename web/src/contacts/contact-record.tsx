@@ -4,11 +4,8 @@ import { type Fact, Facts } from '../record/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { RecordView } from '../record/record-view.tsx'
-import { useShowChanged } from '../record/refresh.ts'
-import { TagsField } from '../record/tags.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
-import { contactsApi } from './kind.ts'
 import { Notes } from './notes.tsx'
 
 const fields: readonly Fact<'contacts'>[] = [
@@ -21,16 +18,12 @@ const fields: readonly Fact<'contacts'>[] = [
   ['mobile', 'tel'],
   ['stage', 'text'],
   ['source', 'text'],
+  ['tags', 'tags'],
 ]
 
 /** A contact with all that belongs to it, on its page and in the side panel. */
 export function ContactRecord(props: RecordProps) {
   const t = useTexts()
-  const show = useShowChanged('contacts')
-  async function changeTag(tag: string, wanted: boolean) {
-    const changed = await contactsApi.changeTag(props.id, tag, wanted)
-    if (changed) show(changed)
-  }
   return (
     <RecordView kind="contacts" {...props}>
       {(contact, save) => {
@@ -60,7 +53,6 @@ export function ContactRecord(props: RecordProps) {
           facts: (
             <div className="fields">
               <Facts kind="contacts" record={contact} fields={fields} save={save} />
-              <TagsField value={contact.tags} onChange={save && changeTag} />
             </div>
           ),
           linked: { company },
