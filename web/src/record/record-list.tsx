@@ -40,8 +40,8 @@ type Props<K extends ListedKind, Row extends { id: number }> = {
   /** Whether a new record opens beside the list. */
   opens_created?: boolean
   Record: ComponentType<RecordProps>
-  /** The bulk actions beside deleting. */
-  bulkActions: (page: ListPage<Row>) => ReactNode
+  /** The bulk actions beside deleting, if there are any. */
+  bulkActions?: (page: ListPage<Row>) => ReactNode
 }
 
 /**
@@ -131,7 +131,7 @@ export function RecordListPage<K extends ListedKind, Row extends { id: number } 
       />
       {writes && (
         <BulkBar count={page.chosen.length} onClear={page.clear}>
-          {props.bulkActions(page)}
+          {props.bulkActions?.(page)}
           <Button variant="default" leftSection={<TrashIcon size={14} />} onClick={remove}>
             {t.app.delete}
           </Button>
