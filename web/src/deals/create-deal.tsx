@@ -4,7 +4,7 @@ import { RecordChooser } from '../record/choices.tsx'
 import { CreateRecord } from '../record/create-record.tsx'
 import { type CreateProps, type Linked, useLabels } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
-import { DayInput, NumberInput } from '../ui/inputs.tsx'
+import { DayInput, MoneyInput, NumberInput } from '../ui/inputs.tsx'
 import { StageMark } from './stage-badge.tsx'
 import { default_probabilities, type Stage, stages } from './stages.ts'
 
@@ -18,8 +18,6 @@ export function CreateDeal({ initial, ...dialog }: Props) {
   const t = useTexts()
   const formats = useFormats()
   const labelOf = useLabels('deals')
-  const { currency, locale } = formats
-  const parts = new Intl.NumberFormat(locale, { style: 'currency', currency }).formatToParts(0)
   return (
     <CreateRecord
       kind="deals"
@@ -44,15 +42,7 @@ export function CreateDeal({ initial, ...dialog }: Props) {
             {...getInputProps('name')}
           />
           <div className="form-pair">
-            <NumberInput
-              label={t.deals.value}
-              leftSection={
-                <span className="field-none" aria-hidden>
-                  {parts.find(({ type }) => type === 'currency')?.value}
-                </span>
-              }
-              {...getInputProps('value')}
-            />
+            <MoneyInput label={t.deals.value} {...getInputProps('value')} />
             <DayInput label={t.deals.expected_close_date} {...getInputProps('expected_close_date')} />
             <Select
               label={t.deals.stage}

@@ -2,11 +2,15 @@ import { useFormats } from '../app/formats.ts'
 import { type Fact, Facts, type Save } from '../record/facts.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
-import { Ago, Money } from '../ui/values.tsx'
+import { Ago } from '../ui/values.tsx'
 import { CloseDate } from './close-date.tsx'
 import type { Deal } from './deals.ts'
 import { default_probabilities } from './stages.ts'
 
+const first: readonly Fact<'deals'>[] = [
+  ['name', 'text'],
+  ['value', 'money'],
+]
 const references: readonly Fact<'deals'>[] = [
   ['company_id', 'companies'],
   ['contact_id', 'contacts'],
@@ -20,7 +24,7 @@ const others: readonly Fact<'deals'>[] = [
 export function DealFacts({ deal, save }: { deal: Deal; save: Save<'deals'> }) {
   const t = useTexts()
   const formats = useFormats()
-  const { value, status, stage, probability, expected_close_date, closed_at } = deal
+  const { status, stage, probability, expected_close_date, closed_at } = deal
   const saving = (name: keyof Deal) => save && ((value: string | number | null) => save({ [name]: value }))
   const as_stage = probability === default_probabilities[stage]
   const facts = (fields: readonly Fact<'deals'>[]) => (
@@ -28,14 +32,7 @@ export function DealFacts({ deal, save }: { deal: Deal; save: Save<'deals'> }) {
   )
   return (
     <div className="fields">
-      {facts([['name', 'text']])}
-      <Field
-        label={t.deals.value}
-        kind="number"
-        value={value}
-        shown={value === null ? undefined : <Money value={value} />}
-        onSave={saving('value')}
-      />
+      {facts(first)}
       <Field
         label={t.deals.probability}
         kind="number"

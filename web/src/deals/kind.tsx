@@ -39,6 +39,7 @@ export const deals = {
     },
   },
   events: ['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
+  amounts: ['value'],
   stale: ['activities', 'reports'],
   nameOf: ({ name }) => name,
   lines: (deal) => [

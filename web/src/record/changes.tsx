@@ -1,8 +1,8 @@
 import type { Schemas } from '../api/client.ts'
 import type { RecordKind } from '../api/record-api.ts'
-import { type Formats, useFormats } from '../app/formats.ts'
+import { useFormats } from '../app/formats.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
-import { useLabels } from './kinds.ts'
+import { type Kind, useKinds, useLabels } from './kinds.ts'
 
 type Side = Record<string, unknown> | null
 
@@ -29,26 +29,32 @@ function choiceName(name: string, value: string, t: Texts): string {
 /** The name of a deal's stage. */
 export const stageName = (stage: string, t: Texts): string => choiceName('stage', stage, t)
 
-/** A value as people read it. */
-export function readable(name: string, value: unknown, t: Texts, formats: Formats): string {
-  if (isEmpty(value)) return t.record.nothing
-  if (typeof value === 'boolean') return value ? t.app.yes : t.app.no
-  // In full, so that a change of the fourth decimal shows.
-  if (name === 'value' && typeof value === 'number') return formats.exactMoney(value)
-  if (name === 'probability') return formats.percent(Number(value) / 100)
-  if (typeof value === 'number') return formats.number(value)
-  if (name.endsWith('_date')) return formats.date(String(value))
-  if (name.endsWith('_at')) return formats.moment(String(value))
-  return choiceName(name, String(value), t)
+type Read = (name: string, value: unknown) => string
+
+/** The values of a kind's fields as people read them. `kind` may also be one without a page. */
+export function useReadable(kind: string): Read {
+  const t = useTexts()
+  const formats = useFormats()
+  const { amounts = [] }: Pick<Kind, 'amounts'> = useKinds()[kind as RecordKind] ?? {}
+  return (name, value) => {
+    if (isEmpty(value)) return t.record.nothing
+    if (typeof value === 'boolean') return value ? t.app.yes : t.app.no
+    // In full, so that a change of the fourth decimal shows.
+    if (amounts.includes(name) && typeof value === 'number') return formats.exactMoney(value)
+    if (name === 'probability') return formats.percent(Number(value) / 100)
+    if (typeof value === 'number') return formats.number(value)
+    if (name.endsWith('_date')) return formats.date(String(value))
+    if (name.endsWith('_at')) return formats.moment(String(value))
+    return choiceName(name, String(value), t)
+  }
 }
 
 const isEmpty = (value: unknown) => value === null || value === undefined || value === ''
 
-function describeValues(name: string, from: unknown, to: unknown, t: Texts, formats: Formats): string {
-  const read = (value: unknown) => readable(name, value, t, formats)
-  if (isEmpty(from)) return t.record.set_to(read(to))
-  if (isEmpty(to)) return t.record.cleared(read(from))
-  return t.record.from_to(read(from), read(to))
+function describeValues(name: string, from: unknown, to: unknown, read: Read, t: Texts): string {
+  if (isEmpty(from)) return t.record.set_to(read(name, to))
+  if (isEmpty(to)) return t.record.cleared(read(name, from))
+  return t.record.from_to(read(name, from), read(name, to))
 }
 
 function describeTags(from: string[], to: string[], t: Texts): string {
@@ -60,7 +66,7 @@ function describeTags(from: string[], to: string[], t: Texts): string {
 type LabelOf = (field: string) => string
 
 /** The differences of an update: a line per field and per custom field. */
-function linesOf(before: Side, after: Side, labelOf: LabelOf, t: Texts, formats: Formats): Line[] {
+function linesOf(before: Side, after: Side, labelOf: LabelOf, read: Read, t: Texts): Line[] {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
   return names.flatMap((name): Line[] => {
     const from = before?.[name]
@@ -69,23 +75,23 @@ function linesOf(before: Side, after: Side, labelOf: LabelOf, t: Texts, formats:
     if (name.endsWith('_id')) return [{ label, text: t.record.exchanged }]
     if (Array.isArray(from) || Array.isArray(to))
       return [{ label, text: describeTags((from ?? []) as string[], (to ?? []) as string[], t) }]
-    if (!isObject(from) && !isObject(to)) return [{ label, text: describeValues(name, from, to, t, formats) }]
+    if (!isObject(from) && !isObject(to)) return [{ label, text: describeValues(name, from, to, read, t) }]
     const old = isObject(from) ? from : {}
     const current = isObject(to) ? to : {}
     return [...new Set([...Object.keys(old), ...Object.keys(current)])]
       .filter((key) => old[key] !== current[key])
-      .map((key) => ({ label: key, text: describeValues('', old[key], current[key], t, formats) }))
+      .map((key) => ({ label: key, text: describeValues('', old[key], current[key], read, t) }))
   })
 }
 
 /** The changed fields: old and new value. */
 export function ChangedFields({ kind, before, after }: { kind: RecordKind; before: Side; after: Side }) {
   const labelOf = useLabels(kind)
+  const read = useReadable(kind)
   const t = useTexts()
-  const formats = useFormats()
   return (
     <ul className="timeline-facts">
-      {linesOf(before, after, labelOf, t, formats).map(({ label, text }) => (
+      {linesOf(before, after, labelOf, read, t).map(({ label, text }) => (
         <li key={label}>
           <b>{label}</b> {text}
         </li>

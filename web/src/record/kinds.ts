@@ -65,6 +65,8 @@ export type Kind<K extends RecordKind = RecordKind> = {
   /** Whether its page begins with a timeline. */
   timeline?: boolean
   names: Record<Language, Names>
+  /** Fields that are amounts in the workspace's currency. */
+  amounts?: readonly string[]
   /** The events that webhooks may subscribe to. */
   events: readonly EventName[]
   /**

@@ -4,9 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
-import { type Formats, useFormats } from '../app/formats.ts'
+import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
-import { readable, whoOf } from '../record/changes.tsx'
+import { useReadable, whoOf } from '../record/changes.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
@@ -64,6 +64,7 @@ function Sides({ entry }: { entry: AuditEntry }) {
   const { id, request_id, kind, record_id, occurred_at } = entry
   // Lists omit long sides.
   const labelOf = useLabels(kind)
+  const read = useReadable(kind)
   const incomplete = entry.before === undefined || entry.after === undefined
   const whole = useQuery({
     queryKey: ['audit', 'entry', id],
@@ -96,8 +97,8 @@ function Sides({ entry }: { entry: AuditEntry }) {
               {names.map((name) => (
                 <tr key={name}>
                   <th scope="row">{labelOf(name)}</th>
-                  {before && <td className="audit-before">{shown(name, before[name], t, formats)}</td>}
-                  {after && <td className="audit-after">{shown(name, after[name], t, formats)}</td>}
+                  {before && <td className="audit-before">{shown(name, before[name], read, t)}</td>}
+                  {after && <td className="audit-after">{shown(name, after[name], read, t)}</td>}
                 </tr>
               ))}
             </tbody>
@@ -115,7 +116,7 @@ function Sides({ entry }: { entry: AuditEntry }) {
 }
 
 /** A value as text; lists comma-separated, objects as key: value. */
-function shown(name: string, value: unknown, t: Texts, formats: Formats): string {
+function shown(name: string, value: unknown, read: ReturnType<typeof useReadable>, t: Texts): string {
   if (value === undefined) return ''
   if (Array.isArray(value)) return value.join(', ') || t.record.nothing
   if (typeof value === 'object' && value !== null)
@@ -126,5 +127,5 @@ function shown(name: string, value: unknown, t: Texts, formats: Formats): string
     )
   // Ids are not formatted as numbers.
   if (name === 'id' || name.endsWith('_id')) return value === null ? t.record.nothing : String(value)
-  return readable(name, value, t, formats)
+  return read(name, value)
 }

@@ -8,16 +8,17 @@ import { useFocusBack } from './focus.ts'
 import { DayInput, MomentInput, NumberInput } from './inputs.tsx'
 import { writeNumber } from './number.ts'
 import { useUnsaved } from './unsaved.ts'
+import { Money } from './values.tsx'
 import './fields.css'
 
 /** The value of a moment is a local time: YYYY-MM-DDTHH:MM. */
-export type FieldKind = 'text' | 'email' | 'tel' | 'url' | 'number' | 'date' | 'moment' | 'long'
+export type FieldKind = 'text' | 'email' | 'tel' | 'url' | 'number' | 'money' | 'date' | 'moment' | 'long'
 type Value = string | number | null
 
 type Props = {
   label: string
   value: Value
-  /** How to show the value. Left out: as it is. */
+  /** How to show the value. Left out: as its kind says. */
   shown?: React.ReactNode
   kind?: FieldKind
   /** The choices, instead of free text. */
@@ -110,7 +111,15 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
     return () => clearTimeout(timer)
   }, [state])
 
-  const plain = typeof value === 'number' ? writeNumber(value, locale) : value
+  const number = kind === 'number' || kind === 'money'
+  const plain =
+    typeof value !== 'number' ? (
+      value
+    ) : kind === 'money' ? (
+      <Money value={value} />
+    ) : (
+      writeNumber(value, locale)
+    )
   const text = shown ?? (options?.find((option) => option.value === value)?.label || plain)
   function onEscape(event: React.KeyboardEvent) {
     if (event.key !== 'Escape') return
@@ -192,7 +201,7 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
             value={String(draft ?? '')}
             onChange={(event) => setDraft(event.currentTarget.value)}
           />
-        ) : kind === 'number' || kind === 'date' || kind === 'moment' ? (
+        ) : number || kind === 'date' || kind === 'moment' ? (
           // biome-ignore lint/a11y/noStaticElementInteractions: keys are heard on their way up from the input
           <div
             onKeyDown={(event) => {
@@ -201,7 +210,7 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
               if (event.key === 'Enter') event.preventDefault()
             }}
           >
-            {kind === 'number' ? (
+            {number ? (
               <NumberInput {...common} {...ending} value={draft as number | null} />
             ) : (
               <WrittenInput {...common} {...ending} value={draft as string | null} />

@@ -39,6 +39,23 @@ export function TimeInput(props: WrittenProps<string>) {
   return <WrittenInput {...own} {...props} {...inLocale(locale, readTime, writeTime)} />
 }
 
+/** An amount, with the sign of the workspace's currency. */
+export function MoneyInput(props: WrittenProps<number>) {
+  const { locale, currency } = useFormats()
+  const parts = new Intl.NumberFormat(locale, { style: 'currency', currency }).formatToParts(0)
+  const sign = parts.find(({ type }) => type === 'currency')?.value
+  return (
+    <NumberInput
+      leftSection={
+        <span className="field-none" aria-hidden>
+          {sign}
+        </span>
+      }
+      {...props}
+    />
+  )
+}
+
 /** A number, with the separators of the reader's locale. */
 export function NumberInput(props: WrittenProps<number>) {
   const t = useTexts()
