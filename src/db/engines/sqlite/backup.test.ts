@@ -14,6 +14,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { client, startRapport } from '../../../../test/harness.ts'
 import { scratchFolder } from '../../../../test/process.ts'
+import { until } from '../../../../test/webhooks.ts'
 import { writeBackup } from './backup.ts'
 import { restoreBackup } from './restore.ts'
 
@@ -59,15 +60,23 @@ test('a backup taken while the server writes is one moment: every record in it h
   const rapport = await startRapport({ data_dir })
   t.after(() => rapport.close())
   let writing = true
+  let written = 0
   const writers = Array.from({ length: 8 }, async () => {
-    while (writing)
+    while (writing) {
       assert.equal((await rapport.call('POST', '/api/v1/companies', company('Busy'))).status, 201)
+      written++
+    }
   })
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  const oneMore = (from = written) =>
+    until(
+      async () => written,
+      (count) => count > from,
+    )
+  await oneMore()
   const files = ['a', 'b', 'c'].map((name) => join(data_dir, '..', name))
   for (const file of files) {
     writeBackup(data_dir, file, true)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await oneMore()
   }
   writing = false
   await Promise.all(writers)
