@@ -1,9 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { createUsage, findAccess } from './access/keys/keys.ts'
+import { findAccess, recordKeyUse } from './access/keys/keys.ts'
 import { keyRoutes } from './access/keys/routes.ts'
 import { peopleRoutes } from './access/people/people.ts'
 import { createRoleScopes } from './access/people/roles.ts'
-import { createSessionUse, findSession } from './access/people/sessions.ts'
+import { findSession, recordSessionUse } from './access/people/sessions.ts'
+import { createUseRecorder } from './access/use.ts'
 import { auditRoutes } from './across/audit/routes.ts'
 import { reportRoutes } from './across/reports/routes.ts'
 import { timelineRoutes } from './across/timeline/routes.ts'
@@ -115,8 +116,9 @@ export async function buildApp(deps: Deps): Promise<App> {
     kind === 'key' ? findAccess(handle, hash) : findSession(handle, role_scopes, hash)
   const find = (credential: Credential) => findIn(db, credential)
   const recheckAccess = createRecheckAccess(findIn, clock)
-  const uses = { key: createUsage(db, clock), session: createSessionUse(db, clock) }
-  const touched = (access: Access) => uses[access.actor.kind === 'person' ? 'session' : 'key'](access)
+  const keyUsed = createUseRecorder(db, clock, recordKeyUse)
+  const sessionUsed = createUseRecorder(db, clock, recordSessionUse)
+  const touched = ({ id, actor }: Access) => (actor.kind === 'person' ? sessionUsed(id) : keyUsed(id))
   guardRoutes(app, createGate(find, clock, config.rate_limit_per_second, touched, limiter))
   limitOpenRoutes(app, config.open_rate_per_second, clock)
   await describeApi(app, resources, version)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { removeOver } from '../src/access/people/cleaning.ts'
+import { removeExpiredAccess } from '../src/access/people/cleaning.ts'
 import { closeAccount, lockAccount } from '../src/access/people/deletion.ts'
 import { isoTime } from '../src/clock.ts'
 import { transaction } from '../src/db/db.ts'
@@ -211,7 +211,7 @@ describe('a person deletes the own account', () => {
       assert.ok(status === 401 || status === 422, `${text}: ${status}`)
     }
     assert.ok((await told()).includes(mark))
-    await beside(rapport.data_dir, (db) => removeOver(db, clock))
+    await beside(rapport.data_dir, (db) => removeExpiredAccess(db, clock))
     assert.ok(!(await told()).includes(mark))
     const stored = await readStored(rapport.data_dir)
     assert.deepEqual(await stored.rows("SELECT id FROM users WHERE email_key LIKE 'CLOSED%'"), [])
@@ -273,7 +273,7 @@ describe('rapport people delete', () => {
 })
 
 describe('an account without a workspace', () => {
-  const clean = () => beside(rapport.data_dir, (db) => removeOver(db, clock))
+  const clean = () => beside(rapport.data_dir, (db) => removeExpiredAccess(db, clock))
 
   test('is deleted after 30 days, with what is stored of the person', async () => {
     const { other, mark, id, email } = await known()

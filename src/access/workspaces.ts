@@ -4,15 +4,15 @@ import { lockInstallation } from '../db/locks.ts'
 import { recordChange } from '../events/audit.ts'
 import { type Actor, type Context, contextOf } from '../events/context.ts'
 
-type More = { currency?: string | undefined; request_id?: string | null }
+type Options = { currency?: string | undefined; request_id?: string | null }
 
-/** Makes a workspace and returns its id. */
+/** Creates a workspace and returns its id. */
 export async function insertWorkspace(
   tx: Db,
   clock: Clock,
   actor: Actor,
   name: string,
-  { currency, request_id = null }: More = {},
+  { currency, request_id = null }: Options = {},
 ): Promise<number> {
   const fields = { name, ...(currency !== undefined && { currency }) }
   const { id } = await tx
@@ -29,7 +29,7 @@ export async function insertWorkspace(
   return id
 }
 
-/** Makes the workspace that an empty installation needs, and returns its id; null when there is one already. */
+/** Creates the first workspace of an installation and returns its id. Null if there is a workspace. */
 export async function firstWorkspace(tx: Db, clock: Clock, actor: Actor): Promise<number | null> {
   await lockInstallation(tx)
   const before = await tx.selectFrom('workspaces').select('id').limit(1).executeTakeFirst()
@@ -39,7 +39,7 @@ export async function firstWorkspace(tx: Db, clock: Clock, actor: Actor): Promis
 /** All workspaces, oldest first. */
 export const listWorkspaces = (db: Db) => db.selectFrom('workspaces').selectAll().orderBy('id').execute()
 
-/** A workspace as it shows itself. */
+/** A workspace as the API shows it. */
 export const findWorkspace = (db: Db, id: number) =>
   db
     .selectFrom('workspaces')
@@ -47,7 +47,7 @@ export const findWorkspace = (db: Db, id: number) =>
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
 
-/** Changes the context's workspace; what is as it was already is not told. */
+/** Changes the context's workspace. The audit log gets the fields that have a new value. */
 export async function changeWorkspace(
   tx: Db,
   context: Context,

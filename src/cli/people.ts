@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { closeAccount, lockAccount, ownedAlone, removeClosed } from '../access/people/deletion.ts'
 import { inviteAnew } from '../access/people/invitations.ts'
-import { oneAccount } from '../access/people/memberships.ts'
+import { accountByEmailOrId } from '../access/people/memberships.ts'
 import { makeResetToken } from '../access/people/resets.ts'
 import { roles } from '../access/people/roles.ts'
 import { makeSetupToken } from '../access/people/setup.ts'
@@ -71,7 +71,7 @@ export const remove: Command = {
     const { ownerless = 'no' } = options
     if (!['yes', 'no'].includes(ownerless)) throw new UsageError('--ownerless must be yes or no.')
     const { email, alone } = await withDatabase(config(), async ({ db }) => {
-      const user = await oneAccount(db, who)
+      const user = await accountByEmailOrId(db, who)
       if (!user) throw new Error(`Nobody has the e-mail ${who}. See: rapport people list`)
       const alone = await ownedAlone(db, user.id)
       if (alone.length && ownerless === 'no')

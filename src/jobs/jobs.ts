@@ -1,4 +1,4 @@
-import { removeOver } from '../access/people/cleaning.ts'
+import { removeExpiredAccess } from '../access/people/cleaning.ts'
 import { cleanLog } from '../across/audit/retention.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
 import { keepUpBookings } from '../booking-site/upkeep.ts'
@@ -92,7 +92,7 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       first_ms: 20 * second,
       every_ms: hour,
       held: 'waits',
-      run: (stopping) => removeOver(db, clock, stopping),
+      run: (stopping) => removeExpiredAccess(db, clock, stopping),
     },
     // Removes old entries, and the addresses and browsers of old sign-ins.
     {

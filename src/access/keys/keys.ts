@@ -8,7 +8,7 @@ import { auditSnapshot, recordChange } from '../../events/audit.ts'
 import { type Actor, type Context, contextOf } from '../../events/context.ts'
 import { type Access, hashToken } from '../../http/auth.ts'
 import { refuseMore } from '../../http/limits.ts'
-import { countLiveKeys, takeBack } from './queries.ts'
+import { countLiveKeys, revokeKeyTree } from './queries.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -25,11 +25,10 @@ function newToken(): string {
 
 type NewKey = { name: string; scopes: string[] | null; expires_at: string | null }
 
-/** Of those that open something. */
-const most_keys = 1000
+const max_live_keys = 1000
 
 /**
- * Makes a key of the context's workspace and returns its text, which is stored nowhere: only its hash is. 409 when the
+ * Creates a key of the context's workspace and returns its token. Only the hash of the token is stored. Throws 409 if the
  * workspace has 1,000 live keys.
  */
 export async function insertKey(
@@ -37,10 +36,15 @@ export async function insertKey(
   context: Context,
   key: NewKey,
 ): Promise<{ id: string; token: string }> {
-  // One key after the other: so the limit is exact.
+  // The lock makes the limit exact: concurrent requests create their keys one after another.
   await lockEntry(tx, 'workspaces', context.workspace_id)
   const live = await countLiveKeys(tx, context.workspace_id, context.now)
-  refuseMore(live, most_keys, `A workspace has at most ${most_keys} live API keys`, 'Revoke one first.')
+  refuseMore(
+    live,
+    max_live_keys,
+    `A workspace has at most ${max_live_keys} live API keys`,
+    'Revoke one first.',
+  )
   const id = newId('key')
   const token = newToken()
   await tx
@@ -54,7 +58,7 @@ export async function insertKey(
       created_at: context.now,
       last_used_at: null,
       revoked_at: null,
-      // Of the command line and the first start: nobody who can be taken back or removed.
+      // Null for a key of the command line or of the first start: these makers cannot be revoked or removed.
       made_by: context.actor.id,
     })
     .execute()
@@ -67,11 +71,11 @@ export async function insertKey(
   return { id, token }
 }
 
-/** Takes a key of any workspace back; false when there is none with this id. A second time changes nothing. */
+/** Revokes a key of any workspace. Idempotent. False if no key has this id. */
 export async function revokeKey(db: Db, clock: Clock, actor: Actor, id: string): Promise<boolean> {
   return transaction(db, async (tx) => {
     const key = await tx.selectFrom('api_keys').select('workspace_id').where('id', '=', id).executeTakeFirst()
-    if (key) await takeBack(tx, contextOf(clock, { ...key, actor, request_id: null }), id)
+    if (key) await revokeKeyTree(tx, contextOf(clock, { ...key, actor, request_id: null }), id)
     return key !== undefined
   })
 }
@@ -84,7 +88,7 @@ const liveKey = prepare((db, { hash }: { hash: string }) =>
     .where('revoked_at', 'is', null),
 )
 
-/** The access that a key gives, by its hash; null for an unknown or revoked one. */
+/** The access of a key, by the hash of its token. Null if the key is unknown or revoked. */
 export async function findAccess(db: Db, hash: string): Promise<Access | null> {
   const [key] = await liveKey(db, { hash })
   if (!key) return null
@@ -97,24 +101,10 @@ export async function findAccess(db: Db, hash: string): Promise<Access | null> {
   }
 }
 
-// Beyond, the times are forgotten, and some keys are noted twice in a minute.
-const most_noted = 10_000
-
-/** Notes when keys are used, once a minute for each at most, so that reading does not cost a write. */
-export function createUsage(db: Db, clock: Clock): (access: Access) => void {
-  const noted = new Map<string, number>()
-  return ({ id, actor }) => {
-    if (actor.kind !== 'key') return
-    const now = clock.now()
-    if (now - (noted.get(id) ?? 0) < 60_000) return
-    if (noted.size >= most_noted) noted.clear()
-    noted.set(id, now)
-    transaction(db, (tx) =>
-      tx
-        .updateTable('api_keys')
-        .set({ last_used_at: isoTime(now) })
-        .where('id', '=', id)
-        .execute(),
-    ).catch(() => noted.delete(id))
-  }
-}
+/** Records when a key was last used. */
+export const recordKeyUse = (tx: Db, id: string, now_ms: number) =>
+  tx
+    .updateTable('api_keys')
+    .set({ last_used_at: isoTime(now_ms) })
+    .where('id', '=', id)
+    .execute()

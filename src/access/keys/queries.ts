@@ -1,5 +1,6 @@
 import type { ExpressionBuilder } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import { countRows } from '../../db/lists/counts.ts'
 import { cutPage, type Page } from '../../db/lists/lists.ts'
 import { lockEntry } from '../../db/locks.ts'
 import type { Tables } from '../../db/tables.ts'
@@ -24,8 +25,8 @@ const columns = [
 
 type Row = Omit<ApiKey, 'scopes' | 'made_by'> & { scopes: string | null; made_by: string | null }
 
-/** Keys of a workspace as GET shows them, with the names of who made them. */
-async function shown(db: Db, workspace_id: number, rows: Row[]): Promise<ApiKey[]> {
+/** Keys of a workspace as GET shows them, with the names of their makers. */
+async function apiKeys(db: Db, workspace_id: number, rows: Row[]): Promise<ApiKey[]> {
   const makers = rows.flatMap(({ made_by }) => (made_by === null ? [] : actorOf(made_by)))
   const named = new Map((await namedActors(db, workspace_id, makers)).map((actor) => [actor.id, actor]))
   return rows.map(({ scopes, made_by, ...row }) => ({
@@ -35,7 +36,7 @@ async function shown(db: Db, workspace_id: number, rows: Row[]): Promise<ApiKey[
   }))
 }
 
-/** A key of the workspace, whether it still works or not, or null. */
+/** A key of the workspace, also if it is revoked or expired. Null if there is none. */
 export async function findKey(db: Db, workspace_id: number, id: string): Promise<ApiKey | null> {
   const row = await db
     .selectFrom('api_keys')
@@ -43,42 +44,34 @@ export async function findKey(db: Db, workspace_id: number, id: string): Promise
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .executeTakeFirst()
-  return row ? ((await shown(db, workspace_id, [row]))[0] ?? null) : null
+  return row ? ((await apiKeys(db, workspace_id, [row]))[0] ?? null) : null
 }
 
 const isLive = (now: string) => (eb: ExpressionBuilder<Tables, 'api_keys'>) =>
   eb.and([eb('revoked_at', 'is', null), eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])])
 
-/** How many keys of a workspace open something at a time. */
-export async function countLiveKeys(db: Db, workspace_id: number, now: string): Promise<number> {
-  const { n } = await db
-    .selectFrom('api_keys')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('workspace_id', '=', workspace_id)
-    .where(isLive(now))
-    .executeTakeFirstOrThrow()
-  return n
-}
+/** The number of keys of a workspace that are neither revoked nor expired. */
+export const countLiveKeys = (db: Db, workspace_id: number, now: string): Promise<number> =>
+  countRows(db.selectFrom('api_keys').where('workspace_id', '=', workspace_id).where(isLive(now)))
 
-/** `live_at`: only those that open something at this time. */
-type Wanted = { made_by: string | null; live_at: string | null }
+/** `live_at`: only keys that are neither revoked nor expired at this time. */
+type KeyFilter = { made_by: string | null; live_at: string | null }
 
-/** One page of a workspace's keys, newest first, and the number of all (null by cursor). Ids grow with time. */
-export async function pageOfKeys(db: Db, workspace_id: number, { made_by, live_at }: Wanted, page: Page) {
+/** One page of a workspace's keys, newest first, and the total (null with a cursor). Ids grow with time. */
+export async function pageOfKeys(db: Db, workspace_id: number, { made_by, live_at }: KeyFilter, page: Page) {
   let all = db.selectFrom('api_keys').where('workspace_id', '=', workspace_id)
   if (made_by !== null) all = all.where('made_by', '=', made_by)
   if (live_at !== null) all = all.where(isLive(live_at))
   const newest = all.select(columns).orderBy('id', 'desc')
   if ('after' in page) {
-    const place = page.after?.[0]
-    const beyond = place === undefined ? newest : newest.where('id', '<', String(place))
-    const found = await beyond.limit(page.per_page + 1).execute()
+    const last_id = page.after?.[0]
+    const older = last_id === undefined ? newest : newest.where('id', '<', String(last_id))
+    const found = await older.limit(page.per_page + 1).execute()
     const { shown: rows, last } = cutPage(found, page.per_page)
-    return { total: null, next: last ? [last.id] : null, keys: await shown(db, workspace_id, rows) }
+    return { total: null, next: last ? [last.id] : null, keys: await apiKeys(db, workspace_id, rows) }
   }
-  const { n } = await all.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
   const rows = await newest.limit(page.per_page).offset(page.offset).execute()
-  return { total: n, next: null, keys: await shown(db, workspace_id, rows) }
+  return { total: await countRows(all), next: null, keys: await apiKeys(db, workspace_id, rows) }
 }
 
 /** All keys of the installation, oldest first, without their hashes. */
@@ -91,14 +84,14 @@ export const listKeys = (db: Db) =>
     .execute()
 
 /**
- * Takes a key of the context's workspace back, and with it what it has offered and the keys that it has made; false when it
- * had been before, or there is none: then nothing changes.
+ * Revokes a key of the context's workspace, the invitations by it, and the keys that it has made. False, and no change, if
+ * there is no such live key.
  */
-export async function takeBack(tx: Db, context: Context, id: string): Promise<boolean> {
-  // An invitation or a key that the key makes at this moment comes before, and ends too, or after, and is refused.
+export async function revokeKeyTree(tx: Db, context: Context, id: string): Promise<boolean> {
+  // A concurrent request with the key either committed before, and what it made ends too, or is refused after us.
   await lockEntry(tx, 'workspaces', context.workspace_id)
   const revoked_at = context.now
-  const taken = await tx
+  const revoked = await tx
     .updateTable('api_keys')
     .set({ revoked_at })
     .where('workspace_id', '=', context.workspace_id)
@@ -106,7 +99,7 @@ export async function takeBack(tx: Db, context: Context, id: string): Promise<bo
     .where('revoked_at', 'is', null)
     .returning('id')
     .executeTakeFirst()
-  if (!taken) return false
+  if (!revoked) return false
   await recordChange(tx, context, {
     action: 'revoked',
     kind: 'api_keys',
@@ -115,23 +108,23 @@ export async function takeBack(tx: Db, context: Context, id: string): Promise<bo
     after: { revoked_at },
   })
   await revokeInvitationsBy(tx, context, id, null)
-  // A key has made none that may do more than itself.
-  await takeBackKeysBy(tx, context, id, null)
+  // No need to check the scopes: a key cannot make a key with more scopes than its own.
+  await revokeKeysOf(tx, context, id, null)
   return true
 }
 
-/** Throws 403 for a key that may do more than the caller who wants to take it back. */
-export function refuseBeyondOwn(own: Scopes, { name, scopes }: Pick<ApiKey, 'name' | 'scopes'>): void {
+/** Throws 403 if a key has more scopes than the caller who revokes it. */
+export function refuseMoreScopes(own: Scopes, { name, scopes }: Pick<ApiKey, 'name' | 'scopes'>): void {
   if (covers(own, scopes)) return
   const lacked = scopes?.filter((scope) => !own?.includes(scope)).join(', ') ?? 'every scope'
   throw forbidden(`The key "${name}" has more scopes than you: ${lacked}. Ask somebody who has them.`)
 }
 
 /**
- * Takes back the live keys of the context's workspace that a key or a person has made; 403 when one of them may do more than
- * `own`, the scopes of the caller. The caller has locked the workspace.
+ * Revokes the live keys of the context's workspace that a key or a person has made. Throws 403 if one has more scopes than
+ * `own`, those of the caller. The workspace is locked.
  */
-export async function takeBackKeysBy(tx: Db, context: Context, made_by: string, own: Scopes): Promise<void> {
+export async function revokeKeysOf(tx: Db, context: Context, made_by: string, own: Scopes): Promise<void> {
   const keys = await tx
     .selectFrom('api_keys')
     .select(['id', 'name', 'scopes'])
@@ -140,6 +133,6 @@ export async function takeBackKeysBy(tx: Db, context: Context, made_by: string, 
     .where(isLive(context.now))
     .execute()
   for (const { name, scopes } of keys)
-    refuseBeyondOwn(own, { name, scopes: scopes === null ? null : JSON.parse(scopes) })
-  for (const { id } of keys) await takeBack(tx, context, id)
+    refuseMoreScopes(own, { name, scopes: scopes === null ? null : JSON.parse(scopes) })
+  for (const { id } of keys) await revokeKeyTree(tx, context, id)
 }

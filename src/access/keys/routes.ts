@@ -11,7 +11,7 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { insertKey } from './keys.ts'
-import { findKey, pageOfKeys, refuseBeyondOwn, takeBack } from './queries.ts'
+import { findKey, pageOfKeys, refuseMoreScopes, revokeKeyTree } from './queries.ts'
 import { ApiKey, ApiKeyCreated, KeyParams, KeysQuery, keyBody } from './schema.ts'
 
 const path = '/api/v1/keys'
@@ -116,8 +116,8 @@ export function keyRoutes(
         const before = await existing(tx, context.workspace_id, key_id)
         checkMatch(request, before)
         if (problems.length) throw invalid(problems)
-        refuseBeyondOwn(access.scopes, before)
-        await takeBack(tx, context, key_id)
+        refuseMoreScopes(access.scopes, before)
+        await revokeKeyTree(tx, context, key_id)
         return { record: await existing(tx, context.workspace_id, key_id) }
       }),
   )

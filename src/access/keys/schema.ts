@@ -5,7 +5,7 @@ import { cursor } from '../../http/lists.ts'
 
 const name = Text(255, { examples: ['Website form'] })
 
-/** An API key as GET shows it; never with its text, which is stored nowhere. */
+/** An API key as GET shows it, without its token, of which only the hash is stored. */
 export const ApiKey = Type.Object(
   {
     id: Type.String({ examples: ['key_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
@@ -26,7 +26,7 @@ export const ApiKey = Type.Object(
 )
 export type ApiKey = Static<typeof ApiKey>
 
-/** The answer of creation: the only one with the key itself. */
+/** The answer of creation, the only one with the token. */
 export const ApiKeyCreated = Type.Object(
   {
     ...ApiKey.properties,
@@ -35,7 +35,7 @@ export const ApiKeyCreated = Type.Object(
   { title: 'ApiKeyCreated' },
 )
 
-/** The body of creation; the scopes come from the program's list. */
+/** The body of creation. `scopes` are all scopes of the service. */
 export const keyBody = (scopes: readonly string[]) =>
   Body(
     {

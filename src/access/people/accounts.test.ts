@@ -9,11 +9,11 @@ import { transaction } from '../../db/db.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createSeal } from '../../db/seal.ts'
 import { createAccounts } from './accounts.ts'
-import { hashPassword, made } from './passwords.ts'
+import { hashesStarted, hashPassword } from './passwords.ts'
 import { insertUser } from './users.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
-const asker = { shown: false, key: '192.0.2.1' }
+const asker = { identified: false, key: '192.0.2.1' }
 const date = '2026-11-22T08:00:00.000Z'
 let database: Database
 let accounts: ReturnType<typeof createAccounts>
@@ -33,9 +33,9 @@ const password = 'correct horse battery'
 
 /** How many hashes a wrong password costs, which is nearly all of its time. */
 async function costOf(email: string): Promise<number> {
-  const before = made()
+  const before = hashesStarted()
   assert.equal(await accounts.find(email, 'a wrong password', asker), null)
-  return made() - before
+  return hashesStarted() - before
 }
 
 test('a wrong password costs the same for an unknown e-mail, an account, an older one, and many accounts', async () => {

@@ -4,14 +4,14 @@ import type { Seal } from '../../db/seal.ts'
 import { type Asker, checkPassword, hashPassword, hashStart, salt_length } from './passwords.ts'
 import { emailKey, findUser, type User } from './users.ts'
 
-// Hashes of before accounts of one e-mail had a common salt; an e-mail then had one account.
-const most_older = 5
+// Older hashes have a random salt. They are from a time when an e-mail had one account.
+const max_older_hashes = 5
 
 export type Accounts = ReturnType<typeof createAccounts>
 
 /**
- * The passwords of accounts. All accounts of an e-mail have the same salt, derived from the installation's secret: one hash
- * finds the account that a password is of, however many accounts others have made with this e-mail.
+ * The passwords of accounts. All accounts of an e-mail have the same salt, derived from the installation's secret. So one
+ * hash finds the account of a password, however many accounts the e-mail has.
  */
 export function createAccounts(db: Db, seal: Seal) {
   const saltOf = (email: string): Buffer =>
@@ -22,13 +22,13 @@ export function createAccounts(db: Db, seal: Seal) {
 
   const ofEmail = (email: string) => db.selectFrom('users').where('email_key', '=', emailKey(email))
 
-  /** Whether a row's hash was made with the common salt. */
+  /** Whether a row's hash has the salt of its e-mail. */
   const isSalted = (email: string) => {
     const start = hashStart(saltOf(email))
     return sql<boolean>`substr(password_hash, 1, ${start.length}) = ${start}`
   }
 
-  /** The account with this hash; of several the one that was used last. */
+  /** The account with this hash. Of several, the account that was used last. */
   async function withHash(email: string, password_hash: string): Promise<User | null> {
     const last_entered = sql`coalesce((SELECT max(entered_at) FROM memberships m WHERE m.user_id = users.id), '')`
     const found = await ofEmail(email)
@@ -51,8 +51,8 @@ export function createAccounts(db: Db, seal: Seal) {
     },
 
     /**
-     * The account of an e-mail and a password; null when there is none, which costs as much: one hash. An e-mail that has
-     * accounts of before and of now costs one more for each of the older ones.
+     * The account of an e-mail and a password, or null. Both cost one hash, so that the time does not show whether an e-mail
+     * has an account. Each account with an older hash costs one more if newer accounts exist.
      */
     async find(email: string, password: string, asker: Asker): Promise<User | null> {
       const salted = isSalted(email)
@@ -60,7 +60,7 @@ export function createAccounts(db: Db, seal: Seal) {
         .select(['id', 'password_hash'])
         .where((eb) => eb.not(salted))
         .orderBy('id')
-        .limit(most_older)
+        .limit(max_older_hashes)
         .execute()
       const any = await ofEmail(email).select('id').where(salted).limit(1).executeTakeFirst()
       const found = any || !older.length ? await withHash(email, await hash(email, password, asker)) : null

@@ -11,17 +11,17 @@ export type Authenticate = ReturnType<typeof createAuthentication>
 type Deps = { accounts: Accounts; throttle: Throttle; browsers: KnownBrowsers }
 
 /**
- * Finds the account of an e-mail and a password; null when there is none, 429 during a wait. A browser that is known to an
- * account first tries that one, with tries of its own, whatever others have tried. Everybody else is a stranger.
+ * Finds the account of an e-mail and a password, or null. Throws 429 during a wait. A browser that an account knows has a
+ * limit of its own for it, so failures from elsewhere do not lock it out. Other requests are strangers.
  */
 export function createAuthentication({ accounts, throttle, browsers }: Deps) {
-  /** The account that the password is of, of those that know this browser; null for none of them, false during a wait. */
+  /** The account of the password among those that know this browser. Null if none matches, false during a wait. */
   async function byKnownBrowser(known: KnownAccount[], password: string): Promise<User | null | false> {
     let waits = false
     for (const { user, browser_id } of known) {
-      const asker = { shown: true, key: user.id }
+      const asker = { identified: true, key: user.id }
       const check = () => checkPassword(password, user.password_hash, asker)
-      const right = await throttle.proveOwn(`browser ${browser_id}`, check).catch(nullDuringWait)
+      const right = await throttle.proveIdentified(`browser ${browser_id}`, check).catch(nullDuringWait)
       if (right) return user
       waits ||= right === null
     }
@@ -32,7 +32,7 @@ export function createAuthentication({ accounts, throttle, browsers }: Deps) {
     const address = addressOf(request)
     let user: User | null = null
     const right = await throttle.prove({ address, email }, async () => {
-      user = await accounts.find(email, password, { shown: false, key: address })
+      user = await accounts.find(email, password, { identified: false, key: address })
       if (!user) return false
       return (await accounts.hasOther(email, [user.id])) ? 'shared' : true
     })
@@ -43,7 +43,7 @@ export function createAuthentication({ accounts, throttle, browsers }: Deps) {
     const known = await browsers.find(request, email)
     const user = known.length ? await byKnownBrowser(known, password) : false
     if (user) return user
-    // The browser has used up its tries, or somebody with a copy of its cookie has: its address may have some.
+    // The browser, or a copy of its cookie, has used up its tries. The address has a limit of its own.
     if (user === false) return asStranger(request, email, password)
     // The password may be that of an account with the same e-mail that does not know this browser.
     const ids = known.map(({ user }) => user.id)

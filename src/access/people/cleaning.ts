@@ -1,55 +1,59 @@
+import { sql } from 'kysely'
 import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { service } from '../../events/context.ts'
-import { closeAccount, left_days, lockAccount, removeClosed } from './deletion.ts'
-import { removeOldFailures } from './throttle.ts'
+import { account_retention_days, closeAccount, lockAccount, removeClosed } from './deletion.ts'
+import { remembered_ms } from './throttle.ts'
 
 const day_ms = 24 * 3600 * 1000
 const batch = 200
 
 /**
- * Removes sessions that are over, invitations a month after their end, failures of signing in after a day, and accounts that
- * have been in no workspace for 30 days, or whose removal was interrupted.
+ * Removes expired sessions, invitations 30 days after they expire, sign-in failures after a day, and accounts that have had
+ * no workspace for 30 days or whose removal was interrupted.
  */
-export async function removeOver(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
+export async function removeExpiredAccess(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
   const now = clock.now()
-  const inOne = (work: (tx: Db) => Promise<number>): Promise<number> => {
+  const step = <T>(work: (tx: Db) => Promise<T>): Promise<T> => {
     stopping?.throwIfAborted()
     return transaction(db, work)
   }
-  while ((await inOne((tx) => removeExpired(tx, 'sessions', isoTime(now)))) === batch);
-  while ((await inOne((tx) => removeExpired(tx, 'invitations', isoTime(now - 30 * day_ms)))) === batch);
-  while ((await inOne((tx) => removeOldFailures(tx, clock.elapsed(), batch))) === batch);
-  const left_before = isoTime(now - left_days * day_ms)
+  while ((await step((tx) => removeOld(tx, 'sessions', isoTime(now)))) === batch);
+  while ((await step((tx) => removeOld(tx, 'invitations', isoTime(now - 30 * day_ms)))) === batch);
+  while ((await step((tx) => removeOld(tx, 'sign_in_failures', clock.elapsed() - remembered_ms))) === batch);
+  const left_before = isoTime(now - account_retention_days * day_ms)
   for (const { id } of await leftBefore(db, left_before)) {
-    if (await inOne((tx) => closeLeft(tx, clock, id, left_before))) await removeClosed(db, id, isoTime(now))
+    if (await step((tx) => closeLeft(tx, clock, id, left_before))) await removeClosed(db, id, isoTime(now))
   }
 }
 
-// The rest of them in the next hour.
+// The next run of the job removes the rest.
 const leftBefore = (db: Db, before: string) =>
   db.selectFrom('users').select('id').where('left_at', '<=', before).limit(batch).execute()
 
-async function closeLeft(tx: Db, clock: Clock, id: string, before: string): Promise<number> {
+async function closeLeft(tx: Db, clock: Clock, id: string, before: string): Promise<boolean> {
   await lockAccount(tx, id)
   const still = tx.selectFrom('users').select('id').where('id', '=', id).where('left_at', '<=', before)
-  if (!(await still.executeTakeFirst())) return 0
+  if (!(await still.executeTakeFirst())) return false
   const now_ms = clock.now()
   const context = { actor: service, request_id: null, now: isoTime(now_ms), now_ms, elapsed: clock.elapsed }
   await closeAccount(tx, context, id)
-  return 1
+  return true
 }
 
-async function removeExpired(tx: Db, table: 'sessions' | 'invitations', before: string): Promise<number> {
-  const over = await tx
-    .selectFrom(table)
-    .select('id')
-    .where('expires_at', '<=', before)
-    .limit(batch)
-    .execute()
-  const ids = over.map(({ id }) => id)
-  // By its end too: a session may have been used meanwhile.
-  if (ids.length)
-    await tx.deleteFrom(table).where('id', 'in', ids).where('expires_at', '<=', before).execute()
-  return ids.length
+/** The key and the time of the tables whose rows end by themselves. */
+const columns_of = {
+  sessions: ['id', 'expires_at'],
+  invitations: ['id', 'expires_at'],
+  sign_in_failures: ['name', 'last_at_ms'],
+} as const
+
+/** Removes up to `batch` rows whose time is before another one, and returns how many. */
+async function removeOld(tx: Db, table: keyof typeof columns_of, before: string | number): Promise<number> {
+  const [key, time] = columns_of[table].map((name) => sql.ref(name))
+  // The outer condition is needed: a concurrent use may extend a session that the inner query finds.
+  const { numAffectedRows } =
+    await sql`DELETE FROM ${sql.table(table)} WHERE ${time} < ${before} AND ${key} IN (
+    SELECT ${key} FROM ${sql.table(table)} WHERE ${time} < ${before} LIMIT ${batch})`.execute(tx)
+  return Number(numAffectedRows)
 }

@@ -3,30 +3,30 @@ import { cookieName, refuseForeign } from '../../http/auth.ts'
 import { subscriberOf } from '../../http/client-address.ts'
 import { type Device, longest_ms } from './sessions.ts'
 
-/** What every cookie of the service has: out of the reach of scripts and of other sites. */
+/** The attributes of all cookies: scripts and other sites cannot use them. */
 export const cookieAttributes = (protocol: string) =>
   `Path=/; HttpOnly; SameSite=Strict${protocol === 'https' ? '; Secure' : ''}`
 
-/** The Set-Cookie of a session. It lasts as long as any session can; when this one ends, the server knows. */
+/** The Set-Cookie of a session, with the longest life of a session. The server decides when this session ends. */
 export const cookieOf = ({ protocol }: FastifyRequest, token: string): string =>
   `${cookieName(protocol)}=${token}; Max-Age=${longest_ms / 1000}; ${cookieAttributes(protocol)}`
 
-/** The Set-Cookie that takes it back. */
+/** The Set-Cookie that removes the session cookie. */
 export const noCookie = ({ protocol }: FastifyRequest): string =>
   `${cookieName(protocol)}=; Max-Age=0; ${cookieAttributes(protocol)}`
 
-/** The hook of open routes: no page of another origin may use them, and no cache keeps what they answer. The gate does both for sessions. */
-export function atOpenDoor(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+/** The hook of open routes: refuses pages of other origins and forbids caching. The gate does both for sessions. */
+export function guardOpenRoute(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   refuseForeign(request)
   reply.header('cache-control', 'no-store')
   done()
 }
 
-/** What is kept of the browser that a session is of. */
+/** The browser and the address that a session stores. */
 export const deviceOf = ({ headers, ip }: FastifyRequest): Device => ({
   user_agent: headers['user-agent']?.slice(0, 500).toWellFormed().replaceAll('\0', '') || null,
   address: ip.slice(0, 100),
 })
 
-/** Whom failures of signing in are counted by. */
+/** The address or network by which failed sign-ins are counted. */
 export const addressOf = ({ ip, socket }: FastifyRequest): string => subscriberOf(ip, socket.remoteAddress)

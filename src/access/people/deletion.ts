@@ -6,10 +6,10 @@ import { conflict } from '../../http/errors.ts'
 import { revokeInvitationsBy } from './invitations.ts'
 import { isLastOwner } from './members.ts'
 import { workspacesOf } from './memberships.ts'
-import { closed_key, forgetPerson } from './traces.ts'
+import { closed_prefix, redactPerson } from './traces.ts'
 
-/** How long an account without a workspace stays: a person who was removed by mistake can be invited again. */
-export const left_days = 30
+/** How long an account without a workspace stays, so that a person who was removed by mistake can be invited again. */
+export const account_retention_days = 30
 
 /** The columns of a closed account. No password has an empty hash, and the cleaning removes the account at once. */
 const closed = {
@@ -54,18 +54,18 @@ export async function closeAccount(
   user_id: string,
 ): Promise<void> {
   for (const { id: workspace_id, role } of await workspacesOf(tx, user_id)) {
-    const there = { ...context, workspace_id }
-    await revokeInvitationsBy(tx, there, user_id, null)
+    const target = { ...context, workspace_id }
+    await revokeInvitationsBy(tx, target, user_id, null)
     const change = { action: 'deleted', record_id: user_id }
-    await recordChange(tx, there, { ...change, kind: 'members', before: { role } })
-    await recordChange(tx, there, { ...change, kind: 'users' })
+    await recordChange(tx, target, { ...change, kind: 'members', before: { role } })
+    await recordChange(tx, target, { ...change, kind: 'users' })
   }
   for (const table of ['memberships', 'sessions'] as const)
     await tx.deleteFrom(table).where('user_id', '=', user_id).execute()
   const user = await tx.selectFrom('users').select('email_key').where('id', '=', user_id).executeTakeFirst()
   if (!user) return
   // After a crash, the cleaning closes the account again.
-  const email_key = user.email_key.startsWith(closed_key) ? user.email_key : closed_key + user.email_key
+  const email_key = user.email_key.startsWith(closed_prefix) ? user.email_key : closed_prefix + user.email_key
   await tx
     .updateTable('users')
     .set({ ...closed, email_key })
@@ -75,12 +75,12 @@ export async function closeAccount(
 
 /** Erases the person of a closed account, and removes the account. Idempotent. */
 export async function removeClosed(db: Db, user_id: string, now: string): Promise<void> {
-  await forgetPerson(db, user_id, now)
+  await redactPerson(db, user_id, now)
   await transaction(db, (tx) => tx.deleteFrom('users').where('id', '=', user_id).execute())
 }
 
-/** Records that a person has left a workspace: an account without a workspace is deleted after `left_days`. */
-export async function noteLeaving(tx: Db, now: string, user_id: string): Promise<void> {
+/** Sets the time from which `account_retention_days` count, if the person is in no workspace. */
+export async function markWithoutWorkspace(tx: Db, now: string, user_id: string): Promise<void> {
   if ((await workspacesOf(tx, user_id)).length) return
   await tx.updateTable('users').set({ left_at: now }).where('id', '=', user_id).execute()
 }

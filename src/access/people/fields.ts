@@ -1,16 +1,16 @@
 import type { FieldProblem } from '../../http/errors.ts'
 import { canonicalTimeZone } from '../../resources/booking-pages/availability.ts'
 
-/** A time zone as it is stored: in its usual capitals. What is none stays as it is, for placeProblems. */
-export const placed = <T extends { time_zone?: string | null | undefined }>(body: T): T => {
+/** A body with the canonical name of its time zone. An invalid name stays, and `localeProblems` reports it. */
+export const withCanonicalTimeZone = <T extends { time_zone?: string | null | undefined }>(body: T): T => {
   const time_zone = canonicalTimeZone(body.time_zone)
   return time_zone === null ? body : { ...body, time_zone }
 }
 
 const currencies = new Set(Intl.supportedValuesOf('currency'))
 
-/** What the schema cannot know of a time zone and a currency. */
-export function placeProblems({
+/** Problems of a time zone and a currency that the schema cannot find. */
+export function localeProblems({
   time_zone,
   currency,
 }: {

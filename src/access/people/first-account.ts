@@ -7,7 +7,7 @@ import { conflict } from '../../http/errors.ts'
 import { changeWorkspace, firstWorkspace, listWorkspaces } from '../workspaces.ts'
 import { insertMember } from './memberships.ts'
 import { isSetupHash, removeSetupToken } from './setup.ts'
-import { type Entering, personContext } from './sign-in.ts'
+import { type MemberRef, personContext } from './sign-in.ts'
 import { badToken } from './tokens.ts'
 import { anyUser, insertUser } from './users.ts'
 
@@ -28,7 +28,7 @@ export async function createFirstAccount(
   tx: Db,
   { clock, request_id, hash }: { clock: Clock; request_id: string; hash: string },
   { person, password_hash, workspace }: FirstAccount,
-): Promise<Entering> {
+): Promise<MemberRef> {
   // Two concurrent requests: the second one waits here, and is refused.
   await lockInstallation(tx)
   if (await anyUser(tx)) throw setUpAlready()
@@ -38,8 +38,8 @@ export async function createFirstAccount(
   const made = await firstWorkspace(tx, clock, service)
   const workspace_id = made ?? (await listWorkspaces(tx))[0]?.id ?? 0
   const user_id = await insertUser(tx, isoTime(clock.now()), { ...person, password_hash })
-  const entering = { workspace_id, user_id }
-  const context = personContext(clock, entering, request_id)
+  const member = { workspace_id, user_id }
+  const context = personContext(clock, member, request_id)
   await recordChange(tx, context, {
     action: 'created',
     kind: 'users',
@@ -48,5 +48,5 @@ export async function createFirstAccount(
   })
   await changeWorkspace(tx, context, workspace)
   await insertMember(tx, context, user_id, 'owner')
-  return entering
+  return member
 }

@@ -3,7 +3,7 @@ import { invalid } from '../../http/errors.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
-import { atOpenDoor } from './cookie.ts'
+import { guardOpenRoute } from './cookie.ts'
 import { acceptInvitation, createAcceptingPerson, createLinkReader } from './invitation-acceptance.ts'
 import { AcceptBody, Invited, LookUpBody, SignedIn } from './schema.ts'
 import type { PeopleService } from './service.ts'
@@ -28,7 +28,7 @@ export function invitationAcceptanceRoutes(app: App, service: PeopleService): vo
       answers: { 200: Single(Invited) },
       extension: true,
       repeatable: false,
-      onRequest: atOpenDoor,
+      onRequest: guardOpenRoute,
     },
     async (request) => {
       const { workspace_name, email, role } = await openInvitation(request, request.body.token)
@@ -51,7 +51,7 @@ export function invitationAcceptanceRoutes(app: App, service: PeopleService): vo
       extension: true,
       repeatable: false,
       conflict: true,
-      onRequest: atOpenDoor,
+      onRequest: guardOpenRoute,
     },
     async (request, reply) => {
       const invitation = await openInvitation(request, request.body.token)

@@ -7,14 +7,14 @@ import { auditSnapshot, recordChange } from '../../events/audit.ts'
 import { conflict, type FieldProblem, invalid } from '../../http/errors.ts'
 import { bodyProblems } from '../../http/validation.ts'
 import { addressOf } from './cookie.ts'
-import { placed, placeProblems } from './fields.ts'
+import { localeProblems, withCanonicalTimeZone } from './fields.ts'
 import { invitationByHash } from './invitations.ts'
 import { insertMember, roleOf } from './memberships.ts'
 import { passwordProblems } from './passwords.ts'
 import type { Role } from './roles.ts'
 import type { AcceptBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
-import { type Entering, personContext } from './sign-in.ts'
+import { type MemberRef, personContext } from './sign-in.ts'
 import { badToken, hashOf } from './tokens.ts'
 import { findUser, hasAccount, insertUser } from './users.ts'
 
@@ -39,14 +39,14 @@ type OpenInvitation = {
 export function createLinkReader({ clock, throttle }: PeopleService) {
   return async (request: FastifyRequest, token: unknown): Promise<OpenInvitation> => {
     const hash = hashOf(token)
-    const found = await throttle.openLink(addressOf(request), (tx) => invitationByHash(tx, clock, hash))
+    const found = await throttle.checkLink(addressOf(request), (tx) => invitationByHash(tx, clock, hash))
     if (!found?.open) throw badToken()
     return { ...found, hash }
   }
 }
 
-/** The person who accepts: `enter` returns the account's id in the transaction; `made` is a new account, else null. */
-type AcceptingPerson = { enter: (tx: Db, now: string) => Promise<string>; made: object | null }
+/** The person who accepts. `resolveUser` returns the account's id; `made` holds the fields of a new account, or null. */
+type AcceptingPerson = { resolveUser: (tx: Db, now: string) => Promise<string>; made: object | null }
 
 /**
  * Makes the person a member of the workspace, with the invited role. Throws 422 if the invitation or the password is no
@@ -57,13 +57,13 @@ export async function acceptInvitation(
   { clock, request_id }: { clock: Clock; request_id: string },
   { id, workspace_id, role, hash }: OpenInvitation,
   person: AcceptingPerson,
-): Promise<Entering> {
+): Promise<MemberRef> {
   await lockEntry(tx, 'invitations', id)
   if (!(await invitationByHash(tx, clock, hash))?.open) throw badToken()
   const now = isoTime(clock.now())
-  const user_id = await person.enter(tx, now)
-  const entering = { workspace_id, user_id }
-  const context = personContext(clock, entering, request_id)
+  const user_id = await person.resolveUser(tx, now)
+  const member = { workspace_id, user_id }
+  const context = personContext(clock, member, request_id)
   if (await roleOf(tx, workspace_id, user_id)) throw conflict('You are a member of this workspace already.')
   if (person.made)
     await recordChange(tx, context, {
@@ -75,7 +75,7 @@ export async function acceptInvitation(
   await tx.updateTable('invitations').set({ accepted_at: now }).where('id', '=', id).execute()
   await recordChange(tx, context, { action: 'accepted', kind: 'invitations', record_id: id })
   await insertMember(tx, context, user_id, role)
-  return entering
+  return member
 }
 
 type AcceptRequest = FastifyRequest & { body: Static<typeof AcceptBody> }
@@ -89,13 +89,13 @@ export function createAcceptingPerson({ db, accounts, authenticate }: PeopleServ
     const user = await authenticate(request, email, request.body.password ?? '')
     if (!user) throw invalid([wrong])
     const { id, password_hash } = user
-    async function enter(tx: Db): Promise<string> {
+    async function resolveUser(tx: Db): Promise<string> {
       // A concurrent change of the password either waits for this lock, or is found here.
       await lockEntry(tx, 'users', id)
       if ((await findUser(tx, id))?.password_hash !== password_hash) throw invalid([wrong])
       return id
     }
-    return { enter, made: null }
+    return { resolveUser, made: null }
   }
 
   async function withNewAccount(
@@ -104,16 +104,16 @@ export function createAcceptingPerson({ db, accounts, authenticate }: PeopleServ
     hash: string,
   ): Promise<AcceptingPerson> {
     const { name = '', password = '', language = null } = body
-    const { time_zone = null } = placed(body)
+    const { time_zone = null } = withCanonicalTimeZone(body)
     const made = { name, email, time_zone, language }
-    const password_hash = await accounts.hash(email, password, { shown: true, key: hash })
-    return { enter: (tx, now) => insertUser(tx, now, { ...made, password_hash }), made }
+    const password_hash = await accounts.hash(email, password, { identified: true, key: hash })
+    return { resolveUser: (tx, now) => insertUser(tx, now, { ...made, password_hash }), made }
   }
 
   return async (request: AcceptRequest, { email, hash }: OpenInvitation): Promise<AcceptingPerson> => {
     const { name, password, new_account } = request.body
     const existing = new_account !== true && (await hasAccount(db, email))
-    const problems = [...bodyProblems(request.body), ...placeProblems(request.body)]
+    const problems = [...bodyProblems(request.body), ...localeProblems(request.body)]
     if (!existing) {
       problems.push(...passwordProblems('password', password, email))
       if (name === undefined) problems.push({ field: 'name', code: 'required', message: 'name is required.' })

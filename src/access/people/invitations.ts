@@ -1,6 +1,7 @@
 import { type Clock, isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
+import { countRows } from '../../db/lists/counts.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import { ApiError, type FieldProblem, forbidden, invalid } from '../../http/errors.ts'
@@ -12,10 +13,10 @@ import { emailKey } from './users.ts'
 
 const day_ms = 24 * 3600 * 1000
 const valid_ms = 7 * day_ms
-/** So many invitations a workspace makes in a day, and a person in all workspaces, whatever became of them. */
-const most_a_day = 100
+/** For each workspace, and for each person in all workspaces. Accepted and revoked invitations count. */
+const max_invitations_per_day = 100
 const columns = ['id', 'email', 'role', 'created_at', 'expires_at'] as const
-const shown = (row: Omit<Invitation, 'role'> & { role: string }): Invitation => ({
+const invitationOf = (row: Omit<Invitation, 'role'> & { role: string }): Invitation => ({
   ...row,
   role: row.role as Role,
 })
@@ -29,7 +30,7 @@ const openInvitations = (db: Db, workspace_id: number, now: string) =>
     .where('expires_at', '>', now)
     .where('workspace_id', '=', workspace_id)
 
-/** One page of them, the newest first, and how many there are. */
+/** One page of the open invitations, newest first, and the total. */
 export async function listInvitations(
   db: Db,
   workspace_id: number,
@@ -38,8 +39,7 @@ export async function listInvitations(
 ) {
   const open = openInvitations(db, workspace_id, now)
   const rows = await open.select(columns).orderBy('id', 'desc').limit(per_page).offset(offset).execute()
-  const { n } = await open.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  return { invitations: rows.map(shown), total: Number(n) }
+  return { invitations: rows.map(invitationOf), total: await countRows(open) }
 }
 
 export async function findInvitation(
@@ -52,16 +52,16 @@ export async function findInvitation(
     .select(columns)
     .where('id', '=', id)
     .executeTakeFirst()
-  return row ? shown(row) : null
+  return row ? invitationOf(row) : null
 }
 
-/** Whether somebody with this e-mail is invited to a workspace. */
+/** Whether a workspace has an open invitation for an e-mail. */
 export async function isInvited(db: Db, workspace_id: number, now: string, email: string): Promise<boolean> {
   const rows = await openInvitations(db, workspace_id, now).select('email').execute()
   return rows.some((row) => emailKey(row.email) === emailKey(email))
 }
 
-/** How long to wait until the context's workspace and actor may invite somebody again, in ms; 0: not at all. */
+/** The wait until the context's workspace and actor may invite again, in ms. 0 if they may now. */
 async function waitToInvite(tx: Db, { workspace_id, actor, now_ms }: Context): Promise<number> {
   const last = async (column: 'workspace_id' | 'invited_by', value: number | string) => {
     const row = await tx
@@ -71,7 +71,7 @@ async function waitToInvite(tx: Db, { workspace_id, actor, now_ms }: Context): P
       .where('created_at', '>', isoTime(now_ms - day_ms))
       .orderBy('id', 'desc')
       .limit(1)
-      .offset(most_a_day - 1)
+      .offset(max_invitations_per_day - 1)
       .executeTakeFirst()
     return row ? Date.parse(row.created_at) + day_ms - now_ms : 0
   }
@@ -87,12 +87,10 @@ const taken: FieldProblem = {
   message: 'email is that of a member already.',
 }
 
-/**
- * Whom to invite as what. `until`: when it ends at the latest, for an invitation of a key that ends. `grantor`: who invites.
- */
-type Wish = { email: string; role: Role; until?: string | null; grantor: Grantor }
+/** A new invitation. `until` is the latest expiry, that of the key which invites. `grantor` is the role that invites. */
+type NewInvitation = { email: string; role: Role; until?: string | null; grantor: Grantor }
 
-/** Throws 403 for an invitation of a role that may do more than who wants to take it back. */
+/** Throws 403 if the invited role may do more than the caller who revokes the invitation. */
 export function refuseToRevoke(grantor: Grantor, { email, role }: Invitation): void {
   if (!mayGrant(grantor, role))
     throw forbidden(
@@ -101,38 +99,38 @@ export function refuseToRevoke(grantor: Grantor, { email, role }: Invitation): v
 }
 
 /**
- * Invites somebody to the context's workspace, in place of earlier invitations; 422 for a member, 429 beyond what a
- * workspace or a person may in a day, so that nobody asks in masses who has an account. The token is stored nowhere. The
- * caller has locked the workspace.
+ * Invites a person to the context's workspace, and revokes earlier invitations of the e-mail. Throws 422 for a member, and
+ * 429 above the limit per day, which stops callers from testing many e-mails for accounts. Only the hash of the token is
+ * stored. The workspace is locked.
  */
 export async function inviteAnew(
   tx: Db,
   context: Context,
-  wish: Wish,
+  invited: NewInvitation,
 ): Promise<{ invitation: Invitation; token: string }> {
   const { workspace_id, now } = context
-  if (await memberByEmail(tx, workspace_id, wish.email)) throw invalid([taken])
+  if (await memberByEmail(tx, workspace_id, invited.email)) throw invalid([taken])
   const wait_ms = await waitToInvite(tx, context)
   if (wait_ms)
     throw new ApiError(
       'rate_limited',
-      `A workspace or a person invites ${most_a_day} people a day at most.`,
+      `A workspace or a person invites ${max_invitations_per_day} people a day at most.`,
       {
         headers: { 'retry-after': String(Math.ceil(wait_ms / 1000)) },
       },
     )
   for (const before of await openInvitations(tx, workspace_id, now).select(columns).execute())
-    if (emailKey(before.email) === emailKey(wish.email)) {
-      refuseToRevoke(wish.grantor, shown(before))
-      await revokeInvitation(tx, context, shown(before))
+    if (emailKey(before.email) === emailKey(invited.email)) {
+      refuseToRevoke(invited.grantor, invitationOf(before))
+      await revokeInvitation(tx, context, invitationOf(before))
     }
-  return insertInvitation(tx, context, wish)
+  return insertInvitation(tx, context, invited)
 }
 
 async function insertInvitation(
   tx: Db,
   context: Context,
-  { email, role, until = null }: Wish,
+  { email, role, until = null }: NewInvitation,
 ): Promise<{ invitation: Invitation; token: string }> {
   const { workspace_id, actor, now, now_ms } = context
   const id = newId('inv')
@@ -160,7 +158,7 @@ async function insertInvitation(
   return { invitation, token }
 }
 
-/** Takes an invitation back; nothing happens to one that was accepted or taken back at this moment. */
+/** Revokes an invitation. A no-op if it was accepted or revoked concurrently. */
 export async function revokeInvitation(
   tx: Db,
   context: Context,
@@ -182,7 +180,7 @@ export async function revokeInvitation(
   })
 }
 
-/** Takes back what a person or a key has offered and could not offer now, by the new role; null: is in no more. */
+/** Revokes the invitations by a person or a key that the new role may not make. Null is a person who has left. */
 export async function revokeInvitationsBy(
   tx: Db,
   context: Context,
@@ -194,7 +192,7 @@ export async function revokeInvitationsBy(
     .where('invited_by', '=', id)
     .execute()
   const may = role === 'owner' || role === 'admin'
-  for (const invitation of rows.map(shown))
+  for (const invitation of rows.map(invitationOf))
     if (!may || !mayGrant(role, invitation.role)) await revokeInvitation(tx, context, invitation)
 }
 

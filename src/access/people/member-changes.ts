@@ -3,8 +3,8 @@ import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import type { Access } from '../../http/auth.ts'
 import { conflict, forbidden } from '../../http/errors.ts'
-import { takeBackKeysBy } from '../keys/queries.ts'
-import { noteLeaving } from './deletion.ts'
+import { revokeKeysOf } from '../keys/queries.ts'
+import { markWithoutWorkspace } from './deletion.ts'
 import { revokeInvitationsBy } from './invitations.ts'
 import { isLastOwner } from './members.ts'
 import { type Grantor, mayGrant, type Role } from './roles.ts'
@@ -64,7 +64,7 @@ export async function removeMember(
     .where('workspace_id', '=', workspace_id)
     .where('user_id', '=', id)
     .execute()
-  await noteLeaving(tx, context.now, id)
+  await markWithoutWorkspace(tx, context.now, id)
   await endSessions(tx, id, { workspace_id })
   if (revoke_keys) await revokeKeys(tx, context, access, member)
   await revokeInvitationsBy(tx, context, id, null)
@@ -78,7 +78,7 @@ export async function removeMember(
 
 async function revokeKeys(tx: Db, context: Context, { scopes }: Access, { id }: Member): Promise<void> {
   if (scopes && !scopes.includes('keys:write')) throw forbidden('To revoke keys needs keys:write.')
-  await takeBackKeysBy(tx, context, id, scopes)
+  await revokeKeysOf(tx, context, id, scopes)
 }
 
 function refuseBeyondRole(grantor: Grantor, role: Role): void {

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/db.ts'
+import { countRows } from '../../db/lists/counts.ts'
 import type { Access } from '../../http/auth.ts'
 import type { Grantor, Role, RoleScopes } from './roles.ts'
 import type { Member } from './schema.ts'
@@ -10,9 +11,12 @@ const members = (db: Db, workspace_id: number) =>
     .innerJoin('users as u', 'u.id', 'm.user_id')
     .where('m.workspace_id', '=', workspace_id)
 const columns = ['u.id', 'u.name', 'u.email', 'm.role', 'm.created_at'] as const
-const shown = (row: Omit<Member, 'role'> & { role: string }): Member => ({ ...row, role: row.role as Role })
+const memberOf = (row: Omit<Member, 'role'> & { role: string }): Member => ({
+  ...row,
+  role: row.role as Role,
+})
 
-/** One page of the members, the newest first, and how many there are. */
+/** One page of the members, newest first, and the total. */
 export async function listMembers(
   db: Db,
   workspace_id: number,
@@ -25,22 +29,19 @@ export async function listMembers(
     .limit(per_page)
     .offset(offset)
     .execute()
-  const { n } = await members(db, workspace_id)
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return { members: rows.map(shown), total: Number(n) }
+  return { members: rows.map(memberOf), total: await countRows(members(db, workspace_id)) }
 }
 
 export async function findMember(db: Db, workspace_id: number, user_id: string): Promise<Member | null> {
   const row = await members(db, workspace_id).select(columns).where('u.id', '=', user_id).executeTakeFirst()
-  return row ? shown(row) : null
+  return row ? memberOf(row) : null
 }
 
-/** The member with an e-mail, however it is written; a workspace has one at most. */
+/** The member with an e-mail, by `emailKey`. A workspace has at most one. */
 export async function memberByEmail(db: Db, workspace_id: number, email: string): Promise<Member | null> {
   const named = members(db, workspace_id).where('u.email_key', '=', emailKey(email))
   const row = await named.select(columns).orderBy('u.id').limit(1).executeTakeFirst()
-  return row ? shown(row) : null
+  return row ? memberOf(row) : null
 }
 
 export async function isLastOwner(
@@ -58,6 +59,6 @@ export async function isLastOwner(
   return other === undefined
 }
 
-/** By what a caller who is still in gives and takes roles. */
+/** The role by which a caller grants and revokes roles. */
 export const grantorOf = (role_scopes: RoleScopes, { role, scopes }: Access): Grantor =>
   role === undefined ? role_scopes.grantorOfKey(scopes) : (role as Role)

@@ -1,11 +1,12 @@
 import type { Db } from '../../db/db.ts'
+import { countRows } from '../../db/lists/counts.ts'
 import { type Change, recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import { forbidden } from '../../http/errors.ts'
 import type { Role } from './roles.ts'
-import { type User, usersNamed } from './users.ts'
+import { type User, usersByEmailOrId } from './users.ts'
 
-/** The role of a person in a workspace; null for one who is no member. */
+/** The role of a person in a workspace. Null if the person is not a member. */
 export async function roleOf(db: Db, workspace_id: number, user_id: string): Promise<Role | null> {
   const row = await db
     .selectFrom('memberships')
@@ -16,18 +17,11 @@ export async function roleOf(db: Db, workspace_id: number, user_id: string): Pro
   return (row?.role as Role | undefined) ?? null
 }
 
-/** How many workspaces a person is an owner of. */
-export async function countOwned(db: Db, user_id: string): Promise<number> {
-  const { n } = await db
-    .selectFrom('memberships')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('user_id', '=', user_id)
-    .where('role', '=', 'owner')
-    .executeTakeFirstOrThrow()
-  return n
-}
+/** The number of workspaces that a person owns. */
+export const countOwned = (db: Db, user_id: string): Promise<number> =>
+  countRows(db.selectFrom('memberships').where('user_id', '=', user_id).where('role', '=', 'owner'))
 
-/** The workspaces of a person with the role in each and when it was entered, oldest workspace first. */
+/** The workspaces of a person, with the role and the time of the last entry, oldest workspace first. */
 export async function workspacesOf(db: Db, user_id: string) {
   const rows = await db
     .selectFrom('memberships as m')
@@ -39,9 +33,9 @@ export async function workspacesOf(db: Db, user_id: string) {
   return rows.map((row) => ({ ...row, role: row.role as Role }))
 }
 
-/** The account with an e-mail or an id; null for none. Throws when several have the e-mail, with the ids to choose from. */
-export async function oneAccount(db: Db, email_or_id: string): Promise<User | null> {
-  const users = await usersNamed(db, email_or_id)
+/** The account with an e-mail or an id, or null. If several have the e-mail, throws an error that lists their ids. */
+export async function accountByEmailOrId(db: Db, email_or_id: string): Promise<User | null> {
+  const users = await usersByEmailOrId(db, email_or_id)
   if (users.length < 2) return users[0] ?? null
   const choices: string[] = []
   for (const { id, name } of users) {
@@ -53,16 +47,16 @@ export async function oneAccount(db: Db, email_or_id: string): Promise<User | nu
   )
 }
 
-/** The workspace that signing in goes to: the one that was entered last; 403 for who is in none. */
-export async function usualWorkspace(db: Db, user_id: string): Promise<number> {
+/** The workspace that the person entered last, which a sign-in opens. Throws 403 if the person is in none. */
+export async function lastWorkspace(db: Db, user_id: string): Promise<number> {
   const all = await workspacesOf(db, user_id)
   const [last] = all.sort((a, b) => b.entered_at.localeCompare(a.entered_at))
   if (!last) throw forbidden('You are a member of no workspace. Ask for an invitation.')
   return last.id
 }
 
-/** Notes that a person is in the context's workspace from now on. */
-export const enter = (tx: Db, { workspace_id, now: entered_at }: Context, user_id: string) =>
+/** Records that a person has entered the context's workspace. */
+export const markEntered = (tx: Db, { workspace_id, now: entered_at }: Context, user_id: string) =>
   tx
     .updateTable('memberships')
     .set({ entered_at })
@@ -70,8 +64,8 @@ export const enter = (tx: Db, { workspace_id, now: entered_at }: Context, user_i
     .where('user_id', '=', user_id)
     .execute()
 
-/** Tells what became of an account in every workspace where the person can be met. */
-export async function recordOfPerson(
+/** Writes a change of an account to the audit log of each workspace of the person. */
+export async function auditPerson(
   tx: Db,
   context: Omit<Context, 'workspace_id'>,
   user_id: string,

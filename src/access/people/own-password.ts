@@ -21,9 +21,9 @@ export function createOwnPassword(db: Db, throttle: Throttle) {
     const { session_id, user_id } = ownSession(request)
     const user = await findUser(db, user_id)
     if (!user) return null
-    const asker = { shown: true, key: user_id }
+    const asker = { identified: true, key: user_id }
     const check = () => checkPassword(password, user.password_hash, asker)
-    const right = await throttle.proveOwn(`session ${session_id}`, check)
+    const right = await throttle.proveIdentified(`session ${session_id}`, check)
     return right ? user.password_hash : null
   }
 }

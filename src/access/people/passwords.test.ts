@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
 import { test } from 'node:test'
 import {
-  byLibrary,
-  byNode,
   checkPassword,
   cost,
+  hashesRunning,
   hashPassword,
-  most_at_once,
+  libraryArgon2,
+  max_concurrent_hashes,
+  nativeArgon2,
   passwordProblems,
-  running,
 } from './passwords.ts'
 
 const password = 'correct horse battery'
@@ -25,9 +25,9 @@ test('a hash is argon2id in PHC string format, with a salt of its own each time'
 
 test('Node and the library agree', { timeout: 60_000 }, async () => {
   const salt = Buffer.from('0123456789abcdef')
-  const found = Buffer.from(await byLibrary(Buffer.from(password), salt, cost, 32)).toString('hex')
-  assert.ok(byNode, 'this Node has no argon2')
-  assert.equal(Buffer.from(await byNode(Buffer.from(password), salt, cost, 32)).toString('hex'), found)
+  const found = Buffer.from(await libraryArgon2(Buffer.from(password), salt, cost, 32)).toString('hex')
+  assert.ok(nativeArgon2, 'this Node has no argon2')
+  assert.equal(Buffer.from(await nativeArgon2(Buffer.from(password), salt, cost, 32)).toString('hex'), found)
 })
 
 test('a wrong password is refused, and so is anything for somebody unknown', async () => {
@@ -39,7 +39,12 @@ test('a wrong password is refused, and so is anything for somebody unknown', asy
 
 test('a hash that was made with another cost, by any program, is checked with that one', async () => {
   const salt = Buffer.from('somesalt')
-  const hash = await byLibrary(Buffer.from('password'), salt, { memory: 256, passes: 2, parallelism: 1 }, 24)
+  const hash = await libraryArgon2(
+    Buffer.from('password'),
+    salt,
+    { memory: 256, passes: 2, parallelism: 1 },
+    24,
+  )
   const text = `$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$${Buffer.from(hash).toString('base64')}`
   assert.equal(await checkPassword('password', text), true)
   assert.equal(await checkPassword('Password', text), false)
@@ -69,12 +74,12 @@ test('a password is the same in both compositions of its letters', async () => {
 test('a few hashes are made at once, and the rest wait', async () => {
   let most = 0
   const watch = setInterval(() => {
-    most = Math.max(most, running())
+    most = Math.max(most, hashesRunning())
   }, 1)
   await Promise.all(Array.from({ length: 12 }, () => checkPassword(password, null)))
   clearInterval(watch)
-  assert.ok(most >= 1 && most <= most_at_once, String(most))
-  assert.equal(running(), 0)
+  assert.ok(most >= 1 && most <= max_concurrent_hashes, String(most))
+  assert.equal(hashesRunning(), 0)
 })
 
 test('so many that they would wait for minutes are refused with 503', async () => {
@@ -82,8 +87,8 @@ test('so many that they would wait for minutes are refused with 503', async () =
     checkPassword(password, null).then(String, (error) => error.code),
   )
   const ends = await Promise.all(tries)
-  assert.equal(ends.filter((end) => end === 'unavailable').length, 300 - 200 - most_at_once)
-  assert.equal(ends.filter((end) => end === 'false').length, 200 + most_at_once)
+  assert.equal(ends.filter((end) => end === 'unavailable').length, 300 - 200 - max_concurrent_hashes)
+  assert.equal(ends.filter((end) => end === 'false').length, 200 + max_concurrent_hashes)
 })
 
 test('a password that is set has 10 characters at least and is not the e-mail; no other rules', () => {

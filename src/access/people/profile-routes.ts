@@ -7,8 +7,8 @@ import { operation } from '../../http/operation.ts'
 import { changesOf } from '../../http/patch.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
-import { placed, placeProblems } from './fields.ts'
-import { recordOfPerson, workspacesOf } from './memberships.ts'
+import { localeProblems, withCanonicalTimeZone } from './fields.ts'
+import { auditPerson, workspacesOf } from './memberships.ts'
 import { createOwnPassword, wrongPassword } from './own-password.ts'
 import { passwordProblems } from './passwords.ts'
 import { changeProfile, createEmailProof, passwordNeeded, profile_fields } from './profile.ts'
@@ -62,8 +62,8 @@ export function profileRoutes(app: App, service: PeopleService): void {
         await recheckAccess(tx, request)
         const before = await profileOf(tx, user_id)
         checkMatch(request, before)
-        const changes = changesOf(placed(request.body), before, profile_fields)
-        const all = [...problems, ...placeProblems(changes)]
+        const changes = changesOf(withCanonicalTimeZone(request.body), before, profile_fields)
+        const all = [...problems, ...localeProblems(changes)]
         // The password may have changed while it was checked.
         const valid = proof && proof.current_hash === (await findUser(tx, user_id))?.password_hash
         if (changes.email !== undefined && !valid)
@@ -98,7 +98,7 @@ export function profileRoutes(app: App, service: PeopleService): void {
       const bad = passwordProblems('new_password', new_password, email)
       const sound = !bodyProblems(request.body).length && !bad.length
       const proof = sound ? await proven(request, String(current_password)) : null
-      const asker = { shown: true, key: user_id }
+      const asker = { identified: true, key: user_id }
       const password_hash = proof ? await accounts.hash(email, String(new_password), asker) : ''
       return write(request, reply, async (tx, context, problems) => {
         const all = [...problems, ...bad]
@@ -110,7 +110,7 @@ export function profileRoutes(app: App, service: PeopleService): void {
         if (all.length) throw invalid(all)
         await setPassword(tx, context.now, user_id, password_hash)
         await endSessions(tx, user_id, { but: session_id })
-        await recordOfPerson(tx, context, user_id, { action: 'password_changed' })
+        await auditPerson(tx, context, user_id, { action: 'password_changed' })
         // This browser becomes known by the new password. All others are unknown now.
         const set_cookie = browsers.cookieFor(request, { id: user_id, password_hash })
         return { body: single(await profileOf(tx, user_id)), set_cookie }

@@ -7,7 +7,7 @@ import type { Context } from '../../events/context.ts'
 import { type FieldProblem, invalid } from '../../http/errors.ts'
 import { isInvited } from './invitations.ts'
 import { memberByEmail } from './members.ts'
-import { recordOfPerson, workspacesOf } from './memberships.ts'
+import { auditPerson, workspacesOf } from './memberships.ts'
 import { createOwnPassword } from './own-password.ts'
 import type { Profile, ProfileBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
@@ -41,8 +41,8 @@ export function createEmailProof({ db, throttle, accounts }: PeopleService) {
     if (email === (await profileOf(db, user_id)).email) return null
     const current_hash = await proven(request, current_password)
     if (!current_hash) return null
-    await throttle.countMove(user_id)
-    const password_hash = await accounts.hash(email, current_password, { shown: true, key: user_id })
+    await throttle.countEmailChange(user_id)
+    const password_hash = await accounts.hash(email, current_password, { identified: true, key: user_id })
     return { current_hash, password_hash }
   }
 }
@@ -80,8 +80,8 @@ export async function changeProfile(
     .where('id', '=', id)
     .execute()
   const after = await profileOf(tx, id)
-  const told = changesBetween(before, after, profile_fields)
-  if (told) await recordOfPerson(tx, context, id, { action: 'updated', ...auditSides(told, after) })
+  const changed = changesBetween(before, after, profile_fields)
+  if (changed) await auditPerson(tx, context, id, { action: 'updated', ...auditSides(changed, after) })
   return after
 }
 

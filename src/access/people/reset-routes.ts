@@ -3,7 +3,7 @@ import { invalid } from '../../http/errors.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
-import { addressOf, atOpenDoor } from './cookie.ts'
+import { addressOf, guardOpenRoute } from './cookie.ts'
 import { passwordProblems } from './passwords.ts'
 import { resetPassword, userOfReset } from './resets.ts'
 import { ResetBody, SignedIn } from './schema.ts'
@@ -23,13 +23,13 @@ export function resetRoutes(app: App, { clock, throttle, accounts, signIn }: Peo
       answers: { 200: Single(SignedIn) },
       extension: true,
       repeatable: false,
-      onRequest: atOpenDoor,
+      onRequest: guardOpenRoute,
     },
     async (request, reply) => {
       const { token, password = '' } = request.body
       const hash = hashOf(token)
       const address = addressOf(request)
-      const user = await throttle.openLink(address, (tx) => userOfReset(tx, clock, hash))
+      const user = await throttle.checkLink(address, (tx) => userOfReset(tx, clock, hash))
       if (!user?.open) throw badToken()
       const { id, email } = user
       const problems = [
@@ -37,13 +37,13 @@ export function resetRoutes(app: App, { clock, throttle, accounts, signIn }: Peo
         ...passwordProblems('password', request.body.password, email),
       ]
       if (problems.length) throw invalid(problems)
-      const password_hash = await accounts.hash(email, password, { shown: true, key: hash })
+      const password_hash = await accounts.hash(email, password, { identified: true, key: hash })
       return signIn(request, reply, async (tx) => {
         const by = { clock, request_id: request.id, hash }
-        const entering = await resetPassword(tx, by, id, password_hash)
+        const member = await resetPassword(tx, by, id, password_hash)
         // The counted failures were for the old password.
         await throttle.forget(tx, { address, email })
-        return entering
+        return member
       })
     },
   )

@@ -2,9 +2,9 @@ import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import type { Actor } from '../../events/context.ts'
-import { oneAccount, recordOfPerson, usualWorkspace } from './memberships.ts'
+import { accountByEmailOrId, auditPerson, lastWorkspace } from './memberships.ts'
 import { endSessions } from './sessions.ts'
-import { type Entering, personContext } from './sign-in.ts'
+import { type MemberRef, personContext } from './sign-in.ts'
 import { badToken, newToken } from './tokens.ts'
 import { setPassword } from './users.ts'
 
@@ -14,7 +14,7 @@ const reset_ms = 24 * 3600 * 1000
 /** Makes the token of a reset link for the account with this e-mail or id. An older link ends. Null if there is no account. */
 export function makeResetToken(db: Db, clock: Clock, actor: Actor, who: string): Promise<string | null> {
   return transaction(db, async (tx) => {
-    const user = await oneAccount(tx, who)
+    const user = await accountByEmailOrId(tx, who)
     if (!user) return null
     const { token, hash: reset_hash } = newToken()
     const now_ms = clock.now()
@@ -24,7 +24,7 @@ export function makeResetToken(db: Db, clock: Clock, actor: Actor, who: string):
       .where('id', '=', user.id)
       .execute()
     const context = { actor, request_id: null, now: isoTime(now_ms), now_ms, elapsed: clock.elapsed }
-    await recordOfPerson(tx, context, user.id, { action: 'reset_link_made' })
+    await auditPerson(tx, context, user.id, { action: 'reset_link_made' })
     return token
   })
 }
@@ -50,13 +50,13 @@ export async function resetPassword(
   { clock, request_id, hash }: { clock: Clock; request_id: string; hash: string },
   user_id: string,
   password_hash: string,
-): Promise<Entering> {
+): Promise<MemberRef> {
   await lockEntry(tx, 'users', user_id)
   if (!(await userOfReset(tx, clock, hash))?.open) throw badToken()
-  const entering = { workspace_id: await usualWorkspace(tx, user_id), user_id }
+  const member = { workspace_id: await lastWorkspace(tx, user_id), user_id }
   await setPassword(tx, isoTime(clock.now()), user_id, password_hash)
   await endSessions(tx, user_id)
-  const context = personContext(clock, entering, request_id)
-  await recordOfPerson(tx, context, user_id, { action: 'password_reset' })
-  return entering
+  const context = personContext(clock, member, request_id)
+  await auditPerson(tx, context, user_id, { action: 'password_reset' })
+  return member
 }

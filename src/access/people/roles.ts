@@ -1,4 +1,4 @@
-/** What a person may be in a workspace, the mightiest first. */
+/** The roles of people in a workspace. Each role may do more than the next one. */
 export const roles = ['owner', 'admin', 'member', 'read_only'] as const
 export type Role = (typeof roles)[number]
 
@@ -15,16 +15,16 @@ export function createRoleScopes(records: readonly string[], all: readonly strin
   const member = [...read_only, ...written.map((name) => `${name}:write`)]
   const granted: Record<Role, readonly string[] | null> = { owner: null, admin: null, member, read_only }
 
-  /** The scopes of a role; null: all of them, with those of later versions. */
+  /** The scopes of a role. Null means all scopes, also those of later versions. */
   const of = (role: Role): string[] | null => {
     const scopes = granted[role]
     return scopes && [...scopes]
   }
   return {
     of,
-    /** The same, with all of them by name. */
+    /** The names of the scopes of a role. */
     named: (role: Role): string[] => of(role) ?? [...all],
-    /** By what a key gives and takes roles: it is an admin at most, and gives no scope that it lacks. */
+    /** The role by which a key grants roles: at most admin, and never a scope that the key lacks. */
     grantorOfKey(scopes: readonly string[] | null): Grantor {
       if (scopes === null) return 'admin'
       return roles.find((role) => granted[role]?.every((scope) => scopes.includes(scope))) ?? null
@@ -32,12 +32,12 @@ export function createRoleScopes(records: readonly string[], all: readonly strin
   }
 }
 
-/** Who gives or takes a role: the mightiest role that they may give; null: none. */
+/** The highest role that a caller may grant or revoke. Null means none. */
 export type Grantor = Role | null
 
 /**
- * Whether somebody may give a role, or change, remove or take back who has it: nobody gives more than their own role
- * (contract: keys, limits, safety).
+ * Whether a caller may grant a role, and change or remove its members and invitations: nobody grants more than their own
+ * role (contract: keys, limits, safety).
  */
 export const mayGrant = (grantor: Grantor, role: Role): boolean =>
   grantor !== null && roles.indexOf(role) >= roles.indexOf(grantor)

@@ -6,10 +6,10 @@ const RoleField = (options = {}) => Type.Unsafe<Role>({ type: 'string', enum: ro
 const UserId = (options = {}) =>
   Type.String({ examples: ['usr_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'], ...options })
 const email = Type.String({ examples: ['ada@example.com'] })
-/** As it is typed: never trimmed. Its length is judged where one is set. */
+/** Never trimmed. The routes that set a password check its length. */
 export const Password = (options = {}) => Type.String({ verbatim: true, maxLength: 200, ...options })
 const RequiredEmail = () => Type.Unsafe<string>({ ...Email(), type: 'string', minLength: 1 })
-/** Of a link, which is shown once. */
+/** The token of a link. */
 export const Token = () => Type.String({ minLength: 1, maxLength: 200 })
 
 export const languages = ['en', 'de'] as const
@@ -33,7 +33,7 @@ export const Profile = Type.Object(
 )
 export type Profile = Static<typeof Profile>
 
-/** Who is signed in, where, and what that allows. */
+/** The signed-in person, the workspace and the scopes there. */
 export const SignedIn = Type.Object(
   {
     user: Profile,

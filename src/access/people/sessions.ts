@@ -1,11 +1,12 @@
-import { type Clock, isoTime } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { isoTime } from '../../clock.ts'
+import type { Db } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
+import { countRows } from '../../db/lists/counts.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import type { Access } from '../../http/auth.ts'
-import { enter } from './memberships.ts'
+import { markEntered } from './memberships.ts'
 import type { Role, RoleScopes } from './roles.ts'
 import { newToken } from './tokens.ts'
 
@@ -40,7 +41,7 @@ export async function startSession(
       expires_at: isoTime(now_ms + idle_ms),
     })
     .execute()
-  await enter(tx, context, user_id)
+  await markEntered(tx, context, user_id)
   await recordChange(tx, context, { action: 'signed_in', kind: 'sessions', record_id: id, after: device })
   return { id, token }
 }
@@ -53,7 +54,7 @@ export async function moveSession(tx: Db, context: Context, id: string, user_id:
   const { workspace_id } = context
   const { token, hash } = newToken()
   await tx.updateTable('sessions').set({ hash, workspace_id }).where('id', '=', id).execute()
-  await enter(tx, context, user_id)
+  await markEntered(tx, context, user_id)
   return token
 }
 
@@ -77,7 +78,7 @@ export async function findSession(db: Db, role_scopes: RoleScopes, hash: string)
   return { id, actor, workspace_id, expires_at, role, scopes: role_scopes.of(role) }
 }
 
-/** One page of a person's live sessions, the newest first, and how many there are. */
+/** One page of a person's live sessions, newest first, and the total. */
 export async function listSessions(
   db: Db,
   user_id: string,
@@ -91,8 +92,7 @@ export async function listSessions(
     .limit(per_page)
     .offset(offset)
     .execute()
-  const { n } = await live.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  return { sessions, total: Number(n) }
+  return { sessions, total: await countRows(live) }
 }
 
 export async function isSessionOf(db: Db, user_id: string, id: string): Promise<boolean> {
@@ -100,7 +100,7 @@ export async function isSessionOf(db: Db, user_id: string, id: string): Promise<
   return (await own.executeTakeFirst()) !== undefined
 }
 
-/** Ends one session, and tells the audit log how, unless the session has ended already. */
+/** Ends one session and writes the audit entry. A no-op if the session has ended. */
 export async function endSession(
   tx: Db,
   context: Context,
@@ -123,25 +123,14 @@ export async function endSessions(
   await ending.execute()
 }
 
-/** Records the use of sessions and extends them, at most once a minute for each session. */
-export function createSessionUse(db: Db, clock: Clock): (access: Access) => void {
-  const noted = new Map<string, number>()
-  return ({ id }) => {
-    const now = clock.now()
-    if (now - (noted.get(id) ?? 0) < 60_000) return
-    if (noted.size > 10_000) noted.clear()
-    noted.set(id, now)
-    transaction(db, (tx) => noteUse(tx, id, now)).catch(() => noted.delete(id))
-  }
-}
-
-async function noteUse(tx: Db, id: string, now: number): Promise<void> {
+/** Records the use of a session, and extends it. */
+export async function recordSessionUse(tx: Db, id: string, now_ms: number): Promise<void> {
   const session = await tx.selectFrom('sessions').select('created_at').where('id', '=', id).executeTakeFirst()
   if (!session) return
-  const end = Math.min(now + idle_ms, Date.parse(session.created_at) + longest_ms)
+  const end_ms = Math.min(now_ms + idle_ms, Date.parse(session.created_at) + longest_ms)
   await tx
     .updateTable('sessions')
-    .set({ last_used_at: isoTime(now), expires_at: isoTime(end) })
+    .set({ last_used_at: isoTime(now_ms), expires_at: isoTime(end_ms) })
     .where('id', '=', id)
     .execute()
 }

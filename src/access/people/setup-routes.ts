@@ -3,8 +3,8 @@ import { invalid } from '../../http/errors.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
-import { addressOf, atOpenDoor } from './cookie.ts'
-import { placed, placeProblems } from './fields.ts'
+import { addressOf, guardOpenRoute } from './cookie.ts'
+import { localeProblems, withCanonicalTimeZone } from './fields.ts'
 import { createFirstAccount, setUpAlready } from './first-account.ts'
 import { passwordProblems } from './passwords.ts'
 import { SetupBody, SetupState, SignedIn } from './schema.ts'
@@ -26,7 +26,7 @@ export function setupRoutes(app: App, { db, clock, throttle, accounts, signIn }:
       summary: 'Ask whether the first account is still to be made',
       answers: { 200: Single(SetupState) },
       extension: true,
-      onRequest: atOpenDoor,
+      onRequest: guardOpenRoute,
     },
     async () => single({ needed: !(await anyUser(db)) }),
   )
@@ -43,23 +43,23 @@ export function setupRoutes(app: App, { db, clock, throttle, accounts, signIn }:
       extension: true,
       repeatable: false,
       conflict: true,
-      onRequest: atOpenDoor,
+      onRequest: guardOpenRoute,
     },
     async (request, reply) => {
-      const { token, password = '', ...sent } = placed(request.body)
+      const { token, password = '', ...sent } = withCanonicalTimeZone(request.body)
       if (await anyUser(db)) throw setUpAlready()
       const hash = hashOf(token)
-      const valid = await throttle.openLink(addressOf(request), (tx) => isSetupHash(tx, hash))
+      const valid = await throttle.checkLink(addressOf(request), (tx) => isSetupHash(tx, hash))
       const { name = '', email = '', workspace_name = '', time_zone = null, language = null, currency } = sent
       const problems = [
         ...bodyProblems(request.body),
         ...passwordProblems('password', request.body.password, email),
-        ...placeProblems(sent),
+        ...localeProblems(sent),
       ]
       // Only a request with the right link learns what else is wrong.
       if (!valid) throw badToken()
       if (problems.length) throw invalid(problems)
-      const password_hash = await accounts.hash(email, password, { shown: true, key: hash })
+      const password_hash = await accounts.hash(email, password, { identified: true, key: hash })
       const person = { name, email, time_zone, language }
       const workspace = { name: workspace_name, currency }
       const by = { clock, request_id: request.id, hash }

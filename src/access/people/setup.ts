@@ -5,7 +5,7 @@ import { anyUser } from './users.ts'
 
 const name = 'setup_link'
 
-/** A new link's token for the first account, in place of an older one; null when somebody has an account. */
+/** A new token for the setup link. It replaces an older one. Null if an account exists. */
 export async function makeSetupToken(tx: Db): Promise<string | null> {
   await lockInstallation(tx)
   if (await anyUser(tx)) return null
@@ -18,7 +18,7 @@ export async function makeSetupToken(tx: Db): Promise<string | null> {
   return token
 }
 
-/** Whether this is the hash of the link's token. Hashes are compared: the time that takes tells nothing of a token. */
+/** Whether this is the hash of the setup token. Comparing hashes reveals nothing of the token by timing. */
 export async function isSetupHash(db: Db, hash: string): Promise<boolean> {
   const row = await db
     .selectFrom('settings')

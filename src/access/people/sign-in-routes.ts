@@ -8,8 +8,8 @@ import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
-import { atOpenDoor, cookieOf, noCookie } from './cookie.ts'
-import { roleOf, usualWorkspace } from './memberships.ts'
+import { cookieOf, guardOpenRoute, noCookie } from './cookie.ts'
+import { lastWorkspace, roleOf } from './memberships.ts'
 import { SignedIn, SignInBody, SwitchBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
 import { type OwnSession, ownSession, signedIn } from './session-view.ts'
@@ -18,7 +18,7 @@ import { findUser } from './users.ts'
 
 const path = '/api/v1/session'
 
-// One answer, whether the e-mail is unknown or the password wrong.
+// The same answer for an unknown e-mail and a wrong password.
 const refusal = () =>
   new ApiError('unauthorized', 'The e-mail or the password is wrong.', {
     headers: { 'www-authenticate': 'Bearer' },
@@ -53,7 +53,7 @@ export function signInRoutes(
       extension: true,
       repeatable: false,
       signs_in: true,
-      onRequest: atOpenDoor,
+      onRequest: guardOpenRoute,
     },
     async (request, reply) => {
       const problems = bodyProblems(request.body)
@@ -66,7 +66,7 @@ export function signInRoutes(
         await lockEntry(tx, 'users', user.id)
         // The password may have changed while it was checked.
         if ((await findUser(tx, user.id))?.password_hash !== user.password_hash) throw refusal()
-        return { workspace_id: await usualWorkspace(tx, user.id), user_id: user.id }
+        return { workspace_id: await lastWorkspace(tx, user.id), user_id: user.id }
       })
     },
   )
@@ -110,9 +110,9 @@ export function signInRoutes(
         const { workspace_id = own.workspace_id } = request.body
         if (workspace_id === own.workspace_id) return { record: before }
         if (!(await roleOf(tx, workspace_id, user_id))) throw invalid([notOwn(workspace_id)])
-        const there = { ...context, workspace_id }
-        const token = await moveSession(tx, there, session_id, user_id)
-        await recordChange(tx, there, { action: 'entered', kind: 'sessions', record_id: session_id })
+        const target = { ...context, workspace_id }
+        const token = await moveSession(tx, target, session_id, user_id)
+        await recordChange(tx, target, { action: 'entered', kind: 'sessions', record_id: session_id })
         return {
           record: await current(tx, { ...own, workspace_id }),
           set_cookie: cookieOf(request, token),

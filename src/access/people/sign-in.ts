@@ -14,12 +14,12 @@ import { findUser } from './users.ts'
 
 export type SignIn = ReturnType<typeof createSignIn>
 /** The workspace and the person of a new session. */
-export type Entering = { workspace_id: number; user_id: string }
+export type MemberRef = { workspace_id: number; user_id: string }
 
 /** The context of a change by a person who has no session yet. */
 export const personContext = (
   clock: Clock,
-  { workspace_id, user_id }: Entering,
+  { workspace_id, user_id }: MemberRef,
   request_id: string,
 ): Context => contextOf(clock, { workspace_id, actor: { kind: 'person', id: user_id }, request_id })
 
@@ -33,16 +33,16 @@ export function createSignIn({ db, clock, role_scopes, browsers }: Deps) {
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
-    work: (tx: Db) => Promise<Entering>,
+    work: (tx: Db) => Promise<MemberRef>,
   ): Promise<never> => {
     const { token, body, user } = await transaction(db, async (tx) => {
-      const entering = await work(tx)
+      const member = await work(tx)
       const before = sessionToken(request)
       if (before) await tx.deleteFrom('sessions').where('hash', '=', hashToken(before)).execute()
-      const context = personContext(clock, entering, request.id)
-      const { id, token } = await startSession(tx, context, entering.user_id, deviceOf(request))
-      const body = await signedIn(tx, { ...entering, session_id: id }, role_scopes)
-      const user = await findUser(tx, entering.user_id)
+      const context = personContext(clock, member, request.id)
+      const { id, token } = await startSession(tx, context, member.user_id, deviceOf(request))
+      const body = await signedIn(tx, { ...member, session_id: id }, role_scopes)
+      const user = await findUser(tx, member.user_id)
       if (!body || !user) throw forbidden('You are not a member of this workspace. Ask for an invitation.')
       return { token, body, user }
     })

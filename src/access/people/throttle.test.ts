@@ -8,8 +8,8 @@ import { openScratch, removeScratch } from '../../../test/engine.ts'
 import { turnableClock } from '../../../test/harness.ts'
 import type { Database } from '../../db/db.ts'
 import { migrate } from '../../db/migrate.ts'
-import { removeOver } from './cleaning.ts'
-import { createThrottle, own_tries, waitAfter } from './throttle.ts'
+import { removeExpiredAccess } from './cleaning.ts'
+import { createThrottle, max_pair_failures, waitAfter } from './throttle.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
 const clock = turnableClock()
@@ -100,16 +100,17 @@ async function tries(address: string, email: string, expected: number) {
 
 test('a known browser and a session have five tries of their own, whatever others try', async () => {
   const throttle = createThrottle(database.db, clock)
-  for (let n = 0; n < 5; n++) assert.equal(await throttle.proveOwn('browser a', wrong), false)
-  await assert.rejects(throttle.proveOwn('browser a', right), { code: 'rate_limited' })
-  assert.equal(await throttle.proveOwn('browser b', right), true)
+  for (let n = 0; n < 5; n++) assert.equal(await throttle.proveIdentified('browser a', wrong), false)
+  await assert.rejects(throttle.proveIdentified('browser a', right), { code: 'rate_limited' })
+  assert.equal(await throttle.proveIdentified('browser b', right), true)
   clock.advance(30 * second)
-  assert.equal(await throttle.proveOwn('browser a', right), true)
-  for (let n = 0; n < 5; n++) assert.equal(await throttle.proveOwn('browser a', wrong), false)
+  assert.equal(await throttle.proveIdentified('browser a', right), true)
+  for (let n = 0; n < 5; n++) assert.equal(await throttle.proveIdentified('browser a', wrong), false)
 })
 
 // The promise of docs/people.md: ten for each address, and one in each 15 minutes for all of them.
-const most_guesses = (addresses: number, days: number) => days * (addresses * own_tries + (24 * 60) / 15)
+const most_guesses = (addresses: number, days: number) =>
+  days * (addresses * max_pair_failures + (24 * 60) / 15)
 
 test('the guesses of an e-mail stay bounded, however many addresses try at full speed for two days', async () => {
   const throttle = createThrottle(database.db, clock)
@@ -136,7 +137,10 @@ test('the guesses of an e-mail stay bounded, however many addresses try at full 
       clock.advance(15 * minute)
     }
     assert.equal(owner_waited, 0)
-    assert.ok(guesses > n * own_tries && guesses <= most_guesses(n, 2), `${n} addresses: ${guesses} guesses`)
+    assert.ok(
+      guesses > n * max_pair_failures && guesses <= most_guesses(n, 2),
+      `${n} addresses: ${guesses} guesses`,
+    )
   }
 })
 
@@ -212,9 +216,9 @@ test('what the service itself cannot check counts as no try, neither of the e-ma
 
 test('a person moves to ten e-mails a day without a wait, also when they are taken', async () => {
   const throttle = createThrottle(database.db, clock)
-  for (let n = 0; n < 10; n++) await throttle.countMove('usr_moving')
-  await assert.rejects(throttle.countMove('usr_moving'), { code: 'rate_limited' })
-  await throttle.countMove('usr_other')
+  for (let n = 0; n < 10; n++) await throttle.countEmailChange('usr_moving')
+  await assert.rejects(throttle.countEmailChange('usr_moving'), { code: 'rate_limited' })
+  await throttle.countEmailChange('usr_other')
 })
 
 test('what was right is taken back: the e-mail begins anew, and the address keeps its other failures', async () => {
@@ -279,12 +283,12 @@ test('a link that is for something counts as no try, however many come at once; 
   const { address } = somebody()
   const throttle = createThrottle(database.db, clock)
   const found = await Promise.all(
-    Array.from({ length: 30 }, () => throttle.openLink(address, async () => 'it')),
+    Array.from({ length: 30 }, () => throttle.checkLink(address, async () => 'it')),
   )
   assert.equal(found.filter((one) => one === 'it').length, 30)
-  for (let n = 0; n < 100; n++) assert.equal(await throttle.openLink(address, async () => null), null)
+  for (let n = 0; n < 100; n++) assert.equal(await throttle.checkLink(address, async () => null), null)
   await assert.rejects(
-    throttle.openLink(address, async () => 'it'),
+    throttle.checkLink(address, async () => 'it'),
     { code: 'rate_limited' },
   )
 })
@@ -305,7 +309,7 @@ test('failures are forgotten after a day without one, and then removed', async (
   clock.advance(24 * 60 * minute + 1)
   assert.equal((await exhaust(who)).tries, 5)
   clock.advance(24 * 60 * minute + 1)
-  await removeOver(database.db, clock)
+  await removeExpiredAccess(database.db, clock)
   assert.deepEqual(await database.db.selectFrom('sign_in_failures').selectAll().execute(), [])
 })
 

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { hashToken } from '../../http/auth.ts'
 import { invalid } from '../../http/errors.ts'
 
-/** What is shown once, in a cookie or a link, and what is stored of it. */
+/** A new token for a cookie or a link, and its hash, which is stored. */
 export function newToken(): { token: string; hash: string } {
   const token = randomBytes(32).toString('base64url')
   return { token, hash: hashToken(token) }
 }
 
-/** The hash of what a body has as a token, whatever that is: what is no text is nobody's token. */
+/** The hash of the token in a body. A value that is not text gets the hash of no token. */
 export const hashOf = (token: unknown): string => hashToken(typeof token === 'string' ? token : '')
 
-/** 422 on `token`: it is unknown, was used, or is over; which of them is not told. */
+/** 422 for an unknown, used or expired token. The answer does not say which. */
 export const badToken = () =>
   invalid([{ field: 'token', code: 'not_valid', message: 'token is not valid, or not any more.' }])

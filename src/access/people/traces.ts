@@ -4,12 +4,12 @@ import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import { emailKey, hasAccount } from './users.ts'
 
 const page_size = 200
-/** Before the key of an e-mail in a closed account: no e-mail has such a key. */
-export const closed_key = 'CLOSED '
-/** What an entry of the audit log tells of a person; a role, or the kind of a change, stays. */
+/** The prefix of `email_key` in a closed account. No e-mail has this prefix. */
+export const closed_prefix = 'CLOSED '
+/** The personal fields of audit entries. Roles and kinds of changes stay. */
 const personal = ['name', 'email', 'time_zone', 'language', 'user_agent', 'address']
 
-/** A side of an entry without what tells who the person was; null when nothing is left. */
+/** A side of an audit entry without personal fields. Null if nothing is left. */
 function withoutPerson(side: string | null): string | null {
   if (side === null) return null
   const kept = Object.entries(JSON.parse(side)).filter(([name]) => !personal.includes(name))
@@ -24,21 +24,21 @@ type Entry = {
 }
 
 /**
- * Takes what tells who a person was out of the audit log, and removes the invitations to the person that are over. What was
- * done, when, and by which id, stays. In small transactions, which may be repeated: the account is closed before, and its row removed after it.
+ * Removes personal data of a person from the audit log, and the ended invitations to the person. Actions, times and ids stay.
+ * Runs in small transactions and is idempotent. Close the account before it, and remove the account's row after it.
  */
-export async function forgetPerson(db: Db, user_id: string, now: string): Promise<void> {
-  // The entries that tell the e-mails go last: after a crash they tell them again.
+export async function redactPerson(db: Db, user_id: string, now: string): Promise<void> {
+  // Redact the entries that hold the e-mails last: after a crash, the next run reads the e-mails from them again.
   const emails = await emailsOf(db, user_id)
   for await (const ids of pagesOfWorkspaces(db, 'invitations'))
-    for (const workspace_id of ids) await forgetInvitations(db, workspace_id, emails, now)
+    for (const workspace_id of ids) await redactInvitations(db, workspace_id, emails, now)
   for await (const ids of pagesOfWorkspaces(db))
     await transaction(db, async (tx) => {
       const { entries, invitations } = await entriesAbout(tx, ids, user_id)
-      for (const entry of entries) await forgetEntry(tx, entry)
+      for (const entry of entries) await redactEntry(tx, entry)
       if (invitations.length) await tx.deleteFrom('invitations').where('id', 'in', invitations).execute()
     })
-  await forgetSignIns(db, user_id)
+  await redactSignIns(db, user_id)
 }
 
 /** The ids of all workspaces, or of those with entries of a kind, in pages. */
@@ -62,7 +62,7 @@ async function* pagesOfWorkspaces(db: Db, kind?: string): AsyncGenerator<number[
   }
 }
 
-/** The entries about a person, those of the invitations that the person has accepted included, and these invitations. */
+/** The audit entries about a person and the invitations that the person has accepted, and the ids of these invitations. */
 async function entriesAbout(db: Db, workspace_ids: number[], user_id: string) {
   const log = db.selectFrom('audit_log').where('workspace_id', 'in', workspace_ids)
   const accepted = await log
@@ -89,17 +89,17 @@ async function entriesAbout(db: Db, workspace_ids: number[], user_id: string) {
   return { entries, invitations }
 }
 
-/** The e-mails of an entry, as accounts are found by them. */
+/** The keys of the e-mails in an audit entry. */
 function emailsIn({ before, after }: Pick<Entry, 'before' | 'after'>): string[] {
   const sides = [before, after].map((side) => side && JSON.parse(side).email)
   return sides.filter((email) => typeof email === 'string').map(emailKey)
 }
 
-/** The e-mails that a person has had, but for those that another account has. */
+/** The e-mails that a person has had, without those that another account has. */
 async function emailsOf(db: Db, user_id: string): Promise<Set<string>> {
   const emails = new Set<string>()
   const user = await db.selectFrom('users').select('email_key').where('id', '=', user_id).executeTakeFirst()
-  if (user?.email_key.startsWith(closed_key)) emails.add(user.email_key.slice(closed_key.length))
+  if (user?.email_key.startsWith(closed_prefix)) emails.add(user.email_key.slice(closed_prefix.length))
   for await (const ids of pagesOfWorkspaces(db))
     for (const entry of (await entriesAbout(db, ids, user_id)).entries)
       for (const email of emailsIn(entry)) emails.add(email)
@@ -107,8 +107,8 @@ async function emailsOf(db: Db, user_id: string): Promise<Set<string>> {
   return emails
 }
 
-/** Takes e-mails out of the entries about invitations that are over, and removes these invitations. */
-async function forgetInvitations(
+/** Removes e-mails from the audit entries about ended invitations, and removes these invitations. */
+async function redactInvitations(
   db: Db,
   workspace_id: number,
   emails: Set<string>,
@@ -134,14 +134,14 @@ async function forgetInvitations(
         .where('expires_at', '>', now)
         .execute()
       const over = theirs.filter(({ record_id }) => !open.some(({ id }) => id === record_id))
-      for (const entry of over) await forgetEntry(tx, entry)
+      for (const entry of over) await redactEntry(tx, entry)
       const ids = over.map(({ record_id }) => record_id)
       if (ids.length) await tx.deleteFrom('invitations').where('id', 'in', ids).execute()
     })
   }
 }
 
-async function forgetEntry(tx: Db, { workspace_id, id, before, after }: Entry): Promise<void> {
+async function redactEntry(tx: Db, { workspace_id, id, before, after }: Entry): Promise<void> {
   const left = { before: withoutPerson(before), after: withoutPerson(after) }
   if (left.before === before && left.after === after) return
   await tx
@@ -152,8 +152,8 @@ async function forgetEntry(tx: Db, { workspace_id, id, before, after }: Entry): 
     .execute()
 }
 
-// By the index of sign-ins that still tell an address, page by page: nothing else finds those of one person in all workspaces.
-async function forgetSignIns(db: Db, user_id: string): Promise<void> {
+// Scans the index of sign-ins with an address in pages. No index finds the sign-ins of one person in all workspaces.
+async function redactSignIns(db: Db, user_id: string): Promise<void> {
   let last: [string, number] = ['', 0]
   for (;;) {
     const page = await db
@@ -172,10 +172,10 @@ async function forgetSignIns(db: Db, user_id: string): Promise<void> {
     const own = page.filter(({ actor_id }) => actor_id === user_id)
     if (own.length)
       await transaction(db, async (tx) => {
-        for (const entry of own) await forgetEntry(tx, entry)
+        for (const entry of own) await redactEntry(tx, entry)
       })
     last = [end.occurred_at, end.id]
-    // SQLite answers without a turn of the event loop: others have theirs between two pages.
+    // SQLite answers synchronously. Let other work run between two pages.
     await new Promise(setImmediate)
   }
 }

@@ -2,8 +2,8 @@ import type { Db } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 
 /**
- * By what an e-mail is compared: without case, and the same for every composition of its letters. Several accounts may
- * have one. Migration 0013 has a copy: a change of this needs a new migration.
+ * The key by which e-mails are compared, without case and Unicode composition. Several accounts may have the same key.
+ * Migration 0013 has a copy of this function. A change needs a new migration.
  */
 export const emailKey = (email: string): string => email.trim().normalize('NFKC').toUpperCase().toLowerCase()
 
@@ -23,14 +23,14 @@ export type User = NonNullable<Awaited<ReturnType<typeof findUser>>>
 export const findUser = (db: Db, id: string) =>
   db.selectFrom('users').select(columns).where('id', '=', id).executeTakeFirst()
 
-/** Whether anybody has an account with this e-mail. */
+/** Whether an account has this e-mail. */
 export async function hasAccount(db: Db, email: string): Promise<boolean> {
   const some = db.selectFrom('users').select('id').where('email_key', '=', emailKey(email)).limit(1)
   return (await some.executeTakeFirst()) !== undefined
 }
 
 /** The accounts with an e-mail or an id, oldest first, up to 100. */
-export const usersNamed = (db: Db, email_or_id: string) =>
+export const usersByEmailOrId = (db: Db, email_or_id: string) =>
   db
     .selectFrom('users')
     .select(columns)
@@ -39,7 +39,7 @@ export const usersNamed = (db: Db, email_or_id: string) =>
     .limit(100)
     .execute()
 
-/** Everybody who has an account, oldest first. */
+/** All accounts, oldest first. */
 export const listUsers = (db: Db) =>
   db
     .selectFrom('users')
@@ -59,7 +59,7 @@ type NewUser = {
   language?: string | null | undefined
 }
 
-/** Makes an account and returns its id. */
+/** Creates an account and returns its id. */
 export async function insertUser(tx: Db, now: string, user: NewUser): Promise<string> {
   const { name, email, password_hash, time_zone = null, language = null } = user
   const id = newId('usr')
@@ -83,7 +83,7 @@ export async function insertUser(tx: Db, now: string, user: NewUser): Promise<st
   return id
 }
 
-/** A new password: a link for another one is worth nothing any more. */
+/** Sets a new password hash, and ends a reset link. */
 export const setPassword = (tx: Db, now: string, id: string, password_hash: string) =>
   tx
     .updateTable('users')

@@ -12,7 +12,7 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { changeWorkspace, findWorkspace, insertWorkspace } from '../workspaces.ts'
 import { cookieOf } from './cookie.ts'
-import { placeProblems } from './fields.ts'
+import { localeProblems } from './fields.ts'
 import { countOwned, insertMember } from './memberships.ts'
 import { Currency, SignedIn } from './schema.ts'
 import type { PeopleService } from './service.ts'
@@ -20,8 +20,8 @@ import { type OwnSession, ownSession, signedIn } from './session-view.ts'
 import { moveSession } from './sessions.ts'
 
 const path = '/api/v1/workspace'
-/** For each owner: all other limits are for each workspace. */
-const most_workspaces = 100
+/** For each owner. All other limits are for each workspace. */
+const max_workspaces = 100
 
 const Workspace = Type.Object(
   { id: Id(), name: Type.String({ examples: ['Acme'] }), currency: Currency(), created_at: Timestamp() },
@@ -69,7 +69,7 @@ export function workspaceRoutes(
         await lockEntry(tx, 'workspaces', context.workspace_id)
         await recheckAccess(tx, request)
         checkMatch(request, await findWorkspace(tx, context.workspace_id))
-        const all = [...problems, ...placeProblems(request.body)]
+        const all = [...problems, ...localeProblems(request.body)]
         if (all.length) throw invalid(all)
         await changeWorkspace(tx, context, request.body)
         return { record: await findWorkspace(tx, context.workspace_id) }
@@ -84,7 +84,7 @@ export function workspaceRoutes(
       scope: 'workspace:write',
       people_only: true,
       summary: 'Make another workspace, as its owner, and go to it',
-      description: `A person owns at most ${most_workspaces}; beyond, 409.`,
+      description: `A person owns at most ${max_workspaces}; beyond, 409.`,
       body: NewWorkspaceBody,
       answers: { 201: Single(SignedIn) },
       extension: true,
@@ -98,7 +98,7 @@ export function workspaceRoutes(
         await lockEntry(tx, 'users', own.user_id)
         await recheckAccess(tx, request)
         const { name = '', currency } = request.body
-        const all = [...problems, ...placeProblems(request.body)]
+        const all = [...problems, ...localeProblems(request.body)]
         if (all.length) throw invalid(all)
         const { workspace_id, token } = await createWorkspace(tx, clock, context, own, { name, currency })
         const record = await signedIn(tx, { ...own, workspace_id }, role_scopes)
@@ -116,11 +116,11 @@ async function createWorkspace(
   { user_id, session_id }: OwnSession,
   { name, currency }: { name: string; currency?: string | undefined },
 ): Promise<{ workspace_id: number; token: string }> {
-  const limit = `A person owns at most ${most_workspaces} workspaces`
-  refuseMore(await countOwned(tx, user_id), most_workspaces, limit, 'Use one of them.')
+  const limit = `A person owns at most ${max_workspaces} workspaces`
+  refuseMore(await countOwned(tx, user_id), max_workspaces, limit, 'Use one of them.')
   const { actor, request_id } = context
   const workspace_id = await insertWorkspace(tx, clock, actor, name, { currency, request_id })
-  const there = { ...context, workspace_id }
-  await insertMember(tx, there, user_id, 'owner')
-  return { workspace_id, token: await moveSession(tx, there, session_id, user_id) }
+  const target = { ...context, workspace_id }
+  await insertMember(tx, target, user_id, 'owner')
+  return { workspace_id, token: await moveSession(tx, target, session_id, user_id) }
 }

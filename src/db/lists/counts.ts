@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { engineOf, prepare } from '../statements/prepare.ts'
 import { prepareRows } from '../statements/recordset.ts'
@@ -6,6 +6,13 @@ import { prepareRows } from '../statements/recordset.ts'
 // Exact totals of lists, updated in the same transaction as the records: counting rows gets slower with each record. A
 // name, such as "contacts" or "contacts.stage=lead", says what is counted. A name has several slots, so that concurrent
 // writers of a workspace do not wait for one row. SQLite has one writer and uses one slot.
+
+/** The number of rows that a query without columns finds. It reads all of them. */
+export async function countRows<DB, TB extends keyof DB>(rows: SelectQueryBuilder<DB, TB, object>) {
+  const counted = rows.select((eb) => eb.fn.countAll<number>().as('n'))
+  const { n } = (await counted.executeTakeFirstOrThrow()) as { n: number }
+  return n
+}
 
 type Key = { workspace_id: number; name: string }
 type Change = Key & { by: number }

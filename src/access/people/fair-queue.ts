@@ -3,16 +3,16 @@ import { unavailable } from '../../http/errors.ts'
 type Waiter = { start: () => void; refuse: (error: Error) => void }
 
 /**
- * Does at most `at_once` works at once; up to `most_waiting` others wait. Callers take turns by their key, such as an
- * address: who sends many waits for the own ones. When the queue is full, the longest queue of a key loses its newest
- * work, so that many of one caller cannot keep out another one. 503 for a work that is refused.
+ * Runs at most `max_running` tasks at once; at most `max_waiting` others wait. Keys, such as addresses, take turns, so a
+ * caller with many tasks waits for its own ones. When the queue is full, the key with the most tasks loses its newest one.
+ * Throws 503 for a refused task.
  */
-export function createTurns(at_once: number, most_waiting: number) {
-  // A key goes to the end when its turn has come, so the first key is the one that waits longest.
+export function createFairQueue(max_running: number, max_waiting: number) {
+  // A key moves to the end after its turn, so the first key waits longest.
   const queues = new Map<string, Waiter[]>()
   let busy = 0
   let waiting = 0
-  let taken = 0
+  let started = 0
 
   function longest(): [string, Waiter[]] {
     const all = [...queues]
@@ -29,7 +29,7 @@ export function createTurns(at_once: number, most_waiting: number) {
   }
 
   function enqueue(key: string): Promise<void> {
-    if (waiting >= most_waiting) makeRoom(key)
+    if (waiting >= max_waiting) makeRoom(key)
     waiting++
     return new Promise<void>((start, refuse) => {
       const queue = queues.get(key) ?? []
@@ -49,20 +49,19 @@ export function createTurns(at_once: number, most_waiting: number) {
     queues.delete(key)
     if (queue.length) queues.set(key, queue)
     waiting--
-    // The next one takes over the place of this one.
+    // `busy` stays: the next task replaces this one.
     waiter?.start()
   }
 
   return {
     busy: () => busy,
-    /** How many works have begun so far. */
-    taken: () => taken,
-    async take<T>(key: string, work: () => Promise<T>): Promise<T> {
-      if (busy < at_once) busy++
+    started: () => started,
+    async run<T>(key: string, task: () => Promise<T>): Promise<T> {
+      if (busy < max_running) busy++
       else await enqueue(key)
-      taken++
+      started++
       try {
-        return await work()
+        return await task()
       } finally {
         leave()
       }

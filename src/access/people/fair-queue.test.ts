@@ -1,16 +1,16 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTurns } from './turns.ts'
+import { createFairQueue } from './fair-queue.ts'
 
 /** Works that end when they are told to, and the order in which they have begun. */
-function works(at_once: number, most_waiting: number) {
-  const turns = createTurns(at_once, most_waiting)
+function works(at_once: number, max_waiting: number) {
+  const queue = createFairQueue(at_once, max_waiting)
   const begun: string[] = []
   const running: (() => void)[] = []
   const take = (key: string, name = key) =>
-    turns
-      .take(key, () => {
+    queue
+      .run(key, () => {
         begun.push(name)
         return new Promise<void>((end) => running.push(end))
       })
@@ -23,16 +23,16 @@ function works(at_once: number, most_waiting: number) {
     running.shift()?.()
     await new Promise(setImmediate)
   }
-  return { turns, take, begun, endOne }
+  return { queue, take, begun, endOne }
 }
 
 test('no more works run at once than are allowed, and all of them have their turn', async () => {
-  const { turns, take, begun, endOne } = works(2, 10)
+  const { queue, take, begun, endOne } = works(2, 10)
   const all = ['a', 'b', 'c', 'd', 'e'].map((name) => take('one', name))
-  assert.deepEqual([begun, turns.busy()], [['a', 'b'], 2])
+  assert.deepEqual([begun, queue.busy()], [['a', 'b'], 2])
   for (let n = 0; n < 5; n++) await endOne()
   assert.deepEqual([await Promise.all(all), begun], [Array(5).fill('done'), ['a', 'b', 'c', 'd', 'e']])
-  assert.equal(turns.busy(), 0)
+  assert.equal(queue.busy(), 0)
 })
 
 test('a caller waits for one work of each other caller, however many others have sent', async () => {
@@ -63,10 +63,10 @@ test('a queue of single works refuses the next one, whoever sends it', async () 
 })
 
 test('a work that fails gives its turn on', async () => {
-  const turns = createTurns(1, 3)
-  const failing = turns.take('a', () => Promise.reject(new Error('no')))
-  const next = turns.take('b', async () => 'done')
+  const queue = createFairQueue(1, 3)
+  const failing = queue.run('a', () => Promise.reject(new Error('no')))
+  const next = queue.run('b', async () => 'done')
   await assert.rejects(failing, /no/)
   assert.equal(await next, 'done')
-  assert.equal(turns.busy(), 0)
+  assert.equal(queue.busy(), 0)
 })

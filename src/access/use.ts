@@ -1,0 +1,22 @@
+import type { Clock } from '../clock.ts'
+import { type Db, transaction } from '../db/db.ts'
+
+const interval_ms = 60_000
+// At this size the map is cleared. Some uses are then recorded twice in a minute.
+const max_ids = 10_000
+
+/** Records the use of keys or sessions at most once a minute for each id, so that a read does not cost a write. */
+export function createUseRecorder(
+  db: Db,
+  clock: Clock,
+  record: (tx: Db, id: string, now_ms: number) => Promise<unknown>,
+): (id: string) => void {
+  const recorded_at = new Map<string, number>()
+  return (id) => {
+    const now_ms = clock.now()
+    if (now_ms - (recorded_at.get(id) ?? 0) < interval_ms) return
+    if (recorded_at.size >= max_ids) recorded_at.clear()
+    recorded_at.set(id, now_ms)
+    transaction(db, (tx) => record(tx, id, now_ms)).catch(() => recorded_at.delete(id))
+  }
+}
