@@ -8,7 +8,7 @@ import { leaveToSignIn, type Session, sessionQuery } from './session.ts'
 
 // The first parts of the queries' keys that a change makes stale, by what changed.
 const stale: Record<string, string[]> = {
-  ...Object.fromEntries(all_kinds.map((kind) => [kind.kind, staleAfter(kind)])),
+  ...Object.fromEntries(all_kinds.map((kind) => [kind.kind, staleAfter(kind, all_kinds)])),
   notes: ['notes', 'timeline', 'trash'],
   views: ['views'],
   webhooks: ['webhooks'],

@@ -39,7 +39,7 @@ export const contacts = {
     },
   },
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
-  stale: ['companies', 'deals', 'activities', 'appointments', 'notes'],
+  stale: ['companies', 'notes'],
   nameOf: fullName,
   lines: ({ title, company, email, phone, mobile, stage }) => [
     [title, company?.name].filter(Boolean).join(' · '),

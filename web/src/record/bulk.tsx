@@ -96,7 +96,7 @@ export function useBulk(): <Item>(work: Work<Item>) => Promise<Item[]> {
   const kinds = useKinds()
   return useCallback(
     async ({ kind, items, nameOf, work, undo, show, message }) => {
-      const resources = staleAfter(kinds[kind])
+      const resources = staleAfter(kinds[kind], Object.values(kinds))
       async function go(those: typeof items, does: typeof work, changed: boolean) {
         await show?.(those, changed)
         const doing = () => counted(those, does)

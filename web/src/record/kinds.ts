@@ -70,7 +70,8 @@ export type Kind<K extends RecordKind = RecordKind> = {
   /** The events that webhooks may subscribe to. */
   events: readonly EventName[]
   /**
-   * Resources (first parts of query keys) that a change makes stale, besides its own, timelines and trash.
+   * Resources (first parts of query keys) that a change makes stale, besides its own, those of kinds that
+   * refer to it (`related`), timelines and trash.
    */
   stale: readonly string[]
   nameOf(row: RowOf<K> | RecordOf<K>): string
@@ -110,13 +111,17 @@ export const useKind = <K extends RecordKind>(kind: K): Kinds[K] => useKinds()[k
 /** The names of a kind in the person's language. */
 export const useNames = (kind: RecordKind): Names => useKind(kind).names[useLanguage()]
 
-/** Resources (first parts of query keys) that a change makes stale, besides its own, timelines and trash. */
-export const staleAfter = (kind: Pick<Kind, 'kind' | 'stale'>): string[] => [
-  kind.kind,
-  ...kind.stale,
-  'timeline',
-  'trash',
-]
+/**
+ * Resources (first parts of query keys) that a change makes stale: its own, those that it names, those of the
+ * kinds `all` that refer to it, timelines and trash.
+ */
+export function staleAfter(
+  { kind, stale }: Pick<Kind, 'kind' | 'stale'>,
+  all: readonly Kind[] = [],
+): string[] {
+  const referring = all.flatMap((other) => (other.related?.to.includes(kind) ? [other.kind] : []))
+  return [...new Set([kind, ...stale, ...referring, 'timeline', 'trash'])]
+}
 
 /**
  * The labels of fields of a kind: its own, else the common ones. `kind` may also be one without a page,

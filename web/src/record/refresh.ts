@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { readAgain } from '../api/read-again.ts'
 import { type ChangesOf, type RecordKind, type RecordOf, recordApi } from '../api/record-api.ts'
-import { staleAfter, useKind } from './kinds.ts'
+import { staleAfter, useKinds } from './kinds.ts'
 
 /** Reads shown data of these resources again; resolves when it is there. */
 export function useRefresh(): (...resources: string[]) => Promise<void> {
@@ -13,8 +13,8 @@ export function useRefresh(): (...resources: string[]) => Promise<void> {
 /** Reads again what a change of a kind of record makes stale. */
 export function useRefreshAfter(kind: RecordKind): () => Promise<void> {
   const refresh = useRefresh()
-  const of_kind = useKind(kind)
-  return useCallback(() => refresh(...staleAfter(of_kind)), [refresh, of_kind])
+  const kinds = useKinds()
+  return useCallback(() => refresh(...staleAfter(kinds[kind], Object.values(kinds))), [refresh, kinds, kind])
 }
 
 /** Shows a record from an answer, and reads stale data again in the background. */

@@ -28,7 +28,7 @@ export function useToTrash(): (deletion: Deletion) => Promise<void> {
   return useCallback(
     async ({ kind, id, name, leave, restore }) => {
       const api = recordApi(kind)
-      const stale = staleAfter(kinds[kind])
+      const stale = staleAfter(kinds[kind], Object.values(kinds))
       await leave?.()
       try {
         await api.remove(id)
