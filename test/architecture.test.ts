@@ -66,7 +66,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // A resource as data, with its table's type.
   {
     files: `${resource}/resource`,
-    may: 'resources/resource|OWN/(schema|events|stages)|events/define|http/fields',
+    may: 'resources/(resource|decimal)|OWN/(schema|events|stages)|events/define|http/fields',
     packages: 'kysely|typebox',
   },
 

@@ -24,6 +24,8 @@ export const OptionalId = (options: Options = {}) =>
   nullable<number>({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }, options)
 export const OptionalInteger = (minimum: number, maximum: number, options: Options = {}) =>
   nullable<number>({ type: 'integer', minimum, maximum }, options)
+export const OptionalNumber = (minimum: number, maximum: number, options: Options = {}) =>
+  nullable<number>({ type: 'number', minimum, maximum }, options)
 /** ISO 8601 UTC with milliseconds. */
 export const Timestamp = (options: Options = {}) =>
   Type.String({ format: 'date-time', examples: ['2026-11-21T08:30:00.000Z'], ...options })

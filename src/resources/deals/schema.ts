@@ -6,6 +6,7 @@ import {
   nullableObject,
   OptionalId,
   OptionalInteger,
+  OptionalNumber,
   OptionalText,
   OptionalTimestamp,
   Text,
@@ -19,10 +20,7 @@ export const StageCode = (options: object = {}) =>
 export const StatusCode = (options: object = {}) =>
   Type.Unsafe<Status>({ type: 'string', enum: ['open', 'won', 'lost'], ...options })
 
-const Value = Type.Unsafe<number | null>({
-  type: ['number', 'null'],
-  minimum: 0,
-  maximum: highest_value,
+const Value = OptionalNumber(0, highest_value, {
   description: 'At most 4 decimals; kept and summed exactly.',
   examples: [12500.5],
 })
