@@ -15,13 +15,6 @@ const seventeen =
   deal.created deal.updated deal.stage_changed deal.won deal.lost deal.deleted activity.created activity.completed
   appointment.created appointment.updated appointment.cancelled`.split(/\s+/)
 
-test("the rooms' events together are the 17 of the interface", () => {
-  assert.deepEqual(
-    catalogue.map(({ name }) => name),
-    seventeen,
-  )
-})
-
 test('a day of work makes each of the 17 events arrive in its documented shape, and none is lost', async () => {
   const ajv = addFormats.default(new Ajv({ strict: false, formats: { day: true, email_address: true } }))
   const shapes = new Map(
