@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
+import { smallestBody } from '../../../test/operations.ts'
 import { resources } from '../../resources/index.ts'
 
 const all_kinds = resources.map(({ table }) => table)
@@ -70,7 +71,7 @@ async function oneOfEach() {
   })
   const note = await ok('POST', `/contacts/${contact.id}/notes`, { body: text })
   const at = (kind: string, path: string, id: number, name: string) => ({ kind, path, id, name })
-  return {
+  const records = {
     company: at('companies', `/companies/${company.id}`, company.id, 'Acme'),
     contact: at('contacts', `/contacts/${contact.id}`, contact.id, 'Ana Ruiz'),
     deal: at('deals', `/deals/${deal.id}`, deal.id, 'Seats'),
@@ -79,6 +80,16 @@ async function oneOfEach() {
     appointment: at('appointments', `/appointments/${appointment.id}`, appointment.id, 'Demo'),
     note: at('notes', `/contacts/${contact.id}/notes/${note.id}`, note.id, text.slice(0, 80)),
   }
+  const kinds = Object.values(records).map(({ kind }) => kind)
+  const others: Record<string, ReturnType<typeof at>> = {}
+  for (const resource of resources.filter(({ table }) => !kinds.includes(table))) {
+    const { table, title } = resource
+    const path = resource.path.replace(api, '')
+    const body = smallestBody(resource)
+    const { id } = await ok('POST', path, body)
+    others[table] = at(table, `${path}/${id}`, id, title.fields.map((field) => body[field]).join(' '))
+  }
+  return { ...records, ...others }
 }
 
 test('delete and restore give back the exact earlier state of every kind, in every list and total', async () => {
