@@ -311,3 +311,34 @@ test('a row that is locked for too long is 503 with Retry-After, and nothing is 
   assert.equal((await one.call('GET', `/api/v1/contacts/${id}`)).body.data.title, null)
   assert.equal((await one.call('PUT', `/api/v1/contacts/${id}`, { title: 'New' })).status, 200)
 })
+
+test('a deletion that waits for a lock has the time after its wait, so that no change before it is later', async (t) => {
+  const { DATABASE_URL } = await settingsOf(one.data_dir)
+  const holder = new pg.Client({ connectionString: DATABASE_URL })
+  await holder.connect()
+  t.after(() => holder.end())
+  const contact_id = await contact('Late')
+  const times = { start_at: '2026-11-25T10:00:00.000Z', end_at: '2026-11-25T10:30:00.000Z' }
+  const records = {
+    notes: [`contacts/${contact_id}/notes`, { body: 'Called' }],
+    contacts: ['contacts', { first_name: 'Ana', last_name: 'Late' }],
+    companies: ['companies', { name: 'Late' }],
+    deals: ['deals', { name: 'Late' }],
+    activities: ['activities', { subject: 'Late' }],
+    appointments: ['appointments', { title: 'Late', ...times }],
+    booking_pages: ['booking-pages', { slug: 'late', title: 'Late', time_zone: 'UTC' }],
+  } as const
+  for (const [table, [path, body]] of Object.entries(records)) {
+    const id = await made(path, body)
+    await holder.query('BEGIN')
+    await holder.query(`SELECT 1 FROM ${table} WHERE id = $1 FOR UPDATE`, [id])
+    const waiting = one.call('DELETE', `/api/v1/${path}/${id}`)
+    await pause(600)
+    const released_ms = Date.now()
+    await holder.query('ROLLBACK')
+    assert.equal((await waiting).status, 200)
+    const [row] = await stored.rows(`SELECT deleted_at FROM ${table} WHERE id = ?`, id)
+    // The service reads the server's clock to within some milliseconds.
+    assert.ok(Date.parse(String(row?.deleted_at)) >= released_ms - 150, `${table}: ${row?.deleted_at}`)
+  }
+})

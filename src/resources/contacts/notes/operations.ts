@@ -70,9 +70,10 @@ export async function changeNote(
 
 /** Moves a note to the trash by itself. */
 export async function deleteNote(tx: Db, context: Context, key: NoteKey, expect: Expect): Promise<void> {
-  const { workspace_id, now } = context
+  const { workspace_id } = context
   const note = await lockNote(tx, workspace_id, key, expect)
-  await moveNote(tx, workspace_id, note.id, now)
+  // The context reads the clock here, not before the lock.
+  await moveNote(tx, workspace_id, note.id, context.now)
   await recordChange(tx, context, {
     action: 'deleted',
     kind: notes.table,
