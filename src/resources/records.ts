@@ -84,7 +84,7 @@ function inserterOf<View extends Identified, Values extends object>(
   find: Find<View>,
   computed: Computed,
 ) {
-  const { table } = resource
+  const { table, part_of } = resource
   const counted = countedFields(resource)
   const references = Object.keys(referencesOf(resource))
   const generated = Object.keys(resource.columns).filter((name) => resource.columns[name]?.generated)
@@ -101,7 +101,10 @@ function inserterOf<View extends Identified, Values extends object>(
   return async (tx: Db, { workspace_id, now }: Written, values: Values, set: Row = {}): Promise<View> => {
     const fields: Row = { ...values, ...set, created_at: now, updated_at: now }
     const inserted = insert(tx, { ...empty, ...rowOf(fields), workspace_id })
-    const count = (row: Row) => recount(tx, workspace_id, table, counted, null, row)
+    // No list has pages of records that are part of another one, so no totals are kept of them.
+    const count = async (row: Row) => {
+      if (!part_of) await recount(tx, workspace_id, table, counted, null, row)
+    }
     // Sent together: only a value that the database computes makes the totals wait for the row.
     const [[made]] = await Promise.all([
       inserted,

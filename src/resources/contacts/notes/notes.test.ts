@@ -186,3 +186,12 @@ test('notes emit no events', async () => {
   assert.deepEqual(await count(), before)
   await stored.close()
 })
+
+test('no totals are kept of notes: their list counts them', async () => {
+  const path = await contact()
+  const { id } = await made(`${path}/notes`, { body: 'One' })
+  await call('DELETE', `${path}/notes/${id}`)
+  const stored = await readStored(rapport.data_dir)
+  assert.deepEqual(await stored.rows("SELECT name FROM record_counts WHERE name LIKE 'notes%'"), [])
+  await stored.close()
+})
