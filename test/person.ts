@@ -28,7 +28,7 @@ export async function seedHistory({ db }: Pick<Database, 'db'>, person: Person):
   })
   await db.transaction().execute(async (tx) => {
     await sql`INSERT INTO deals (workspace_id, name, sort_name, stage, contact_id, created_at, updated_at)
-      ${numbers(deals)} SELECT 1, 'Deal of Ada Lovelace', 'deal', 'new_lead', ${sql.lit(contact_id)}, ${now}, ${now} FROM n`.execute(
+      ${numbers(deals)} SELECT 1, 'Deal', 'deal', 'new_lead', ${sql.lit(contact_id)}, ${now}, ${now} FROM n`.execute(
       tx,
     )
     await sql`INSERT INTO events (id, workspace_id, event, occurred_at, record_id, payload)

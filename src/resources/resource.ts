@@ -32,8 +32,8 @@ export type Column = {
   /** Fields of the record that a reference names, shown as an object. */
   embeds?: Embedding
   /**
-   * Every text says it: true for free text, which may name a person and is erased with them; `visitor` for what a visitor
-   * wrote, which is personal as a whole; false for codes.
+   * Every text says it: true for free text; `visitor` for what a visitor wrote, which is also erased with the contact that
+   * booked; false for codes.
    */
   personal?: boolean | 'visitor'
 }

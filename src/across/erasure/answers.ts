@@ -7,41 +7,35 @@ import { createPace } from './slices.ts'
 
 type Row = { key_id: string; path: string; idempotency_key: string; answer: string | null }
 
-/** What is erased: a record, what refers to it, how JSON does so, and the mentions of a person. */
-type Erased = {
-  kind: string
-  id: number
-  linked: Linked
-  mentions: readonly string[]
-  redact: (text: string) => string
-}
+/** What is erased: a record, the records that its person booked, and how JSON begins its embedded copies. */
+type Erased = { kind: string; id: number; linked: Linked; copies: readonly string[] }
 
 // An answer may be long, and all that is read is decrypted.
 const slice = 20
 
-// Whose payloads they show cannot be seen: it stands in a text in a text.
+// They show payloads as text inside text, so their records are unknown.
 const showsDeliveries = /^\/api\/v1\/(?:deliveries\/[^/]+\/resend|webhooks\/[^/]+\/test)$/
 
 /**
- * Removes the kept answers of idempotency keys that tell of an erased record: of itself and, of a contact, its notes, what
- * refers to it or did once, and keys that name the person themselves; also all that show a delivery. They are encrypted
- * and live for a day, so there are few; a request that repeats such a key is done anew.
+ * Removes stored answers of idempotency keys that hold data of an erased record: its own and its notes', answers with an
+ * embedded copy of it, those of the records that its person booked, and all that show a delivery. The answers are encrypted
+ * and live for a day, so they are few. A request that repeats such a key runs again.
  */
 export async function forgetAnswersOf(
   db: Db,
   seal: Seal,
   workspace_id: number,
-  { kind, id, linked, mentions, redact }: Erased,
+  { kind, id, linked, copies }: Erased,
 ): Promise<void> {
-  const refers = (body: string) => mentions.some((text) => body.includes(text))
-  const tells = (of: string, number: number) =>
-    of === kind ? number === id : (linked.get(of)?.has(number) ?? false)
-  const shows = ({ path, idempotency_key, answer }: Row) => {
-    if (redact(idempotency_key) !== idempotency_key) return true
-    const { body } = answer === null ? { body: '' } : (JSON.parse(seal.open(answer)) as StoredAnswer)
+  const isErased = (of: string, number: number) =>
+    of === kind ? number === id : (linked.get(of)?.get(number) ?? false)
+  const isAbout = ({ path, answer }: Row) => {
     const asked = decodeURI(path)
+    const { body } = answer === null ? { body: '' } : (JSON.parse(seal.open(answer)) as StoredAnswer)
     if (body && showsDeliveries.test(asked)) return true
-    return recordsOf(asked, body).some((one) => tells(...one)) || refers(body)
+    return (
+      recordsOf(asked, body).some((one) => isErased(...one)) || copies.some((text) => body.includes(text))
+    )
   }
   const pace = createPace()
   let last: Pick<Row, 'key_id' | 'path' | 'idempotency_key'> = { key_id: '', path: '', idempotency_key: '' }
@@ -51,14 +45,14 @@ export async function forgetAnswersOf(
       WHERE workspace_id = ${workspace_id}
         AND (key_id, path, idempotency_key) > (${last.key_id}, ${last.path}, ${last.idempotency_key})
       ORDER BY key_id, path, idempotency_key LIMIT ${slice}`.execute(db)
-    const telling: Row[] = []
+    const about: Row[] = []
     for (const row of rows) {
-      if (shows(row)) telling.push(row)
+      if (isAbout(row)) about.push(row)
       await pace()
     }
-    if (telling.length)
+    if (about.length)
       await transaction(db, async (tx) => {
-        for (const { key_id, path, idempotency_key } of telling)
+        for (const { key_id, path, idempotency_key } of about)
           await tx
             .deleteFrom('idempotency_keys')
             .where((eb) => eb.and({ workspace_id, key_id, path, idempotency_key }))

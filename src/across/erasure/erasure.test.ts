@@ -94,27 +94,26 @@ async function makePerson() {
   const gone = await ok('POST', `/contacts/${id}/notes`, { body: 'a private word, deleted' })
   await ok('DELETE', `/contacts/${id}/notes/${gone.id}`)
   const deal = await ok('POST', '/deals', {
-    ...{ name: `40 seats for ZÉBULINE ${person.last_name}`, value: 12500.5, source: `via ${person.email}` },
+    ...{ name: '40 seats', value: 12500.5, source: 'A fair' },
     ...{ contact_id: id, company_id: company.id },
   })
-  const lost_reason = `${person.first_name} chose another`
-  await ok('POST', `/deals/${deal.id}/change-stage`, { stage: 'lost', lost_reason })
+  await ok('POST', `/deals/${deal.id}/change-stage`, { stage: 'lost', lost_reason: 'Chose another' })
   const activity = await ok('POST', '/activities', {
-    ...{ type: 'call', subject: `Call ${person.first_name}`, body: `${person.mobile}, formerly Maidenhart` },
+    ...{ type: 'call', subject: 'Call', body: 'About the offer' },
     ...{ contact_id: id, company_id: company.id, deal_id: deal.id, due_at: times(10).start_at },
   })
-  await ok('POST', `/activities/${activity.id}/complete`, { outcome: `Mrs ${person.last_name} agrees` })
+  await ok('POST', `/activities/${activity.id}/complete`, { outcome: 'Agrees' })
   const page = await ok('POST', '/booking-pages', { slug: 'demo', title: 'Demo', time_zone: 'UTC' })
   const meeting = await ok('POST', '/appointments', {
     ...{
-      title: `Demo for ${person.first_name}`,
+      title: 'Demo',
       location: 'Video',
-      notes: `Ring ${person.phone}`,
+      notes: 'Ring before',
       ...times(10),
     },
     ...{ contact_id: id, booking_page_id: page.id },
   })
-  await ok('POST', `/appointments/${meeting.id}/cancel`, { reason: `${person.last_name} is ill` })
+  await ok('POST', `/appointments/${meeting.id}/cancel`, { reason: 'Is ill' })
   const visit = await ok('POST', '/appointments', {
     ...{ title: 'Demo', notes: 'a private word from the visitor', contact_id: id, ...times(12) },
   })
@@ -126,15 +125,9 @@ async function makePerson() {
   await ok('PUT', `/appointments/${visit.id}`, { location: 'Room 1' })
   const visits = await makeVisits(id)
   // It was about the person once.
-  const moved = await ok('POST', '/deals', { name: `Was ${person.last_name}`, contact_id: id })
+  const moved = await ok('POST', '/deals', { name: 'Was theirs', contact_id: id })
   await ok('PUT', `/deals/${moved.id}`, { name: 'Moved', contact_id: null })
-  const source = `via ${person.email}`
-  const older = await ok('POST', '/deals', {
-    name: 'Old',
-    source,
-    priority: person.last_name,
-    contact_id: id,
-  })
+  const older = await ok('POST', '/deals', { name: 'Old', contact_id: id })
   await ok('PUT', `/deals/${older.id}`, { contact_id: null })
   // As of before there was an audit log: the events alone tell it.
   await beside(rapport.data_dir, (db) =>
@@ -146,7 +139,7 @@ async function makePerson() {
         .execute(),
     ),
   )
-  return { id, company, note, deal, activity, meeting, visit, moved, older, page, visits }
+  return { id, company, note, deal, activity, meeting, visit, moved, page, visits }
 }
 
 /** What the person booked, and staff made of it: by now, nothing of it refers to the contact. */
@@ -163,8 +156,7 @@ async function makeVisits(id: number) {
   }
   const moved = await book(10)
   const other = await ok('POST', '/contacts', { first_name: 'Otto', last_name: 'Other' })
-  const told = { title: `Demo: ${typed.last_name}`, location: `At ${person.first_name}'s`, type: 'Zébuline!' }
-  await ok('PUT', `/appointments/${moved.id}`, { ...told, contact_id: other.id })
+  await ok('PUT', `/appointments/${moved.id}`, { location: 'Room 2', contact_id: other.id })
   const cancelled = await book(11)
   await post(`${cancelled.path}/cancel`, { reason: 'a private word about why' })
   await ok('PUT', `/appointments/${cancelled.id}`, { contact_id: null })
@@ -179,17 +171,13 @@ async function makeVisits(id: number) {
       await entries.set({ before: null, after: null }).where('record_id', '=', String(deleted.id)).execute()
     }),
   )
-  // Without an event that tells whose it was: the audit log alone does.
-  const told_of = { subject: 'Ring Wilhelmina', body: `at ${typed.phone}` }
-  const call = await ok('POST', '/activities', { type: 'call', ...told_of })
-  for (const contact_id of [id, other.id]) await ok('PUT', `/activities/${call.id}`, { contact_id })
-  return { moved, cancelled, call, other, get }
+  return { moved, cancelled, other, get }
 }
 
-test('after an erasure no byte of the database tells the name, e-mail, phones or notes of the person', async (t) => {
+test('after an erasure no byte of the database has a value of the contact, its notes, or what it wrote as a visitor', async (t) => {
   const hook = { url: receiver.url, events: catalogue.map(({ name }) => name) }
   await register(call, hook)
-  const { id, company, deal, activity, meeting, visit, moved, older, visits } = await makePerson()
+  const { id, company, deal, activity, meeting, visit, moved, visits } = await makePerson()
   const namesake = await ok('POST', '/contacts', { first_name: 'Zebulon', last_name: 'Quorn', tags: ['vip'] })
   const about = await ok('POST', '/deals', { name: 'Zebulon Quorn: 3 seats', contact_id: namesake.id })
   await settled()
@@ -213,24 +201,13 @@ test('after an erasure no byte of the database tells the name, e-mail, phones or
   assert.equal((await call('DELETE', `${api}/trash/contacts/${id}`)).status, 404)
   assert.equal((await call('POST', `${api}/contacts/${id}/restore`)).status, 404)
 
-  // What is no person stays as it was, and what was about this one is there without it, as old as it was.
+  // Other records stay as they were, also those that staff wrote about the person.
   assert.deepEqual(await Promise.all(untouched.map((path) => ok('GET', path))), before)
-  const [sale, talk, demo] = await Promise.all(paths.map((path) => ok('GET', path)))
-  assert.deepEqual(sale, {
-    ...{ ...linked[0], name: '40 seats for [erased]', lost_reason: '[erased] chose another' },
-    source: 'via [erased]',
-  })
-  assert.deepEqual(talk, {
-    ...{ ...linked[1], subject: 'Call [erased]', body: '[erased], formerly [erased]' },
-    outcome: 'Mrs [erased] agrees',
-  })
-  assert.deepEqual(demo, {
-    ...{ ...linked[2], title: 'Demo for [erased]', notes: 'Ring [erased]', cancel_reason: '[erased] is ill' },
-  })
+  assert.deepEqual(await Promise.all(paths.map((path) => ok('GET', path))), linked)
   assert.equal((await ok('GET', `/appointments/${visit.id}`)).notes, null)
   assert.equal((await ok('GET', `/deals/${moved.id}`)).name, 'Moved')
   assert.equal((await ok('GET', `/deals?contact_id=${id}`)).length, 0)
-  await seeFormer(older.id, visits)
+  await seeVisits(visits)
 
   // The log says that it was erased, and receivers still learn what happened, of what is left.
   const first = deliveries.at(-1)
@@ -281,20 +258,31 @@ test('after an erasure no byte of the database tells the name, e-mail, phones or
   assert.deepEqual(await stored.rows('SELECT id FROM notes'), [])
 })
 
+test('free text of other records that mentions the person stays, and the copy of the person beside it goes', async () => {
+  const { id } = await ok('POST', '/contacts', person)
+  const named = { name: `40 seats for ${person.first_name}`, contact_id: id }
+  const deal = await ok('POST', '/deals', named)
+  await ok('DELETE', `/contacts/${id}`)
+  await ok('DELETE', `/trash/contacts/${id}`)
+  const { name, contact, updated_at } = await ok('GET', `/deals/${deal.id}`)
+  assert.deepEqual([name, contact, updated_at], [named.name, null, deal.updated_at])
+  const stored = await readStored(rapport.data_dir)
+  const [event] = (await stored.events('deal', deal.id)) as { data: typeof deal }[]
+  await stored.close()
+  assert.deepEqual([event?.data.name, event?.data.contact, event?.data.contact_id], [named.name, null, id])
+  const [entry] = (await auditOf('deals', deal.id)) as { after: typeof deal }[]
+  assert.deepEqual([entry?.after.name, entry?.after.contact_id], [named.name, id])
+})
+
 type Made = Awaited<ReturnType<typeof makePerson>>
 
-/** What referred to the person once tells nothing of the person any more, on the visitor's own page too. */
-async function seeFormer(older_id: number, { moved, cancelled, call, other, get }: Made['visits']) {
-  const { source, priority } = await ok('GET', `/deals/${older_id}`)
-  assert.deepEqual([source, priority], ['via [erased]', '[erased]'])
-  const { subject, body, contact_id } = await ok('GET', `/activities/${call.id}`)
-  assert.deepEqual([subject, body, contact_id], ['Ring [erased]', 'at [erased]', other.id])
+/** What a visitor wrote is gone from records that staff gave to another contact, and from the visitor's own page. */
+async function seeVisits({ moved, cancelled, other, get }: Made['visits']) {
   const booked = await ok('GET', `/appointments/${moved.id}`)
   assert.deepEqual(
-    [booked.title, booked.location, booked.type, booked.notes, booked.contact_id],
-    ['Demo: [erased]', "At [erased]'s", '[erased]!', null, other.id],
+    [booked.title, booked.location, booked.notes, booked.contact_id],
+    ['Demo', 'Room 2', null, other.id],
   )
-  assert.equal(await call_total('/appointments?type=%5Berased%5D!'), 1)
   const { notes, cancel_reason } = await ok('GET', `/appointments/${cancelled.id}`)
   assert.deepEqual([notes, cancel_reason], [null, null])
   for (const path of [moved.path, `${moved.path}/calendar.ics`, cancelled.path, `${moved.path}/cancel`]) {
@@ -302,9 +290,7 @@ async function seeFormer(older_id: number, { moved, cancelled, call, other, get 
     assert.equal(status, 200)
     for (const trace of traces) assert.ok(!text.includes(trace), `${path} has ${trace}`)
   }
-  assert.match((await get(moved.path)).text, /Demo: \[erased\]/)
 }
-const call_total = async (path: string) => (await call('GET', api + path)).body.meta.total
 
 test('every kind can be erased: its row, what the audit log tells of it, and its own events, and nothing else', async () => {
   const secret = 'a private word'
@@ -381,7 +367,7 @@ test('a record that is live, unknown or of another workspace is not found, whate
 })
 
 test('an erasure that a crash cut short anywhere cannot be undone, and is done to the end by whoever comes next', async () => {
-  const { id, deal } = await makePerson()
+  const { id } = await makePerson()
   const another = await makeAnother()
   for (const contact of [id, another]) await ok('DELETE', `/contacts/${contact}`)
   // As far as processes came that died after their first transaction.
@@ -411,7 +397,6 @@ test('an erasure that a crash cut short anywhere cannot be undone, and is done t
     const entries = await auditOf('contacts', contact)
     assert.deepEqual(entries.filter(({ action }) => action === 'erased').length, 1)
   }
-  assert.equal((await ok('GET', `/deals/${deal.id}`)).name, '40 seats for [erased]')
   const stored = await readStored(rapport.data_dir)
   const rows = [
     await stored.rows('SELECT payload FROM events'),
@@ -445,25 +430,22 @@ test('many records and events that refer to the person are all done, and stored 
     { first_name: 'Bo', last_name: 'Berg' },
     { 'idempotency-key': 'b' },
   )
-  for (let n = 0; n < 450; n++)
-    await ok('POST', '/deals', { name: `${n} for ${person.first_name}`, contact_id: id })
+  for (let n = 0; n < 450; n++) await ok('POST', '/deals', { name: `${n} seats`, contact_id: id })
   await ok('POST', '/deals', { name: 'One', contact_id: id }, { 'idempotency-key': 'c' })
-  const about = { name: person.first_name, contact_id: id }
-  const deal = await ok('POST', '/deals', about, { 'idempotency-key': 'd' })
+  const deal = await ok('POST', '/deals', { name: 'Two', contact_id: id }, { 'idempotency-key': 'd' })
   await ok('DELETE', `/contacts/${id}`)
-  // Without the contact, which is in the trash, and still about it; and a key that is somebody's address.
+  // The contact is in the trash, so this answer does not show it.
   await ok('POST', `/deals/${deal.id}/change-stage`, { stage: 'won' }, { 'idempotency-key': 'e' })
-  await ok('POST', '/companies', { name: 'Acme' }, { 'idempotency-key': `for ${person.email}` })
   await ok('DELETE', `/trash/contacts/${id}`)
   const stored = await readStored(rapport.data_dir)
   const contents = (await stored.rows('SELECT name FROM deals'))
     .concat(await stored.rows('SELECT payload FROM events'))
     .concat(await stored.rows('SELECT before, after FROM audit_log'))
-  const keys = await stored.rows('SELECT idempotency_key FROM idempotency_keys')
+  const keys = await stored.rows('SELECT idempotency_key FROM idempotency_keys ORDER BY 1')
   const [linked] = await stored.rows('SELECT count(*) AS n FROM deals WHERE contact_id IS NOT NULL')
   await stored.close()
   assert.ok(!JSON.stringify(contents).includes(person.first_name))
-  assert.deepEqual([keys, linked], [[{ idempotency_key: 'b' }], { n: 0 }])
+  assert.deepEqual([keys, linked], [[{ idempotency_key: 'b' }, { idempotency_key: 'e' }], { n: 0 }])
   assert.equal((await ok('GET', `/contacts/${other.id}`)).first_name, 'Bo')
   assert.equal((await call('GET', `${api}/deals`)).body.meta.total, 452)
 })

@@ -9,11 +9,10 @@ import type { Resource } from '../../resources/resource.ts'
 import { removeRecords } from '../trash/removal.ts'
 import { forgetEmptyTotals } from '../trash/totals.ts'
 import { forgetAnswersOf } from './answers.ts'
-import { findEvents, rewriteEvents, type StoredEvent } from './events.ts'
-import { redactAudit, redactLinked } from './linked.ts'
-import { personsOf } from './persons.ts'
-import { type About, erasedPayload, persons_table, redactedPayload, redactorOf } from './redaction.ts'
-import { findLinked, mentionsOf, noneLinked } from './references.ts'
+import { rewriteEvents, type StoredEvent } from './events.ts'
+import { redactLinked } from './linked.ts'
+import { erasedPayload, persons_table, redactedPayload } from './redaction.ts'
+import { embeddedCopies, findEvents, findLinked, noneLinked } from './references.ts'
 
 export type ErasureDeps = {
   db: Db
@@ -24,9 +23,9 @@ export type ErasureDeps = {
 }
 
 /**
- * Erases a record that is on its way out (`pending_removal.erasing`): its row and what the audit log tells of it, and its data in
- * the events, so in the delivery log and the feed. Of a contact also what names the person in records, events and
- * entries that refer to it. The row goes last, so what was interrupted is found and done again from the beginning.
+ * Erases a record that is on its way out (`pending_removal.erasing`): its row, the sides of its audit entries, and its data
+ * in events, and so in deliveries and the feed. Of a contact also its embedded copies in the events of other records, and
+ * what it wrote as a visitor. The row goes last, so an interrupted erasure is found and repeated from the beginning.
  */
 export async function eraseRecord(
   { db, seal, resources, stopping }: ErasureDeps,
@@ -37,44 +36,41 @@ export async function eraseRecord(
   const { workspace_id } = context
   const { table: kind } = resource
   const of_person = kind === persons_table
-  const linked = of_person ? await findLinked(db, resources, workspace_id, id, stopping) : noneLinked
-  const persons = of_person ? await personsOf(db, workspace_id, id, linked) : []
-  const erasure = { contact_id: id, redact: redactorOf(persons) }
-  // The records first: an event that comes later is made of what they are by then.
-  if (of_person) await redactLinked(db, resources, workspace_id, linked, erasure)
+  const scan = { workspace_id, stopping }
+  const linked = of_person ? await findLinked(db, resources, id, scan) : noneLinked
+  // Before the events: a change under way emits its event before this ends.
+  if (of_person) await redactLinked(db, resources, workspace_id, linked, id)
 
   const resourceOf = createResourceOfEvent(resources)
-  const own = ({ event, record_id }: EventOf) => record_id === id && resourceOf(event) === resource
-  const about = ({ event, record_id }: EventOf): About | null => {
-    const of = resourceOf(event)
-    const by_visitor = of && record_id !== null ? linked.get(of.table)?.get(record_id) : undefined
-    return of && by_visitor !== undefined ? { resource: of, by_visitor } : null
-  }
-  const concerned = (event: EventOf) => own(event) || about(event) !== null
-  const seqs = await findEvents(db, workspace_id, concerned, stopping)
+  const isOwn = ({ event, record_id }: EventOf) => record_id === id && resourceOf(event) === resource
+  const isBooked = ({ event, record_id }: EventOf) =>
+    record_id !== null && !!linked.get(resourceOf(event)?.table ?? '')?.get(record_id)
+  const copies = of_person ? embeddedCopies(resources, id) : []
+  const seqs = await findEvents(
+    db,
+    scan,
+    copies,
+    (event) => event.has_copy || isOwn(event) || isBooked(event),
+  )
   const now = isoTime(context.now_ms)
   const rewrite = (event: StoredEvent) => {
-    const told = about(event)
-    if (own(event)) return erasedPayload(event.payload, now)
-    return told ? redactedPayload(event.payload, now, erasure, told) : event.payload
+    if (isOwn(event)) return erasedPayload(event.payload, now)
+    const of = resourceOf(event.event)
+    return of
+      ? redactedPayload(event.payload, now, id, { resource: of, booked: isBooked(event) })
+      : event.payload
   }
   const moment = { now_ms: context.now_ms, elapsed_ms: context.elapsed() }
   await rewriteEvents(db, workspace_id, seqs, rewrite, moment)
-  // After the events: a delivery shows what they are by then.
-  const { references, embeddings } = mentionsOf(resources, id)
-  const mentions = of_person ? [...references, ...embeddings] : []
-  await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, mentions, redact: erasure.redact })
-  if (of_person) {
-    await forgetEmptyTotals(db, resources, workspace_id)
-    // Last of all that is about the contact: by the audit log it is known what else the person was called.
-    await redactAudit(db, resources, workspace_id, linked, erasure)
-  }
-  // Before the row goes: while it is there, what was interrupted is done again.
+  // After the events: the answer of a resend holds the payload as it is at that time.
+  await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, copies })
+  if (of_person) await forgetEmptyTotals(db, resources, workspace_id)
+  // Before the row goes: while it is there, an interrupted erasure is repeated.
   if ('search_text' in resource.hidden) await forgetSearched(db)
   await removeRecords(db, context, resources, { resource, ids: [id], action: 'erased' }, stopping)
 }
 
-type EventOf = { event: string; record_id: number | null }
+type EventOf = Pick<StoredEvent, 'event' | 'record_id'>
 
 /**
  * Begins the erasure of a record in the trash: from here on nothing brings it back, and what is left after a crash is

@@ -1,42 +1,10 @@
-import { setImmediate as others } from 'node:timers/promises'
-import { sql } from 'kysely'
 import type { Moment } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { insertAttempts, interruptedAttempt } from '../../webhooks/delivery/attempts.ts'
 import { bytesOf, piecesOf } from './slices.ts'
 
-/** An event as it is judged: which record it is of. */
-type SeenEvent = { seq: number; event: string; record_id: number | null }
-
-// So many are read in about three milliseconds.
-const slice = 1000
 const batch = 100
-
-/**
- * Looks through all events of a workspace, without holding anything up, and returns the numbers of those that are
- * wanted. There is no index by record: it would cost every change for the sake of an operation that is rare.
- */
-export async function findEvents(
-  db: Db,
-  workspace_id: number,
-  wanted: (event: SeenEvent) => boolean,
-  stopping?: AbortSignal,
-): Promise<number[]> {
-  const found: number[] = []
-  for (let after = 0; ; ) {
-    stopping?.throwIfAborted()
-    const { rows } = await sql<SeenEvent>`
-      SELECT seq, event, record_id FROM events
-      WHERE workspace_id = ${workspace_id} AND seq > ${after} ORDER BY seq LIMIT ${slice}`.execute(db)
-    found.push(...rows.filter(wanted).map(({ seq }) => seq))
-    const last = rows.at(-1)
-    if (!last || rows.length < slice) return found
-    after = last.seq
-    // SQLite answers at once: without a turn for them, nobody else would be served until the end.
-    await others()
-  }
-}
 
 /** An event whose text may be written anew. */
 export type StoredEvent = { id: string; event: string; record_id: number | null; payload: string }

@@ -1,104 +1,126 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
-import { createResourceOfEvent, referrersOf } from '../../resources/derived.ts'
-import type { Resource } from '../../resources/resource.ts'
-import { embeddingsOf, linkedResources, persons_table } from './redaction.ts'
-import { bytesOf, createPace, piecesOf } from './slices.ts'
+import { referrersOf } from '../../resources/derived.ts'
+import { eventPrefix, type Resource } from '../../resources/resource.ts'
+import { embeddingsOf, linkedResources, persons_table, visitorFields } from './redaction.ts'
+import { batchesOf, bytesOf, createPace, piecesOf } from './slices.ts'
 
-/** By kind, the ids of records that refer to a contact, or did once; true for those that a visitor booked. */
+/**
+ * By table, the ids of records that refer to a contact, and whether a visitor booked each. Of the kinds that visitors book,
+ * also the records that referred to it before.
+ */
 export type Linked = ReadonlyMap<string, Map<number, boolean>>
 export const noneLinked: Linked = new Map()
 
-// The sizes of so many are read in about a millisecond.
+/** What a scan reads: the rows of one workspace. The signal ends it. */
+type Scan = { workspace_id: number; stopping: AbortSignal | undefined }
+
+// The sizes of this many rows are read in about 1 ms.
 const slice = 1000
-const batch = 200
 
 /**
- * Finds what refers to a contact in the trash, and what did before somebody made it refer to another one, or to none: the
- * audit log knows it and, of the time before there was one, the events. Nothing can come to refer to it any more.
+ * Finds the records that refer to a contact in the trash. The audit log and the events name the appointments that staff
+ * gave to another contact. Nothing can start to refer to the contact meanwhile.
  */
 export async function findLinked(
   db: Db,
   resources: readonly Resource[],
-  workspace_id: number,
   contact_id: number,
-  stopping?: AbortSignal,
+  scan: Scan,
 ): Promise<Linked> {
+  const { workspace_id } = scan
   const linked: Linked = new Map(linkedResources(resources).map(({ table }) => [table, new Map()]))
-  // The rows first: what is made to refer to something else meanwhile is among them, or in an entry.
+  // The rows first: a record that gets another contact meanwhile is among them, or in an entry.
   for (const { resource, field } of referrersOf(resources, persons_table)) {
     const { rows } = await sql<{ id: number }>`
       SELECT id FROM ${sql.table(resource.table)}
       WHERE workspace_id = ${workspace_id} AND ${sql.ref(field)} = ${contact_id}`.execute(db)
     for (const { id } of rows) linked.get(resource.table)?.set(id, false)
   }
-  const { references, embeddings } = mentionsOf(resources, contact_id)
-  const resourceOf = createResourceOfEvent(resources)
-  const seen = { workspace_id, stopping }
-  for await (const { kind, record_id } of entriesNaming(db, seen, [...linked.keys()], references))
-    linked.get(kind)?.set(Number(record_id), false)
-  for await (const { event, record_id } of eventsNaming(db, seen, [...references, ...embeddings]))
-    if (record_id !== null) linked.get(resourceOf(event)?.table ?? '')?.set(record_id, false)
-  await markVisitors(db, resources, workspace_id, linked)
+  const bookable = linkedResources(resources).filter((resource) => visitorFields(resource).length > 0)
+  for (const resource of bookable) {
+    const ids = linked.get(resource.table)
+    const references = referencesTo(resource, contact_id)
+    for await (const entries of entriesNaming(db, scan, resource, references))
+      for (const { record_id } of entries) ids?.set(Number(record_id), false)
+    for await (const events of eventsNaming(db, scan, resource, references))
+      for (const { record_id } of events) if (record_id !== null) ids?.set(record_id, false)
+    if (ids) await markBooked(db, workspace_id, resource, ids)
+  }
   return linked
 }
 
-/** How JSON refers to a contact. In a text of its own, the quotation marks would be escaped. */
-export function mentionsOf(resources: readonly Resource[], contact_id: number) {
-  const fields = new Set(referrersOf(resources, persons_table).map(({ field }) => field))
-  const embedded = new Set(linkedResources(resources).flatMap(embeddingsOf))
-  return {
-    references: [...fields].flatMap((field) => [`"${field}":${contact_id},`, `"${field}":${contact_id}}`]),
-    embeddings: [...embedded].map((field) => `"${field}":{"id":${contact_id},`),
-  }
+/** How the JSON of a record names the contact that it refers to. Inside a text, the quotation marks would be escaped. */
+const referencesTo = (resource: Resource, contact_id: number): string[] =>
+  referrersOf([resource], persons_table).flatMap(({ field }) => [
+    `"${field}":${contact_id},`,
+    `"${field}":${contact_id}}`,
+  ])
+
+/** How JSON begins an embedded copy of a contact. */
+export const embeddedCopies = (resources: readonly Resource[], contact_id: number): string[] => [
+  ...new Set(resources.flatMap(embeddingsOf).map((field) => `"${field}":{"id":${contact_id},`)),
+]
+
+const entriesNaming = (db: Db, scan: Scan, { table }: Resource, texts: readonly string[]) =>
+  slices<{ record_id: string }>(
+    db,
+    { ...scan, table: 'audit_log', number: 'id', texts: ['before', 'after'] },
+    sql`SELECT record_id`,
+    sql`kind = ${table} AND (${has(db, 'before', texts)} OR ${has(db, 'after', texts)})`,
+  )
+
+const scanOfEvents = { table: 'events', number: 'seq', texts: ['payload'] } as const
+
+const eventsNaming = (db: Db, scan: Scan, resource: Resource, texts: readonly string[]) =>
+  slices<{ record_id: number | null }>(
+    db,
+    { ...scan, ...scanOfEvents },
+    sql`SELECT record_id`,
+    sql`event LIKE ${`${eventPrefix(resource)}.%`} AND (${has(db, 'payload', texts)})`,
+  )
+
+/** An event, the record that it is about, and whether its payload has one of the embedded copies. */
+type SeenEvent = { seq: number; event: string; record_id: number | null; has_copy: boolean }
+
+/**
+ * Reads all events of a workspace in slices, and returns the seqs of the wanted ones. There is no index by record: every
+ * change would pay for a rare operation.
+ */
+export async function findEvents(
+  db: Db,
+  scan: Scan,
+  copies: readonly string[],
+  wanted: (event: SeenEvent) => boolean,
+): Promise<number[]> {
+  const found: number[] = []
+  const select = sql`SELECT seq, event, record_id, ${has(db, 'payload', copies)} AS has_copy`
+  for await (const events of slices<SeenEvent>(db, { ...scan, ...scanOfEvents }, select, sql`TRUE`))
+    for (const event of events) if (wanted(event)) found.push(event.seq)
+  return found
 }
 
-type Seen = { workspace_id: number; stopping: AbortSignal | undefined }
-
-const entriesNaming = (db: Db, seen: Seen, kinds: readonly string[], texts: readonly string[]) =>
-  slices<{ kind: string; record_id: string }>(
-    db,
-    { ...seen, table: 'audit_log', number: 'id', texts: ['before', 'after'] },
-    sql`SELECT kind, record_id`,
-    sql`kind IN (${sql.join(kinds)}) AND (${has(db, 'before', texts)} OR ${has(db, 'after', texts)})`,
-  )
-
-const eventsNaming = (db: Db, seen: Seen, texts: readonly string[]) =>
-  slices<{ event: string; record_id: number | null }>(
-    db,
-    { ...seen, table: 'events', number: 'seq', texts: ['payload'] },
-    sql`SELECT event, record_id`,
-    has(db, 'payload', texts),
-  )
-
-/** A condition: a column has one of the texts. LIKE would take three times as long. */
+/** A condition: a column has one of the texts. LIKE takes three times as long. */
 function has(db: Db, column: string, texts: readonly string[]) {
-  const place = sql.raw(engineOf(db) === 'sqlite' ? 'instr' : 'strpos')
-  return sql.join(
-    texts.map((text) => sql`${place}(${sql.ref(column)}, ${text}) > 0`),
-    sql` OR `,
-  )
+  const position = sql.raw(engineOf(db) === 'sqlite' ? 'instr' : 'strpos')
+  const found = texts.map((text) => sql`${position}(${sql.ref(column)}, ${text}) > 0`)
+  return found.length ? sql`(${sql.join(found, sql` OR `)})` : sql`FALSE`
 }
 
 type Numbered = {
-  workspace_id: number
   table: 'audit_log' | 'events'
   number: 'id' | 'seq'
-  texts: string[]
-  stopping: AbortSignal | undefined
+  texts: readonly string[]
 }
 
-/**
- * What of a workspace's rows meets a condition. No index tells it, so all are looked at, a slice after the other, so that
- * nothing is held up: as many at once as their texts are long.
- */
+/** Selects from a workspace's rows in slices. The length of their texts limits the number of rows of a slice. */
 async function* slices<T>(
   db: Db,
-  { workspace_id, table, number, texts, stopping }: Numbered,
+  { workspace_id, table, number, texts, stopping }: Scan & Numbered,
   select: ReturnType<typeof sql>,
   condition: ReturnType<typeof sql>,
-): AsyncGenerator<T> {
+): AsyncGenerator<T[]> {
   // SQLite would take an index of the workspace for the one of the number.
   const owner = engineOf(db) === 'sqlite' ? sql`+workspace_id` : sql`workspace_id`
   const from = sql`FROM ${sql.table(table)} WHERE ${owner} = ${workspace_id}`
@@ -118,8 +140,8 @@ async function* slices<T>(
     let below = after
     for (const piece of piecesOf(sizes.rows)) {
       const end = piece.at(-1)?.number ?? below
-      const found = await sql<T>`${select} ${within(below, end)} AND (${condition})`.execute(db)
-      yield* found.rows
+      const found = await sql<T>`${select} ${within(below, end)} AND ${condition}`.execute(db)
+      yield found.rows
       below = end
       // SQLite answers at once: without a turn for them, nobody else would be served until the end.
       await pace()
@@ -128,35 +150,16 @@ async function* slices<T>(
   }
 }
 
-/** Marks the records that a visitor booked: by their private link and, where the row is gone, by who created them. */
-async function markVisitors(
-  db: Db,
-  resources: readonly Resource[],
-  workspace_id: number,
-  linked: Linked,
-): Promise<void> {
-  for (const { table, hidden } of resources) {
-    const booked = 'link_hash' in hidden && linked.get(table)
-    if (!booked) continue
-    const ids = [...booked.keys()]
-    for (let from = 0; from < ids.length; from += batch) {
-      const some = ids.slice(from, from + batch)
-      const { rows } = await sql<{ id: number }>`
-        SELECT id FROM ${sql.table(table)}
-        WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(some)}) AND link_hash IS NOT NULL`.execute(
-        db,
-      )
-      const entries = await db
-        .selectFrom('audit_log')
-        .select('record_id')
-        .where('workspace_id', '=', workspace_id)
-        .where('kind', '=', table)
-        .where('record_id', 'in', some.map(String))
-        .where('action', '=', 'created')
-        .where('actor_kind', '=', 'visitor')
-        .execute()
-      for (const id of [...rows.map(({ id }) => id), ...entries.map(({ record_id }) => Number(record_id))])
-        booked.set(id, true)
-    }
+/** Marks the records that a visitor booked: by their private link and, where the row is gone, by the audit log. */
+async function markBooked(db: Db, workspace_id: number, { table }: Resource, ids: Map<number, boolean>) {
+  for (const some of batchesOf([...ids.keys()])) {
+    const { rows } = await sql<{ id: number | string }>`
+      SELECT id FROM ${sql.table(table)}
+      WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(some)}) AND link_hash IS NOT NULL
+      UNION ALL
+      SELECT CAST(record_id AS bigint) FROM audit_log
+      WHERE workspace_id = ${workspace_id} AND kind = ${table} AND action = 'created' AND actor_kind = 'visitor'
+        AND record_id IN (${sql.join(some.map(String))})`.execute(db)
+    for (const { id } of rows) ids.set(Number(id), true)
   }
 }

@@ -1,14 +1,15 @@
 import { setImmediate as others } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import { fitting, bytesOf as sizeOf } from '../../db/sizes.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 
-// Texts of that size are read, searched and written anew in about 10 ms.
-const most_bytes = 1024 * 1024
-const most_rows = 200
-// So many entries of an index are read in about 2 ms.
+// Texts of this size are read, searched and written in about 10 ms.
+const max_bytes = 1024 * 1024
+const max_rows = 200
+// This many entries of an index are read in about 2 ms.
 const seen_at_once = 2000
-const longest_ms = 10
+const max_turn_ms = 10
 
 /**
  * A function to call between two pieces of work that is not a statement of a transaction: it lets the event loop turn when
@@ -17,46 +18,42 @@ const longest_ms = 10
 export function createPace(): () => Promise<void> {
   let began = performance.now()
   return async () => {
-    if (performance.now() - began < longest_ms) return
+    if (performance.now() - began < max_turn_ms) return
     await others()
     began = performance.now()
   }
 }
 
-/** Cuts a list, in its order, into pieces of at most 200 rows and 1 MiB; a larger row is a piece of its own. */
+/** Cuts a list, in its order, into pieces of at most 200 rows and 1 MiB. A larger row is a piece of its own. */
 export function* piecesOf<Row extends { bytes: number }>(rows: readonly Row[]): Generator<Row[]> {
-  let piece: Row[] = []
-  let sum = 0
-  for (const row of rows) {
-    if (piece.length && (piece.length === most_rows || sum + row.bytes > most_bytes)) {
-      yield piece
-      piece = []
-      sum = 0
-    }
-    piece.push(row)
-    sum += row.bytes
+  for (let from = 0; from < rows.length; ) {
+    const some = rows.slice(from, from + max_rows)
+    const { count } = fitting(some, max_bytes)
+    yield some.slice(0, count)
+    from += count
   }
-  if (piece.length) yield piece
 }
 
-/** The size of texts, which both engines know without reading them. */
-export const bytesOf = (...columns: string[]) =>
-  sql<number>`${sql.join(
-    columns.map((column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`),
-    sql` + `,
-  )}`
+/** Cuts a list into batches of at most 200. */
+export const batchesOf = (ids: readonly number[]): number[][] =>
+  Array.from({ length: Math.ceil(ids.length / max_rows) }, (_, i) =>
+    ids.slice(i * max_rows, (i + 1) * max_rows),
+  )
+
+/** The size of texts in bytes. Both engines know it without reading the texts. */
+export const bytesOf = (...columns: string[]) => sql<number>`${sql.join(columns.map(sizeOf), sql` + `)}`
 
 type Entry = { id: number; occurred_at: string; bytes: number }
 
-/** The ids of the audit log's entries of some records that tell of a side, in pieces. */
+/** The ids of the audit entries of some records that have a side, in pieces. */
 export async function* entriesOf(
   db: Db,
   workspace_id: number,
   kind: string,
   record_ids: readonly (number | string)[],
 ): AsyncGenerator<number[]> {
-  // PostgreSQL holds nobody up, and each statement is a journey.
-  const together = engineOf(db) === 'postgres' ? most_rows : 1
+  // On PostgreSQL a statement is a round trip, and other requests go on meanwhile.
+  const together = engineOf(db) === 'postgres' ? max_rows : 1
   for (let from = 0; from < record_ids.length; from += together) {
     const some = record_ids.slice(from, from + together).map(String)
     for (let last: Entry | undefined; ; ) {

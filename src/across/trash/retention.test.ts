@@ -254,8 +254,8 @@ test('an erasure that fails keeps no other of its kind from being done, nor what
   await transaction(database.db, async (tx) => {
     const erasing = tx.updateTable('contacts').set({ deleted_at: pending_removal.erasing })
     await erasing.where('id', 'in', [broken, half]).execute()
-    const entry = tx.updateTable('audit_log').set({ after: '{' }).where('kind', '=', 'contacts')
-    await entry.where('record_id', '=', String(broken)).where('action', '=', 'created').execute()
+    const event = tx.updateTable('events').set({ payload: '{' }).where('event', '=', 'contact.created')
+    await event.where('record_id', '=', broken).execute()
   })
   clock.advance(2 * day_ms)
   await assert.rejects(emptyTrash(deps(1)), SyntaxError)

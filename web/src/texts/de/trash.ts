@@ -59,7 +59,7 @@ export const trash: typeof english = {
   erase_text:
     'Der Eintrag verschwindet sofort, und nichts bringt ihn zurück. Seine Daten verschwinden auch aus Protokoll, Ereignissen und Zustellungen; Empfänger von Webhooks erfahren, dass er gelöscht wurde.',
   erase_contact_text:
-    'Alle Notizen des Kontakts verschwinden mit. In Deals, Aktivitäten und Terminen, die auf ihn verweisen, werden Name, E-Mail und Telefonnummern zu [erased], auch in deren Verlauf.',
+    'Alle Notizen des Kontakts verschwinden mit, ebenso alles, was die Person beim Buchen geschrieben hat. Texte in anderen Einträgen, die die Person erwähnen, bleiben: Ändern oder löschen Sie diese selbst.',
   erase_kept: 'Sicherungen und bereits Gesendetes bleiben, wie sie sind.',
   type_name: (name) => `Zur Bestätigung ${name} eingeben`,
   wrong_name: 'Das ist nicht der Name.',

@@ -59,7 +59,7 @@ export const trash = {
   erase_text:
     'The record goes at once, and nothing brings it back. Its data also goes from the audit log, the events and the delivery log; receivers of webhooks get an event that it was deleted.',
   erase_contact_text:
-    'All notes of this contact go too. In the deals, activities and appointments that refer to it, the name, e-mail and phone numbers become [erased], also in their history.',
+    'All notes of this contact go too, and what the person wrote when booking. Texts that mention the person in other records stay: change or delete them yourself.',
   erase_kept: 'Backups and what receivers were sent stay as they are.',
   type_name: (name: string) => `Type ${name} to confirm`,
   wrong_name: 'This is not the name.',
