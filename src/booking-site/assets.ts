@@ -10,7 +10,7 @@ function asset(extension: keyof typeof types) {
   return { name, path: `/book/_/${name}`, text, type: types[extension] }
 }
 
-/** The style and the script of the pages, at addresses that change with their content; no slug has such a character. */
+/** Serves the style and the script of the pages. Their names change with their content. No slug contains `_`. */
 export function assetRoute(app: App): { css: string; js: string } {
   const css = asset('css')
   const js = asset('js')

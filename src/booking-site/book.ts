@@ -20,10 +20,10 @@ import type { BookingPage } from '../resources/booking-pages/schema.ts'
 import { fitsRules, isOffered } from '../resources/booking-pages/slots.ts'
 import { createContact, findContactByEmail } from '../resources/contacts/operations.ts'
 import type { Contact } from '../resources/contacts/schema.ts'
-import { noteBooking, waitToBook } from './limits.ts'
+import { recordBooking, waitToBook } from './limits.ts'
 
-/** What a visitor leaves; texts are trimmed. */
-export type Visitor = {
+/** The fields of a visitor, with trimmed texts. */
+type Visitor = {
   first_name: string
   last_name: string
   email: string
@@ -31,46 +31,46 @@ export type Visitor = {
   message: string | null
 }
 
-/** Why a visitor can do nothing here: nothing was changed. */
+/** Why a visitor cannot change anything. Nothing was changed. */
 export type Closed =
   /** The page is gone or takes no bookings. */
   | 'closed'
   /** The appointment has begun. */
   | 'begun'
-  /** The appointment is over. */
+  /** The appointment has ended. */
   | 'past'
   | 'cancelled'
   /** It was a request that nobody accepted. */
   | 'declined'
-/** Why a visitor did not get a time: nothing was changed. */
+/** Why a visitor did not get a time. Nothing was changed. */
 export type Unfit =
-  /** Somebody else has it. */
+  /** Another appointment has it. */
   | 'taken'
-  /** The page does not offer it, or not any more. */
+  /** The page does not offer it. */
   | 'gone'
-  /** It is free, and an appointment has another length than the visitor saw. */
+  /** It is free, but the duration is not the one that the visitor saw. */
   | 'changed'
-/** The page's limits let nobody, or not this visitor, book for so long. */
-export type Limited = { refused: 'limited'; retry_after_seconds: number }
+/** A limit of the page refuses bookings, by anybody or by this visitor, for this time. */
+type Limited = { refused: 'limited'; retry_after_seconds: number }
 type Refused<Reason> = { refused: Reason }
 type Outcome<Reason> = { done: Appointment } | Refused<Reason>
 export const isUnfit = (reason: string): reason is Unfit => ['taken', 'gone', 'changed'].includes(reason)
 
-/** What a visitor wants: when, and the length in minutes that was shown; null when none was. */
+/** The time that a visitor asks for, and the duration that the form showed, in minutes; null if it showed none. */
 export type Wish = { start_at: string; minutes: number | null }
 
 type Deps = { db: Db; clock: Clock; request_id: string }
 
-/** What the database keeps of a private link's token. */
+/** The hash of a private link's token, which the database stores. */
 export const linkHash = (token: string): string => hash('sha256', token)
 
-/** A form that was sent, with a keyed hash of where it came from. Its `token` is random, so that a form that is sent twice leads to one appointment. */
-export type Form = Wish & { token: string; visitor: Visitor; address_hash: string }
+/** A sent form. Its random `token` makes a repeated form one appointment. `address_hash` is a keyed hash of the address. */
+type Form = Wish & { token: string; visitor: Visitor; address_hash: string }
 
 /**
- * The token of the private link that a form's booking gets: 32 bytes as base64url, made of the form's own. One in which
- * another time was chosen leads to another appointment; so does one whose appointment went to the trash (`round`), for
- * that one may come back, and a link is of one appointment.
+ * The token of the private link of a booking: 32 bytes as base64url, derived from the form's token. The same form with
+ * another time makes another appointment. `round` counts appointments of the form in the trash: a restored one keeps its
+ * own link.
  */
 function linkToken(slug: string, { token, start_at, visitor }: Form, round: number): string {
   const parts = [token, slug, start_at, visitor.email.toLowerCase(), ...(round ? [round] : [])]
@@ -83,10 +83,7 @@ const visitorContext = ({ clock, request_id }: Deps, workspace_id: number): Cont
 const endOf = (start_ms: number, { duration_minutes }: BookingPage) =>
   isoTime(start_ms + duration_minutes * 60_000)
 
-/**
- * Books a time of a page in one transaction: finds or makes the contact, and makes the appointment (contract: booking).
- * `token` is that of the private link.
- */
+/** Books a time of a page, and finds or creates the contact (contract: booking). Returns the token of the private link. */
 export async function book(
   deps: Deps,
   slug: string,
@@ -96,41 +93,54 @@ export async function book(
   if (!found) return { refused: 'closed' }
   const { workspace_id } = found
   return transaction(deps.db, async (tx) => {
-    // The bookings of one page come one after another: what is free now is free until the commit, buffers included.
+    // Hold the page's times: a free time, with its buffers, stays free until the commit.
     await lockTimes(tx, workspace_id, found.page.id)
     const { page } = (await findPublicPage(tx, slug)) ?? {}
     if (page?.id !== found.page.id) return { refused: 'closed' }
-    let round = 0
-    while (await isTrashedLink(tx, linkHash(linkToken(slug, form, round)))) round++
-    const token = linkToken(slug, form, round)
-    const link_hash = linkHash(token)
-    if (await linkedAppointment(tx, link_hash)) return { token }
+    const token = await untrashedToken(tx, slug, form)
+    if (await linkedAppointment(tx, linkHash(token))) return { token }
     const context = visitorContext(deps, workspace_id)
     const { visitor, address_hash } = form
     const wait = await waitToBook(tx, context, page, { email: visitor.email, address_hash })
     if (wait !== null) return { refused: 'limited', retry_after_seconds: wait }
     const refused = await refusalOf(tx, context, page, form)
     if (refused) return { refused }
-    const start_ms = Date.parse(form.start_at)
-    const contact = await contactOf(tx, context, visitor)
-    const values = {
-      title: page.title,
-      type: 'booking',
-      start_at: isoTime(start_ms),
-      end_at: endOf(start_ms, page),
-      contact_id: contact.id,
-      booking_page_id: page.id,
-      location: null,
-      notes: notesOf(visitor, contact),
-    }
-    const status = page.approval ? 'requested' : 'scheduled'
-    const { id: appointment_id } = await addAppointment(tx, context, values, { status, link_hash })
-    await noteBooking(tx, context, { page_id: page.id, appointment_id, address_hash })
+    await addBooking(tx, context, page, form, linkHash(token))
     return { token }
   })
 }
 
-/** Why a visitor can't have a time of a page whose times are held, or null. */
+async function untrashedToken(tx: Db, slug: string, form: Form): Promise<string> {
+  let round = 0
+  while (await isTrashedLink(tx, linkHash(linkToken(slug, form, round)))) round++
+  return linkToken(slug, form, round)
+}
+
+async function addBooking(
+  tx: Db,
+  context: Context,
+  page: BookingPage,
+  { start_at, visitor, address_hash }: Form,
+  link_hash: string,
+): Promise<void> {
+  const start_ms = Date.parse(start_at)
+  const contact = await contactOf(tx, context, visitor)
+  const values = {
+    title: page.title,
+    type: 'booking',
+    start_at: isoTime(start_ms),
+    end_at: endOf(start_ms, page),
+    contact_id: contact.id,
+    booking_page_id: page.id,
+    location: null,
+    notes: notesOf(visitor, contact),
+  }
+  const status = page.approval ? 'requested' : 'scheduled'
+  const { id: appointment_id } = await addAppointment(tx, context, values, { status, link_hash })
+  await recordBooking(tx, context, { booking_page_id: page.id, appointment_id, address_hash })
+}
+
+/** Why a visitor cannot have a time of a page, or null. The caller holds the page's times. */
 async function refusalOf(
   tx: Db,
   { workspace_id, now_ms }: Context,
@@ -144,23 +154,23 @@ async function refusalOf(
   return minutes === null || minutes === page.duration_minutes ? null : 'changed'
 }
 
-// A stranger may know somebody's e-mail, so a contact that exists stays as it is.
+// Do not change an existing contact: a visitor may know the e-mail of another person.
 async function contactOf(tx: Db, context: Context, visitor: Visitor): Promise<Contact> {
   const { workspace_id } = context
   const { first_name, last_name, email, phone } = visitor
-  // Two who book on two pages with a new e-mail make one contact: the second finds that of the first. After the lock of
-  // the page's times, always.
+  // Two concurrent bookings on two pages with a new e-mail must create one contact. To avoid deadlocks, always lock the
+  // page's times before the e-mail.
   await lockText(tx, 'contact_email', workspace_id, lowerCased(email))
   for (;;) {
     const known = await findContactByEmail(tx, workspace_id, email)
     if (!known) break
-    // It may be on its way to the trash until we have it; then the next one is looked for.
+    // A concurrent deletion may win until we hold the contact. Then look for another one.
     if (await isLive(tx, 'contacts', workspace_id, known.id)) return known
   }
   return createContact(tx, context, { first_name, last_name, email, phone, source: 'booking' }, [])
 }
 
-// What the visitor wrote that the contact does not say.
+// The visitor's message, and the name and phone if they differ from the contact's.
 function notesOf(visitor: Visitor, contact: Contact): string | null {
   const name = `${visitor.first_name} ${visitor.last_name}`
   const other_name = name !== `${contact.first_name} ${contact.last_name}`
@@ -204,7 +214,7 @@ async function changeLinked<Reason>(
   })
 }
 
-/** Cancels the appointment of a private link, also when its page takes no bookings any more. */
+/** Cancels the appointment of a private link, also if its page takes no bookings. */
 export const cancelLinked = (deps: Deps, linked: Linked, reason: string | null): Promise<Outcome<Closed>> =>
   changeLinked<Closed>(deps, linked, async (tx, context, before) => ({
     done: await saveCancelled(tx, context, before, reason),
@@ -225,7 +235,7 @@ export const moveLinked = (deps: Deps, linked: Linked, wish: Wish): Promise<Outc
     return { done: await saveAppointment(tx, context, before, times) }
   })
 
-/** The page that an appointment is on, while it takes bookings. */
+/** The booking page of an appointment, if it takes bookings. */
 async function openPage(
   db: Db,
   workspace_id: number,

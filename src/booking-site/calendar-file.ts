@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import type { Appointment } from '../resources/appointments/schema.ts'
 
-// RFC 5545. Lines are at most 75 octets long and end with CRLF (3.1); of a text, these characters are escaped (3.3.11).
+// RFC 5545: lines are at most 75 octets long and end with CRLF (3.1), and texts are escaped (3.3.11).
 
 const textOf = (text: string) =>
   text
     .replaceAll(/[\\;,]/g, (character) => `\\${character}`)
     .replaceAll(/\r\n|\r|\n/g, '\\n')
-    // Other control characters may not occur at all.
+    // Other control characters are not allowed.
     .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '')
 const timeText = (iso: string) => iso.replaceAll(/[-:]|\.\d+/g, '')
 
@@ -15,7 +15,7 @@ function folded(line: string): string {
   const lines: string[] = []
   let current = ''
   let octets = 0
-  // By characters: none is divided.
+  // Never divide a character.
   for (const character of line) {
     const size = Buffer.byteLength(character)
     if (octets + size > 75) {
@@ -36,10 +36,7 @@ const calendar_statuses = {
   declined: 'CANCELLED',
 } as const
 
-/**
- * The appointment as a calendar file. Loaded again after a change, it replaces what it was, by its UID and by SEQUENCE,
- * which grows with every change.
- */
+/** The appointment as a calendar file. A later file replaces it, by the same UID and a higher SEQUENCE. */
 export function calendarFile(
   appointment: Appointment,
   { link, token, sequence }: { link: string; token: string; sequence: number },
@@ -52,7 +49,7 @@ export function calendarFile(
     'CALSCALE:GREGORIAN',
     'METHOD:PUBLISH',
     'BEGIN:VEVENT',
-    // Of the link, so that it stays whatever changes; nobody learns the link from it.
+    // A hash of the link's token: it never changes, and does not reveal the link.
     `UID:${hash('sha256', `calendar ${token}`).slice(0, 32)}@rapport`,
     `DTSTAMP:${timeText(updated_at)}`,
     `CREATED:${timeText(created_at)}`,

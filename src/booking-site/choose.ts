@@ -17,18 +17,18 @@ import {
 } from './days.ts'
 import { type Html, html } from './html.ts'
 
-/** Where the free times come from. */
+/** Reads the free times. */
 export type Offers = {
-  /** Those that start in a window of time. */
+  /** The free times that start in a window. */
   within(window: { from_ms: number; to_ms: number }): Promise<Slot[]>
-  /** The first one from a time on. */
+  /** The first free time from a time on. */
   first(from_ms: number): Promise<Search>
 }
 
-/** What the address of a chooser says, as it was sent. */
+/** The query of a chooser, unchecked. */
 export type Asked = { month?: string | undefined; day?: string | undefined }
 
-/** A month with its free times, of one day of it the times themselves. */
+/** A month with its free times, and the selected day of it. */
 export type Choices = {
   month: Month
   days: Day[]
@@ -37,11 +37,11 @@ export type Choices = {
   selected: Day | null
   previous: string | null
   next: string | null
-  /** Where free times are when the month has none; `known` is false when there has been no look that far yet. */
+  /** A month with free times, if this month has none. `known` is false if the search stopped before that month. */
   elsewhere: { month: string; known: boolean } | null
 }
 
-/** Reads what can be chosen: by default the first day with a free time; null when there is none on any day. */
+/** Reads a month of free times, by default the month of the first one. Null if no day has a free time. */
 export async function readChoices(
   offers: Offers,
   reader: Reader,
@@ -50,10 +50,10 @@ export async function readChoices(
 ): Promise<Choices | null> {
   const wanted = asked.day?.slice(0, 7) ?? asked.month ?? ''
   const earliest = monthOf(now_ms, reader)
-  // The last day is the page's, and ends in the reader's zone perhaps a month later.
+  // The last day is in the page's zone. In the reader's zone it may end in the next month.
   const latest = monthOf(endOfDay(now_ms, page.time_zone, page.horizon_days) - 1, reader)
   const known = /^\d{4}-(0[1-9]|1[0-2])$/.test(wanted) && wanted >= earliest && wanted <= latest
-  // A month that is asked for needs no other: with many appointments ahead each costs its time.
+  // Search for the first free time only if no month is asked for: with many appointments a search is slow.
   const first = known ? null : await monthWithTimes(now_ms)
   if (!known && !first) return null
   const month = readMonth(first?.month ?? wanted, reader)
@@ -86,7 +86,7 @@ export async function readChoices(
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-/** The calendar of a month, the times of a day, and the zone in which they are shown. `path` is the chooser's own. */
+/** The calendar of a month, the times of a day, and the choice of the time zone. `path` is the path of the page. */
 export function chooser(path: string, choices: Choices | null, reader: Reader, own_zone: string): Html {
   if (!choices)
     return html`<p class="empty">No time is free at the moment. Please look in again another day.</p>`
@@ -125,7 +125,7 @@ ${selected ? timesOf(selected) : nothing()}
     const cells: (Day | null)[] = [...Array.from({ length: before }, () => null), ...days]
     while (cells.length % 7) cells.push(null)
     const rows = Array.from({ length: cells.length / 7 }, (_, week) => cells.slice(week * 7, week * 7 + 7))
-    // Weeks that are over would only push the times off a phone's screen.
+    // Past weeks would push the times off a phone's screen.
     const ahead = rows.filter((row) => row.some((day) => day && day.date >= today))
     return ahead.map((row) => html`<tr>${row.map((day) => html`<td>${day && cell(day)}</td>`)}</tr>`)
   }
@@ -156,7 +156,7 @@ ${
   }
 }
 
-// A visitor's browser knows its zone by the same names. They are most of a page's bytes, so their text is made once.
+// The list of zones is most of a page's bytes, so it is made once.
 let all_zones: Html | undefined
 const allZones = (): Html => {
   all_zones ??= html`${Intl.supportedValuesOf('timeZone').map((zone) =>
@@ -165,7 +165,7 @@ const allZones = (): Html => {
   return all_zones
 }
 
-// A change alone does nothing: by keyboard a closed list changes with every key. The button is for all.
+// The form needs the button: with a keyboard, a closed list changes with each key.
 function zoneForm(path: string, { selected, month }: Choices, reader: Reader, own_zone: string): Html {
   const at = Date.parse(selected?.slots[0]?.start_at ?? new Date(month.from_ms).toISOString())
   const choice = (zone: string) =>

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill'
 import type { Slot } from '../resources/booking-pages/availability.ts'
 
-/** How a visitor reads dates and times: the words' locale and the zone. */
+/** The locale and the time zone of a visitor. */
 export type Reader = { locale: string; zone: string }
 
 const formatters = new Map<string, Intl.DateTimeFormat>()
@@ -10,7 +10,7 @@ function formatterOf({ locale, zone }: Reader, options: Intl.DateTimeFormatOptio
   const key = `${locale} ${zone} ${JSON.stringify(options)}`
   let formatter = formatters.get(key)
   if (!formatter) {
-    // Visitors choose the zone: forget before the map grows large.
+    // Visitors choose the zone, so limit the size of the map.
     if (formatters.size > 500) formatters.clear()
     formatter = new Intl.DateTimeFormat(locale, { ...options, timeZone: zone })
     formatters.set(key, formatter)
@@ -23,8 +23,8 @@ const formatted = (ms: number, reader: Reader, options: Intl.DateTimeFormatOptio
 const weekday_and_day = { weekday: 'long', day: 'numeric', month: 'long' } as const
 
 /**
- * The English in which a visitor reads dates, by the language that Accept-Language prefers. Where that is none of a
- * country with English, the day comes first and the hours are 24: a browser in German has American English in its list too.
+ * The English locale for dates, by the preferred language of Accept-Language. Other languages get en-GB, with the day first
+ * and 24 hours: a German browser lists American English too, but only later.
  */
 export function localeOf(accepted = ''): string {
   const [first = ''] = accepted
@@ -35,7 +35,7 @@ export function localeOf(accepted = ''): string {
       return { language, quality: Number(quality) }
     })
     .filter(({ quality }) => quality > 0)
-    // Equal ones stay in their order.
+    // The sort is stable: languages with the same quality keep their order.
     .sort((a, b) => b.quality - a.quality)
     .map(({ language }) => language)
   return /^en-[a-z]{2}$/i.test(first) ? first : 'en-GB'
@@ -47,15 +47,15 @@ export const timeOf = (ms: number, reader: Reader) => formatted(ms, reader, { ti
 export const dateOf = (ms: number, reader: Reader) =>
   formatted(ms, reader, { ...weekday_and_day, year: 'numeric' })
 const shortDateOf = (ms: number, reader: Reader) => formatted(ms, reader, weekday_and_day)
-/** GMT+1: the zone's difference at that time. */
+/** GMT+1: the zone's offset at that time. */
 export const offsetOf = (ms: number, reader: Reader) =>
   formatterOf(reader, { timeZoneName: 'shortOffset' })
     .formatToParts(ms)
     .find(({ type }) => type === 'timeZoneName')?.value ?? ''
 export const zoneName = (zone: string) => zone.replaceAll('_', ' ')
 
-/** Whether the clock of the zone shows this time twice, as it goes back over it. */
-function comesTwice(ms: number, { zone }: Reader): boolean {
+/** Whether the zone's wall clock shows this time twice, because it is set back. */
+function isAmbiguous(ms: number, { zone }: Reader): boolean {
   const wall = zoned(ms, zone).toPlainDateTime()
   const [earlier, later] = (['earlier', 'later'] as const).map(
     (disambiguation) => wall.toZonedDateTime(zone, { disambiguation }).epochMilliseconds,
@@ -63,7 +63,7 @@ function comesTwice(ms: number, { zone }: Reader): boolean {
   return earlier !== later
 }
 
-/** 09:30–10:00, with the later day where it ends on one, and with both offsets where the clock changes meanwhile. */
+/** 09:30–10:00, with the end's day if it is a later one, and with both offsets if the clock changes in between. */
 export function spanOf(slot: Slot, reader: Reader): string {
   const [start, end] = [Date.parse(slot.start_at), Date.parse(slot.end_at)]
   const day = dateOf(start, reader) === dateOf(end, reader) ? '' : ` (${shortDateOf(end, reader)})`
@@ -76,49 +76,49 @@ export function spanOf(slot: Slot, reader: Reader): string {
     : formatterOf(reader, { timeStyle: 'short' }).formatRange(start, end)
 }
 
-/** The zone, and the offset where it is asked for or needed: where the clock shows the beginning or the end twice. */
-export function behindSpan(slot: Slot, reader: Reader, with_offset = false): string {
+/** The zone, with the offset if `with_offset` is set or the start or the end is ambiguous. */
+export function zoneOfSpan(slot: Slot, reader: Reader, with_offset = false): string {
   const [start, end] = [Date.parse(slot.start_at), Date.parse(slot.end_at)]
   const zone = zoneName(reader.zone)
   if (changesIn(slot, reader)) return zone
-  const needed = with_offset || comesTwice(start, reader) || comesTwice(end, reader)
+  const needed = with_offset || isAmbiguous(start, reader) || isAmbiguous(end, reader)
   return needed ? `${zone} (${offsetOf(start, reader)})` : zone
 }
 
 const changesIn = ({ start_at, end_at }: Slot, reader: Reader) =>
   offsetOf(Date.parse(start_at), reader) !== offsetOf(Date.parse(end_at), reader)
 
-/** Times with their labels: one that the clock shows twice, as it goes back, also tells its offset. */
+/** Times with their labels. The label of an ambiguous time has its offset. */
 export const labelled = (slots: readonly Slot[], reader: Reader, labelOf = timeOf) =>
   slots.map(({ start_at }) => {
     const ms = Date.parse(start_at)
     const label = labelOf(ms, reader)
-    return { start_at, label: comesTwice(ms, reader) ? `${label} ${offsetOf(ms, reader)}` : label }
+    return { start_at, label: isAmbiguous(ms, reader) ? `${label} ${offsetOf(ms, reader)}` : label }
   })
 
 /** Wednesday 25 November, 09:30. */
 export const dayAndTimeOf = (ms: number, reader: Reader) =>
   `${shortDateOf(ms, reader)}, ${timeOf(ms, reader)}`
 
-/** A month, YYYY-MM, as it is in a zone. */
+/** A month (YYYY-MM) in a zone. */
 export type Month = { month: string; name: string; from_ms: number; to_ms: number }
 export type Day = { date: string; number: number; name: string; slots: Slot[] }
 
-// A steady clock tells fractions of a millisecond, which Temporal refuses.
+// Temporal refuses fractions of a millisecond, which a steady clock has.
 const zoned = (ms: number, zone: string) =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(zone)
 
-/** The day that a time is on, YYYY-MM-DD. */
+/** The day of a time, YYYY-MM-DD. */
 export const dayOf = (ms: number, { zone }: Reader): string => zoned(ms, zone).toPlainDate().toString()
 
 const startOf = (date: Temporal.PlainDate, zone: string) => date.toZonedDateTime(zone).epochMilliseconds
 const isoStart = (date: Temporal.PlainDate, zone: string) => new Date(startOf(date, zone)).toISOString()
 
-/** The month that a time is in; `by` months later or earlier. */
+/** The month of a time, plus `by` months. */
 export const monthOf = (ms: number, reader: Reader, by = 0): string =>
   Temporal.PlainDate.from(dayOf(ms, reader)).toPlainYearMonth().add({ months: by }).toString()
 
-/** When the day ends that is so many days after today in a zone. */
+/** The end of the day that is `days` days after today in a zone. */
 export const endOfDay = (now_ms: number, zone: string, days: number): number =>
   startOf(
     zoned(now_ms, zone)
@@ -127,10 +127,10 @@ export const endOfDay = (now_ms: number, zone: string, days: number): number =>
     zone,
   )
 
-/** Its name and its bounds. */
+/** The name and the bounds of a month. */
 export function readMonth(month: string, { locale, zone }: Reader): Month {
   const first = Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 })
-  // Noon, by no zone's clock: the name of the month itself.
+  // Noon in UTC: the name must not depend on the reader's zone.
   const name = formatted(
     Date.parse(`${month}-01T12:00:00Z`),
     { locale, zone: 'UTC' },
@@ -144,7 +144,7 @@ export function daysOf(month: string, slots: readonly Slot[], reader: Reader): D
   const first = Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 })
   return Array.from({ length: first.daysInMonth }, (_, i) => {
     const date = first.add({ days: i })
-    // As texts, whose order is that of time.
+    // ISO texts sort by time.
     const [from = '', to = ''] = [date, date.add({ days: 1 })].map((day) => isoStart(day, reader.zone))
     const name = shortDateOf(Date.parse(`${date}T12:00:00Z`), { ...reader, zone: 'UTC' })
     const within = slots.filter(({ start_at }) => start_at >= from && start_at < to)
@@ -152,6 +152,6 @@ export function daysOf(month: string, slots: readonly Slot[], reader: Reader): D
   })
 }
 
-/** How many cells of a week that begins on Monday come before the month's first day. */
+/** The number of empty cells before the month's first day, in weeks that begin on Monday. */
 export const daysBefore = (month: string) =>
   Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 }).dayOfWeek - 1

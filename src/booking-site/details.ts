@@ -2,7 +2,6 @@ import type { FieldProblem } from '../http/errors.ts'
 import type { Slot } from '../resources/booking-pages/availability.ts'
 import type { Unfit } from './book.ts'
 import {
-  behindSpan,
   dateOf,
   dayAndTimeOf,
   labelled,
@@ -10,10 +9,11 @@ import {
   type Reader,
   spanOf,
   zoneName,
+  zoneOfSpan,
 } from './days.ts'
 import { type Html, html } from './html.ts'
 
-/** What a form sends, as it was typed. */
+/** The values of a form as the visitor typed them. */
 export type Typed = Partial<Record<string, string | null>>
 
 const labels: Record<string, string> = {
@@ -26,9 +26,9 @@ const labels: Record<string, string> = {
   reason: 'Reason',
 }
 
-/** A problem in the words of a form. */
-function told({ field, code, message }: FieldProblem): string {
-  // Its name may be anything, such as one that every object has.
+/** The text of a problem in a form. */
+function problemText({ field, code, message }: FieldProblem): string {
+  // `field` may be any name, also one of Object.prototype.
   const label = Object.hasOwn(labels, field) ? labels[field] : undefined
   if (field === 'slot') return 'Choose a time.'
   if (field === 'fax') return 'Leave the last field empty: it is there for programs that fill in everything.'
@@ -40,19 +40,19 @@ function told({ field, code, message }: FieldProblem): string {
   return `${label} has a character that cannot be stored.`
 }
 
-/** What is wrong with a form, at its top, with the focus on it: each problem leads to its field. */
+/** The problems at the top of a form, with the focus. Each problem links to its field. */
 export const problemSummary = (problems: readonly FieldProblem[]): Html | null =>
   problems.length === 0
     ? null
     : html`<div class="problems" role="alert" tabindex="-1" autofocus>
 <h2>${problems.length === 1 ? 'One thing needs a change' : `${problems.length} things need a change`}</h2>
-<ul>${problems.map((problem) => html`<li><a href="#${problem.field === 'slot' ? 'slot-first' : problem.field}">${told(problem)}</a></li>`)}</ul>
+<ul>${problems.map((problem) => html`<li><a href="#${problem.field === 'slot' ? 'slot-first' : problem.field}">${problemText(problem)}</a></li>`)}</ul>
 </div>`
 
-/** Why a form was not done although nothing in it is wrong; or no time was chosen. */
+/** Why a valid form was refused; or 'none': no time was chosen. */
 export type Hitch = Unfit | 'none'
 
-/** The words above a form that was not done. `length` is what an appointment takes, in words. */
+/** The text above a refused form. `length` is the duration of an appointment in words. */
 export function hitchNote(
   hitch: Hitch,
   { has_others, length, typed = false }: { has_others: boolean; length: string; typed?: boolean },
@@ -75,21 +75,21 @@ export function hitchNote(
 </div>`
 }
 
-/** The day and time of a slot, in the reader's zone and, where it is another one, in the page's. */
+/** The day and time of a slot in the reader's zone, and in the page's zone if it differs. */
 export function whenOf(slot: Slot, reader: Reader, own_zone: string): Html {
   const start_ms = Date.parse(slot.start_at)
   const own = { ...reader, zone: own_zone }
   const same = offsetOf(start_ms, reader) === offsetOf(start_ms, own)
   const [day, own_day] = [dateOf(start_ms, reader), dateOf(start_ms, own)]
   return html`<strong>${day}</strong><br>
-<strong>${spanOf(slot, reader)}</strong> ${behindSpan(slot, reader, true)}${
+<strong>${spanOf(slot, reader)}</strong> ${zoneOfSpan(slot, reader, true)}${
     !same &&
     html`<br>
-<span class="muted">${spanOf(slot, own)} ${behindSpan(slot, own)}${own_day !== day && `, ${own_day}`}</span>`
+<span class="muted">${spanOf(slot, own)} ${zoneOfSpan(slot, own)}${own_day !== day && `, ${own_day}`}</span>`
   }`
 }
 
-/** Free times to choose one of, inside a form. */
+/** The free times of a form, to choose one. */
 export const slotOptions = (slots: readonly Slot[], reader: Reader): Html =>
   html`<fieldset class="options"><legend>Choose a time</legend>
 ${labelled(slots, reader, dayAndTimeOf).map(
@@ -107,7 +107,7 @@ const fields: Field[] = [
   { name: 'phone', type: 'tel', autocomplete: 'tel', max: 64 },
 ]
 
-/** Who books: the fields with what was typed and, at each, what is wrong with it. */
+/** The fields of a visitor, with typed values and problems. */
 export function visitorFields(typed: Typed, problems: readonly FieldProblem[]): Html {
   return html`${fields.map(({ name, type = 'text', autocomplete, required, max }) => {
     const value = typed[name] ?? ''
@@ -125,7 +125,7 @@ ${typed.message ?? ''}</textarea>
 
   function problemOf(name: string) {
     const problem = problems.find(({ field }) => field === name)
-    return problem && html`<p class="problem" id="${name}-problem">${told(problem)}</p>`
+    return problem && html`<p class="problem" id="${name}-problem">${problemText(problem)}</p>`
   }
   function marks(name: string) {
     const wrong = problems.some(({ field }) => field === name)

@@ -6,7 +6,7 @@ import type { App } from '../http/server.ts'
 import type { Screen } from './html.ts'
 import { wordsScreen } from './screens.ts'
 
-/** Whether the answer is for a program: the free times as JSON, and whatever asks for JSON alone. */
+/** Whether a request asks for JSON: the list of free times, or a request that accepts only JSON. */
 export const wantsJson = ({ url, headers: { accept = '' } }: FastifyRequest) =>
   /\/slots(\?|$)/.test(url) || (accept.includes('application/json') && !accept.includes('text/html'))
 
@@ -31,10 +31,10 @@ export const errorScreen = (status: number): Screen => {
   return wordsScreen(status, title, text)
 }
 
-/** Answers errors with a page; with the envelope where a program asks. */
+/** Answers errors with a page, or with the envelope if the request asks for JSON. */
 export function answerErrors(app: App, show: (reply: FastifyReply, screen: Screen) => FastifyReply): void {
   app.setErrorHandler((error, request, reply) => {
-    // To the server's own handler.
+    // The error handler of the server answers with the envelope.
     if (wantsJson(request)) throw error
     const { statusCode, headers } = publicError(error) ?? { statusCode: 500, headers: {} }
     if (statusCode >= 500)
@@ -46,10 +46,7 @@ export function answerErrors(app: App, show: (reply: FastifyReply, screen: Scree
   })
 }
 
-/**
- * Limits the requests of each address, in each process by itself: nobody has a key here. What is kept by browsers for
- * ever is free.
- */
+/** Limits the requests of each address in this process. Assets, which browsers cache, do not count. */
 export function limitAddresses(app: App, per_second: number, clock: Clock): void {
   const limit = createAddressLimit(per_second, clock)
   if (!limit) return

@@ -5,7 +5,7 @@ import { Email, OptionalText, Text } from '../http/fields.ts'
 import { type App, invalidUtf8 } from '../http/server.ts'
 import type { Typed } from './details.ts'
 
-/** Lets the routes of this plugin take forms, and nothing else. What browsers send as line breaks becomes a line feed. */
+/** Makes the routes of this plugin accept forms only. CRLF, which browsers send, becomes LF. */
 export function parseForms(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -20,7 +20,7 @@ export function parseForms(app: App): void {
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-// What is no UTF-8 would be stored with a sign for what nobody could read.
+// Refuse invalid UTF-8: the decoder would store a replacement character in its place.
 function textOf(bytes: Buffer): string {
   const wrong = () => badRequest('The form is not valid UTF-8.')
   let text: string
@@ -35,10 +35,10 @@ function textOf(bytes: Buffer): string {
 
 const Time = Type.Unsafe<string>({ type: 'string', format: 'date-time', minLength: 1, maxLength: 64 })
 const zone = OptionalText(64)
-// The length, in minutes, that was shown with the form.
+// The duration that the form showed, in minutes.
 const duration = Type.Optional(OptionalText(16))
 
-// Fields that are not known are let through: what a browser or its add-ons add is no visitor's mistake.
+// Ignore unknown fields: browsers and their add-ons may add some.
 export const BookingForm = Type.Object({
   slot: Time,
   first_name: Text(255),
@@ -46,7 +46,7 @@ export const BookingForm = Type.Object({
   email: Type.Unsafe<string>({ ...Email(), type: 'string', minLength: 1 }),
   phone: Type.Optional(OptionalText(64)),
   message: Type.Optional(OptionalText(2000)),
-  // Only programs see this field and fill it in.
+  // A honeypot: visitors do not see this field, but programs fill it in.
   fax: Type.Optional(OptionalText(0)),
   token: Type.Optional(OptionalText(100)),
   zone: Type.Optional(zone),
@@ -59,11 +59,11 @@ export const CancelForm = Type.Object({ reason: Type.Optional(OptionalText(255))
 const token_pattern = /^[\w-]{43}$/
 export const isToken = (text: unknown): text is string => typeof text === 'string' && token_pattern.test(text)
 
-/** A form's own token, so that what is sent twice is done once; a new one where there is none. */
+/** The token of a form, which makes a repeated form one booking. A new token if the form has none. */
 export const formToken = (sent?: unknown): string =>
   isToken(sent) ? sent : randomBytes(32).toString('base64url')
 
-/** The texts of a form as they were typed. */
+/** The texts of a form as the visitor typed them. */
 export const typedOf = (body: unknown): Typed =>
   Object.fromEntries(
     Object.entries((body ?? {}) as Record<string, unknown>).filter(([, value]) => typeof value === 'string'),

@@ -1,4 +1,4 @@
-/** A piece of HTML whose texts are escaped; only the tag `html` makes one. */
+/** HTML whose values are escaped. Only the tag `html` creates it. */
 export class Html {
   readonly text: string
   constructor(text: string) {
@@ -17,17 +17,17 @@ const entities: Record<string, string> = {
 }
 const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (character) => entities[character] as string)
 
-function shown(part: Part): string {
+function textOf(part: Part): string {
   if (part instanceof Html) return part.text
-  if (Array.isArray(part)) return part.map(shown).join('')
+  if (Array.isArray(part)) return part.map(textOf).join('')
   return part === null || part === undefined || part === false ? '' : escaped(String(part))
 }
 
 /** HTML from a template. Values are escaped, also in quoted attributes, unless they are HTML. */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
-  new Html(strings.reduce((text, string, i) => text + shown(parts[i - 1]) + string))
+  new Html(strings.reduce((text, string, i) => text + textOf(parts[i - 1]) + string))
 
-/** Plain text with its paragraphs and line breaks. */
+/** The paragraphs of a plain text. The style keeps its line breaks. */
 export const paragraphs = (text: string): Html[] =>
   text
     .split(/\n{2,}/)
@@ -38,7 +38,7 @@ export type Screen = {
   status?: number
   title: string
   body: Html
-  /** The zone in which the times are shown, on pages that can show them in another. */
+  /** The time zone of the page, if the page can also show another one. */
   zone?: string
 }
 
@@ -67,8 +67,7 @@ ${body}
 </html>
 `.text
 
-// The pages load files of this server only, and no inline script or style runs. Only the web app shows them in a frame: the
-// preview of a booking page.
+// The pages load files of this server only, without inline scripts or styles. The web app shows a preview in a frame.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -80,7 +79,7 @@ const policy = [
   "frame-ancestors 'self'",
 ].join('; ')
 
-/** For every answer below /book except the assets. Pages have forms and private links: no cache or referrer may have them. */
+/** For all answers below /book except the assets. No cache or referrer may have the forms and private links. */
 export const page_headers = {
   'content-security-policy': policy,
   'cache-control': 'no-store',

@@ -20,20 +20,18 @@ import { calendarFile } from './calendar-file.ts'
 import { readChoices } from './choose.ts'
 import { type CancelForm, isToken, type MoveForm, typedOf } from './form.ts'
 import { page_headers } from './html.ts'
+import { cancelScreen, linkScreen, moveScreen, movingScreen } from './screens.ts'
 import {
   askedOf,
   lengthSeen,
   linkPath,
   offersOf,
   otherSlots,
-  placeOf,
   type Site,
   slotAt,
   timeOfAddress,
-} from './place.ts'
-import { cancelScreen, linkScreen, moveScreen, movingScreen } from './screens.ts'
-
-// The handlers of the private pages of an appointment.
+  visitorViewOf,
+} from './visitor.ts'
 
 export const LinkParams = Type.Object({ slug: Type.String(), token: Type.String() })
 type LinkRequest = FastifyRequest<{ Params: Static<typeof LinkParams> }>
@@ -59,8 +57,8 @@ const linkOf = ({ reading }: Site, { params: { slug, token } }: LinkRequest): Pr
     return { ...linked, page, path: linkPath(page?.slug ?? slug, token) }
   })
 
-const placeIn = (request: FastifyRequest, { path, page }: Link, zone: unknown) =>
-  placeOf(request, path, page?.time_zone ?? 'UTC', zone)
+const viewOfLink = (request: FastifyRequest, { path, page }: Link, zone: unknown) =>
+  visitorViewOf(request, path, page?.time_zone ?? 'UTC', zone)
 
 const privately = (reply: FastifyReply) => reply.header('x-robots-tag', 'noindex')
 
@@ -81,7 +79,7 @@ function explain(
   const zone = askedOf(request).zone ?? typedOf(request.body).zone
   const text = refused ? refusals[refused] : null
   const view = { open_slug: page?.active ? page.slug : null, now_ms: clock.now(), text }
-  const screen = linkScreen(appointment, placeIn(request, link, zone), view)
+  const screen = linkScreen(appointment, viewOfLink(request, link, zone), view)
   return show(privately(reply), { ...screen, ...(refused && { status: 409 }) })
 }
 
@@ -116,7 +114,7 @@ export async function showCancelling(
   const refused = closedBecause(link.appointment, site.clock.now())
   if (refused) return explain(site, request, reply, link, refused)
   const { zone } = askedOf(request)
-  return site.show(privately(reply), cancelScreen(link.appointment, placeIn(request, link, zone)))
+  return site.show(privately(reply), cancelScreen(link.appointment, viewOfLink(request, link, zone)))
 }
 
 export async function submitCancelling(
@@ -126,14 +124,14 @@ export async function submitCancelling(
 ): Promise<FastifyReply> {
   const link = await linkOf(site, request)
   const typed = typedOf(request.body)
-  const place = placeIn(request, link, typed.zone)
+  const view = viewOfLink(request, link, typed.zone)
   const problems = bodyProblems(request.body)
   if (problems.length)
-    return site.show(privately(reply), cancelScreen(link.appointment, place, typed, problems))
+    return site.show(privately(reply), cancelScreen(link.appointment, view, typed, problems))
   const by = { ...site, request_id: request.id }
   const outcome = await cancelLinked(by, link, typed.reason ?? null)
   if ('done' in outcome || outcome.refused === 'cancelled' || outcome.refused === 'declined')
-    return seeLink(reply, link, place.reader.zone)
+    return seeLink(reply, link, view.reader.zone)
   return explain(site, request, reply, link, outcome.refused)
 }
 
@@ -148,18 +146,18 @@ export async function showMoving(
   const refused = closedToMoving(link, now_ms)
   if (refused || !page) return explain(site, request, reply, link, refused ?? 'closed')
   const asked = askedOf(request)
-  const place = placeIn(request, link, asked.zone)
+  const view = viewOfLink(request, link, asked.zone)
   return site.reading(async (handle) => {
     const start_at = timeOfAddress(asked.slot)
     const { id } = appointment
     if (start_at && (await isOffered(handle, workspace_id, page, Date.parse(start_at), now_ms, id))) {
       const chosen = { slot: slotAt(start_at, page) }
-      return site.show(privately(reply), movingScreen(appointment, page, place, chosen))
+      return site.show(privately(reply), movingScreen(appointment, page, view, chosen))
     }
     const offers = offersOf(handle, { workspace_id, page }, now_ms, appointment)
-    const choices = await readChoices(offers, place.reader, asked, { now_ms, page })
+    const choices = await readChoices(offers, view.reader, asked, { now_ms, page })
     const gone = asked.slot === undefined ? null : 'This time is no longer free. Choose another one.'
-    return site.show(privately(reply), moveScreen(appointment, place, choices, gone))
+    return site.show(privately(reply), moveScreen(appointment, view, choices, gone))
   })
 }
 
@@ -170,14 +168,14 @@ export async function submitMoving(
 ): Promise<FastifyReply> {
   const link = await linkOf(site, request)
   const { body } = request
-  const place = placeIn(request, link, typedOf(body).zone)
+  const view = viewOfLink(request, link, typedOf(body).zone)
   const chosen = bodyProblems(body).length ? null : body.slot
   const by = { ...site, request_id: request.id }
   const outcome =
     chosen === null
       ? { refused: closedToMoving(link, site.clock.now()) ?? ('none' as const) }
       : await moveLinked(by, link, { start_at: chosen, minutes: lengthSeen(typedOf(body).duration) })
-  if ('done' in outcome) return seeLink(reply, link, place.reader.zone)
+  if ('done' in outcome) return seeLink(reply, link, view.reader.zone)
   const { refused } = outcome
   const again = refused === 'none' ? link : await linkOf(site, request)
   const { workspace_id, page, appointment } = again
@@ -187,7 +185,7 @@ export async function submitMoving(
     refused === 'changed' && chosen !== null
       ? { slot: slotAt(chosen, page) }
       : { slot: null, others: await otherSlots(site, { workspace_id, page }, chosen, appointment) }
-  return site.show(privately(reply), movingScreen(appointment, page, place, { ...refusal, hitch: refused }))
+  return site.show(privately(reply), movingScreen(appointment, page, view, { ...refusal, hitch: refused }))
 }
 
 /** Why an appointment cannot be moved; null if it can. */

@@ -11,7 +11,7 @@ import {
   submitCancelling,
   submitMoving,
 } from './link-pages.ts'
-import type { Site } from './place.ts'
+import type { Site } from './visitor.ts'
 
 const path = '/:slug/a/:token'
 

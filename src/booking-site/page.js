@@ -1,14 +1,13 @@
-// What the pages do better with a script: the visitor's own zone, and another day without loading a page. Without it the
-// same links and forms lead to the same pages.
+// Shows times in the visitor's own zone, and another day without loading a page. The pages also work without this script.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
-const said = document.getElementById('said')
+const announcement = document.getElementById('said')
 let latest = 0
 
-// What has the focus, as an id where it has one; undefined: nothing has it.
+// The id of the element with the focus, '' if it has no id. Undefined if no element has the focus.
 const focused = () => (document.activeElement === document.body ? undefined : document.activeElement.id)
 
-// Puts the main part of another page in the place of this one's; `focus` is the id of what has the focus then, by default
-// of what has it when the other page is there. What has gone leaves it to the heading of the times.
+// Replaces the main part of this page with that of another page. `focus` is the id of the element that gets the focus, by
+// default the element that has it. If that element is gone, the heading of the times gets the focus.
 async function show(url, focus, say) {
   const number = ++latest
   document.querySelector('main').setAttribute('aria-busy', 'true')
@@ -22,7 +21,7 @@ async function show(url, focus, say) {
     document.querySelector('main').replaceWith(next.querySelector('main'))
     document.title = next.title
     if (had !== undefined) (document.getElementById(had) ?? document.getElementById('day'))?.focus()
-    if (say) said.textContent = document.getElementById(say)?.textContent ?? ''
+    if (say) announcement.textContent = document.getElementById(say)?.textContent ?? ''
     return true
   } catch {
     document.querySelector('main').removeAttribute('aria-busy')
@@ -30,14 +29,14 @@ async function show(url, focus, say) {
   }
 }
 
-// Each entry of the history remembers what had the focus when it was left.
+// Each entry of the history stores the element that had the focus.
 const remember = () => history.replaceState({ focus: focused() ?? '' }, '', location.href)
 
 async function go(url, focus, say) {
   const number = latest + 1
   remember()
   if (await show(url, focus, say)) history.pushState({ focus }, '', url)
-  // What cannot be fetched is loaded, so that the answer is seen. A later click has its own.
+  // Load a page that cannot be fetched, so that the visitor sees the answer, unless a later click is under way.
   else if (number === latest) location.assign(url)
 }
 
@@ -56,7 +55,7 @@ document.addEventListener('submit', (event) => {
   go(`${form.action}?${new URLSearchParams(new FormData(form))}`, 'change', 'day')
 })
 
-// A form that was sent says so until its answer comes; what the form does twice, the server does once.
+// Mark a sent form as busy until its answer comes. The server handles a repeated form once.
 document.addEventListener('submit', ({ target, defaultPrevented }) => {
   if (!defaultPrevented) target.setAttribute('aria-busy', 'true')
 })
@@ -64,7 +63,7 @@ addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[aria-busy]')) form.removeAttribute('aria-busy')
 })
 
-// A link within a page, from a problem to its field, comes here too: that is no other page.
+// Ignore links within the page, from a problem to its field: their entries have no state.
 addEventListener('popstate', ({ state }) => {
   if (state) show(location.href, state.focus)
 })

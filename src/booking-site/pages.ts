@@ -19,6 +19,7 @@ import { wantsJson } from './errors.ts'
 import { type BookingForm, formToken, typedOf } from './form.ts'
 import { page_headers } from './html.ts'
 import { emailForm } from './limits.ts'
+import { chooseScreen, detailsScreen, limitedScreen } from './screens.ts'
 import {
   askedOf,
   type Found,
@@ -27,14 +28,11 @@ import {
   offersOf,
   otherSlots,
   pagePath,
-  placeOf,
   type Site,
   slotAt,
   timeOfAddress,
-} from './place.ts'
-import { chooseScreen, detailsScreen, limitedScreen } from './screens.ts'
-
-// The handlers of a booking page.
+  visitorViewOf,
+} from './visitor.ts'
 
 export const SlugParams = Type.Object({ slug: Type.String() })
 
@@ -53,17 +51,17 @@ export async function showPage(site: Site, request: PageRequest, reply: FastifyR
   const found = await openPage(site, slug)
   const { workspace_id, page } = found
   const asked = askedOf(request)
-  const place = placeOf(request, pagePath(slug), page.time_zone, asked.zone)
+  const view = visitorViewOf(request, pagePath(slug), page.time_zone, asked.zone)
   const now_ms = site.clock.now()
   return site.reading(async (handle) => {
     const start_at = timeOfAddress(asked.slot)
     if (start_at && (await isOffered(handle, workspace_id, page, Date.parse(start_at), now_ms))) {
       const form = { token: formToken(), typed: {}, slot: slotAt(start_at, page) }
-      return site.show(reply, detailsScreen(page, place, form))
+      return site.show(reply, detailsScreen(page, view, form))
     }
-    const choices = await readChoices(offersOf(handle, found, now_ms), place.reader, asked, { now_ms, page })
+    const choices = await readChoices(offersOf(handle, found, now_ms), view.reader, asked, { now_ms, page })
     const gone = asked.slot === undefined ? null : 'This time is no longer free. Choose another one.'
-    return site.show(reply, chooseScreen(page, place, choices, gone))
+    return site.show(reply, chooseScreen(page, view, choices, gone))
   })
 }
 
@@ -94,30 +92,30 @@ export async function submitBooking(
   const { page } = found
   const typed = typedOf(body)
   const token = formToken(body.token)
-  const place = placeOf(request, pagePath(slug), page.time_zone, typed.zone)
+  const view = visitorViewOf(request, pagePath(slug), page.time_zone, typed.zone)
   const details = { token, typed }
   const problems = bodyProblems(body).map(withoutTime)
   if (problems.length) {
     const chosen = !problems.some(({ field }) => field === 'slot')
     const others = chosen ? [] : await otherSlots(site, found, null)
     const slot = chosen ? slotAt(body.slot, page) : null
-    return site.show(reply, detailsScreen(page, place, { ...details, problems, slot, others }))
+    return site.show(reply, detailsScreen(page, view, { ...details, problems, slot, others }))
   }
   const outcome = await book({ ...site, request_id: request.id }, slug, bookingOf(site, request, page, token))
   if ('token' in outcome) {
-    const query = new URLSearchParams({ zone: place.reader.zone })
+    const query = new URLSearchParams({ zone: view.reader.zone })
     return reply.headers(page_headers).redirect(`${linkPath(slug, outcome.token)}?${query}`, 303)
   }
   const { refused } = outcome
   if (refused === 'limited') return refuseForNow(site, request, reply, outcome.retry_after_seconds, page)
   if (refused === 'closed') throw notFound('This booking page')
-  // The page may have changed since it was read above.
+  // The page may have changed since the first read.
   const now = await openPage(site, slug)
   const refusal =
     refused === 'changed'
       ? { slot: slotAt(body.slot, now.page) }
       : { slot: null, others: await otherSlots(site, now, body.slot) }
-  return site.show(reply, detailsScreen(now.page, place, { ...details, ...refusal, hitch: refused }))
+  return site.show(reply, detailsScreen(now.page, view, { ...details, ...refusal, hitch: refused }))
 }
 
 /** The booking that a valid form asks for. */

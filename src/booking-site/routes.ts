@@ -9,7 +9,7 @@ import { BookingForm, parseForms } from './form.ts'
 import { documentOf, HtmlPage, page_headers } from './html.ts'
 import { linkRoutes } from './link-routes.ts'
 import { listSlots, SlotList, SlugParams, showPage, submitBooking } from './pages.ts'
-import type { Show, Site } from './place.ts'
+import type { Show, Site } from './visitor.ts'
 
 /** The public pages below /book. Visitors choose a free time, book it, and cancel or move it by their link. */
 export async function publicBooking(root: App, service: Service): Promise<void> {

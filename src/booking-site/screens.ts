@@ -18,8 +18,8 @@ import {
 } from './details.ts'
 import { type Html, html, paragraphs, type Screen } from './html.ts'
 
-/** Where a visitor is: the path below /book, the page's own zone, and how the visitor reads times. */
-export type Place = { path: string; own_zone: string; reader: Reader }
+/** The path of the visitor's page, the zone of the booking page, and the visitor's locale and zone. */
+export type VisitorView = { path: string; own_zone: string; reader: Reader }
 
 const withZone = (path: string, { zone }: Reader) => `${path}?${new URLSearchParams({ zone })}`
 const notice = (text: string | null | undefined) =>
@@ -38,10 +38,10 @@ function lengthOf(minutes: number): string {
 const about = (page: BookingPage) =>
   html`<p class="muted">${lengthOf(page.duration_minutes)} · ${zoneName(page.time_zone)}</p>`
 
-/** The booking page: what it is about, and the times to choose from. */
+/** The booking page, with its free times. */
 export const chooseScreen = (
   page: BookingPage,
-  { path, own_zone, reader }: Place,
+  { path, own_zone, reader }: VisitorView,
   choices: Choices | null,
   text: string | null,
 ): Screen => ({
@@ -60,15 +60,15 @@ export type Details = {
   token: string
   typed: Typed
   problems?: readonly FieldProblem[]
-  /** The chosen time; null when one of the others is to be chosen. */
+  /** The chosen time. Null if the visitor must choose one of `others`. */
   slot: Slot | null
   others?: readonly Slot[]
   hitch?: Hitch
 }
 
-/** The form for who books, at a chosen time or with others to choose from. */
-export function detailsScreen(page: BookingPage, place: Place, details: Details): Screen {
-  const { path, own_zone, reader } = place
+/** The form of a booking, at a chosen time or with times to choose from. */
+export function detailsScreen(page: BookingPage, view: VisitorView, details: Details): Screen {
+  const { path, own_zone, reader } = view
   const { token, typed, problems = [], slot, others = [], hitch } = details
   const wrong = hitch !== undefined || problems.length > 0
   return {
@@ -80,7 +80,7 @@ ${about(page)}
 ${hitch ? hitchNote(hitch, { has_others: others.length > 0, length: lengthOf(page.duration_minutes), typed: true }) : problemSummary(problems)}
 <form method="post" action="${path}" novalidate>
 <input type="hidden" name="token" value="${token}">
-${shownWith(page, reader)}
+${shownFields(page, reader)}
 ${slot ? html`<input type="hidden" name="slot" value="${slot.start_at}"><p class="when">${whenOf(slot, reader, own_zone)}</p>` : others.length > 0 && slotOptions(others, reader)}
 <h2>Your details</h2>
 ${visitorFields(typed, problems)}
@@ -90,8 +90,8 @@ ${page.approval && html`<p class="muted">Somebody confirms each booking here. Yo
   }
 }
 
-// What a visitor agreed to: a length that is another one since is told first.
-const shownWith = ({ duration_minutes }: BookingPage, { zone }: Reader) =>
+// The duration and the zone that the visitor saw. A changed duration must be confirmed.
+const shownFields = ({ duration_minutes }: BookingPage, { zone }: Reader) =>
   html`<input type="hidden" name="duration" value="${duration_minutes}"><input type="hidden" name="zone" value="${zone}">`
 
 const endings: Record<Closed, string> = {
@@ -102,16 +102,16 @@ const endings: Record<Closed, string> = {
   closed: 'No bookings are taken here',
 }
 
-// What happens with a request, and until when.
-function waiting(appointment: Appointment, reader: Reader): Html {
+// Explains the state of a request, and when it ends.
+function requestNote(appointment: Appointment, reader: Reader): Html {
   const ends_ms = lapsesAt(appointment)
   return html`<p>It is not booked yet: somebody confirms it first. The time is kept for you until <strong>${dateOf(ends_ms, reader)}, ${timeOf(ends_ms, reader)}</strong>. Without an answer by then the request ends, and nothing is booked. Load this page again to see the answer.</p>`
 }
 
-/** The private page of an appointment. `open_slug` is its booking page's, null while that takes no bookings and the appointment can't be moved. */
+/** The private page of an appointment. `open_slug` is null if the booking page takes no bookings: then it cannot be moved. */
 export function linkScreen(
   appointment: Appointment,
-  { path, own_zone, reader }: Place,
+  { path, own_zone, reader }: VisitorView,
   { open_slug, now_ms, text }: { open_slug: string | null; now_ms: number; text?: string | null },
 ): Screen {
   const closed = closedBecause(appointment, now_ms)
@@ -125,7 +125,7 @@ export function linkScreen(
     zone: reader.zone,
     body: html`<h1>${heading}</h1>
 ${notice(text)}
-${requested && waiting(appointment, reader)}
+${requested && requestNote(appointment, reader)}
 ${closed === 'declined' && html`<p>Nobody confirmed it, so nothing is booked.</p>`}
 <dl>
 <div><dt>What</dt><dd dir="auto">${title}</dd></div>
@@ -147,10 +147,10 @@ ${open_slug !== null && html`<a class="button" href="${withZone(`${path}/move`, 
 const back = (path: string, reader: Reader) =>
   html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">‹ </span>Back to the appointment</a></p>`
 
-/** Asks whether to cancel. */
+/** The form that cancels an appointment. */
 export const cancelScreen = (
   appointment: Appointment,
-  { path, own_zone, reader }: Place,
+  { path, own_zone, reader }: VisitorView,
   typed: Typed = {},
   problems: readonly FieldProblem[] = [],
 ): Screen => ({
@@ -172,7 +172,7 @@ ${problemSummary(problems)}
 /** The times to which an appointment can be moved. */
 export const moveScreen = (
   appointment: Appointment,
-  { path, own_zone, reader }: Place,
+  { path, own_zone, reader }: VisitorView,
   choices: Choices | null,
   text: string | null,
 ): Screen => ({
@@ -186,18 +186,18 @@ ${notice(text)}
 ${chooser(`${path}/move`, choices, reader, own_zone)}`,
 })
 
-export type Moving = {
-  /** The chosen time; null when one of the others is to be chosen. */
+type Moving = {
+  /** The chosen time. Null if the visitor must choose one of `others`. */
   slot: Slot | null
   others?: readonly Slot[]
   hitch?: Hitch
 }
 
-/** Asks whether to move to the chosen time, or, when that cannot be, to which of the next ones. */
+/** The form that moves an appointment to the chosen time, or to one of the next free times. */
 export function movingScreen(
   appointment: Appointment,
   page: BookingPage,
-  { path, own_zone, reader }: Place,
+  { path, own_zone, reader }: VisitorView,
   { slot, others = [], hitch }: Moving,
 ): Screen {
   const to: Html | null = slot
@@ -214,14 +214,14 @@ export function movingScreen(
 ${hitch && hitchNote(hitch, { has_others: others.length > 0, length: lengthOf(page.duration_minutes) })}
 <h2>From</h2><p class="when">${whenOf(appointment, reader, own_zone)}</p>
 <form method="post" action="${path}/move" novalidate>
-${shownWith(page, reader)}
+${shownFields(page, reader)}
 ${to}
 ${to && html`<button class="primary">Move to this time</button>`}
 </form>`,
   }
 }
 
-/** Why nobody, or not this visitor, can book for a while. It does not tell which limit: that says something of others. */
+/** Refuses a booking above a limit. It does not name the limit, which could reveal bookings of other people. */
 export const limitedScreen = (page: BookingPage, seconds: number): Screen => ({
   status: 429,
   title: `Not booked: ${page.title}`,
@@ -229,7 +229,7 @@ export const limitedScreen = (page: BookingPage, seconds: number): Screen => ({
 ${paragraphs(`There are too many bookings here at the moment, with this e-mail address, or from your network.\n\nTry again in ${lengthOf(Math.ceil(seconds / 60))}. If you have booked here before, you can also cancel an appointment by its private link.`)}`,
 })
 
-/** A page that says in words why there is nothing else. */
+/** A page with a text only. */
 export const wordsScreen = (status: number, title: string, text: string): Screen => ({
   status,
   title,

@@ -5,16 +5,16 @@ import { contextOf, service } from '../events/context.ts'
 import { appointmentRecords, saveDeclined } from '../resources/appointments/operations.ts'
 import { lapsedRequests } from '../resources/appointments/queries.ts'
 import { answer_hours, lapsesAt } from '../resources/appointments/requests.ts'
-import { forgetAddresses } from './limits.ts'
+import { removeOldAddresses } from './limits.ts'
 
 const batch = 100
 
-/** Declines requests that nobody has answered in time, and forgets the addresses that booked a day ago. */
+/** Declines requests that nobody answered in time, and removes addresses that booked at least a day ago. */
 export async function keepUpBookings(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
   const failures = new Map<string, unknown>()
   for (let more = true; more; ) {
     const asked_before = isoTime(clock.now() - answer_hours * 3_600_000)
-    // A request that failed is found again: it takes no place of another.
+    // The query finds failed requests again. Raise the limit, so that they do not displace others.
     const limit = batch + failures.size
     const lapsed = await lapsedRequests(db, { asked_before, now: isoTime(clock.now()), limit })
     for (const { workspace_id, id } of lapsed) {
@@ -29,7 +29,7 @@ export async function keepUpBookings(db: Db, clock: Clock, stopping?: AbortSigna
   }
   for (let count = batch; count === batch; ) {
     stopping?.throwIfAborted()
-    count = await transaction(db, (tx) => forgetAddresses(tx, clock.elapsed(), batch))
+    count = await transaction(db, (tx) => removeOldAddresses(tx, clock.elapsed(), batch))
   }
   for (const error of failures.values()) throw error
 }
@@ -38,7 +38,7 @@ async function lapse(tx: Db, clock: Clock, workspace_id: number, id: number): Pr
   await lockRow(tx, 'appointments', workspace_id, id)
   const before = await appointmentRecords.find(tx, workspace_id, id)
   const context = contextOf(clock, { workspace_id, actor: service, request_id: null })
-  // Somebody may have answered, moved or deleted it meanwhile.
+  // A concurrent request may have answered, moved or deleted it.
   if (before?.status !== 'requested' || lapsesAt(before) > context.now_ms) return
   await saveDeclined(tx, context, before, 'Nobody answered in time.')
 }

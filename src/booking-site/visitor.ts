@@ -7,9 +7,7 @@ import { nextSlots, offeredSlots } from '../resources/booking-pages/slots.ts'
 import type { Offers } from './choose.ts'
 import { localeOf } from './days.ts'
 import type { Screen } from './html.ts'
-import type { Place } from './screens.ts'
-
-// Shared by the routes of visitors: the parameters of a request, and the next free times.
+import type { VisitorView } from './screens.ts'
 
 /** Sends a page. */
 export type Show = (reply: FastifyReply, screen: Screen) => FastifyReply
@@ -18,7 +16,7 @@ export type Site = Service & { show: Show }
 /** A booking page with its workspace. */
 export type Found = { workspace_id: number; page: BookingPage }
 
-const most_offered = 6
+const max_offered = 6
 
 type Query = Record<string, unknown>
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -29,8 +27,13 @@ export const askedOf = (request: FastifyRequest) => {
   return { month: text(month), day: text(day), slot: text(slot), zone: text(zone) }
 }
 
-/** The path of a visitor's page, and the locale and time zone of the visitor. The default zone is that of the booking page. */
-export const placeOf = (request: FastifyRequest, path: string, own_zone: string, zone: unknown): Place => ({
+/** The path of a visitor's page, and the visitor's locale and time zone. The default zone is that of the booking page. */
+export const visitorViewOf = (
+  request: FastifyRequest,
+  path: string,
+  own_zone: string,
+  zone: unknown,
+): VisitorView => ({
   path,
   own_zone,
   reader: {
@@ -67,9 +70,9 @@ export async function otherSlots(
 ): Promise<Slot[]> {
   const now_ms = clock.now()
   const from = async (from_ms: number) => {
-    const window = { from_ms, to_ms: Infinity, now_ms, limit: most_offered + (moving ? 1 : 0) }
+    const window = { from_ms, to_ms: Infinity, now_ms, limit: max_offered + (moving ? 1 : 0) }
     const { slots } = await reading((handle) => nextSlots(handle, workspace_id, page, window, moving?.id))
-    return slots.filter(({ start_at }) => start_at !== moving?.start_at).slice(0, most_offered)
+    return slots.filter(({ start_at }) => start_at !== moving?.start_at).slice(0, max_offered)
   }
   const later = after === null ? [] : await from(Date.parse(after))
   return later.length ? later : from(now_ms)
