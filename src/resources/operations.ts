@@ -173,20 +173,39 @@ export async function moveFromTrash<View extends Identified>(
   return { record, changes: { changed_fields: ['deleted_at'], previous: { deleted_at } } }
 }
 
-/** What can be done with the records of a resource. Each runs in the caller's transaction and answers the detail view. */
-export type Operations<View extends Identified, Body extends object = object> = {
-  create(tx: Db, context: Context, body: Body, problems: readonly FieldProblem[]): Promise<View>
-  change(tx: Db, context: Context, id: number, body: Body, sent: Sent): Promise<View>
-  remove(tx: Db, context: Context, id: number, expect: Expect): Promise<View>
-  restore(tx: Db, context: Context, id: number, sent: Sent): Promise<View>
+// The operations of a resource. Each runs in the caller's transaction and returns the detail view.
+export type Create<View, Body> = (
+  tx: Db,
+  context: Context,
+  body: Body,
+  problems: readonly FieldProblem[],
+) => Promise<View>
+/** A change, or a verb such as complete. */
+export type Change<View, Body> = (
+  tx: Db,
+  context: Context,
+  id: number,
+  body: Body,
+  sent: Sent,
+) => Promise<View>
+/** Moves a record to the trash; returns the record as it was. */
+export type Remove<View> = (tx: Db, context: Context, id: number, expect: Expect) => Promise<View>
+/** Brings a record back from the trash; a verb without a body has the same form. */
+export type Restore<View> = (tx: Db, context: Context, id: number, sent: Sent) => Promise<View>
+
+type Operations<View> = {
+  create: Create<View, object>
+  change: Change<View, object>
+  remove: Remove<View>
+  restore: Restore<View>
 }
 
-type StandardEvents = { created: EventDefinition; updated: EventDefinition; deleted: EventDefinition }
+type StandardEvents = { created?: EventDefinition; updated?: EventDefinition; deleted?: EventDefinition }
 
-/** The operations of a resource without rules of its own. A restored record has the event `updated`. */
+/** The operations of a resource without rules of its own. A restored record has the event `updated`; not every resource has events. */
 export function standardOperations<View extends Identified, Values extends object>(
   records: Records<View, Identified, Values>,
-  events: StandardEvents,
+  { created, updated, deleted }: StandardEvents = {},
 ): Operations<View> {
   const { resource } = records
   return {
@@ -195,7 +214,7 @@ export function standardOperations<View extends Identified, Values extends objec
       refuse([...problems, ...(await valueProblems(tx, context.workspace_id, resource, values))])
       const record = await records.insert(tx, context, values)
       await Promise.all([
-        emit(tx, context, events.created, record),
+        created && emit(tx, context, created, record),
         auditCreated(tx, context, resource, record),
       ])
       return record
@@ -208,18 +227,18 @@ export function standardOperations<View extends Identified, Values extends objec
       if (!Object.keys(values).length) return before
       const { after, changes } = await saveChanges(tx, context, records, before, values)
       if (!changes) return after
-      await emit(tx, context, events.updated, after, changes)
+      if (updated) await emit(tx, context, updated, after, changes)
       await auditChanged(tx, context, resource, after, changes)
       return after
     },
     async remove(tx, context, id, expect) {
       const record = await moveToTrash(tx, context, records, id, expect)
-      await emit(tx, context, events.deleted, record)
+      if (deleted) await emit(tx, context, deleted, record)
       return record
     },
     async restore(tx, context, id, sent) {
       const { record, changes } = await moveFromTrash(tx, context, records, id, sent)
-      if (changes) await emit(tx, context, events.updated, record, changes)
+      if (changes && updated) await emit(tx, context, updated, record, changes)
       return record
     },
   }

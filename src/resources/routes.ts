@@ -1,7 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import { isoTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
-import type { Context } from '../events/context.ts'
 import { Deleted, deleted, List, Single } from '../http/envelope.ts'
 import { checkMatch, sendRecord } from '../http/etag.ts'
 import { IdParams, NoFields } from '../http/fields.ts'
@@ -10,7 +9,7 @@ import { operation } from '../http/operation.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
 import { type Asked, type Listed, ordersOf } from './list.ts'
-import { existing, type Operations, type Sent } from './operations.ts'
+import { type Change, type Create, existing, type Remove, type Restore } from './operations.ts'
 import type { Resource } from './resource.ts'
 
 // The endpoints of a resource. Each is one piece that every resource uses.
@@ -97,7 +96,7 @@ export function createRoute<Body extends TSchema>(
   { write }: Service,
   { path, scope, extension, noun }: Resource,
   { body, view, description }: BodyRoute<Body>,
-  create: Operations<Identified, Static<Body> & object>['create'],
+  create: Create<Identified, Static<Body> & object>,
 ): void {
   operation(
     app,
@@ -126,7 +125,7 @@ export function changeRoute<Body extends TSchema>(
   { write }: Service,
   { path, scope, extension, noun }: Resource,
   { body, view, description, conflict }: BodyRoute<Body> & { conflict?: boolean },
-  change: Operations<Identified, Static<Body> & object>['change'],
+  change: Change<Identified, Static<Body> & object>,
 ): void {
   operation(
     app,
@@ -158,7 +157,7 @@ export function deleteRoute(
   app: App,
   { write }: Service,
   { path, scope, extension, noun }: Resource,
-  remove: Operations<Identified>['remove'],
+  remove: Remove<Identified>,
 ): void {
   operation(
     app,
@@ -196,7 +195,7 @@ export function verbRoute<Body extends TSchema>(
   { write }: Service,
   resource: Resource,
   { name, summary, description, body, view, extension = resource.extension }: Verb<Body>,
-  run: (tx: Db, context: Context, id: number, body: Static<Body>, sent: Sent) => Promise<Identified>,
+  run: Change<Identified, Static<Body>>,
 ): void {
   operation(
     app,
@@ -228,16 +227,16 @@ export function restoreRoute(
   service: Service,
   resource: Resource,
   view: TSchema,
-  restore: Operations<Identified>['restore'],
+  restore: Restore<Identified>,
 ): void {
   const summary = `Restore ${withArticle(resource.noun)} from the trash`
   const verb = { name: 'restore', summary, body: NoFields, view, extension: true }
   verbRoute(app, service, resource, verb, (tx, context, id, _body, sent) => restore(tx, context, id, sent))
 }
 
-type Schemas<Create extends TSchema, Update extends TSchema> = {
+type Schemas<New extends TSchema, Update extends TSchema> = {
   view: TSchema
-  create: Create
+  create: New
   update: Update
   /** What the operations do beside the usual. */
   descriptions?: { create?: string; update?: string }
@@ -246,15 +245,15 @@ type Schemas<Create extends TSchema, Update extends TSchema> = {
 }
 
 /** The endpoints that every resource has, beside its list and its verbs: read, create, change and delete. */
-export function recordRoutes<Create extends TSchema, Update extends TSchema>(
+export function recordRoutes<New extends TSchema, Update extends TSchema>(
   app: App,
   service: Service,
   records: Finder,
-  { view, create, update, descriptions = {}, conflict = false }: Schemas<Create, Update>,
+  { view, create, update, descriptions = {}, conflict = false }: Schemas<New, Update>,
   operations: {
-    create: Operations<Identified, Static<Create> & object>['create']
-    change: Operations<Identified, Static<Update> & object>['change']
-    remove: Operations<Identified>['remove']
+    create: Create<Identified, Static<New> & object>
+    change: Change<Identified, Static<Update> & object>
+    remove: Remove<Identified>
   },
 ): void {
   const { resource } = records

@@ -2,33 +2,39 @@ import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import type { Context } from '../../events/context.ts'
 import { emit } from '../../events/emit.ts'
-import type { FieldProblem } from '../../http/errors.ts'
 import { changedValues, newValues, valueProblems } from '../input.ts'
 import {
   auditChanged,
   auditCreated,
-  type Expect,
+  type Change,
+  type Create,
   lockRecord,
-  moveFromTrash,
-  moveToTrash,
+  type Restore,
   refuse,
-  type Sent,
   saveChanges,
+  standardOperations,
 } from '../operations.ts'
 import { recordsOf } from '../records.ts'
 import { activityCompleted, activityCreated } from './events.ts'
 import { activities } from './resource.ts'
-import type { Activity, ActivityBody, ActivityFields, Completion, ListedActivity } from './schema.ts'
+import type {
+  Activity,
+  ActivityCreate,
+  ActivityFields,
+  ActivityUpdate,
+  Completion,
+  ListedActivity,
+} from './schema.ts'
 
 export const activityRecords = recordsOf<Activity, ListedActivity, ActivityFields>(activities)
 
 /** Adds an activity: activity.created, and activity.completed when it is completed from the start. */
-export async function createActivity(
-  tx: Db,
-  context: Context,
-  body: ActivityBody,
-  problems: readonly FieldProblem[],
-): Promise<Activity> {
+export const createActivity: Create<Activity, Static<typeof ActivityCreate>> = async (
+  tx,
+  context,
+  body,
+  problems,
+) => {
   const values = newValues(activities, body) as ActivityFields
   refuse([...problems, ...(await valueProblems(tx, context.workspace_id, activities, values))])
   const activity = await activityRecords.insert(tx, context, values)
@@ -39,13 +45,13 @@ export async function createActivity(
 }
 
 /** Changes an activity. A completed_at on an open activity completes it; null reopens it. */
-export async function changeActivity(
-  tx: Db,
-  context: Context,
-  id: number,
-  body: ActivityBody,
-  { problems, expect }: Sent,
-): Promise<Activity> {
+export const changeActivity: Change<Activity, Static<typeof ActivityUpdate>> = async (
+  tx,
+  context,
+  id,
+  body,
+  { problems, expect },
+) => {
   const { workspace_id } = context
   const before = await lockRecord(tx, activityRecords, workspace_id, id, expect)
   const values = changedValues(activities, body, before) as Partial<ActivityFields>
@@ -54,13 +60,13 @@ export async function changeActivity(
 }
 
 /** Completes an activity. A completed one stays as it is, except for a new outcome. */
-export async function completeActivity(
-  tx: Db,
-  context: Context,
-  id: number,
-  body: Static<typeof Completion>,
-  { problems, expect }: Sent,
-): Promise<Activity> {
+export const completeActivity: Change<Activity, Static<typeof Completion>> = async (
+  tx,
+  context,
+  id,
+  body,
+  { problems, expect },
+) => {
   // Of concurrent completions, each but the first finds the activity completed.
   const before = await lockRecord(tx, activityRecords, context.workspace_id, id, expect)
   refuse(problems)
@@ -69,25 +75,14 @@ export async function completeActivity(
 }
 
 /** Reopens a completed activity, whose outcome stays. An open one stays as it is. */
-export async function reopenActivity(
-  tx: Db,
-  context: Context,
-  id: number,
-  { problems, expect }: Sent,
-): Promise<Activity> {
+export const reopenActivity: Restore<Activity> = async (tx, context, id, { problems, expect }) => {
   const before = await lockRecord(tx, activityRecords, context.workspace_id, id, expect)
   refuse(problems)
   return save(tx, context, before, changedValues(activities, { completed_at: null }, before))
 }
 
-/** Moves an activity to the trash. The catalogue has no event for it. */
-export const deleteActivity = (tx: Db, context: Context, id: number, expect: Expect): Promise<Activity> =>
-  moveToTrash(tx, context, activityRecords, id, expect)
-
-/** Brings an activity back from the trash. The catalogue has no event for it. */
-export async function restoreActivity(tx: Db, context: Context, id: number, sent: Sent): Promise<Activity> {
-  return (await moveFromTrash(tx, context, activityRecords, id, sent)).record
-}
+// The catalogue has no event for these two.
+export const { remove: deleteActivity, restore: restoreActivity } = standardOperations(activityRecords)
 
 /**
  * Saves changed fields. Whatever request gives an open activity a time of completion completes it (contract:

@@ -93,7 +93,6 @@ export type ActivityFields = Values<typeof columns>
 
 export const ActivityCreate = bodyOf(columns, 'create')
 export const ActivityUpdate = bodyOf(columns, 'update')
-export type ActivityBody = Static<typeof ActivityUpdate> & Static<typeof ActivityCreate>
 // What a person may change is unknown here, not ignored: a name that is sent to complete must not vanish.
 export const Completion = Body(
   { outcome: columns.outcome.shown },

@@ -9,13 +9,16 @@ import { changedValues, newValues, valueProblems } from '../input.ts'
 import {
   auditChanged,
   auditCreated,
+  type Change,
+  type Create,
   type Expect,
   existing,
   lockRecord,
   moveFromTrash,
   moveToTrash,
+  type Remove,
+  type Restore,
   refuse,
-  type Sent,
   saveChanges,
 } from '../operations.ts'
 import { recordsOf } from '../records.ts'
@@ -55,12 +58,12 @@ export async function lockTimes(tx: Db, workspace_id: number, booking_page_id: n
 }
 
 /** Adds an appointment from a body. 409 when the time is taken on the booking page. */
-export async function createAppointment(
-  tx: Db,
-  context: Context,
-  body: AppointmentBody,
-  problems: readonly FieldProblem[],
-): Promise<Appointment> {
+export const createAppointment: Create<Appointment, AppointmentBody> = async (
+  tx,
+  context,
+  body,
+  problems,
+) => {
   const { workspace_id } = context
   const values = newValues(appointments, body) as AppointmentFields
   if (!problems.length) await lockTimes(tx, workspace_id, values.booking_page_id)
@@ -92,13 +95,13 @@ export async function addAppointment(
 }
 
 /** Changes an appointment. 409 when the new time is taken on the booking page. */
-export async function changeAppointment(
-  tx: Db,
-  context: Context,
-  id: number,
-  body: AppointmentBody,
-  { problems, expect }: Sent,
-): Promise<Appointment> {
+export const changeAppointment: Change<Appointment, AppointmentBody> = async (
+  tx,
+  context,
+  id,
+  body,
+  { problems, expect },
+) => {
   const { workspace_id } = context
   const before = await lockAppointment(tx, workspace_id, id, expect)
   const values = changedValues(appointments, body, before) as Partial<AppointmentFields>
@@ -151,7 +154,7 @@ function timeProblems({ start_at, end_at }: Times, problems: readonly FieldProbl
  * Accepts a request: it is scheduled, with appointment.created. A scheduled appointment stays as it is. 409 for a
  * cancelled or declined appointment, and for a request that has lapsed.
  */
-export async function acceptRequest(tx: Db, context: Context, id: number, sent: Sent): Promise<Appointment> {
+export const acceptRequest: Restore<Appointment> = async (tx, context, id, sent) => {
   const before = await lockAppointment(tx, context.workspace_id, id, sent.expect)
   refuse(sent.problems)
   const { status } = before
@@ -162,26 +165,26 @@ export async function acceptRequest(tx: Db, context: Context, id: number, sent: 
 }
 
 /** Declines a request, without an event. A declined one stays as it is; 409 for an appointment that is no request. */
-export async function declineRequest(
-  tx: Db,
-  context: Context,
-  id: number,
-  { reason = null }: Static<typeof Cancellation>,
-  { problems, expect }: Sent,
-): Promise<Appointment> {
+export const declineRequest: Change<Appointment, Static<typeof Cancellation>> = async (
+  tx,
+  context,
+  id,
+  { reason = null },
+  { problems, expect },
+) => {
   const before = await lockAppointment(tx, context.workspace_id, id, expect)
   refuse(problems)
   return saveDeclined(tx, context, before, reason)
 }
 
 /** Cancels an appointment: appointment.cancelled. A request is declined. */
-export async function cancelAppointment(
-  tx: Db,
-  context: Context,
-  id: number,
-  { reason = null }: Static<typeof Cancellation>,
-  { problems, expect }: Sent,
-): Promise<Appointment> {
+export const cancelAppointment: Change<Appointment, Static<typeof Cancellation>> = async (
+  tx,
+  context,
+  id,
+  { reason = null },
+  { problems, expect },
+) => {
   const before = await lockAppointment(tx, context.workspace_id, id, expect)
   refuse(problems)
   return saveCancelled(tx, context, before, reason)
@@ -235,12 +238,7 @@ async function changeStatus(
 }
 
 /** Moves an appointment to the trash. A scheduled one is cancelled for its listeners: appointment.cancelled. */
-export async function deleteAppointment(
-  tx: Db,
-  context: Context,
-  id: number,
-  expect: Expect,
-): Promise<Appointment> {
+export const deleteAppointment: Remove<Appointment> = async (tx, context, id, expect) => {
   const before = await moveToTrash(tx, context, appointmentRecords, id, expect)
   if (before.status === 'scheduled')
     await emit(tx, context, appointmentCancelled, { ...before, status: 'cancelled' })
@@ -248,12 +246,7 @@ export async function deleteAppointment(
 }
 
 /** Brings an appointment back from the trash: appointment.updated, if it was ever booked. 409 when its time is taken. */
-export async function restoreAppointment(
-  tx: Db,
-  context: Context,
-  id: number,
-  sent: Sent,
-): Promise<Appointment> {
+export const restoreAppointment: Restore<Appointment> = async (tx, context, id, sent) => {
   const lockPage = async (tx: Db, workspace_id: number, id: number) =>
     lockTimes(tx, workspace_id, await findStoredPage(tx, workspace_id, id))
   const { record, changes } = await moveFromTrash(tx, context, appointmentRecords, id, sent, lockPage)

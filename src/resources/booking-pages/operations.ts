@@ -1,20 +1,20 @@
 import type { Db } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { lockEntry } from '../../db/locks.ts'
-import type { Context } from '../../events/context.ts'
 import { type FieldProblem, mapConstraintError } from '../../http/errors.ts'
 import { refuseMore } from '../../http/limits.ts'
 import { changedValues, newValues } from '../input.ts'
 import {
   auditChanged,
   auditCreated,
-  type Expect,
+  type Change,
+  type Create,
   lockRecord,
   moveFromTrash,
-  moveToTrash,
+  type Restore,
   refuse,
-  type Sent,
   saveChanges,
+  standardOperations,
 } from '../operations.ts'
 import { recordsOf } from '../records.ts'
 import { canonicalTimeZone, ruleProblems } from './availability.ts'
@@ -40,12 +40,12 @@ export async function findPublicPage(
 }
 
 /** Adds a booking page. 409 beyond 100 live pages; the catalogue has no event for it. */
-export async function createBookingPage(
-  tx: Db,
-  context: Context,
-  body: BookingPageBody,
-  problems: readonly FieldProblem[],
-): Promise<BookingPage> {
+export const createBookingPage: Create<BookingPage, BookingPageBody> = async (
+  tx,
+  context,
+  body,
+  problems,
+) => {
   const values = newValues(booking_pages, withCanonicalZone(body)) as PageFields
   refuse([...problems, ...(await pageProblems(tx, values, null, problems))])
   await lockPlace(tx, context.workspace_id)
@@ -55,13 +55,13 @@ export async function createBookingPage(
 }
 
 /** Changes a booking page; appointments that are booked already stay. */
-export async function changeBookingPage(
-  tx: Db,
-  context: Context,
-  id: number,
-  body: BookingPageBody,
-  { problems, expect }: Sent,
-): Promise<BookingPage> {
+export const changeBookingPage: Change<BookingPage, BookingPageBody> = async (
+  tx,
+  context,
+  id,
+  body,
+  { problems, expect },
+) => {
   const before = await lockRecord(tx, bookingPageRecords, context.workspace_id, id, expect)
   const values = changedValues(booking_pages, withCanonicalZone(body), before) as Partial<PageFields>
   refuse([...problems, ...(await pageProblems(tx, values, id, problems))])
@@ -73,21 +73,10 @@ export async function changeBookingPage(
   return after
 }
 
-/** Moves a booking page to the trash. */
-export const deleteBookingPage = (
-  tx: Db,
-  context: Context,
-  id: number,
-  expect: Expect,
-): Promise<BookingPage> => moveToTrash(tx, context, bookingPageRecords, id, expect)
+export const { remove: deleteBookingPage } = standardOperations(bookingPageRecords)
 
 /** Brings a booking page back from the trash. 409 when its slug is taken, or beyond 100 live pages. */
-export async function restoreBookingPage(
-  tx: Db,
-  context: Context,
-  id: number,
-  sent: Sent,
-): Promise<BookingPage> {
+export const restoreBookingPage: Restore<BookingPage> = async (tx, context, id, sent) => {
   const lockPlaceOf = async (tx: Db, workspace_id: number, id: number) => {
     if (!(await bookingPageRecords.find(tx, workspace_id, id))) await lockPlace(tx, workspace_id)
   }

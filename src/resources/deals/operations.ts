@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 import type { Context } from '../../events/context.ts'
@@ -8,18 +9,18 @@ import { changedValues, newValues, valueProblems } from '../input.ts'
 import {
   auditChanged,
   auditCreated,
+  type Change,
+  type Create,
   type Expect,
   lockRecord,
-  moveFromTrash,
-  moveToTrash,
   refuse,
-  type Sent,
   saveChanges,
+  standardOperations,
 } from '../operations.ts'
 import { recordsOf } from '../records.ts'
 import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './events.ts'
 import { deals } from './resource.ts'
-import type { Deal, DealBody, ListedDeal, PlainFields, StageBody } from './schema.ts'
+import type { Deal, DealCreate, DealUpdate, ListedDeal, PlainFields, StageChange } from './schema.ts'
 import {
   type DealInput,
   type DealState,
@@ -41,12 +42,7 @@ type Accepted = Extract<Decision, { problems?: undefined }>
 const entryEvents: Record<'won' | 'lost', EventDefinition> = { won: dealWon, lost: dealLost }
 
 /** Adds a deal with its events: deal.created, then deal.won or deal.lost when it starts there. */
-export async function createDeal(
-  tx: Db,
-  context: Context,
-  body: DealBody,
-  problems: readonly FieldProblem[],
-): Promise<Deal> {
+export const createDeal: Create<Deal, Static<typeof DealCreate>> = async (tx, context, body, problems) => {
   const values = newValues(deals, body) as PlainFields
   const decision = judge(null, body, { now: context.now, operation: 'create' }, problems)
   const { state, entered } = await accepted(tx, context, decision, values, problems)
@@ -61,13 +57,13 @@ export async function createDeal(
 }
 
 /** Changes a deal. A new stage follows the same rules as changeStage, and deal.updated names it, too. */
-export async function changeDeal(
-  tx: Db,
-  context: Context,
-  id: number,
-  body: DealBody,
-  { problems, expect }: Sent,
-): Promise<Deal> {
+export const changeDeal: Change<Deal, Static<typeof DealUpdate>> = async (
+  tx,
+  context,
+  id,
+  body,
+  { problems, expect },
+) => {
   const { deal, state } = await lockDeal(tx, context, id, expect)
   const values = changedValues(deals, body, deal) as Partial<PlainFields>
   const decision = judge(state, body, { now: context.now, operation: 'update' }, problems)
@@ -80,13 +76,13 @@ export async function changeDeal(
 }
 
 /** Moves a deal to a stage. deal.stage_changed tells of it, and deal.updated of another probability or reason. */
-export async function changeStage(
-  tx: Db,
-  context: Context,
-  id: number,
-  body: StageBody,
-  { problems, expect }: Sent,
-): Promise<Deal> {
+export const changeStage: Change<Deal, Static<typeof StageChange>> = async (
+  tx,
+  context,
+  id,
+  body,
+  { problems, expect },
+) => {
   const { deal, state } = await lockDeal(tx, context, id, expect)
   const decision = judge(state, body, { now: context.now, operation: 'change_stage' }, problems)
   const next = await accepted(tx, context, decision, {}, problems)
@@ -97,19 +93,10 @@ export async function changeStage(
   return after
 }
 
-/** Moves a deal to the trash, with deal.deleted. */
-export async function deleteDeal(tx: Db, context: Context, id: number, expect: Expect): Promise<Deal> {
-  const deal = await moveToTrash(tx, context, dealRecords, id, expect)
-  await emit(tx, context, dealDeleted, deal)
-  return deal
-}
-
-/** Brings a deal back from the trash, with deal.updated. */
-export async function restoreDeal(tx: Db, context: Context, id: number, sent: Sent): Promise<Deal> {
-  const { record, changes } = await moveFromTrash(tx, context, dealRecords, id, sent)
-  if (changes) await emit(tx, context, dealUpdated, record, changes)
-  return record
-}
+export const { remove: deleteDeal, restore: restoreDeal } = standardOperations(dealRecords, {
+  updated: dealUpdated,
+  deleted: dealDeleted,
+})
 
 const stateById = prepare((db, p: { workspace_id: number; id: number }) =>
   db

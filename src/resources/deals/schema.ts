@@ -138,6 +138,3 @@ export const StageChange = Body(
   read_only.filter((name) => !(writableFields(columns) as readonly string[]).includes(name)),
   ['stage'],
 )
-
-export type DealBody = Static<typeof DealUpdate> & Static<typeof DealCreate>
-export type StageBody = Static<typeof StageChange>
