@@ -10,6 +10,8 @@ import { openDatabase } from '../src/db/open.ts'
 import { recordset, rowsOf } from '../src/db/statements/recordset.ts'
 import { command_line, contextOf } from '../src/events/context.ts'
 import { companyRecords } from '../src/resources/companies/operations.ts'
+import { companies } from '../src/resources/companies/resource.ts'
+import { newValues } from '../src/resources/input.ts'
 
 const syllables = 'an be cor di el fa gor hu is jo ka li mo ne ol pe ri so ti vu'.split(' ')
 
@@ -99,10 +101,13 @@ export async function seed(config: Config, contacts: number): Promise<string> {
       insertKey(tx, context, { name: 'bench', scopes: null, expires_at: null }),
     )
     const now = new Date().toISOString()
-    const none = { website: null, industry: null, phone: null, address: null, custom_fields: {} }
     await transaction(db, async (tx) => {
       for (let i = 1; i <= 100; i++)
-        await companyRecords.insert(tx, { workspace_id, now }, { ...none, name: `${name(i * 37)} Ltd` })
+        await companyRecords.insert(
+          tx,
+          { workspace_id, now },
+          newValues(companies, { name: `${name(i * 37)} Ltd` }),
+        )
     })
     for (let from = 0; from < contacts; from += batch) {
       const length = Math.min(batch, contacts - from)
