@@ -8,7 +8,14 @@ import { deals } from './deals/kind.tsx'
 import type { Kind, Kinds } from './record/kinds.ts'
 
 /** The one table of record kinds. Its order is that of the rail, the palette and the tabs. */
-const table = { contacts, companies, deals, activities, appointments, booking_pages } satisfies Kinds
+const table = {
+  contacts,
+  companies,
+  deals,
+  activities,
+  appointments,
+  booking_pages,
+} satisfies Kinds
 
 export const kinds: Kinds = table
 export const all_kinds: readonly Kind[] = Object.values(kinds)
