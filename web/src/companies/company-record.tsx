@@ -1,18 +1,11 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { GlobeIcon } from '@primer/octicons-react'
-import { type Fact, Facts } from '../record/facts.tsx'
+import { Facts } from '../record/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
 import { RecordView } from '../record/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { fields } from './fields.ts'
 import { websiteOf } from './website.ts'
-
-const fields: readonly Fact<'companies'>[] = [
-  ['name', 'text'],
-  ['website', 'url'],
-  ['industry', 'text'],
-  ['phone', 'tel'],
-  ['address', 'long'],
-]
 
 /** A company with all that belongs to it, on its page and in the side panel. */
 export function CompanyRecord(props: RecordProps) {

@@ -1,28 +1,8 @@
-import { TextInput } from '@mantine/core'
-import type { RecordOf } from '../api/record-api.ts'
-import { CreateRecord } from '../record/create-record.tsx'
-import { type CreateProps, useLabels } from '../record/kinds.ts'
-
-type Props = CreateProps & { onCreated?: (company: RecordOf<'companies'>) => void }
-
-const start = { name: '', website: '', industry: '', phone: '', address: '' }
+import { CreateFacts } from '../record/create-facts.tsx'
+import type { CreateProps } from '../record/kinds.ts'
+import { fields } from './fields.ts'
 
 /** The dialog that creates a company. */
-export function CreateCompany(props: Props) {
-  const labelOf = useLabels('companies')
-  return (
-    <CreateRecord kind="companies" {...props} start={start}>
-      {({ getInputProps }) => (
-        <>
-          <TextInput label={labelOf('name')} data-autofocus {...getInputProps('name')} />
-          <div className="form-pair">
-            <TextInput type="url" label={labelOf('website')} {...getInputProps('website')} />
-            <TextInput label={labelOf('industry')} {...getInputProps('industry')} />
-            <TextInput type="tel" label={labelOf('phone')} {...getInputProps('phone')} />
-            <TextInput label={labelOf('address')} {...getInputProps('address')} />
-          </div>
-        </>
-      )}
-    </CreateRecord>
-  )
-}
+export const CreateCompany = (props: CreateProps) => (
+  <CreateFacts kind="companies" {...props} fields={fields} />
+)
