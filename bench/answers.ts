@@ -1,13 +1,13 @@
 import { createServer } from 'node:http'
 
-// What the bare servers share: node:http, and answers of the same bytes as Rapport's for the same four requests. They
-// check no key, no input and no limit.
+// The bare servers share node:http and answers with the same bytes as Rapport's for the same four requests. They do not
+// check keys, input or limits.
 
-/** A contact's row with its company's as k_id, k_name and k_website. */
+/** A contact's row, with its company's columns as k_id, k_name and k_website. */
 export type Row = Record<string, string | number | null>
 
 type Answer<T> = (rows: T) => void
-/** How a bare server finds what it answers; calls back, so that what is at hand costs no promise. */
+/** The queries of a bare server. Callbacks, so that a synchronous query needs no promise. */
 export type Store = {
   one(id: number, answer: Answer<Row>): void
   page(answer: (rows: Row[], total: number) => void): void
@@ -21,7 +21,7 @@ export const listed =
 export const details =
   'c.mobile, c.title, c.source, c.custom_fields, c.tags, c.updated_at, k.website AS k_website'
 
-/** The row of a contact that has just been made: what was not sent is null. */
+/** The row of a new contact. Fields that were not sent are null. */
 export const created = (row: Row): Row => ({
   phone: null,
   stage: null,
@@ -68,7 +68,7 @@ const list = (rows: Row[], n: number) => ({
   meta: { current_page: 1, last_page: Math.max(1, Math.ceil(n / 25)), per_page: 25, total: n },
 })
 
-/** Serves the store on a free port, and tells the port to the process that forked this one. */
+/** Serves the store on a free port, and sends the port to the parent process. */
 export function serve(store: Store): void {
   const server = createServer((request, response) => {
     const send = (answer: object, status = 200) => {

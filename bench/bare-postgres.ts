@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { created, details, listed, type Row, serve } from './answers.ts'
 
-// The limit that Rapport on PostgreSQL is measured against: node:http and the same driver, with statements that each
-// connection prepares once, and nothing else. Its pool is as large as Rapport's.
+// The baseline for Rapport on PostgreSQL: node:http and the same driver, with prepared statements and a pool of the same
+// size.
 
 const [connectionString = '', pool_size = '10'] = process.argv.slice(2)
 const { builtins } = pg.types

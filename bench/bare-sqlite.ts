@@ -1,8 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { created, details, listed, type Row, type Store, serve } from './answers.ts'
 
-// The limit that Rapport on SQLite is measured against: node:http and node:sqlite with prepared statements and nothing
-// else.
+// The baseline for Rapport on SQLite: node:http and node:sqlite with prepared statements.
 
 const [file = ''] = process.argv.slice(2)
 const pragmas =
@@ -32,7 +31,7 @@ const count = writer.prepare(
   "UPDATE record_counts SET n = n + 1 WHERE workspace_id = 1 AND name = 'contacts'",
 )
 
-// Creates that arrive in one turn of the loop share a commit, as Rapport's do.
+// Creates that arrive in one turn of the event loop share a commit, as in Rapport.
 let waiting: Parameters<Store['create']>[] = []
 function commit() {
   const group = waiting

@@ -6,7 +6,7 @@ import { measureRatios } from './ratios.ts'
 import { head, record } from './record.ts'
 import { stopServers } from './servers.ts'
 
-// Prints and records what was measured; never fails on it.
+// Prints and records measurements. It never fails because of a result.
 
 const { values } = parseArgs({
   options: {
@@ -24,36 +24,29 @@ if (!engines.includes(values.engine as Engine)) throw new Error(`--engine is ${e
 const engine = values.engine as Engine
 const contacts = Number(values.contacts ?? (values.growth ? 1_000_000 : 100_000))
 const { rounds, seconds } = { rounds: Number(values.rounds), seconds: Number(values.seconds) }
-const extent = { contacts, rounds, seconds, only: new RegExp(values.only) }
+const options = { contacts, rounds, seconds, only: new RegExp(values.only) }
 
 const kind = values.growth ? 'growth' : values.deliveries ? 'deliveries' : 'ratios'
-const measures: Record<typeof kind, { what: string; run(databases: Databases): Promise<string[]> }> = {
+const measures: Record<typeof kind, { extent: string; run(databases: Databases): Promise<string[]> }> = {
   ratios: {
-    what: `${contacts.toLocaleString('en')} contacts, ${rounds} rounds of ${seconds} s each`,
-    run: (databases) => measureRatios(databases, engine, extent),
+    extent: `${contacts.toLocaleString('en')} contacts, ${rounds} rounds of ${seconds} s each`,
+    run: (databases) => measureRatios(databases, engine, options),
   },
   growth: {
-    what: `${rounds} rounds of ${seconds} s each`,
-    run: (databases) => measureGrowth(databases, extent),
+    extent: `${rounds} rounds of ${seconds} s each`,
+    run: (databases) => measureGrowth(databases, options),
   },
   deliveries: {
-    what: `${rounds} rounds of 20,000 deliveries each`,
+    extent: `${rounds} rounds of 20,000 deliveries each`,
     async run(databases) {
-      const options = {
-        database_url: await databases.empty('deliveries'),
-        count: 20_000,
-        rounds,
-        webhooks: [1, 10],
-      }
-      return [
-        ...head('bare, per second', 'Rapport, per second', 'ratio'),
-        ...deliveryTable(engine, await deliveries(options)),
-      ]
+      const database_url = await databases.empty('deliveries')
+      const results = await deliveries({ database_url, count: 20_000, rounds, webhooks: [1, 10] })
+      return [...head('bare, per second', 'Rapport, per second', 'ratio'), ...deliveryTable(engine, results)]
     },
   },
 }
 
-const { what, run } = measures[kind]
+const { extent, run } = measures[kind]
 const databases = await openDatabases(engine)
 let lines: string[]
 try {
@@ -63,4 +56,4 @@ try {
   await databases.remove()
 }
 console.log(`\n${lines.join('\n')}`)
-if (values.write) record(`${kind} ${engine}`, what, lines)
+if (values.write) record(`${kind} ${engine}`, extent, lines)

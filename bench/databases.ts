@@ -10,21 +10,21 @@ import { seed } from './seed.ts'
 export const engines = ['sqlite', 'postgres'] as const
 export type Engine = (typeof engines)[number]
 
-/** A filled database: the settings by which Rapport finds it, what bare servers are told, and a key for it. */
+/** A filled database: Rapport's settings for it, the argument of bare servers, and an API key. */
 export type Filled = { env: Record<string, string>; target: string; key: string }
 
 export type Databases = {
   fill(name: string, contacts: number): Promise<Filled>
-  /** The same rows once more, for another server. */
+  /** A copy of the rows, for another server. */
   copy(filled: Filled, name: string): Promise<Filled>
-  /** One without tables: its PostgreSQL url; null on SQLite, where any new folder is one. */
+  /** The PostgreSQL URL of a database without tables. Null on SQLite, where any new folder is one. */
   empty(name: string): Promise<string | null>
   remove(): Promise<void>
 }
 
 /**
- * Scratch databases of an engine. PostgreSQL is the server at BENCH_DATABASE_URL, whose user may make databases, or one
- * that is started here, which writes through to the disk as a server in earnest does.
+ * Scratch databases of an engine. PostgreSQL is the server at BENCH_DATABASE_URL, whose user may create databases. By default
+ * a server is started, with fsync on as in production.
  */
 export async function openDatabases(engine: Engine): Promise<Databases> {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-bench-'))
@@ -53,7 +53,7 @@ export async function openDatabases(engine: Engine): Promise<Databases> {
   }
 }
 
-// What a small server in earnest has; the tests' own settings are for hundreds of tiny databases.
+// The settings of a small production server. The tests have settings for hundreds of tiny databases.
 const settings = { autovacuum: 'on', shared_buffers: '512MB', wal_level: 'replica', max_wal_size: '4GB' }
 
 async function onPostgres(folderOf: (name: string) => string, removeFolder: () => void): Promise<Databases> {
@@ -70,7 +70,7 @@ async function onPostgres(folderOf: (name: string) => string, removeFolder: () =
     async fill(name, contacts) {
       const made = filled(await createDatabase(url, prefix + name), name, '')
       const key = await seed(readConfig(made.env), contacts)
-      // What autovacuum does sooner or later, so that no measurement meets it.
+      // Vacuum now, so that autovacuum does not disturb a measurement.
       await command(made.target, 'VACUUM (ANALYZE)')
       await command(made.target, 'CHECKPOINT')
       return { ...made, key }

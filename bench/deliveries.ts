@@ -21,21 +21,23 @@ import { createDispatcher } from '../src/webhooks/delivery/dispatcher.ts'
 import { generateSecret, signatureHeaders } from '../src/webhooks/delivery/signature.ts'
 import { insertWebhook } from '../src/webhooks/registration/queries.ts'
 import { removeWebhook } from '../src/webhooks/registration/removal.ts'
+import { median } from './load.ts'
+import { head } from './record.ts'
 
-// Deliveries a second beside the limit: an undici client that posts bodies and headers of the same size to the same
-// receiver, as many at once, and does nothing else. In turn, so that a machine that is slow for a while slows both.
+// Deliveries per second, compared with an undici client that posts requests of the same size to the same receiver with the
+// same concurrency. The two take turns, so that a slow period of the machine slows both.
 
 type Rates = { bare: number; rapport: number; ratio: number }
-/** One line of the result; rates are deliveries a second, medians of the rounds. */
-export type DeliveryRatio = Rates & { webhooks: number; lowest: number; highest: number }
+/** One line of the result. Rates are deliveries per second, medians of the rounds. */
+type DeliveryRatio = Rates & { webhooks: number; lowest: number; highest: number }
 
 type Options = {
-  /** PostgreSQL's; SQLite in a scratch folder when it is null. The database may be empty. */
+  /** The URL of a PostgreSQL database, which may be empty. Null is SQLite in a scratch folder. */
   database_url: string | null
   /** Deliveries in one round. */
   count: number
   rounds: number
-  /** How many webhooks share them, one after the other. */
+  /** The numbers of webhooks that share the deliveries, one after another. */
   webhooks: readonly number[]
 }
 
@@ -43,7 +45,7 @@ const workspace_id = 1
 const per_webhook = 32
 const secret = generateSecret()
 
-/** Measures; throws when a delivery was lost, sent twice or badly signed. */
+/** Measures deliveries. Throws if one was lost, sent twice or has an invalid signature. */
 export async function deliveries(options: Options): Promise<DeliveryRatio[]> {
   const data_dir = mkdtempSync(join(tmpdir(), 'rapport-bench-'))
   const receiver = await startReceiver()
@@ -68,7 +70,7 @@ async function startReceiver() {
   const [{ port }] = await once(child, 'message')
   return {
     url: `http://127.0.0.1:${port}/hook`,
-    /** What came since the last time. */
+    /** The requests since the last report. */
     async report(): Promise<{ requests: number; distinct: number; bad_signatures: number }> {
       child.send(secret)
       return (await once(child, 'message'))[0]
@@ -97,7 +99,7 @@ async function compare(database: Database, receiver: Receiver, webhooks: number,
   }
 
   const all: Rates[] = []
-  // The first round warms both up.
+  // The first round is a warm-up.
   for (let round = 0; round <= rounds; round++) {
     await preload(database, Math.ceil(count / webhooks))
     const bare = await postAll(receiver.url, await requestsOf(database, count), per_webhook * webhooks)
@@ -120,7 +122,7 @@ async function compare(database: Database, receiver: Receiver, webhooks: number,
   }
 }
 
-/** Writes events, with their deliveries, through the program's own function. */
+/** Writes events and their deliveries with the function of the service. */
 async function preload({ db, clock }: Database, events: number): Promise<void> {
   for (let from = 0; from < events; from += 500)
     await transaction(db, async (tx) => {
@@ -136,7 +138,7 @@ async function preload({ db, clock }: Database, events: number): Promise<void> {
 
 type Post = { headers: Record<string, string>; body: string }
 
-/** The requests that wait in the queue, made beforehand. */
+/** The requests of the deliveries in the queue. */
 async function requestsOf({ db }: Database, limit: number): Promise<Post[]> {
   const rows = await db
     .selectFrom('webhook_queue as q')
@@ -161,7 +163,7 @@ async function requestsOf({ db }: Database, limit: number): Promise<Post[]> {
   })
 }
 
-/** Posts, so many at once; returns requests a second. */
+/** Posts requests with a concurrency, and returns requests per second. */
 async function postAll(url: string, requests: Post[], concurrency: number): Promise<number> {
   const agent = new Agent({ connections: concurrency, pipelining: 1, keepAliveTimeout: 30_000 })
   const { origin, pathname } = new URL(url)
@@ -181,7 +183,7 @@ async function postAll(url: string, requests: Post[], concurrency: number): Prom
   return requests.length / seconds
 }
 
-/** Delivers all that waits, as the service does; returns the seconds until the last outcome was written. */
+/** Delivers the queue as the service does, and returns the seconds until the last outcome was written. */
 async function dispatchAll(database: Database, seal: ReturnType<typeof createSeal>): Promise<number> {
   const { db } = database
   const clock = { ...database.clock, elapsed: database.clock.now }
@@ -194,15 +196,13 @@ async function dispatchAll(database: Database, seal: ReturnType<typeof createSea
   const left = () => db.selectFrom('webhook_queue').select('delivery_id').limit(1).executeTakeFirst()
   const before = performance.now()
   dispatcher.start()
-  // Looked at only when it seems to be over: on PostgreSQL each look at a queue that shrinks costs as much as a claim.
+  // Query the queue only if no attempt is in flight: on PostgreSQL such a query costs as much as a claim.
   while (dispatcher.in_flight() > 0 || (await left())) await pause(2)
   const seconds = (performance.now() - before) / 1000
   await dispatcher.stop(1000)
   await sender.close()
   return seconds
 }
-
-const median = (list: number[]) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] as number
 
 /** The results as the lines of a table. */
 export const deliveryTable = (engine: string, lines: DeliveryRatio[]): string[] =>
@@ -217,7 +217,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const { values } = parseArgs({
     options: {
       engine: { type: 'string', default: 'sqlite' },
-      // An empty database; else a PostgreSQL is started.
+      // The URL of an empty database. By default a PostgreSQL server is started.
       database: { type: 'string' },
       count: { type: 'string', default: '20000' },
       rounds: { type: 'string', default: '5' },
@@ -232,9 +232,8 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   try {
     const count = Number(values.count)
     const lines = await deliveries({ database_url, count, rounds: Number(values.rounds), webhooks: [1, 10] })
-    console.log('| case | bare, per second | Rapport, per second | ratio (median) | min – max | expected |')
-    console.log('|---|---|---|---|---|---|')
-    for (const line of deliveryTable(values.engine, lines)) console.log(line)
+    const table = deliveryTable(values.engine, lines)
+    console.log([...head('bare, per second', 'Rapport, per second', 'ratio'), ...table].join('\n'))
   } finally {
     await started?.stop()
   }

@@ -35,8 +35,8 @@ const cases: Case[] = [
 ]
 
 /**
- * The same requests of one client with few and with many contacts, in turn. Returns the table of how much longer the
- * many take, line by line. A page is as far into its list with few contacts as it is with many.
+ * Sends the same requests with few and with many contacts, in turn, and returns the lines of the table of factors. A page
+ * number is the same fraction of the list in both.
  */
 export async function measureGrowth(
   databases: Databases,
@@ -59,7 +59,7 @@ export async function measureGrowth(
     for (let round = -1; round < rounds; round++)
       for (const { name, contacts, key, port } of servers) {
         const ms = await latency(port, round < 0 ? seconds / 2 : seconds, () => next(key, contacts))
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round >= 0) took[name].push(ms)
       }
     const factors = took.many.map((ms, round) => ms / (took.few[round] as number))

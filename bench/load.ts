@@ -2,31 +2,35 @@ import { connect, type Socket } from 'node:net'
 
 export type Request = { method: string; path: string; headers?: Record<string, string>; body?: string }
 
-/** Asks over `clients` keep-alive sockets for `seconds`, and returns the answers a second. */
+/** Sends requests over `clients` keep-alive sockets for `seconds`, and returns answers per second. */
 export async function load(
   port: number,
   clients: number,
   seconds: number,
   next: () => Request,
 ): Promise<number> {
-  const took = await ask(port, clients, seconds, next)
+  const took = await measure(port, clients, seconds, next)
   return took.length / seconds
 }
 
-/** Asks one request after the other for `seconds`, and returns the median of the milliseconds that each took. */
+/** Sends one request after another for `seconds`, and returns the median latency in ms. */
 export async function latency(port: number, seconds: number, next: () => Request): Promise<number> {
-  return median(await ask(port, 1, seconds, next))
+  return median(await measure(port, 1, seconds, next))
 }
 
 export const median = (list: readonly number[]) =>
   [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] as number
 
 /**
- * Sends requests over `clients` keep-alive sockets for `seconds`, each waiting for its answer before the next, and
- * returns the milliseconds of each. It reads just enough HTTP to know where an answer ends, so that the server and not
- * this program is the limit. Throws at the first answer that is not a success.
+ * Sends requests over `clients` keep-alive sockets for `seconds`, one at a time on each, and returns the latency of each in
+ * ms. It parses only the length of an answer, so that the server is the bottleneck. Throws at the first error answer.
  */
-async function ask(port: number, clients: number, seconds: number, next: () => Request): Promise<number[]> {
+async function measure(
+  port: number,
+  clients: number,
+  seconds: number,
+  next: () => Request,
+): Promise<number[]> {
   const until = performance.now() + seconds * 1000
   const took: number[] = []
   const client = () =>

@@ -1,6 +1,6 @@
 import { readConfig } from '../src/config.ts'
 import { startServer } from '../src/server.ts'
 
-// The service as `npm start` runs it, in a process of its own that tells its port.
+// Starts the service as `npm start` does, and sends its port to the parent process.
 const { url } = await startServer(readConfig())
 process.send?.({ port: Number(new URL(url).port) })

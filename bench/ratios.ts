@@ -47,8 +47,8 @@ const casesOf = (key: string, contacts: number): Case[] => {
 }
 
 /**
- * Rapport beside the bare server on the same data, in turn, so that a machine that is slow for a while slows both.
- * Returns the table of ratios, line by line.
+ * Measures Rapport and the bare server on the same data, and returns the lines of the table of ratios. The two take turns,
+ * so that a slow period of the machine slows both.
  */
 export async function measureRatios(
   databases: Databases,

@@ -3,9 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 
-// A webhook receiver in a process of its own: node:http and what a careful receiver keeps of a delivery, which is its id,
-// its signature and a hash of its body. Told a secret by its parent, it answers with what came since the last time, its
-// signatures verified by a library that is not ours, and begins anew.
+// A webhook receiver in its own process. It keeps the id, the signature and the body hash of each delivery. When the parent
+// sends a secret, it verifies the signatures with an independent library, reports the deliveries and forgets them.
 
 type Received = {
   id: string

@@ -3,13 +3,13 @@ import { cpus } from 'node:os'
 
 const file = new URL('../docs/performance.md', import.meta.url)
 
-/** The first lines of a table that compares two: what each did, and the median of what came of dividing them. */
+/** The header of a table that compares two measurements, with the median of their quotients. */
 export const head = (one: string, other: string, quotient: string): string[] => [
   `| request | ${one} | ${other} | ${quotient} (median) | min – max | expected |`,
   '|---|---|---|---|---|---|',
 ]
 
-/** Puts a table in place of what docs/performance.md has between the markers of a section, with what it was measured on. */
+/** Replaces the table of a section of docs/performance.md, and names the machine and the extent. */
 export function record(section: string, extent: string, lines: string[]): void {
   const text = readFileSync(file, 'utf8')
   const start = `<!-- ${section} -->`

@@ -1,7 +1,5 @@
 import type { Request } from './load.ts'
 
-// What is asked of the servers; every call makes the next request of its kind.
-
 let n = 0
 const path = '/api/v1/contacts'
 const headersOf = (key: string) => ({ Authorization: `Bearer ${key}` })
@@ -10,7 +8,7 @@ export const get =
   (key: string) =>
   (rest: string): Request => ({ method: 'GET', path: path + rest, headers: headersOf(key) })
 
-/** A step through the records that is no small cycle, so that no cache of the last ones helps. */
+/** The next id in a long cycle through all contacts, so that a small cache cannot help. */
 export const someId = (contacts: number) => ((n++ * 7919) % contacts) + 1
 
 export const oneOf = <T>(list: readonly T[]): T => list[n++ % list.length] as T

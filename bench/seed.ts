@@ -15,14 +15,14 @@ import { newValues } from '../src/resources/input.ts'
 
 const syllables = 'an be cor di el fa gor hu is jo ka li mo ne ol pe ri so ti vu'.split(' ')
 
-// The same names every time: a number's digits in base 20, as syllables.
+// Repeatable names: the digits of a number in base 20, as syllables.
 function name(number: number): string {
   const digits = [number % 20, Math.floor(number / 20) % 20, Math.floor(number / 400) % 20]
   const text = digits.map((digit) => syllables[digit]).join('')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Last names that ten contacts each have, however many there are; their trigrams are those of all others. */
+/** Last names of ten contacts each, at any size. Their trigrams also occur in the other names. */
 export const rare_names = [
   'gorhuisan',
   'kalimobe',
@@ -33,9 +33,10 @@ export const rare_names = [
   'hujotigor',
   'vuanbehu',
 ]
-const rare_each = 10
-/** One in so many contacts is due for a rare name. */
-const rareEvery = (contacts: number) => Math.max(1, Math.floor(contacts / (rare_names.length * rare_each)))
+const contacts_per_rare_name = 10
+/** One in this many contacts has a rare name. */
+const rareEvery = (contacts: number) =>
+  Math.max(1, Math.floor(contacts / (rare_names.length * contacts_per_rare_name)))
 
 const columns = {
   first_name: 'text!',
@@ -48,7 +49,7 @@ const columns = {
 function contact(i: number, contacts: number) {
   const first_name = name(i * 7919)
   const turn = i / rareEvery(contacts)
-  const rare = Number.isInteger(turn) && turn < rare_names.length * rare_each
+  const rare = Number.isInteger(turn) && turn < rare_names.length * contacts_per_rare_name
   const last_name = rare ? (rare_names[turn % rare_names.length] as string) : name(i * 104_729 + 13)
   const email = `${first_name}.${last_name}.${i}@example.com`.toLowerCase()
   const company_id = i % 3 === 0 ? null : (i % 100) + 1
@@ -56,7 +57,7 @@ function contact(i: number, contacts: number) {
   return { first_name, last_name, email, company_id, search_text }
 }
 
-/** A batch of contacts in one statement, and the totals that the program keeps of them. */
+/** Inserts a batch of contacts in one statement, and updates the stored totals. */
 async function insertContacts(tx: Db, workspace_id: number, now: string, rows: ReturnType<typeof contact>[]) {
   await tx
     .insertInto('contacts')
@@ -87,7 +88,7 @@ async function insertContacts(tx: Db, workspace_id: number, now: string, rows: R
 
 const batch = 5000
 
-/** Fills a new database with companies and contacts, in few statements; returns an API key for it. */
+/** Fills a new database with companies and contacts in few statements, and returns an API key. */
 export async function seed(config: Config, contacts: number): Promise<string> {
   const database = await openDatabase(config)
   try {

@@ -3,9 +3,9 @@ import type { Engine, Filled } from './databases.ts'
 
 const started: ChildProcess[] = []
 
-/** Starts a file of this folder in a process of its own that tells its port. */
+/** Runs a file of this folder as a child process, and returns the port that it sends. */
 function start(file: string, args: string[], env: Record<string, string>): Promise<number> {
-  // Without the settings of whoever measures.
+  // Do not pass on other settings of this process.
   const { PATH = '', HOME = '' } = process.env
   const child = fork(new URL(file, import.meta.url), args, { env: { PATH, HOME, ...env }, stdio: 'inherit' })
   started.push(child)

@@ -1,7 +1,6 @@
 /**
- * The raw material of the demo data, written by hand and made up. A name that is not in Latin script carries
- * its Latin spelling after a colon, for the e-mail address. `family` holds what men are called where women's
- * surnames differ. Numbers are given to cultures whose regulator reserves numbers for fiction, see phones.ts.
+ * Invented names for the demo data. A name in another script has its Latin spelling after a colon, for the e-mail address. If
+ * women's surnames differ, `family` has those of men. Only cultures with reserved phone numbers have `phones` (phones.ts).
  */
 export type Culture = {
   language: string

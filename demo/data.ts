@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * A row of the demo data: `key` names it inside the files, `company` and `contact` name the rows it belongs
- * to, and `body` is what to POST once these keys are replaced by `company_id` and `contact_id`.
+ * A row of the demo data. `key` identifies the row in the files, and `company` and `contact` are keys of other rows. `body` is
+ * the body of a POST, without `company_id` and `contact_id`.
  */
 export type DemoCompany = { key: string; body: { name: string } & Record<string, unknown> }
 
@@ -27,7 +27,7 @@ export type DemoData = { companies: DemoCompany[]; contacts: DemoContact[]; deal
 
 export const dataFile = (kind: keyof DemoData) => new URL(`./${kind}.ndjson`, import.meta.url)
 
-/** The shipped rows, one JSON object a line in each file; post companies, then contacts, then deals. */
+/** The rows of the files, one JSON object a line. Post companies, then contacts, then deals. */
 export function readDemoData(): DemoData {
   return {
     companies: readRows<DemoCompany>('companies'),

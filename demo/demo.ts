@@ -11,19 +11,22 @@ type Options = {
   print?: (line: string) => void
   /** Settings beside those of the demo, such as another database. */
   env?: Record<string, string>
-  /** Hears of every delivery, as it arrives. */
+  /** Called for each delivery as it arrives. */
   onReceived?: (one: Received) => void
 }
 
 /**
- * The main job on real input, end to end, on a scratch folder: a webhook for every event, a file of companies, contacts
- * and deals loaded over HTTP, deals moved through their stages, calls made and a visit booked, and every delivery verified
- * as it arrives. Returns the exit code: 0 when nothing was lost and every signature held.
+ * Runs the service on a scratch folder, end to end: a webhook for all events, records loaded over HTTP, deals moved through
+ * their stages, activities and a booking. Verifies each delivery. Returns the exit code: 0 if no delivery was lost and all
+ * signatures are valid.
  */
 export async function runDemo({ print = console.log, env = {}, onReceived }: Options = {}): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-demo-'))
   const config = readConfig({
-    ...{ PORT: '0', DATA_DIR: folder, RATE_LIMIT_PER_SECOND: '0', LOG_LEVEL: 'error' },
+    PORT: '0',
+    DATA_DIR: folder,
+    RATE_LIMIT_PER_SECOND: '0',
+    LOG_LEVEL: 'error',
     ...env,
   })
   const service = await startServer(config)
@@ -84,18 +87,27 @@ function createClient(url: string, key: string) {
   return Object.assign(call, { list, requests: () => requests })
 }
 
-/** A day of work over HTTP; returns how many events it must have caused, counted from the contract alone. */
+/** A day of work over HTTP. Returns the number of events that the contract requires for it, as each of its steps does. */
 async function work(api: Api, data: DemoData): Promise<number> {
   const ids = new Map<string, number>()
-  let expected = 0
+  let expected = await createPeople(api, data, ids)
+  expected += await workOnDeals(api, data, ids)
+  expected += await editRecords(api, [...ids.values()])
+  expected += await workOnActivity(api)
+  return expected + (await bookAppointments(api))
+}
 
+async function createPeople(api: Api, data: DemoData, ids: Map<string, number>): Promise<number> {
   for (const { key, body } of data.companies) ids.set(key, (await api('POST', '/companies', body)).id)
   for (const { key, company, body } of data.contacts) {
     const contact = await api('POST', '/contacts', { ...body, company_id: company ? ids.get(company) : null })
     ids.set(key, contact.id)
   }
-  expected += data.companies.length + data.contacts.length
+  return data.companies.length + data.contacts.length
+}
 
+async function workOnDeals(api: Api, data: DemoData, ids: Map<string, number>): Promise<number> {
+  let expected = 0
   for (const { company, contact, body, moves } of data.deals) {
     const links = {
       company_id: company ? ids.get(company) : null,
@@ -110,8 +122,10 @@ async function work(api: Api, data: DemoData): Promise<number> {
     }
   }
 
-  // A few edits, and a slip that is put right.
-  const [first = 0, second = 0] = ids.values()
+  return expected
+}
+
+async function editRecords(api: Api, [first = 0, second = 0]: number[]): Promise<number> {
   await api('PUT', `/companies/${first}`, { industry: 'Shipping' })
   await api('DELETE', `/companies/${second}`)
   await api('POST', `/companies/${second}/restore`)
@@ -121,20 +135,28 @@ async function work(api: Api, data: DemoData): Promise<number> {
   await api('POST', '/contacts/2/restore')
   await api('PUT', '/deals/1', { priority: 'high' })
   await api('DELETE', '/deals/2')
-  expected += 8
+  return 8
+}
 
-  // What is to be done today: a call that is made, done too early, and made again.
+/** An activity is completed, reopened and completed again. */
+async function workOnActivity(api: Api): Promise<number> {
   const links = { contact_id: 1, deal_id: 1 }
   const call = await api('POST', '/activities', { type: 'call', subject: 'Talk about the offer', ...links })
   await api('POST', `/activities/${call.id}/complete`, { outcome: 'Not in' })
   await api('POST', `/activities/${call.id}/reopen`)
   await api('POST', `/activities/${call.id}/complete`, { outcome: 'Sends the order on Friday' })
-  expected += 3
+  return 3
+}
 
-  // A booking page whose next free time is taken, moved, and called off; and a lunch that is simply deleted.
+/** An appointment of a booking page is moved and cancelled. Another appointment is deleted. */
+async function bookAppointments(api: Api): Promise<number> {
   const page = await api('POST', '/booking-pages', {
-    ...{ slug: 'demo', title: 'Product demo', time_zone: 'Europe/Berlin', duration_minutes: 30 },
-    ...{ minimum_notice_minutes: 0, availability: every_day },
+    slug: 'demo',
+    title: 'Product demo',
+    time_zone: 'Europe/Berlin',
+    duration_minutes: 30,
+    minimum_notice_minutes: 0,
+    availability: every_day,
   })
   const [first_slot, second_slot] = await api.list(`/booking-pages/${page.id}/slots`)
   const visit = { title: 'Product demo', type: 'demo', contact_id: 1, booking_page_id: page.id }
@@ -143,14 +165,13 @@ async function work(api: Api, data: DemoData): Promise<number> {
   await api('POST', `/appointments/${booked.id}/cancel`, { reason: 'Ill' })
   const lunch = { title: 'Lunch', start_at: '2030-01-08T12:00:00Z', end_at: '2030-01-08T13:00:00Z' }
   await api('DELETE', `/appointments/${(await api('POST', '/appointments', lunch)).id}`)
-  expected += 5
-  return expected
+  return 5
 }
 
 const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
 const every_day = Object.fromEntries(weekdays.map((day) => [day, [{ from: '00:00', to: '24:00' }]]))
 
-// Entering won or lost is an event of its own.
+// Entering won or lost emits one more event.
 const closes = (before: unknown, after: unknown) => before !== after && (after === 'won' || after === 'lost')
 
 function describe(body: string): string {

@@ -1,6 +1,6 @@
 /**
- * Makes demo/*.ndjson from the made-up names in cultures*.ts. The seed is fixed and no clock is read, so running it
- * again gives the same bytes: `node demo/generate.ts` writes, `--check` exits 1 when a file differs.
+ * Generates demo/*.ndjson from the invented names in cultures*.ts. The output is repeatable: the seed is fixed, and no clock
+ * is read. `node demo/generate.ts` writes the files. `--check` exits 1 if a file differs.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Culture, otherScripts } from './cultures.ts'
@@ -36,7 +36,7 @@ const contactStages = ['lead', 'prospect', 'customer', 'customer', 'partner', 'f
 const sources = ['website', 'referral', 'trade fair', 'newsletter', 'phone call', 'partner']
 const tags = ['newsletter', 'decision maker', 'technical', 'vip', 'event 2026', 'invoice by post', 'réseau']
 
-/** The whole data set; pure, so that a test can compare it with the shipped files. */
+/** The whole data set. A pure function, so that a test can compare it with the files. */
 export function generateDemoData(): DemoData {
   const random = seededRandom(seed)
   const companies = cultures.flatMap((culture) =>
@@ -60,7 +60,7 @@ export function generateDemoData(): DemoData {
 
   const taken = new Set<string>()
   const contacts = Array.from({ length: contactCount }, (_, index) => {
-    // Each company gets its people in turn before chance decides; every twelfth person has no company.
+    // Each company gets three people before companies are chosen at random. Every twelfth person has no company.
     const alone = index % 12 === 11
     const place = index < companies.length * 3 ? index % companies.length : random.below(companies.length)
     const { culture, domain } = companies[place]!
@@ -82,13 +82,13 @@ export function generateDemoData(): DemoData {
     return {
       key: key('deal', index),
       company,
-      // A deal of a company need not have a person yet; every deal has one of the two.
+      // Each deal has a company or a contact.
       contact: company && random.chance(12) ? undefined : row.key,
       body: {
         name: companyName ? `${companyName}: ${thing}` : `${thing} (${row.body.last_name})`,
         value: random.chance(94) ? dealValue(random) : undefined,
         probability: random.chance(15) ? random.between(1, 19) * 5 : undefined,
-        // The default stage is left out now and then: it is what a new deal gets.
+        // Sometimes leave out the default stage, which a new deal gets anyway.
         stage: start === 0 && random.chance(50) ? undefined : openPath[start],
         expected_close_date: closingDate(random),
         priority: random.chance(60) ? random.pick(['low', 'normal', 'high']) : undefined,
@@ -135,7 +135,7 @@ function customFields(culture: Culture, random: Random): Record<string, string |
   }
 }
 
-/** Amounts with 0, 2 and 4 decimals: the service must echo each of them exactly. */
+/** Amounts with 0, 2 and 4 decimals, which the service must return exactly. */
 function dealValue(random: Random): number {
   const whole = random.between(3, 900) * 50
   if (random.chance(60)) return whole
@@ -148,7 +148,7 @@ function closingDate(random: Random): string {
   return new Date(firstClosingDay + random.below(300) * dayMs).toISOString().slice(0, 10)
 }
 
-/** A way through the stages: some deals rest in the middle, most end, and a few come back after their end. */
+/** Stage changes of a deal: some deals stay open, most are closed, and a few are reopened. */
 function stageMoves(start: number, culture: Culture, random: Random): DemoMove[] {
   const moves: DemoMove[] = []
   const last = random.between(start, openPath.length - 1)
@@ -168,7 +168,7 @@ function stageMoves(start: number, culture: Culture, random: Random): DemoMove[]
 
 const letters: Record<string, string> = { ß: 'ss', ø: 'o', æ: 'ae', ł: 'l', đ: 'd', ı: 'i', þ: 'th', ð: 'd' }
 
-/** A name as written and as it stands in an e-mail address: the spelling after the colon, else folded Latin. */
+/** A name as written, and its form in an e-mail address: the text after the colon, or else the name folded to ASCII. */
 function spelled(entry: string): [string, string] {
   const [name, latin] = entry.split(':') as [string, string?]
   const folded = name.toLowerCase().replace(/[ßøæłđıþð]/g, (letter) => letters[letter]!)
@@ -177,7 +177,7 @@ function spelled(entry: string): [string, string] {
 
 const key = (kind: string, index: number) => `${kind}-${String(index + 1).padStart(3, '0')}`
 
-/** One row a line; what is undefined is left out. */
+/** Rows as JSON, one a line, without undefined fields. */
 export function toLines(rows: readonly object[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 }

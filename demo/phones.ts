@@ -3,8 +3,8 @@ import type { Random } from './random.ts'
 type Region = 'us' | 'gb' | 'ie' | 'de' | 'fr' | 'se' | 'au'
 
 /**
- * Numbers that the regulators keep free for films and examples, so that no demo row is somebody's phone.
- * Each `#` is any digit. Cultures without such a range have rows without a phone.
+ * Numbers that regulators reserve for films and examples, so that no row has the phone number of a real person. Each `#` is
+ * any digit. Rows of a culture without such numbers have no phone.
  */
 const landlines: Record<Region, readonly string[]> = {
   us: ['+1 212 555 01##', '+1 312 555 01##', '+1 503 555 01##'],
@@ -30,7 +30,7 @@ export function landline(region: Region, random: Random): string {
   return fill(random.pick(landlines[region]), random)
 }
 
-/** A mobile number, or undefined where the regulator reserves none. */
+/** A mobile number, or undefined if the regulator reserves none. */
 export function mobile(region: Region, random: Random): string | undefined {
   const patterns = mobiles[region]
   return patterns && fill(random.pick(patterns), random)

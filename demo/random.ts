@@ -7,7 +7,7 @@ export function seededRandom(seed: number) {
     state ^= state << 13
     state ^= state >>> 17
     state ^= state << 5
-    // Plain xorshift repeats itself in pairs of neighbouring choices; a product spreads its high bits.
+    // Neighbouring values of plain xorshift are correlated. The multiplication spreads the high bits.
     return (Math.imul(state, 0x9e3779b1) >>> 8) % limit
   }
   return {

@@ -6,8 +6,8 @@ import { Webhook } from 'standardwebhooks'
 export type Received = { delivery_id: string; event: string; body: string; signature_ok: boolean }
 
 /**
- * A small receiver, as a user of webhooks would write it: it verifies both kinds of signature with libraries that
- * know nothing of this project, answers 204 and tells what came.
+ * A small receiver, as a user of webhooks would write it. It verifies both signatures with independent libraries, answers 204
+ * and calls `onReceived`.
  */
 export async function startReceiver(secret: () => string, onReceived: (received: Received) => void) {
   const server = createServer((request, response) => {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-// Asks the registry for known vulnerabilities of what is installed to run the service, and fails when there are any from
-// moderate on. A registry that knows of none by design, or a network that is away, is told and is no failure.
+// Asks the registry for vulnerabilities of the installed production packages, and fails from severity moderate on. A registry
+// without advisories, or without an answer, is reported but is not a failure.
 
 type Advisory = { title: string; severity: string; url: string }
 type Finding = { name: string; severity: string; via: (Advisory | string)[] }
@@ -32,8 +32,8 @@ if (!answer.vulnerabilities) {
     ({ severity }) => !['info', 'low'].includes(severity),
   )
   for (const { name, severity, via } of found) {
-    const told = via.map((one) => (typeof one === 'string' ? `by ${one}` : `${one.title} ${one.url}`))
-    console.error(`${severity}: ${name}: ${told.join('; ')}`)
+    const advisories = via.map((one) => (typeof one === 'string' ? `by ${one}` : `${one.title} ${one.url}`))
+    console.error(`${severity}: ${name}: ${advisories.join('; ')}`)
   }
   if (found.length) process.exitCode = 1
   else console.log('The registry knows of no vulnerability from moderate on.')

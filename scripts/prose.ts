@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 // Checks the documentation for long sentences and phrases that STYLE.md forbids. The style asks for 20 words; the check
 // fails above 30, so that it does not argue about one word.
 
-const most_words = 30
+const max_words = 30
 const phrases = [
   /\bany more\b/i,
   /\bfor ever\b/i,
@@ -51,7 +51,7 @@ function report(page: string, line: number, problem: string, sentence: string): 
 }
 for (const page of pages)
   for (const { line, sentence } of sentencesOf(proseOf(readFileSync(new URL(page, root), 'utf8')))) {
-    if (wordsIn(sentence) > most_words) report(page, line, `${wordsIn(sentence)} words`, sentence)
+    if (wordsIn(sentence) > max_words) report(page, line, `${wordsIn(sentence)} words`, sentence)
     const phrase = phrases.map((one) => one.exec(sentence)?.[0]).find(Boolean)
     if (phrase) report(page, line, `"${phrase.trim()}"`, sentence)
   }

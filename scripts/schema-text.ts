@@ -25,7 +25,7 @@ const titles = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
 export const schemaFile = (engine: Engine) =>
   fileURLToPath(new URL(`../src/db/schema.${engine}.sql`, import.meta.url))
 
-/** The statements that make a migrated database's schema, as text: each table with its indexes and triggers. */
+/** The statements that create the schema of a migrated database: each table with its indexes and triggers. */
 export async function schemaText({ db, engine }: Pick<Database, 'db' | 'engine'>): Promise<string> {
   const { before, tables } = await (engine === 'sqlite' ? sqliteSchema(db) : postgresSchema(db))
   const groups = [before, ...inOrder(tables).map(({ statement, after }) => [statement, ...after])]
@@ -34,11 +34,14 @@ export async function schemaText({ db, engine }: Pick<Database, 'db' | 'engine'>
   return [title, ...statements].join('\n')
 }
 
-// Tables that a move does not copy, after the tables that they belong to.
-const beside: Record<string, string[]> = { record_counts: ['record_blocks'], contacts: ['contacts_search'] }
+// Tables that a move does not copy. Each comes after the table that it belongs to.
+const derived_tables: Record<string, string[]> = {
+  record_counts: ['record_blocks'],
+  contacts: ['contacts_search'],
+}
 const order = [
   'schema_migrations',
-  ...tablesOf(resources).flatMap(({ name }) => [name, ...(beside[name] ?? [])]),
+  ...tablesOf(resources).flatMap(({ name }) => [name, ...(derived_tables[name] ?? [])]),
 ]
 
 function inOrder(tables: Table[]): Table[] {
@@ -52,7 +55,7 @@ const createTable = (name: string, lines: string[], options: string) =>
   `CREATE TABLE ${name} (\n${lines.map((line) => `  ${line}`).join(',\n')}\n)${options}`
 
 async function sqliteSchema(db: Db): Promise<Schema> {
-  // The tables that SQLite makes for itself and for its virtual tables are left out.
+  // Leave out the internal tables of SQLite and the shadow tables of its virtual tables.
   const { rows } = await sql<{ type: string; name: string; table: string; text: string }>`
     SELECT type, name, tbl_name AS "table", sql AS text FROM sqlite_schema
     WHERE sql IS NOT NULL AND tbl_name NOT LIKE 'sqlite_%'
@@ -75,7 +78,7 @@ async function sqliteSchema(db: Db): Promise<Schema> {
 }
 
 function sqliteTable(text: string): string {
-  // A table that was renamed has its name in quotes.
+  // SQLite quotes the name of a renamed table.
   const [, name, body, options] =
     /^CREATE TABLE (\w+) \((.*)\)([\w ]*)$/.exec(oneLine(text).replace(/"(\w+)"/g, '$1')) ?? []
   return name && body ? createTable(name, partsOf(body), options ?? '') : oneLine(text)
@@ -85,7 +88,7 @@ function sqliteTable(text: string): string {
 function partsOf(body: string): string[] {
   const parts = ['']
   let depth = 0
-  // A text in quotes is one sign, whatever it holds.
+  // A quoted text counts as one character.
   for (const [sign] of body.matchAll(/'[^']*'|./g)) {
     if (sign === '(') depth++
     if (sign === ')') depth--
@@ -101,7 +104,7 @@ function sqliteTrigger(text: string): string {
   return `${oneLine(head).replace(' WHEN ', '\n  WHEN ')}\nBEGIN\n${statements.map((one) => `${indented(one.trim(), 2)};\n`).join('')}END`
 }
 
-/** Lines after the first one keep their indentation among themselves. */
+/** Indents a text. The lines after the first one keep their relative indentation. */
 function indented(text: string, by: number): string {
   const [first, ...rest] = text.split('\n')
   return [first, ...withoutMargin(rest).map((line) => `  ${line}`)]
@@ -122,7 +125,7 @@ async function postgresSchema(db: Db): Promise<Schema> {
   const types = await texts(sql`
     SELECT format('CREATE TYPE %s AS RANGE (subtype = %s, collation = %s)', rngtypid::regtype, rngsubtype::regtype, rngcollation::regcollation) AS text
     FROM pg_range JOIN pg_type t ON t.oid = rngtypid WHERE typnamespace = 'public'::regnamespace ORDER BY t.oid`)
-  // The functions of extensions and of types come with these.
+  // Leave out the functions that belong to extensions and types.
   const functions = await texts(sql`
     SELECT pg_get_functiondef(oid) AS text FROM pg_proc p WHERE pronamespace = 'public'::regnamespace
       AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = p.oid AND classid = 'pg_proc'::regclass AND deptype IN ('e', 'i'))
@@ -147,7 +150,7 @@ async function postgresSchema(db: Db): Promise<Schema> {
   return { before: [...extensions, ...types, ...functions.map(tidyFunction)], tables }
 }
 
-// The parts of one statement may have less indentation in a migration than its first line.
+// In a migration, later lines of a statement may be indented less than its first line.
 function tidyFunction(text: string): string {
   const [, name, result, language, quote, body = ''] =
     /FUNCTION public\.(.*)\s+RETURNS (.*)\s+LANGUAGE (.*)\s+AS (\$\w*\$)\s*?\n(.*)$/s.exec(text) ?? []
@@ -166,7 +169,7 @@ const columns = (table: number) => sql<{ text: string }>`
   FROM pg_attribute JOIN pg_type t ON t.oid = atttypid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
   WHERE attrelid = ${table} AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
 
-// The name is left out where the server gives the same one by itself. NOT NULL is said with the column.
+// Leave out names that the server would choose itself. NOT NULL stands at the column.
 const constraints = (table: number) => sql<{ text: string }>`
   SELECT CASE WHEN conname = concat_ws('_', conrelid::regclass, keys, suffix) THEN '' ELSE format('CONSTRAINT %I ', conname) END
     || pg_get_constraintdef(oid, true) AS text

@@ -1,17 +1,19 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../db/db.ts'
+import { countRows } from '../db/lists/counts.ts'
 import { lockInstallation } from '../db/locks.ts'
 import { engineOf } from '../db/statements/prepare.ts'
+import type { Tables } from '../db/tables.ts'
 import type { Resource } from '../resources/resource.ts'
 import { dropIndexes } from './indexes.ts'
 import { continueAfter, lastNumber } from './numbers.ts'
 import { createSum, readPages, type Sum, writePage } from './pages.ts'
-import { type Columns, columnsOf, countRows, filledTables, type Table, tablesOf } from './tables.ts'
+import { type Columns, columnsOf, filledTables, type Table, tablesOf } from './tables.ts'
 
-/** How far it is: `rows` of `total` of one table were copied, or read back. */
+/** The progress of one table: `rows` of `total` were copied, or read back. */
 export type Progress = { step: 'copy' | 'check'; table: string; rows: number; total: number }
 
-/** What one table was found to hold: `counted` and `read` on the source, `written` on the target. */
+/** The result for one table: `counted` and `read` on the source, `written` on the target. */
 export type Copied = { table: string; counted: number; read: Sum; written: Sum; same: boolean }
 
 type Options = {
@@ -21,7 +23,7 @@ type Options = {
   onProgress(progress: Progress): void
 }
 
-/** The copy is not what the source holds; nothing of it was kept. */
+/** The copy differs from the source, and was rolled back. */
 export class Different extends Error {
   readonly tables: Copied[]
   constructor(tables: Copied[]) {
@@ -31,28 +33,28 @@ export class Different extends Error {
 }
 
 /**
- * Copies every row of one migrated database into another one that has none, reads them back and compares, all in one
- * transaction of the target: it happens as a whole or not at all. Ids stay, and go on where they would have. Throws
- * Different when a count or a checksum is not the same, and when the target has rows.
+ * Copies every row of a migrated database into an empty one, reads the rows back and compares them, in one transaction of
+ * the target. Ids and the next id of each table stay the same. Throws `Different` if a count or a checksum differs, and an
+ * error if the target has rows.
  */
 export async function copyInstallation(source: Db, target: Db, options: Options): Promise<Copied[]> {
-  // On SQLite the transaction also keeps other writers out. The source's time between two reads is as long as the target
-  // needs, so none of the limits that serving has holds here.
+  // On SQLite the transaction also keeps other writers out. The source is idle while the target writes, so the timeouts of
+  // the service do not apply here.
   return source.transaction().execute(async (from) => {
     if (engineOf(from) === 'postgres') {
       await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY`.execute(from)
       await liftLimits(from)
     }
     return transaction(target, async (to) => {
-      // A server that is started on the target meanwhile waits, and then finds an installation.
+      // A server that starts on the target waits for this lock, and then finds an installation.
       await lockInstallation(to)
       if (engineOf(to) === 'postgres') {
         await liftLimits(to)
-        // Indexes are made at the end of each table: a quarter of a gigabyte saves the larger ones most of their time.
+        // Each table's indexes are built at its end. More memory saves most of the time of the large ones.
         await sql`SET LOCAL maintenance_work_mem = '256MB'`.execute(to)
       }
       const tables = tablesOf(options.resources)
-      await makeEmpty(to, tables)
+      await clearSettings(to, tables)
       return copyTables(from, to, tables, options)
     })
   })
@@ -63,8 +65,8 @@ async function liftLimits(tx: Db) {
   await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(tx)
 }
 
-// Settings alone are no installation: a process that only delivers leaves one, which tells its key.
-async function makeEmpty(to: Db, tables: readonly Table[]) {
+// Settings alone are not an installation: a process that only delivers stores a check of its secret key there.
+async function clearSettings(to: Db, tables: readonly Table[]) {
   const filled = (await filledTables(to, tables)).filter((table) => table !== 'settings')
   if (filled.length)
     throw new Error(
@@ -80,7 +82,7 @@ async function copyTables(
   { onStart, onProgress }: Options,
 ): Promise<Copied[]> {
   const totals = new Map<string, number>()
-  for (const { name } of tables) totals.set(name, await countRows(from, name))
+  for (const { name } of tables) totals.set(name, await countRows(from.selectFrom(name as keyof Tables)))
   onStart(totals)
   const totalOf = (name: string) => totals.get(name) ?? 0
 
@@ -125,7 +127,7 @@ async function copyTable(
   for await (const page of readPages(from, table, columns)) {
     await writing
     writing = writePage(to, table, columns, page)
-    // The next page is read while this one is written; its failure is met where it is waited for.
+    // Read the next page during this write. The next await of the write throws its error.
     writing.catch(() => {})
     sum.add(page)
     report(sum.result().rows)

@@ -3,9 +3,9 @@ import type { Db } from '../db/db.ts'
 import { engineOf } from '../db/statements/prepare.ts'
 
 /**
- * Drops the indexes of a table that no constraint needs, and returns how to make them again as they were. On PostgreSQL
- * that is several times quicker than to keep them up row by row, the search index above all, and a rollback undoes it.
- * SQLite's search is kept by triggers, and its indexes are cheap to keep.
+ * Drops the indexes of a table that no constraint needs, and returns a function that builds them again. On PostgreSQL this is
+ * several times faster than updating them for each row, above all the search index. A rollback restores them. On SQLite it
+ * is a no-op: triggers fill the search, and its indexes cost little.
  */
 export async function dropIndexes(tx: Db, table: string): Promise<() => Promise<void>> {
   if (engineOf(tx) === 'sqlite') return async () => {}

@@ -3,10 +3,7 @@ import type { Db } from '../db/db.ts'
 import { engineOf } from '../db/statements/prepare.ts'
 import type { Table } from './tables.ts'
 
-/**
- * The largest number that a table has ever given to a row, also to one that is gone; 0 before the first one, null for a
- * table that numbers none.
- */
+/** The largest number that a table has given to a row, also to a removed one. 0 for none, null if rows have no number. */
 export async function lastNumber(db: Db, { name, numbered }: Table): Promise<number | null> {
   if (!numbered) return null
   const statement =
@@ -20,14 +17,13 @@ export async function lastNumber(db: Db, { name, numbered }: Table): Promise<num
 }
 
 async function sequenceOf(db: Db, table: string, column: string) {
-  const { rows } = await sql<{
-    name: string
-  }>`SELECT pg_get_serial_sequence(${table}, ${column}) AS name`.execute(db)
-  // Quoted by the server already where that is needed.
+  const statement = sql<{ name: string }>`SELECT pg_get_serial_sequence(${table}, ${column}) AS name`
+  const { rows } = await statement.execute(db)
+  // The server has quoted the name.
   return sql.raw(String(rows[0]?.name))
 }
 
-/** Lets the next row of a table have the number after this one. Undone by a rollback, unlike setval. */
+/** Sets the number after which the next row of a table counts. Unlike setval, a rollback undoes it. */
 export async function continueAfter(tx: Db, { name, numbered }: Table, last: number): Promise<void> {
   if (!numbered) return
   if (engineOf(tx) === 'sqlite') {

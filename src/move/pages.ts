@@ -4,17 +4,17 @@ import type { Db } from '../db/db.ts'
 import { recordset, storable } from '../db/statements/recordset.ts'
 import { type Columns, pageKey, type Table } from './tables.ts'
 
-// Both bound what is held in memory: as many rows as fit in so many characters, by the size of those just read.
-const most_rows = 1000
-const page_length = 1_000_000
+// The limits of a page in memory. The size of the last page predicts the number of rows of the next one.
+const max_rows = 1000
+const max_characters = 1_000_000
 
 type Value = string | number | null
 type Row = Record<string, Value>
 
-/** Rows as JSON texts, one each, the way they are written and checked. */
+/** Rows as JSON texts, one for each row. */
 export type Page = string[]
 
-/** Reads a whole table, page by page in the order of its key. The rows must not change meanwhile. */
+/** Reads a table in pages, in the order of its key. The rows must not change during the read. */
 export async function* readPages(db: Db, table: Table, columns: Columns): AsyncGenerator<Page> {
   const key = pageKey(db, table)
   const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
@@ -32,11 +32,11 @@ export async function* readPages(db: Db, table: Table, columns: Columns): AsyncG
     if (rows.length < limit) return
     last = rows.at(-1) as Row
     const length = page.reduce((sum, text) => sum + text.length, 0)
-    limit = Math.max(1, Math.min(most_rows, Math.floor((page_length * rows.length) / length)))
+    limit = Math.max(1, Math.min(max_rows, Math.floor((max_characters * rows.length) / length)))
   }
 }
 
-// What receivers answered was once kept as it came, and PostgreSQL holds no NUL.
+// Old stored answers of receivers may contain NUL, which PostgreSQL cannot store.
 function rowText(row: Row): string {
   const text = JSON.stringify(row)
   if (!text.includes('\\u0000')) return text
@@ -49,12 +49,12 @@ export async function writePage(tx: Db, table: Table, columns: Columns, page: Pa
   await sql`INSERT INTO ${sql.table(table.name)} (${names}) SELECT ${names} FROM ${rows} AS r`.execute(tx)
 }
 
-/** The number of rows, and a sum over them that is the same in whatever order they are read. */
+/** The number of rows, and a checksum that does not depend on their order. */
 export type Sum = { rows: number; checksum: string }
 
 /**
- * Sums up rows: the SHA-256 of each, cut to 128 bits and added up as four numbers. Not a hash of all in one order,
- * because the engines, and two servers with different collations, order texts differently.
+ * Sums up rows: the SHA-256 of each row, cut to 128 bits and added as four numbers. A hash over all rows would need one
+ * order, but engines and collations order texts differently.
  */
 export function createSum() {
   const parts = new Uint32Array(4)

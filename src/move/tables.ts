@@ -5,12 +5,12 @@ import type { Tables } from '../db/tables.ts'
 import { byDependency } from '../resources/derived.ts'
 import type { Resource } from '../resources/resource.ts'
 
-/** A table as it is copied. */
+/** A table that a move copies. */
 export type Table = {
   name: string
-  /** The primary key of PostgreSQL; SQLite has the same one, except where it numbers the rows. */
+  /** The primary key on PostgreSQL. SQLite has the same one, except for tables with numbered rows. */
   key: readonly string[]
-  /** The column that numbers the rows of this table, and never uses a number twice. */
+  /** The column that numbers the rows. A number is never used again. */
   numbered?: 'id' | 'seq'
 }
 
@@ -47,12 +47,12 @@ const after_records: Shapes = {
   webhook_attempts: { key: ['workspace_id', 'delivery_id', 'number'] },
 }
 
-/** Tables that are not copied: the target's triggers count the blocks anew, as its records arrive. */
+/** Tables that a move does not copy: triggers of the target fill them. */
 export const not_copied: readonly (keyof Tables)[] = ['record_blocks']
 
 const named = (shapes: Shapes): Table[] => Object.entries(shapes).map(([name, shape]) => ({ name, ...shape }))
 
-/** Every table that is copied, in an order in which rows come after those that they refer to. */
+/** The tables that a move copies. A table comes after the tables that its rows refer to. */
 export function tablesOf(resources: readonly Resource[]): Table[] {
   const of_records = byDependency(resources).flatMap(({ table, owns }) => [table, ...Object.keys(owns)])
   return [
@@ -62,20 +62,18 @@ export function tablesOf(resources: readonly Resource[]): Table[] {
   ]
 }
 
-/** The columns by which an engine can read all rows in order, without sorting them. */
+/** The columns by which an engine reads all rows in order without a sort. */
 export const pageKey = (db: Db, { key, numbered }: Table): readonly string[] =>
   engineOf(db) === 'sqlite' && numbered ? [numbered] : key
 
-/** The columns of a table that are written, by what they hold; the database makes the others by itself. */
+/** The types of the columns that a move writes. Generated columns are left out. */
 export type Columns = Record<string, 'text' | 'bigint'>
 
 export async function columnsOf(db: Db, table: string): Promise<Columns> {
+  type Column = { name: string; type: string }
   const { rows } = await (engineOf(db) === 'sqlite'
-    ? sql<{
-        name: string
-        type: string
-      }>`SELECT name, type FROM pragma_table_xinfo(${table}) WHERE hidden = 0 ORDER BY name`
-    : sql<{ name: string; type: string }>`
+    ? sql<Column>`SELECT name, type FROM pragma_table_xinfo(${table}) WHERE hidden = 0 ORDER BY name`
+    : sql<Column>`
         SELECT column_name AS name, data_type AS type FROM information_schema.columns
         WHERE table_schema = current_schema() AND table_name = ${table} AND is_generated = 'NEVER'
         ORDER BY column_name COLLATE "C"`
@@ -83,7 +81,7 @@ export async function columnsOf(db: Db, table: string): Promise<Columns> {
   return Object.fromEntries(rows.map(({ name, type }) => [name, type === 'text' ? 'text' : 'bigint']))
 }
 
-/** Whether these tables were ever made here. Looking does not make them, as a migration would. */
+/** Whether a database has the tables of Rapport. Unlike a migration, this check creates nothing. */
 export async function isInstallation(db: Db): Promise<boolean> {
   const { rows } = await (engineOf(db) === 'sqlite'
     ? sql`SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'`
@@ -100,9 +98,4 @@ export async function filledTables(db: Db, tables: readonly Table[]): Promise<st
     if (rows.length) filled.push(name)
   }
   return filled
-}
-
-export async function countRows(db: Db, table: string): Promise<number> {
-  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM ${sql.table(table)}`.execute(db)
-  return Number(rows[0]?.n)
 }

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const source = join(root, 'web')
 const dist = join(source, 'dist')
 
-// What the built files depend on. Types and tests change nothing of them.
+// The built files depend on these. Types and tests do not change them.
 const inputs = [
   'web/index.html',
   'web/vite.config.ts',
@@ -17,13 +17,13 @@ const inputs = [
   'web/src/**/*',
   'package-lock.json',
 ]
-// A process that was started before the last ones goes on with its own.
-const kept = 3
+// Running processes of older versions need their own files.
+const max_versions = 3
 const abandoned_ms = 3600_000
 
 const isBuilt = (folder: string): boolean => existsSync(join(folder, 'index.html'))
 
-/** A hash over the names and bytes of everything that the web app is built from. */
+/** A hash over the names and bytes of the sources of the web app. */
 function digest(): string {
   const sum = createHash('sha256')
   for (const name of globSync(inputs, { cwd: root }).sort()) {
@@ -33,7 +33,7 @@ function digest(): string {
   return sum.digest('hex').slice(0, 16)
 }
 
-/** The folders of built web apps, the newest first. */
+/** The folders of built web apps, newest first. */
 const builtFolders = (): string[] =>
   globSync('*', { cwd: dist })
     .filter((name) => !name.startsWith('building-'))
@@ -42,62 +42,62 @@ const builtFolders = (): string[] =>
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
 
 /**
- * The folder of the web app that is built from these very sources; it is built when there is none. Every version has a
- * folder of its own, so that a start takes nothing away from a process that runs. An installation without sources, such as
- * an image, has a built one. Where building fails, the newest one that there is, or null: the API needs none.
+ * Builds the web app from its sources, unless it is built, and returns its folder. Each version has a folder of its own, for
+ * the sake of running processes. Without sources, such as in an image, or if the build fails, returns the newest built
+ * version, or null: the API works without it.
  */
-export async function buildWebApp(tell: (line: string) => void): Promise<string | null> {
+export async function buildWebApp(log: (line: string) => void): Promise<string | null> {
   if (existsSync(join(source, 'index.html'))) {
     const folder = join(dist, digest())
     try {
-      if (!isBuilt(folder)) await build(folder, tell)
+      if (!isBuilt(folder)) await build(folder, log)
       return folder
     } catch (error) {
-      tell(`The web app could not be built: ${(error as Error).message}`)
+      log(`The web app could not be built: ${(error as Error).message}`)
     }
   }
   return builtFolders()[0] ?? null
 }
 
-async function build(folder: string, tell: (line: string) => void): Promise<void> {
+async function build(folder: string, log: (line: string) => void): Promise<void> {
   const program = join(root, 'node_modules/vite/bin/vite.js')
   if (!existsSync(program)) throw new Error('the build tool is not installed. Run npm ci without --omit=dev.')
-  tell('Building the web app, once for this version')
+  log('Building the web app, once for this version')
   const fresh = join(dist, `building-${process.pid}`)
   const words = [program, 'build', '--outDir', fresh, '--emptyOutDir', '--logLevel', 'error']
   const child = spawn(process.execPath, words, { cwd: source, stdio: ['ignore', 'pipe', 'pipe'] })
-  const leave = () => {
+  const abandon = () => {
     child.kill()
     rmSync(fresh, { recursive: true, force: true })
   }
-  process.once('exit', leave)
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
+  process.once('exit', abandon)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
   try {
     const [code] = await once(child, 'close')
-    if (code !== 0) throw new Error(said.trim())
-    takeName(fresh, folder)
+    if (code !== 0) throw new Error(output.trim())
+    publish(fresh, folder)
   } finally {
-    process.off('exit', leave)
+    process.off('exit', abandon)
     rmSync(fresh, { recursive: true, force: true })
   }
-  sweep()
+  removeOldVersions()
 }
 
-function takeName(fresh: string, folder: string) {
+function publish(fresh: string, folder: string) {
   try {
     renameSync(fresh, folder)
   } catch (error) {
-    // Another start was quicker, with the same files.
+    // A concurrent start has published the same files.
     if (!isBuilt(folder)) throw error
   }
 }
 
-/** Takes away old versions, and what starts that were ended have left. */
-function sweep() {
+/** Removes old versions, and the folders of interrupted builds. */
+function removeOldVersions() {
   const left = globSync('building-*', { cwd: dist })
     .map((name) => join(dist, name))
     .filter((folder) => performance.timeOrigin - statSync(folder).mtimeMs > abandoned_ms)
-  for (const folder of [...builtFolders().slice(kept), ...left])
+  for (const folder of [...builtFolders().slice(max_versions), ...left])
     rmSync(folder, { recursive: true, force: true })
 }

@@ -5,8 +5,7 @@ import fastifyStatic from '@fastify/static'
 import type { App } from '../http/server.ts'
 import type { Resource } from '../resources/resource.ts'
 
-// Everything comes from this server; styles that the program makes carry the page's nonce. The one frame is the preview of
-// a booking page.
+// All files come from this server. Generated styles carry the page's nonce. The only frame is the preview of a booking page.
 const policyWith = (nonce: string) =>
   [
     "default-src 'none'",
@@ -21,15 +20,17 @@ const policyWith = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-// The first parts of the app's addresses; every other address keeps its answer, which is JSON.
-const places = ['sign-in', 'setup', 'invitation', 'reset', 'trash', 'audit-log', 'settings']
-// A list that is not named as its resource.
-const names: Record<string, string> = { appointments: 'calendar' }
+// The first segments of the app's paths. Other paths get their answer in JSON.
+const own_segments = ['sign-in', 'setup', 'invitation', 'reset', 'trash', 'audit-log', 'settings']
+// Lists whose path does not have the name of the table.
+const other_names: Record<string, string> = { appointments: 'calendar' }
 
-const placesOf = (resources: readonly Resource[]): string[] =>
-  resources.flatMap(({ table, part_of }) => (part_of ? [] : [names[table] ?? table.replaceAll('_', '-')]))
+const segmentsOf = (resources: readonly Resource[]): string[] =>
+  resources.flatMap(({ table, part_of }) =>
+    part_of ? [] : [other_names[table] ?? table.replaceAll('_', '-')],
+  )
 
-/** The web app at / and at its pages' addresses: one document, and its parts, which never change under their names. */
+/** Serves the web app: one document for all its pages, and its assets, whose names change with their content. */
 export async function webApp(app: App, folder: string, resources: readonly Resource[]): Promise<void> {
   await app.register(fastifyStatic, {
     root: join(folder, 'assets'),
@@ -41,10 +42,11 @@ export async function webApp(app: App, folder: string, resources: readonly Resou
     setHeaders: (reply) => reply.header('x-content-type-options', 'nosniff'),
   })
   const parts = readFileSync(join(folder, 'index.html'), 'utf8').split('%NONCE%')
-  const addresses = [...places, ...placesOf(resources)].flatMap((place) => [`/${place}`, `/${place}/*`])
-  for (const path of ['/', ...addresses])
+  const segments = [...own_segments, ...segmentsOf(resources)]
+  const paths = segments.flatMap((segment) => [`/${segment}`, `/${segment}/*`])
+  for (const path of ['/', ...paths])
     app.get(path, { schema: { hide: true } }, async ({ headers }, reply) => {
-      // A program that has forgotten the API's prefix must not take a page for an answer.
+      // A program that forgot the prefix of the API must get an error, not a page.
       if (path !== '/' && !headers.accept?.includes('text/html')) return reply.callNotFound()
       const nonce = randomBytes(16).toString('base64')
       return reply
