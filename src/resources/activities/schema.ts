@@ -22,12 +22,12 @@ import {
 const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
 export type ActivityType = (typeof activity_types)[number]
 const activity_statuses = ['open', 'completed', 'overdue'] as const
-export type ActivityStatus = (typeof activity_statuses)[number]
+type ActivityStatus = (typeof activity_statuses)[number]
 
 const TypeCode = (options: object = {}) =>
   Type.Unsafe<ActivityType>({ type: 'string', enum: activity_types, examples: ['call'], ...options })
 
-// The least length makes a null or a blank the problem "required".
+// The minimum length makes a null or a blank the problem "required".
 const type = {
   create: Type.Unsafe<ActivityType | null>({
     type: ['string', 'null'],
@@ -41,7 +41,6 @@ const type = {
 export const columns = defineColumns({
   type: { shown: TypeCode(), taken: type, default: 'task', counted: true, personal: false },
   subject: { shown: Text(255, { examples: ['Talk about the offer'] }), required: true, personal: true },
-  // May be long.
   body: { shown: OptionalText(65_535), listed: false, personal: true },
   due_at: { shown: OptionalTimestamp({ examples: ['2026-11-24T09:00:00.000Z'] }), personal: false },
   completed_at: {
@@ -72,7 +71,7 @@ const names = {
   company: Named('ActivityCompany'),
   deal: Named('ActivityDeal'),
 }
-/** An activity of a list: the list view, with the names of what it refers to where they were asked for. */
+/** An activity in a list: the list view, with the names of its references if the query asks for them. */
 export const ActivityOfList = Type.Object(
   { ...ListedActivity.properties, ...Type.Partial(Type.Object(names)).properties },
   {
@@ -93,7 +92,7 @@ export type ActivityFields = Values<typeof columns>
 
 export const ActivityCreate = bodyOf(columns, 'create')
 export const ActivityUpdate = bodyOf(columns, 'update')
-// What a person may change is unknown here, not ignored: a name that is sent to complete must not vanish.
+// Refuse the writable fields of an activity as unknown: `complete` must not ignore a changed name.
 export const Completion = Body(
   { outcome: columns.outcome.shown },
   Object.keys(Activity.properties).filter(

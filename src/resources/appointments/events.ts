@@ -19,7 +19,7 @@ const example = {
 }
 const { id, title, type, start_at, end_at, contact_id, booking_page_id } = example
 
-// The interface fixes the keys of this one.
+// The contract specifies these keys and no others.
 const keys = ['id', 'title', 'type', 'start_at', 'end_at', 'contact_id', 'booking_page_id'] as const
 
 export const appointmentCreated = defineEvent(

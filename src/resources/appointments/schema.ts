@@ -3,7 +3,7 @@ import { Body, OptionalId, OptionalText, Text, Timestamp } from '../../http/fiel
 import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
 
 const appointment_statuses = ['requested', 'scheduled', 'cancelled', 'declined'] as const
-export type AppointmentStatus = (typeof appointment_statuses)[number]
+type AppointmentStatus = (typeof appointment_statuses)[number]
 export const Status = (options: object = {}) =>
   Type.Unsafe<AppointmentStatus>({ type: 'string', enum: appointment_statuses, ...options })
 
@@ -13,7 +13,7 @@ const end_at = ['2026-11-25T10:30:00.000Z']
 export const columns = defineColumns({
   title: { shown: Text(255, { examples: ['Product demo'] }), required: true, personal: true },
   type: { shown: OptionalText(64, { examples: ['demo'] }), counted: true, personal: true },
-  // The least length makes a null the problem "required".
+  // The minimum length makes a null the problem "required".
   start_at: {
     shown: Timestamp({ examples: start_at }),
     taken: Timestamp({ minLength: 1, examples: start_at }),
@@ -60,7 +60,7 @@ export const columns = defineColumns({
 /** The detail view of an appointment, which its events carry. */
 export const Appointment = detailView('Appointment', columns, 5)
 export type Appointment = Static<typeof Appointment>
-/** The list view: the same, but for long notes. */
+/** The list view, without long notes. */
 export const ListedAppointment = listView('ListedAppointment', columns, 5)
 export type ListedAppointment = Static<typeof ListedAppointment>
 
@@ -69,6 +69,6 @@ export type AppointmentFields = Values<typeof columns>
 export const AppointmentCreate = bodyOf(columns, 'create')
 export const AppointmentUpdate = bodyOf(columns, 'update')
 export type AppointmentBody = Static<typeof AppointmentUpdate>
-// What could be meant for the appointment itself is unknown here, not ignored: it must not vanish.
+// Refuse the writable fields of an appointment as unknown: `cancel` must not ignore a change.
 const ignored = ['id', 'status', 'created_at', 'updated_at']
 export const Cancellation = Body({ reason: OptionalText(255, { examples: ['Customer is ill'] }) }, ignored)

@@ -10,10 +10,10 @@ export const weekdays = [
   'sunday',
 ] as const
 export type Weekday = (typeof weekdays)[number]
-/** Wall-clock times HH:MM in the page's zone, `from` before `to`; `to` may be 24:00. */
+/** Wall-clock times HH:MM in the page's zone. `from` is before `to`, which may be 24:00. */
 export type Interval = { from: string; to: string }
 export type Availability = Partial<Record<Weekday, Interval[]>>
-/** By day (YYYY-MM-DD) in the page's zone: what replaces its weekday's intervals; [] closes it. */
+/** Intervals by day (YYYY-MM-DD) in the page's zone, in place of those of the weekday. [] closes the day. */
 export type DateOverrides = { [date: string]: Interval[] }
 export type PageRules = {
   duration_minutes: number
@@ -33,26 +33,26 @@ type Problem = { field: string; code: string; message: string }
 const minute_ms = 60_000
 const day_ms = 86_400_000
 
-/** A part of the zone's time between two clock changes: wall clock = UTC + offset. */
-type Stretch = { start_ms: number; end_ms: number; offset_ms: number }
+/** The time between two clock changes of a zone. Wall clock = UTC + offset. */
+type OffsetPeriod = { start_ms: number; end_ms: number; offset_ms: number }
 /** An interval as milliseconds since the day's midnight on the wall clock. */
 type WallSpan = { from_ms: number; to_ms: number }
 
-function stretchesOf(time_zone: string, from_ms: number, to_ms: number): Stretch[] {
-  const stretches: Stretch[] = []
+function offsetPeriods(time_zone: string, from_ms: number, to_ms: number): OffsetPeriod[] {
+  const periods: OffsetPeriod[] = []
   let at = Temporal.Instant.fromEpochMilliseconds(from_ms).toZonedDateTimeISO(time_zone)
   for (;;) {
     const next = at.getTimeZoneTransition('next')
     const end_ms = next ? next.epochMilliseconds : Number.POSITIVE_INFINITY
-    stretches.push({ start_ms: at.epochMilliseconds, end_ms, offset_ms: at.offsetNanoseconds / 1_000_000 })
-    if (!next || end_ms >= to_ms) return stretches
+    periods.push({ start_ms: at.epochMilliseconds, end_ms, offset_ms: at.offsetNanoseconds / 1_000_000 })
+    if (!next || end_ms >= to_ms) return periods
     at = next
   }
 }
 
 const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5))
 
-/** In order, overlapping ones as one. Touching ones stay apart: each starts its own row of slots. */
+/** Intervals in order, with overlaps merged. Adjacent intervals stay separate: slots start at the beginning of each. */
 function wallSpans(intervals: readonly Interval[]): WallSpan[] {
   const spans: WallSpan[] = []
   const sorted = intervals
@@ -68,7 +68,7 @@ function wallSpans(intervals: readonly Interval[]): WallSpan[] {
 
 /** Days since 1970 on the wall clock. */
 function dayOf(instant_ms: number, time_zone: string): number {
-  // A steady clock tells fractions of a millisecond, which Temporal refuses.
+  // Temporal refuses fractions of a millisecond, which a steady clock has.
   const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(instant_ms))
   const date = instant.toZonedDateTimeISO(time_zone).toPlainDate()
   return Temporal.PlainDate.from('1970-01-01').until(date, { largestUnit: 'day' }).days
@@ -81,16 +81,16 @@ function spansOfDay({ availability, date_overrides }: PageRules, day: number): W
   return wallSpans(override ?? availability[weekday] ?? [])
 }
 
-/** The starts in one span of one day, by the wall clock: from the span's beginning in steps of a slot. */
-function startsIn(span: WallSpan, day: number, stretches: readonly Stretch[], slot_ms: number): number[] {
-  const pieces = stretches
+/** The starts of slots in a span of a day: from the span's beginning in steps of a slot, on the wall clock. */
+function startsIn(span: WallSpan, day: number, periods: readonly OffsetPeriod[], slot_ms: number): number[] {
+  const pieces = periods
     .map(({ start_ms, end_ms, offset_ms }) => {
       const first_ms = day * day_ms + span.from_ms - offset_ms
       const last_ms = Math.min(day * day_ms + span.to_ms - offset_ms, end_ms)
       return { first_ms, start_ms: Math.max(first_ms, start_ms), end_ms: last_ms, until_ms: last_ms }
     })
     .filter(({ start_ms, end_ms }) => start_ms < end_ms)
-  // Where the span goes on across a clock change, a slot may run through the change.
+  // A slot may run through a clock change inside the span.
   for (const [i, piece] of [...pieces.entries()].reverse()) {
     const next = pieces[i + 1]
     if (next?.start_ms === piece.end_ms) piece.until_ms = next.until_ms
@@ -100,7 +100,7 @@ function startsIn(span: WallSpan, day: number, stretches: readonly Stretch[], sl
   for (const { first_ms, start_ms, end_ms, until_ms } of pieces) {
     const skipped = Math.ceil((start_ms - first_ms) / slot_ms)
     for (let start = first_ms + skipped * slot_ms; start < end_ms; start += slot_ms) {
-      // After a change the steps may fall into a slot that began before it; that one came first.
+      // After a clock change, a step may fall into a slot that began before. Keep the earlier slot.
       if (start < taken_until || start + slot_ms > until_ms) continue
       starts.push(start)
       taken_until = start + slot_ms
@@ -109,7 +109,7 @@ function startsIn(span: WallSpan, day: number, stretches: readonly Stretch[], sl
   return starts
 }
 
-/** Whether a slot keeps the buffer to every busy time; thousands of them are sorted once, then searched. */
+/** Returns a check that a slot keeps the buffer to all busy times. It sorts them once, for thousands of checks. */
 function clearOf(busy: readonly Busy[], buffer_ms: number): (start_ms: number, end_ms: number) => boolean {
   const blocks: Busy[] = []
   for (const { start_ms, end_ms } of busy.toSorted((a, b) => a.start_ms - b.start_ms)) {
@@ -137,7 +137,7 @@ function freeStarts(rules: PageRules, busy: readonly Busy[], window: SlotWindow)
   const low = Math.max(window.from_ms, window.now_ms + rules.minimum_notice_minutes * minute_ms)
   const high = window.to_ms
   if (!(low < high && slot_ms > 0 && limit > 0)) return []
-  // Days of the wall clock are at most one off from UTC's; one more, as days interleave where a clock goes back
+  // Wall-clock days differ from UTC days by at most one. Read one more, because days interleave if a clock is set back
   // across midnight.
   const first_day = Math.floor(low / day_ms) - 2
   const last_day = Math.min(
@@ -145,26 +145,28 @@ function freeStarts(rules: PageRules, busy: readonly Busy[], window: SlotWindow)
     Math.floor(high / day_ms) + 2,
   )
   if (first_day > last_day) return []
-  const stretches = stretchesOf(time_zone, (first_day - 2) * day_ms, (last_day + 2) * day_ms)
+  const periods = offsetPeriods(time_zone, (first_day - 2) * day_ms, (last_day + 2) * day_ms)
   const isClear = clearOf(busy, rules.buffer_minutes * minute_ms)
   const starts: number[] = []
   let interleaved_days = 1
   for (let day = first_day; day <= last_day; day++) {
     if (starts.length >= limit && interleaved_days-- === 0) break
     for (const span of spansOfDay(rules, day))
-      for (const start of startsIn(span, day, stretches, slot_ms))
+      for (const start of startsIn(span, day, periods, slot_ms))
         if (start >= low && start < high && isClear(start, start + slot_ms)) starts.push(start)
   }
   starts.sort((a, b) => a - b)
   return starts.slice(0, limit)
 }
 
-/** All free slots that start in [from, to), in order, at most `limit`; times in milliseconds since 1970.
- * An instant is open when its wall-clock time is in an interval of its day, so an hour that is skipped is never offered
- * and one that comes twice is offered twice; all of a slot is open, without a break. Slots start at the interval's
- * beginning and every `duration_minutes` after it as the wall clock shows, also after a clock change; of two that would
- * overlap there, the earlier one counts. Horizon: the page's today and `horizon_days` days more. The rules must be
- * without problems; an unknown zone throws RangeError. */
+// An instant is open if its wall-clock time is in an interval of its day: a skipped hour is never offered, and a repeated
+// hour is offered twice. A slot is open as a whole. Slots start at the beginning of an interval and every `duration_minutes`
+// after it on the wall clock, also after a clock change. Of two that overlap there, the earlier one counts.
+
+/**
+ * The free slots that start in [from, to), in order, at most `limit`. Times are milliseconds since 1970. The horizon is today
+ * in the page's zone plus `horizon_days`. The rules must be valid: an unknown zone throws RangeError.
+ */
 export function freeSlots(rules: PageRules, busy: readonly Busy[], window: SlotWindow): Slot[] {
   return freeStarts(rules, busy, window).map((start) => ({
     start_at: new Date(start).toISOString(),
@@ -172,7 +174,7 @@ export function freeSlots(rules: PageRules, busy: readonly Busy[], window: SlotW
   }))
 }
 
-/** Whether freeSlots would offer exactly this start. `busy` needs only what is within the buffer of the slot. */
+/** Whether `freeSlots` offers this start. `busy` needs only the times within the buffer of the slot. */
 export function isFreeSlot(
   rules: PageRules,
   busy: readonly Busy[],
@@ -182,9 +184,9 @@ export function isFreeSlot(
   return freeStarts(rules, busy, { from_ms: start_ms, to_ms: start_ms + 1, now_ms })[0] === start_ms
 }
 
-/** A zone's name in its usual capitals, or null when there is no such zone; links (Asia/Calcutta) stay as they are. */
+/** The canonical capitals of a zone's name, or null for an unknown zone. Links such as Asia/Calcutta are not resolved. */
 export function canonicalTimeZone(name: unknown): string | null {
-  // Temporal also takes offsets and whole timestamps, which know nothing of clock changes.
+  // Temporal also accepts offsets and timestamps, which have no clock changes.
   if (typeof name !== 'string' || !/^[a-z][a-z0-9_+-]*(?:\/[a-z0-9_+-]+)*$/i.test(name)) return null
   try {
     return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId
@@ -263,7 +265,7 @@ function daysProblems(
   value: unknown,
   unknownDay: (name: string) => { code: string; text: string } | null,
 ): Problem[] {
-  // Absent is nothing to judge here: the schema knows whether the field is required.
+  // The schema checks whether the field is required.
   if (value === undefined || value === null) return []
   if (!isRecord(value)) return [{ field, code: 'invalid_type', message: `${field} must be an object.` }]
   return Object.entries(value).flatMap(([name, intervals]) => {
@@ -275,7 +277,7 @@ function daysProblems(
   })
 }
 
-/** Every problem of a page's zone, availability and date overrides that its JSON schema cannot tell, in any JSON. */
+/** All problems of a page's zone, availability and date overrides that its JSON schema cannot find. Takes any JSON. */
 export function ruleProblems(rules: unknown): Problem[] {
   if (!isRecord(rules)) return []
   const { time_zone, availability, date_overrides } = rules

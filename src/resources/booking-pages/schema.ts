@@ -6,7 +6,7 @@ import { type Availability, type DateOverrides, weekdays } from './availability.
 const span = (from: string, to: string) => ({ from, to })
 const working_day = [span('09:00', '17:00')]
 
-/** The defaults of a booking page; null in a body puts a field back to its default. */
+/** The defaults of a booking page. Null in a body resets a field to its default. */
 const page_defaults = {
   description: null as string | null,
   duration_minutes: 30,
@@ -22,13 +22,13 @@ const page_defaults = {
   active: true,
 }
 
-// More than anybody needs; the slots of a page stay fast to find.
-const most_intervals = 48
-const most_overrides = 1000
+// Enough for any page, and few enough that a search for slots stays fast.
+const max_intervals = 48
+const max_overrides = 1000
 
 const Intervals = {
   type: 'array',
-  maxItems: most_intervals,
+  maxItems: max_intervals,
   items: {
     type: 'object',
     properties: {
@@ -50,7 +50,7 @@ const Week = (type: unknown) =>
 const Days = (type: unknown) =>
   Type.Unsafe<DateOverrides>({
     type,
-    maxProperties: most_overrides,
+    maxProperties: max_overrides,
     additionalProperties: Intervals,
     description: "Open hours of single days in place of their weekday's; an empty list closes the day.",
     examples: [{ '2026-12-24': [span('09:00', '12:00')], '2026-12-25': [] }],
@@ -84,7 +84,7 @@ const numbers = {
   },
 }
 
-/** A number that has a default: null puts the field back to it. */
+/** A number with a default. Null resets the field to it. */
 const withDefault = <N extends keyof typeof numbers>(name: N) => {
   const { minimum, maximum, ...options } = numbers[name]
   return {
@@ -97,14 +97,14 @@ const Switch = Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })
 const nullable = ['object', 'null']
 
 const slug_pattern = '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'
-const most_in_slug = 64
-const slug_form = new RegExp(slug_pattern)
-/** Whether a text of an address can be a page's slug. */
-export const isSlug = (text: string): boolean => text.length <= most_in_slug && slug_form.test(text)
+const max_slug_length = 64
+const slug_regexp = new RegExp(slug_pattern)
+/** Whether a text can be the slug of a page. */
+export const isSlug = (text: string): boolean => text.length <= max_slug_length && slug_regexp.test(text)
 
 export const columns = defineColumns({
   slug: {
-    shown: Text(most_in_slug, {
+    shown: Text(max_slug_length, {
       pattern: slug_pattern,
       description: 'The public address is /book/{slug}. Lower-case letters, digits and hyphens inside.',
       examples: ['product-demo'],
@@ -170,7 +170,7 @@ export const BookingPageCreate = bodyOf(columns, 'create')
 export const BookingPageUpdate = bodyOf(columns, 'update')
 export type BookingPageBody = Static<typeof BookingPageUpdate>
 
-/** A time that can be booked. */
+/** A free time. */
 export const Slot = Type.Object({ start_at: Timestamp(), end_at: Timestamp() }, { title: 'Slot' })
 
 export const SlotsQuery = Type.Object(

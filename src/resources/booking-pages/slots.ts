@@ -10,8 +10,8 @@ const day_ms = 86_400_000
 type Window = Omit<SlotWindow, 'limit'>
 
 /**
- * The slots of a page that start in the window and can be booked; times in milliseconds since 1970. `except_id` is an
- * appointment whose own time counts as free, because it is to be moved.
+ * The free slots of a page that start in the window. Times are milliseconds since 1970. The time of the appointment
+ * `except_id`, which is to be moved, counts as free.
  */
 export const offeredSlots = async (
   db: Db,
@@ -21,17 +21,17 @@ export const offeredSlots = async (
   except_id?: number,
 ): Promise<Slot[]> => (await readSlots(db, workspace_id, page, window, except_id)).slots
 
-/** What a search for free times has found, and up to when it has looked; null: up to the last one that there can be. */
+/** The result of a search for free times. `looked_until_ms` is where the search gave up, or null if it reached the end. */
 export type Search = { slots: Slot[]; looked_until_ms: number | null }
 
 const steps_in_days = [7, 31]
 const later_steps_in_days = 92
-// A page can have more appointments ahead than one request may read; so many it may, and a step's more.
-const most_read = 10_000
+// One request may read this many appointments, and those of one more step.
+const max_read = 10_000
 
 /**
- * The next `limit` slots from a time on. Most pages have them within days, so the appointments are read step by step; a
- * search that has read ten thousand of them gives up.
+ * The next `limit` slots from a time on. Most pages have free slots within days, so the search reads appointments step by
+ * step. It gives up after reading 10,000 of them.
  */
 export async function nextSlots(
   db: Db,
@@ -45,7 +45,7 @@ export async function nextSlots(
   let start_ms = Math.max(from_ms, now_ms)
   let read = 0
   for (let step = 0; start_ms < end_ms && slots.length < limit; step++) {
-    if (read > most_read) return { slots, looked_until_ms: start_ms }
+    if (read > max_read) return { slots, looked_until_ms: start_ms }
     const until_ms = Math.min(end_ms, start_ms + (steps_in_days[step] ?? later_steps_in_days) * day_ms)
     const window = { from_ms: start_ms, to_ms: until_ms, now_ms }
     const found = await readSlots(db, workspace_id, page, window, except_id)
@@ -56,7 +56,7 @@ export async function nextSlots(
   return { slots, looked_until_ms: null }
 }
 
-// Nothing is offered beyond the horizon, whose last day may end so much later elsewhere.
+// The horizon, plus two days: its last day ends later in other zones.
 const endOf = ({ horizon_days }: BookingPage, now_ms: number) => now_ms + (horizon_days + 2) * day_ms
 
 async function readSlots(
@@ -80,7 +80,7 @@ async function readSlots(
   return { slots: freeSlots(page, busy, window), read: busy.length }
 }
 
-/** Whether exactly this start is offered. To book it, ask in the booking's transaction, with the page's times held. */
+/** Whether a page offers this start. To book it, ask in the booking's transaction while holding the page's times. */
 export async function isOffered(
   db: Db,
   workspace_id: number,
@@ -96,6 +96,6 @@ export async function isOffered(
   return isFreeSlot(page, busy, start_ms, now_ms)
 }
 
-/** Whether a start is a time of the page at all: open, not too near and not too far, whoever has taken it. */
+/** Whether a start fits the rules of a page: open, after the notice, within the horizon. It may be taken. */
 export const fitsRules = (page: BookingPage, start_ms: number, now_ms: number): boolean =>
   isFreeSlot(page, [], start_ms, now_ms)

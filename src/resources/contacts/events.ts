@@ -25,7 +25,7 @@ const detail = {
   updated_at: '2026-11-21T08:30:00.000Z',
 }
 
-// The interface specifies these keys and no others.
+// The contract specifies these keys and no others.
 const ContactCreated = Type.Object({
   id,
   first_name,

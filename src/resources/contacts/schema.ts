@@ -62,7 +62,7 @@ export const columns = defineColumns({
   updated_at: { ...dates.updated_at, listed: false },
 })
 
-/** The list view. `company_id` and `company` are null while the company is in the trash, too. */
+/** The list view. `company_id` and `company` are also null while the company is in the trash. */
 export const ListedContact = listView('ListedContact', columns, 42)
 export type ListedContact = Static<typeof ListedContact>
 export const Contact = detailView('Contact', columns, 42)
@@ -72,7 +72,7 @@ export type ContactValues = Values<typeof columns>
 export const ContactCreate = bodyOf(columns, 'create')
 export const ContactUpdate = bodyOf(columns, 'update')
 
-/** The filters of the list that are its own; blank texts do not filter. */
+/** The filters of the list. Blank texts do not filter. */
 export const contact_filters = {
   search: Type.Optional(
     Type.String({

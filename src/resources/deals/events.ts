@@ -24,7 +24,7 @@ const example = {
 const closed_at = '2026-11-21T08:30:00.000Z'
 const lost = { ...example, stage: 'lost', status: 'lost', probability: 0, lost_reason: 'Price', closed_at }
 
-// The interface gives these two shapes: these keys and no others.
+// The contract specifies the keys of these two events and no others.
 const { id, name, value, contact_id, company_id, stage } = Deal.properties
 const WonDeal = Type.Object({
   id,

@@ -12,7 +12,9 @@ const lines = prepare((db, p: { workspace_id: number; deal_id: number; after: nu
     .limit(p.limit),
 )
 
-/** Up to `limit` lines of a deal's history of stages after one (0: the first), oldest first. */
+export type StageChange = Awaited<ReturnType<typeof lines>>[number]
+
+/** Up to `limit` stage changes of a deal with an id above `after`, oldest first. */
 export const listStages = (
   db: Db,
   workspace_id: number,
@@ -28,6 +30,6 @@ const counted = prepare((db, p: { workspace_id: number; deal_id: number }) =>
     .where('deal_id', '=', p.deal_id),
 )
 
-/** How many lines a deal's history has. */
+/** The number of stage changes of a deal. */
 export const countStages = async (db: Db, workspace_id: number, deal_id: number): Promise<number> =>
   (await counted(db, { workspace_id, deal_id }))[0]?.n ?? 0

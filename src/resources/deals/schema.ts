@@ -28,7 +28,7 @@ const Probability = OptionalInteger(0, 100, {
   description: "Percent. Null takes the deal's own value away: it shows the default of its stage again.",
   examples: [60],
 })
-// The least length makes a null or a blank the problem "required".
+// The minimum length makes a null or a blank the problem "required".
 const RequiredStage = StageCode({ minLength: 1 })
 const LostReason = (description: string) => OptionalText(255, { description, examples: ['Price'] })
 
@@ -88,7 +88,7 @@ export type ListedDeal = Static<typeof ListedDeal>
 export const Deal = detailView('Deal', columns, 12)
 export type Deal = Static<typeof Deal>
 
-/** A deal of a list: the list view, or the detail view where details were asked for. */
+/** A deal in a list: the list view, or the detail view if the query asks for details. */
 export const DealOfList = Type.Object(
   {
     ...ListedDeal.properties,
@@ -101,7 +101,7 @@ export type PlainFields = Values<typeof columns>
 
 const read_only = Object.keys(Deal.properties)
 const { value, contact_id, company_id, expected_close_date, priority, source } = Deal.properties
-// A name in a body has no example: the operations have their own.
+// The name has no example here: each operation has its own.
 const plain = { name: Text(255), value, contact_id, company_id, expected_close_date, priority, source }
 
 export const DealCreate = Body(
@@ -128,7 +128,7 @@ export const DealUpdate = Body(
   },
   read_only,
 )
-// The plain fields are unknown here, not ignored: a name that is sent to change-stage must not vanish.
+// Refuse the plain fields as unknown: change-stage must not ignore a changed name.
 export const StageChange = Body(
   {
     stage: RequiredStage,

@@ -1,4 +1,4 @@
-/** The stage codes in the order in which a deal usually passes them (contract: deal stages). */
+/** The stages in the order in which a deal usually passes them (contract: deal stages). */
 export const stages = [
   'new_lead',
   'qualification',
@@ -15,7 +15,7 @@ export type Status = 'open' | 'won' | 'lost'
 
 const defaultStage: Stage = 'new_lead'
 
-/** What a deal without a probability of its own shows, in percent (contract: deals). */
+/** The probability of a deal without its own value, in percent (contract: deals). */
 export const defaultProbabilities: Record<Stage, number> = {
   new_lead: 10,
   qualification: 20,
@@ -28,8 +28,8 @@ export const defaultProbabilities: Record<Stage, number> = {
 }
 
 /**
- * The columns that the rules own. Two probabilities are kept because a value sent while the deal is closed
- * must not replace the one that shows again after reopening; null means "none sent, show the default".
+ * The columns that the rules set. A deal has two probabilities: a value for the closed deal must not replace the value that a
+ * reopened deal shows again. Null shows the default.
  */
 export type DealState = {
   stage: Stage
@@ -39,7 +39,7 @@ export type DealState = {
   closed_at: string | null
 }
 
-/** The ruled fields of a body that the schema has accepted: typed, in range, trimmed, '' turned into null. */
+/** The fields of a valid body that the rules use. Texts are trimmed, and '' is null. */
 export type DealInput = { stage?: string | null; probability?: number | null; lost_reason?: string | null }
 
 export type Operation = 'create' | 'update' | 'change_stage'
@@ -50,7 +50,7 @@ type Problem = {
   message: string
 }
 
-/** `previous_stage` is null unless the stage changed; `entered` is null unless the deal came into won or lost. */
+/** `previous_stage` is null unless the stage changed. `entered` is null unless the deal entered won or lost. */
 export type Decision =
   | { state: DealState; previous_stage: Stage | null; entered: 'won' | 'lost' | null; problems?: undefined }
   | { problems: Problem[] }
@@ -59,12 +59,12 @@ export function isStage(value: string): value is Stage {
   return (stages as readonly string[]).includes(value)
 }
 
-/** The status that follows from a stage; nothing else ever sets it (contract: deals). */
+/** The status of a stage. Nothing else sets it (contract: deals). */
 export function statusOf(stage: Stage): Status {
   return stage === 'won' || stage === 'lost' ? stage : 'open'
 }
 
-/** The probability that every answer shows: an integer from 0 to 100, never null. */
+/** The probability that answers show: an integer from 0 to 100, never null. */
 export function shownProbability(
   state: Pick<DealState, 'stage' | 'own_probability' | 'closed_probability'>,
 ): number {
@@ -73,9 +73,9 @@ export function shownProbability(
 }
 
 /**
- * The one rule for POST (`create`, current is null), PUT (`update`) and change-stage: the deal's next state,
- * or every problem of the input as 422 fields. The new state equals the current one when nothing changed.
- * `now` is ISO 8601 and becomes `closed_at` when the deal enters won or lost (contract: deals, fine print).
+ * The next state of a deal for POST (`create`, current is null), PUT (`update`) and change-stage, or all problems of the
+ * input. The next state equals the current one if nothing changed. `now` (ISO 8601) becomes `closed_at` when the deal enters
+ * won or lost (contract: deals, fine print).
  */
 export function decide(
   current: DealState | null,
@@ -137,16 +137,16 @@ function nextLostReason(
   if (current === null) {
     return sent ? refuse('not_allowed', 'lost_reason is not accepted when a deal is created.') : null
   }
-  // Without a valid stage nobody can tell whether a reason belongs to it; the stage's problem is enough.
+  // Without a valid stage, a reason cannot be judged. The problem of the stage is enough.
   if (stage === null) return null
 
-  // In a PUT a reason that equals the stored one was only read and sent back, so it counts as absent.
+  // A PUT may send back a reason that it has read. A reason that equals the stored one counts as absent.
   const reason = operation === 'update' && sent === current.lost_reason ? undefined : sent
   if (stage !== 'lost') {
     return reason ? refuse('not_allowed', 'lost_reason is only accepted for a deal in stage lost.') : null
   }
   if (reason) return reason
-  // change-stage asks for a reason on entering only, so null there says "no new one"; in a PUT it would erase.
+  // change-stage needs a reason only on entering lost: null keeps the reason. In a PUT, null would erase it.
   const keepsReason = current.stage === 'lost' && (reason === undefined || operation === 'change_stage')
   return keepsReason ? current.lost_reason : refuse('required', 'lost_reason is required in stage lost.')
 }
@@ -157,14 +157,14 @@ function nextProbabilities(
   sent: number | null | undefined,
   operation: Operation,
 ): Pick<DealState, 'own_probability' | 'closed_probability'> {
-  // What a GET showed and a PUT sends back is unchanged: a default must not turn into a value of its own.
+  // A PUT may send back a probability that it has read. A default must not become the deal's own value.
   const readBack = operation === 'update' && current !== null && sent === shownProbability(current)
   const value = readBack ? undefined : sent
   const own = current?.own_probability ?? null
   if (statusOf(stage) === 'open') {
     return { own_probability: value === undefined ? own : value, closed_probability: null }
   }
-  // Won <-> lost is an entry too, so a value sent for the one outcome does not carry over to the other.
+  // A value for won does not carry over to lost, nor the other way round.
   const held = stage === current?.stage ? current.closed_probability : null
   return { own_probability: own, closed_probability: value === undefined ? held : value }
 }
