@@ -11,7 +11,6 @@ import { localeProblems, withCanonicalTimeZone } from './fields.ts'
 import { invitationByHash } from './invitations.ts'
 import { insertMember, roleOf } from './memberships.ts'
 import { passwordProblems } from './passwords.ts'
-import type { Role } from './roles.ts'
 import type { AcceptBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
 import { type MemberRef, personContext } from './sign-in.ts'
@@ -26,14 +25,7 @@ const wrong: FieldProblem = {
 }
 
 /** An invitation that can be accepted, with the hash of its token. */
-type OpenInvitation = {
-  id: string
-  workspace_id: number
-  workspace_name: string
-  email: string
-  role: Role
-  hash: string
-}
+type OpenInvitation = NonNullable<Awaited<ReturnType<typeof invitationByHash>>> & { hash: string }
 
 /** Finds the invitation of a token. Failures are counted for each address; 422 unless the invitation can be accepted. */
 export function createLinkReader({ clock, throttle }: PeopleService) {

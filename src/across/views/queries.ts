@@ -1,4 +1,5 @@
 import type { Db } from '../../db/db.ts'
+import { countRows } from '../../db/lists/counts.ts'
 import type { View } from './schema.ts'
 
 const columns = ['id', 'list', 'name', 'query', 'created_at', 'updated_at'] as const
@@ -9,15 +10,9 @@ export async function listViews(db: Db, workspace_id: number, list: string | und
   return (list ? all.where('list', '=', list) : all).orderBy('id', 'desc').execute()
 }
 
-/** How many views a workspace has. */
-export async function countViews(db: Db, workspace_id: number): Promise<number> {
-  const { n } = await db
-    .selectFrom('saved_views')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('workspace_id', '=', workspace_id)
-    .executeTakeFirstOrThrow()
-  return n
-}
+/** The number of views of a workspace. */
+export const countViews = (db: Db, workspace_id: number): Promise<number> =>
+  countRows(db.selectFrom('saved_views').where('workspace_id', '=', workspace_id))
 
 /** A view of the workspace, or null. */
 export async function findView(db: Db, workspace_id: number, id: string): Promise<View | null> {
