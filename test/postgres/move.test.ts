@@ -235,7 +235,7 @@ test('while a server runs at the source, nothing is copied', async (t) => {
   const rapport = await serveSqlite(t, data_dir)
   const from_sqlite = await move(`sqlite:${data_dir}`, url)
   assert.equal(from_sqlite.code, 1)
-  assert.match(from_sqlite.stderr, /^rapport: .*Another process serves .* Stop it first.*\n$/)
+  assert.match(from_sqlite.stderr, /^rapport: .*Another process already serves .* Stop it, .*\n$/)
   assert.deepEqual(await ask(url, "SELECT to_regclass('workspaces') AS made"), [{ made: null }])
   await rapport.close()
   await servePostgres(t, data_dir, url)
