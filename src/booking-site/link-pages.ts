@@ -83,19 +83,11 @@ function explain(
   return show(privately(reply), { ...screen, ...(refused && { status: 409 }) })
 }
 
-export async function showAppointment(
-  site: Site,
-  request: LinkRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+export async function showAppointment(site: Site, request: LinkRequest, reply: FastifyReply) {
   return explain(site, request, reply, await linkOf(site, request))
 }
 
-export async function sendCalendarFile(
-  site: Site,
-  request: LinkRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+export async function sendCalendarFile(site: Site, request: LinkRequest, reply: FastifyReply) {
   const { workspace_id, appointment, path } = await linkOf(site, request)
   const sequence = await site.reading((handle) => countChanges(handle, workspace_id, appointment.id))
   const link = `${site.config.public_url ?? `${request.protocol}://${request.host}`}${path}`
@@ -105,11 +97,7 @@ export async function sendCalendarFile(
     .send(calendarFile(appointment, { link, token: request.params.token, sequence }))
 }
 
-export async function showCancelling(
-  site: Site,
-  request: LinkRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+export async function showCancelling(site: Site, request: LinkRequest, reply: FastifyReply) {
   const link = await linkOf(site, request)
   const refused = closedBecause(link.appointment, site.clock.now())
   if (refused) return explain(site, request, reply, link, refused)
@@ -121,7 +109,7 @@ export async function submitCancelling(
   site: Site,
   request: LinkRequest & { body: Static<typeof CancelForm> },
   reply: FastifyReply,
-): Promise<FastifyReply> {
+) {
   const link = await linkOf(site, request)
   const typed = typedOf(request.body)
   const view = viewOfLink(request, link, typed.zone)
@@ -135,11 +123,7 @@ export async function submitCancelling(
   return explain(site, request, reply, link, outcome.refused)
 }
 
-export async function showMoving(
-  site: Site,
-  request: LinkRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+export async function showMoving(site: Site, request: LinkRequest, reply: FastifyReply) {
   const link = await linkOf(site, request)
   const { workspace_id, appointment, page } = link
   const now_ms = site.clock.now()
@@ -165,7 +149,7 @@ export async function submitMoving(
   site: Site,
   request: LinkRequest & { body: Static<typeof MoveForm> },
   reply: FastifyReply,
-): Promise<FastifyReply> {
+) {
   const link = await linkOf(site, request)
   const { body } = request
   const view = viewOfLink(request, link, typedOf(body).zone)

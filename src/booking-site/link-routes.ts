@@ -14,20 +14,19 @@ import {
 import type { Site } from './visitor.ts'
 
 const path = '/:slug/a/:token'
+// The path holds the token, so the request log leaves it out.
+const shared = { scope: 'open', params: LinkParams, extension: true, unlogged: true }
 
 /** The private pages of an appointment. The token in their path is the only proof of a visitor's right to it. */
 export function linkRoutes(app: App, site: Site): void {
   operation(
     app,
     {
+      ...shared,
       method: 'GET',
       path,
-      scope: 'open',
       summary: 'Show an appointment to its visitor',
-      params: LinkParams,
       answers: { 200: HtmlPage },
-      extension: true,
-      unlogged: true,
     },
     (request, reply) => showAppointment(site, request, reply),
   )
@@ -35,16 +34,13 @@ export function linkRoutes(app: App, site: Site): void {
   operation(
     app,
     {
+      ...shared,
       method: 'GET',
       path: `${path}/calendar.ics`,
-      scope: 'open',
       summary: 'Read an appointment as an iCalendar file',
-      params: LinkParams,
       answers: {
         200: { description: 'The file.', content: { 'text/calendar': { schema: { type: 'string' } } } },
       },
-      extension: true,
-      unlogged: true,
     },
     (request, reply) => sendCalendarFile(site, request, reply),
   )
@@ -52,14 +48,11 @@ export function linkRoutes(app: App, site: Site): void {
   operation(
     app,
     {
+      ...shared,
       method: 'GET',
       path: `${path}/cancel`,
-      scope: 'open',
       summary: 'Show the form that cancels an appointment',
-      params: LinkParams,
       answers: { 200: HtmlPage },
-      extension: true,
-      unlogged: true,
     },
     (request, reply) => showCancelling(site, request, reply),
   )
@@ -67,16 +60,13 @@ export function linkRoutes(app: App, site: Site): void {
   operation(
     app,
     {
+      ...shared,
       method: 'POST',
       path: `${path}/cancel`,
-      scope: 'open',
       summary: 'Cancel an appointment',
-      params: LinkParams,
       body: CancelForm,
       answers: { 200: HtmlPage },
-      extension: true,
       repeatable: false,
-      unlogged: true,
     },
     (request, reply) => submitCancelling(site, request, reply),
   )
@@ -84,14 +74,11 @@ export function linkRoutes(app: App, site: Site): void {
   operation(
     app,
     {
+      ...shared,
       method: 'GET',
       path: `${path}/move`,
-      scope: 'open',
       summary: 'Choose another time for an appointment, or confirm the chosen time',
-      params: LinkParams,
       answers: { 200: HtmlPage },
-      extension: true,
-      unlogged: true,
     },
     (request, reply) => showMoving(site, request, reply),
   )
@@ -99,16 +86,13 @@ export function linkRoutes(app: App, site: Site): void {
   operation(
     app,
     {
+      ...shared,
       method: 'POST',
       path: `${path}/move`,
-      scope: 'open',
       summary: 'Move an appointment to another time',
-      params: LinkParams,
       body: MoveForm,
       answers: { 200: HtmlPage },
-      extension: true,
       repeatable: false,
-      unlogged: true,
     },
     (request, reply) => submitMoving(site, request, reply),
   )

@@ -46,7 +46,7 @@ async function openPage({ reading }: Site, slug: string): Promise<Found> {
 
 type PageRequest = FastifyRequest<{ Params: Static<typeof SlugParams> }>
 
-export async function showPage(site: Site, request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+export async function showPage(site: Site, request: PageRequest, reply: FastifyReply) {
   const { slug } = request.params
   const found = await openPage(site, slug)
   const { workspace_id, page } = found
@@ -81,11 +81,7 @@ export async function listSlots(
 type BookingRequest = PageRequest & { body: Static<typeof BookingForm> }
 
 /** Books the time of a form, or shows the form again with the reason. */
-export async function submitBooking(
-  site: Site,
-  request: BookingRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+export async function submitBooking(site: Site, request: BookingRequest, reply: FastifyReply) {
   const { body } = request
   const { slug } = request.params
   const found = await openPage(site, slug)
