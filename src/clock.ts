@@ -28,5 +28,8 @@ export const momentOf = (clock: Clock): Moment => ({ now_ms: clock.now(), elapse
 export const shownTime = (elapsed_ms: number, moment: Moment): string =>
   isoTime(moment.now_ms + elapsed_ms - moment.elapsed_ms)
 
+/** The length of a day without a clock change. */
+export const day_ms = 24 * 3600 * 1000
+
 /** The format of every timestamp: ISO 8601, UTC with milliseconds. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -1,4 +1,5 @@
 import { type Clock, isoTime } from '../clock.ts'
+import { batch, inBatches } from '../db/batches.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { contextOf, service } from '../events/context.ts'
@@ -6,8 +7,6 @@ import { appointmentRecords, saveDeclined } from '../resources/appointments/oper
 import { lapsedRequests } from '../resources/appointments/queries.ts'
 import { answer_hours, lapsesAt } from '../resources/appointments/requests.ts'
 import { removeOldAddresses } from './limits.ts'
-
-const batch = 100
 
 /** Declines requests that nobody answered in time, and removes addresses that booked at least a day ago. */
 export async function keepUpBookings(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
@@ -27,10 +26,7 @@ export async function keepUpBookings(db: Db, clock: Clock, stopping?: AbortSigna
     }
     more = lapsed.length === limit
   }
-  for (let count = batch; count === batch; ) {
-    stopping?.throwIfAborted()
-    count = await transaction(db, (tx) => removeOldAddresses(tx, clock.elapsed(), batch))
-  }
+  await inBatches(db, stopping, (tx) => removeOldAddresses(tx, clock.elapsed(), batch))
   for (const error of failures.values()) throw error
 }
 

@@ -1,12 +1,10 @@
 import { sql } from 'kysely'
-import { type Clock, isoTime } from '../../clock.ts'
+import { type Clock, day_ms, isoTime } from '../../clock.ts'
+import { batch, inBatches } from '../../db/batches.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { service } from '../../events/context.ts'
 import { account_retention_days, closeAccount, lockAccount, removeClosed } from './deletion.ts'
 import { remembered_ms } from './throttle.ts'
-
-const day_ms = 24 * 3600 * 1000
-const batch = 200
 
 /**
  * Removes expired sessions, invitations 30 days after they expire, sign-in failures after a day, and accounts that have had
@@ -14,16 +12,14 @@ const batch = 200
  */
 export async function removeExpiredAccess(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
   const now = clock.now()
-  const step = <T>(work: (tx: Db) => Promise<T>): Promise<T> => {
-    stopping?.throwIfAborted()
-    return transaction(db, work)
-  }
-  while ((await step((tx) => removeOld(tx, 'sessions', isoTime(now)))) === batch);
-  while ((await step((tx) => removeOld(tx, 'invitations', isoTime(now - 30 * day_ms)))) === batch);
-  while ((await step((tx) => removeOld(tx, 'sign_in_failures', clock.elapsed() - remembered_ms))) === batch);
+  await inBatches(db, stopping, (tx) => removeOld(tx, 'sessions', isoTime(now)))
+  await inBatches(db, stopping, (tx) => removeOld(tx, 'invitations', isoTime(now - 30 * day_ms)))
+  await inBatches(db, stopping, (tx) => removeOld(tx, 'sign_in_failures', clock.elapsed() - remembered_ms))
   const left_before = isoTime(now - account_retention_days * day_ms)
   for (const { id } of await leftBefore(db, left_before)) {
-    if (await step((tx) => closeLeft(tx, clock, id, left_before))) await removeClosed(db, id, isoTime(now))
+    stopping?.throwIfAborted()
+    const closed = await transaction(db, (tx) => closeLeft(tx, clock, id, left_before))
+    if (closed) await removeClosed(db, id, isoTime(now))
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, isoTime } from '../../clock.ts'
+import { type Clock, day_ms, isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { countRows } from '../../db/lists/counts.ts'
@@ -11,7 +11,6 @@ import type { Invitation } from './schema.ts'
 import { newToken } from './tokens.ts'
 import { emailKey } from './users.ts'
 
-const day_ms = 24 * 3600 * 1000
 const valid_ms = 7 * day_ms
 /** For each workspace, and for each person in all workspaces. Accepted and revoked invitations count. */
 const max_invitations_per_day = 100

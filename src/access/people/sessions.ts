@@ -1,4 +1,4 @@
-import { isoTime } from '../../clock.ts'
+import { day_ms, isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { countRows } from '../../db/lists/counts.ts'
@@ -10,7 +10,6 @@ import { markEntered } from './memberships.ts'
 import type { Role, RoleScopes } from './roles.ts'
 import { newToken } from './tokens.ts'
 
-const day_ms = 24 * 3600 * 1000
 // A session ends 30 days after its last use, and 90 days after sign-in at the latest.
 const idle_ms = 30 * day_ms
 export const longest_ms = 90 * day_ms

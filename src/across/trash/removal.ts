@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { inBatches } from '../../db/batches.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { indexValues, type Valued } from '../../db/lists/field-values.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
@@ -8,23 +9,13 @@ import { referrersOf } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { entriesOf } from '../erasure/slices.ts'
 
-// Small enough that no request waits noticeably for its transaction.
+// One transaction changes this many references. It is short enough not to delay requests.
 const batch = 500
 
 const idsOf = (ids: readonly (number | string)[]) => sql.join(ids)
 
 // So that two that do the same wait for each other, and never in a circle. SQLite would sort all that refers each time.
 const inOrder = (tx: Db) => (engineOf(tx) === 'postgres' ? sql`ORDER BY id` : sql``)
-
-/** Does a step again and again, each time in a transaction of its own, until it finds nothing to do. */
-async function inBatches(
-  db: Db,
-  stopping: AbortSignal | undefined,
-  step: (tx: Db) => Promise<number>,
-): Promise<void> {
-  // Not until it finds less than a batch: of a whole one, others may have done some.
-  while ((await transaction(db, step)) > 0) stopping?.throwIfAborted()
-}
 
 /**
  * Removes records for good, which nothing brings back any more (`pending_removal` in db/records.ts): what refers to them refers to

@@ -1,4 +1,5 @@
-import { type Clock, isoTime } from '../../clock.ts'
+import { type Clock, day_ms, isoTime } from '../../clock.ts'
+import { batch } from '../../db/batches.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { forgetSearched } from '../../db/lists/search.ts'
 import { type Deletable, pending_removal } from '../../db/records.ts'
@@ -8,9 +9,6 @@ import { byDependency } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { type ErasureDeps, eraseRecord } from '../erasure/erasure.ts'
 import { removeRecords } from './removal.ts'
-
-export const day_ms = 24 * 3600 * 1000
-const batch = 200
 
 type Deps = ErasureDeps & {
   clock: Clock

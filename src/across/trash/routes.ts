@@ -1,4 +1,4 @@
-import { isoTime } from '../../clock.ts'
+import { day_ms, isoTime } from '../../clock.ts'
 import { cutPage } from '../../db/lists/lists.ts'
 import { refuseBeyond } from '../../http/auth.ts'
 import { Deleted, List } from '../../http/envelope.ts'
@@ -11,7 +11,6 @@ import type { Service } from '../../http/service.ts'
 import { byDependency } from '../../resources/derived.ts'
 import { beginErasure, eraseRecord } from '../erasure/erasure.ts'
 import { countTrash, listTrash, type Place, type Trashed } from './list.ts'
-import { day_ms } from './retention.ts'
 import { TrashParams, trashSchemas } from './schema.ts'
 
 const path = '/api/v1/trash'

@@ -1,11 +1,10 @@
-import { isoTime } from '../../clock.ts'
+import { day_ms, isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { freeSlots, isFreeSlot, type Slot, type SlotWindow } from './availability.ts'
 import { busyTimes } from './queries.ts'
 import type { BookingPage } from './schema.ts'
 
 const minute_ms = 60_000
-const day_ms = 86_400_000
 
 type Window = Omit<SlotWindow, 'limit'>
 

@@ -1,15 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { type Clock, isoTime } from '../../clock.ts'
+import { type Clock, day_ms, isoTime } from '../../clock.ts'
+import { batch, inBatches } from '../../db/batches.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { addCounts, countChanges } from '../../db/lists/counts.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { removeOldAnswers } from '../../http/idempotency.ts'
 
-const day_ms = 24 * 3600 * 1000
-// One transaction removes this many rows. It is short enough not to delay requests.
-const batch = 200
 // Reading this many events takes about 3 ms.
 const events_at_once = 1000
 
@@ -19,18 +17,13 @@ const events_at_once = 1000
  */
 export async function removeOld(db: Db, clock: Clock, days: number, stopping?: AbortSignal): Promise<void> {
   const before = isoTime(clock.now() - days * day_ms)
-  const inOne = <T>(work: (tx: Db) => Promise<T>): Promise<T> => {
-    stopping?.throwIfAborted()
-    return transaction(db, work)
-  }
-  while ((await inOne((tx) => removeOldDeliveries(tx, before, batch))) === batch);
+  await inBatches(db, stopping, (tx) => removeOldDeliveries(tx, before))
   let seq: number | null = 0
   while (seq !== null) {
-    seq = await removeOldEvents(db, before, seq, inOne)
-    stopping?.throwIfAborted()
+    seq = await removeOldEvents(db, before, seq, stopping)
     await turn()
   }
-  while ((await inOne((tx) => removeOldAnswers(tx, clock.elapsed(), batch))) === batch);
+  await inBatches(db, stopping, (tx) => removeOldAnswers(tx, clock.elapsed(), batch))
 }
 
 const delivery_columns = { workspace_id: 'bigint!', id: 'text!' } as const
@@ -43,14 +36,14 @@ const removal = (table: string, id: string) =>
 const removeAttempts = removal('webhook_attempts', 'delivery_id')
 const removeDeliveries = removal('webhook_deliveries', 'id')
 
-/** Removes up to `limit` deliveries that were finished before a time, with their attempts; returns how many. */
-async function removeOldDeliveries(tx: Db, before: string, limit: number): Promise<number> {
+/** Removes a batch of deliveries that were finished before a time, with their attempts; returns how many. */
+async function removeOldDeliveries(tx: Db, before: string): Promise<number> {
   const finished = tx
     .selectFrom('webhook_deliveries')
     .select(['workspace_id', 'id', 'webhook_id', 'event', 'status'])
     .where('finished_at', '<', before)
     .orderBy('finished_at')
-    .limit(limit)
+    .limit(batch)
   // Another process may remove deliveries too. Each locks different rows, and a locked delivery cannot be resent.
   const old = await (engineOf(tx) === 'postgres' ? finished.forUpdate().skipLocked() : finished).execute()
   if (!old.length) return 0
@@ -77,7 +70,7 @@ async function removeOldEvents(
   db: Db,
   before: string,
   after: number,
-  inOne: (work: (tx: Db) => Promise<void>) => Promise<void>,
+  stopping?: AbortSignal,
 ): Promise<number | null> {
   // Events are stored in the order of their times, so the first recent one ends the search.
   const events = await db
@@ -100,7 +93,9 @@ async function removeOldEvents(
     .execute()
   const old = events.filter((event) => event.occurred_at < before)
   const unneeded = old.filter((event) => !event.needed)
-  for (let from = 0; from < unneeded.length; from += batch)
-    await inOne(async (tx) => void (await removeEvents(tx, unneeded.slice(from, from + batch), {})))
+  for (let from = 0; from < unneeded.length; from += batch) {
+    stopping?.throwIfAborted()
+    await transaction(db, (tx) => removeEvents(tx, unneeded.slice(from, from + batch), {}))
+  }
   return old.length === events_at_once ? (old.at(-1)?.seq ?? null) : null
 }
