@@ -302,7 +302,7 @@ test('every kind can be erased: its row, what the audit log tells of it, and its
   const refers = { contact_id: contact.id, company_id: company.id, deal_id: deal.id }
   const activity = await ok('POST', '/activities', { type: 'task', subject: secret })
   const page = await ok('POST', '/booking-pages', { slug: 'demo', title: secret, time_zone: 'UTC' })
-  const appointment = await ok('POST', '/appointments', { title: secret, ...times(10) })
+  const appointment = await ok('POST', '/appointments', { title: secret, type: secret, ...times(10) })
   const note = await ok('POST', `/contacts/${contact.id}/notes`, { body: secret })
   const kept = await ok('POST', '/activities', { type: 'task', subject: 'Kept', ...refers })
   const booked = await ok('POST', '/appointments', { title: 'Kept', booking_page_id: page.id, ...times(12) })
@@ -344,6 +344,7 @@ test('every kind can be erased: its row, what the audit log tells of it, and its
         const { id: of, ...rest } = event.data as { id: number }
         assert.deepEqual([of, Object.values(rest).filter((value) => value !== null)], [id, []])
       }
+    assert.deepEqual(await stored.rows('SELECT name FROM record_counts WHERE name LIKE ?', `%${secret}`), [])
     const refer = 'SELECT count(*) AS n FROM activities WHERE company_id IS NOT NULL OR deal_id IS NOT NULL'
     assert.deepEqual(await stored.rows(refer), [{ n: 0 }])
     assert.deepEqual(await stored.rows('SELECT id FROM deal_stages'), [])

@@ -64,7 +64,7 @@ export async function eraseRecord(
   await rewriteEvents(db, workspace_id, seqs, rewrite, moment)
   // After the events: the answer of a resend holds the payload as it is at that time.
   await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, copies })
-  if (of_person) await forgetEmptyTotals(db, resources, workspace_id)
+  await forgetEmptyTotals(db, resources, workspace_id)
   // Before the row goes: while it is there, an interrupted erasure is repeated.
   if ('search_text' in resource.hidden) await forgetSearched(db)
   await removeRecords(db, context, resources, { resource, ids: [id], action: 'erased' }, stopping)
