@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import type { Config } from '../config.ts'
 import { lockFolder } from '../db/engines/sqlite/lock.ts'
 import type { Peers } from '../http/metrics.ts'
@@ -9,7 +9,7 @@ import type { Io } from './command.ts'
 type Started = { started: Pick<Running, 'url' | 'first_key' | 'setup_url'> }
 // Messages between workers. The main process forwards them: to one worker, or without `to`, to all others.
 type Question = { question: number; from?: number; to?: undefined }
-type Answer = { answer: string; question: number; to: number }
+type Answer = { answer: string; question: number; from?: number; to: number }
 
 /** The variable that marks a process as a worker: "first" for the first one, "next" for the others. */
 export const worker_variable = 'RAPPORT_WORKER'
@@ -85,32 +85,25 @@ export const tellStarted = ({ url, first_key, setup_url }: Running) =>
 /** The connection of this worker to the `count` other workers. */
 export function joinWorkers(count: number): Peers {
   let questions = 0
-  const open = new Map<number, (answer: string) => void>()
-  let own = async () => ''
-  process.on('message', (message: Question | Answer) => {
-    if ('answer' in message) return open.get(message.question)?.(message.answer)
-    const { question, from = 0 } = message
-    void own().then((answer) => process.send?.({ answer, question, to: from } satisfies Answer))
-  })
   return {
     answerWith(read) {
-      own = read
+      process.on('message', ({ question, from = 0, ...rest }: Question | Answer) => {
+        if (!('answer' in rest)) process.send?.({ answer: read(), question, to: from } satisfies Answer)
+      })
     },
-    ask() {
+    async ask() {
       const question = ++questions
       const answers: string[] = []
-      return new Promise((resolve) => {
-        const done = () => {
-          clearTimeout(timer)
-          open.delete(question)
-          resolve(answers)
-        }
-        const timer = setTimeout(done, patience_ms)
-        open.set(question, (answer) => {
-          if (answers.push(answer) === count) done()
-        })
-        process.send?.({ question } satisfies Question)
-      })
+      const signal = AbortSignal.timeout(patience_ms)
+      process.send?.({ question } satisfies Question)
+      try {
+        for await (const [message] of on(process, 'message', { signal }))
+          if ('answer' in message && message.question === question && answers.push(message.answer) === count)
+            break
+      } catch (error) {
+        if (!signal.aborted) throw error
+      }
+      return answers
     },
   }
 }

@@ -53,7 +53,7 @@ const head = (name: string, type: string, help: string) => [
 /** The other processes on the same port. Any of them may receive a request of /metrics. */
 export type Peers = {
   /** Sets the function that answers the questions of other processes. */
-  answerWith(read: () => Promise<string>): void
+  answerWith(read: () => string): void
   /** The answers of all other processes that answer within 1 s. */
   ask(): Promise<string[]>
 }
@@ -120,7 +120,7 @@ export function createMetrics(
       `rapport_slow_statements_total ${held_up}`,
     ].join('\n')
   }
-  peers?.answerWith(async () => ownText())
+  peers?.answerWith(ownText)
 
   return {
     groupCommitted: (size: number) => groups.observe(size),
