@@ -35,30 +35,24 @@ const remove = prepareRows(entry_columns, (db, { row, rows }) => ({
       WHERE t.workspace_id = ${row.workspace_id} AND t.id = ${row.id}`.compile(db),
 }))
 
-// The index audit_log_sign_ins has the sign-ins that still have an address.
-async function forgetDevices(tx: Db, before: string): Promise<number> {
-  const old = await tx
+const oldest = (tx: Db, before: string) =>
+  tx
     .selectFrom('audit_log')
     .select(['workspace_id', 'id'])
-    .where(sql<boolean>`action = 'signed_in'`)
-    .where('after', 'is not', null)
     .where('occurred_at', '<', before)
     .orderBy('occurred_at')
     .limit(batch)
-    .execute()
+
+// The index audit_log_sign_ins has the sign-ins that still have an address.
+async function forgetDevices(tx: Db, before: string): Promise<number> {
+  const signed_in = oldest(tx, before).where(sql<boolean>`action = 'signed_in'`)
+  const old = await signed_in.where('after', 'is not', null).execute()
   await forget(tx, old, {})
   return old.length
 }
 
 async function removeEntries(tx: Db, workspace_id: number, before: string): Promise<number> {
-  const old = await tx
-    .selectFrom('audit_log')
-    .select(['workspace_id', 'id'])
-    .where('workspace_id', '=', workspace_id)
-    .where('occurred_at', '<', before)
-    .orderBy('occurred_at')
-    .limit(batch)
-    .execute()
+  const old = await oldest(tx, before).where('workspace_id', '=', workspace_id).execute()
   await remove(tx, old, {})
   return old.length
 }
