@@ -129,7 +129,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The trash and the log of audits erase what is due.
   {
     files: '(across/(audit|timeline|trash|erasure)|events/feed)/.*',
-    may: `OWN/.*|across/(trash|erasure)/.*|${floor}|resources/(resource|derived|room)`,
+    may: `OWN/.*|across/(trash|erasure)/.*|across/audit/queries|${floor}|resources/(resource|derived|room)`,
     packages: 'kysely|typebox|fastify|node:.*',
   },
 

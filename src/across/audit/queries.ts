@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import { chosenIds } from '../../db/lists/pages.ts'
 import type { AuditLogTable } from '../../db/tables.ts'
 import { type NamedActor, namedActors } from '../../events/actors.ts'
 import { type ListedSides, listed_sides, listedSides, sideOf } from '../../events/audit.ts'
@@ -17,42 +18,39 @@ const columns = [
   'request_id',
 ] as const
 
-/** Entries that match, newest first, with the names of who made them; long sides are left out. */
+/** The entries that match, newest first. */
 export async function listEntries(
   db: Db,
   workspace_id: number,
   filters: AuditFilters,
   window: Window,
 ): Promise<ListedAuditEntry[]> {
-  const rows = await newest(db, workspace_id, filters, window)
-  const actors = rows.map(({ actor_kind: kind, actor_id: id }) => ({ kind, id }))
-  const named = await namedActors(db, workspace_id, actors)
-  return rows.flatMap((row, index) => {
-    const actor = named[index]
-    return actor ? [{ ...shownFacts(row, actor), ...listedSides(row) }] : []
-  })
+  const ids = await newestIds(db, workspace_id, filters, window)
+  const entries = await readEntries(db, workspace_id, ids)
+  return ids.flatMap((id) => entries.get(id) ?? [])
 }
 
 type Row = Pick<Selectable<AuditLogTable>, (typeof columns)[number]>
-type ListedRow = Row & ListedSides
 const listed_columns = sql.join([...columns.map((name) => sql.ref(`a.${name}`)), ...listed_sides])
 
-// By ids, which the indexes give without reading an entry that is not shown.
-async function newest(
+/** Entries by their ids, with the names of their actors. Long sides are left out. */
+export async function readEntries(
   db: Db,
   workspace_id: number,
-  filters: AuditFilters,
-  window: Window,
-): Promise<ListedRow[]> {
-  const ids = await newestIds(db, workspace_id, filters, window)
-  if (!ids.length) return []
-  // Joined one by one: for a list of ids, SQLite without statistics would read all rows of the workspace.
-  const chosen = sql.join(ids.map((id) => sql`(CAST(${id} AS bigint))`))
-  const { rows } = await sql<ListedRow>`
-    SELECT ${listed_columns} FROM (VALUES ${chosen}) AS chosen CROSS JOIN audit_log AS a
+  ids: readonly number[],
+): Promise<Map<number, ListedAuditEntry>> {
+  if (!ids.length) return new Map()
+  const { rows } = await sql<Row & ListedSides>`
+    SELECT ${listed_columns} FROM ${chosenIds(ids)} CROSS JOIN audit_log AS a
     WHERE a.workspace_id = ${workspace_id} AND a.id = chosen.column1`.execute(db)
-  const by_id = new Map(rows.map((row) => [row.id, row]))
-  return ids.flatMap((id) => by_id.get(id) ?? [])
+  const actors = rows.map(({ actor_kind: kind, actor_id: id }) => ({ kind, id }))
+  const named = await namedActors(db, workspace_id, actors)
+  return new Map(
+    rows.flatMap((row, index) => {
+      const actor = named[index]
+      return actor ? [[row.id, { ...shownFacts(row, actor), ...listedSides(row) }] as const] : []
+    }),
+  )
 }
 
 /** One entry of these kinds (null: of any) with both sides, however long they are; null when there is none. */
