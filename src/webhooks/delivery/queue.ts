@@ -55,7 +55,9 @@ export async function countQueued(
     WHERE webhook_id = ${webhook_id} AND workspace_id = ${workspace_id} AND run_at_ms <= ${until_ms}`
   const count = async (from: RawBuilder<unknown>) =>
     Number((await sql<{ n: number }>`SELECT count(*) AS n ${from}`.execute(db)).rows[0]?.n)
-  if (engineOf(db) === 'postgres') return count(queued)
+  // A webhook has one workspace. Without that condition PostgreSQL reads the index alone, which takes half the time.
+  if (engineOf(db) === 'postgres')
+    return count(sql`FROM webhook_queue WHERE webhook_id = ${webhook_id} AND run_at_ms <= ${until_ms}`)
   let counted = 0
   let rest: RawBuilder<unknown> = queued
   for (;;) {
