@@ -20,10 +20,13 @@ export type Env = Record<string, string>
 
 /**
  * Calls with the environment in which tests run on an engine, with a migrated database for them to copy. PostgreSQL is
- * started here, unless TEST_DATABASE_URL names a server; its user makes and drops databases.
+ * started here with the given settings, unless TEST_DATABASE_URL names a server; its user makes and drops databases.
  */
-export const withEngine = <T>(engine: Engine, work: (env: Env) => Promise<T>): Promise<T> =>
-  engine === 'sqlite' ? withSqlite(work) : withPostgres(work)
+export const withEngine = <T>(
+  engine: Engine,
+  work: (env: Env) => Promise<T>,
+  settings: Record<string, string> = {},
+): Promise<T> => (engine === 'sqlite' ? withSqlite(work) : withPostgres(work, settings))
 
 async function withSqlite<T>(work: (env: Env) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-template-'))
@@ -35,9 +38,9 @@ async function withSqlite<T>(work: (env: Env) => Promise<T>): Promise<T> {
   }
 }
 
-async function withPostgres<T>(work: (env: Env) => Promise<T>): Promise<T> {
+async function withPostgres<T>(work: (env: Env) => Promise<T>, settings: Record<string, string>): Promise<T> {
   const given = process.env.TEST_DATABASE_URL
-  const server = given ? null : await startPostgres()
+  const server = given ? null : await startPostgres({ settings })
   const url = given ?? (server?.url as string)
   const template = `rapport_test_${randomBytes(4).toString('hex')}`
   try {

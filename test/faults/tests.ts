@@ -63,12 +63,15 @@ export async function runFiles(
   for (const path of Object.values(paths)) writeFileSync(path, '')
   const unstarted: string[] = []
   try {
-    await withEngine(engine, async (settings) => {
+    // Unlike the short tests of the suite, a soak needs the vacuum that a server has by default.
+    const vacuumed = { autovacuum: 'on' }
+    const run = async (settings: Record<string, string>) => {
       for (const files of groups) {
         if (Date.now() > deadline_ms) unstarted.push(...files)
         else await runNode(wordsFor(files, names), { ...settings, ...paths, ...env })
       }
-    })
+    }
+    await withEngine(engine, run, vacuumed)
     const results = readLines<Result>(paths.FAULT_RESULTS)
     const named = results.map((one) => ({ ...one, file: relative(root, one.file) }))
     return { results: named, reports: readLines<Reported>(paths.FAULT_REPORT), unstarted }
