@@ -163,6 +163,9 @@ test('a start waits for its database, and gives up with one clear line', async (
   const { code, stdout, stderr } = await given_up
   const took = performance.now() - start
   assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, /^rapport: The database .*cannot be reached \(ECONNREFUSED\)\. Check that its server runs\.\n$/)
+  assert.match(
+    stderr,
+    /^rapport: The database .*cannot be reached \(ECONNREFUSED\)\. Check that its server runs\.\n$/,
+  )
   assert.ok(took > 14_000 && took < 30_000, `${took}`)
 })
