@@ -177,9 +177,22 @@ export type Values<C extends Columns> = { [K in keyof C as WritableKey<C, K>]: S
 
 export const isWritable = ({ taken, embeds }: Column): boolean => taken !== false && !embeds
 
+/** Every write asks for what follows from the columns, so it is computed once for each description. */
+function once<Made>(make: (columns: Columns) => Made): (columns: Columns) => Made {
+  const known = new WeakMap<Columns, Made>()
+  return (columns) => {
+    const made = known.get(columns) ?? make(columns)
+    known.set(columns, made)
+    return made
+  }
+}
+
 /** The names of the fields that a person may change. */
-export const writableFields = <C extends Columns>(columns: C): (keyof Values<C> & string)[] =>
-  Object.keys(columns).filter((name) => isWritable(columns[name] as Column)) as (keyof Values<C> & string)[]
+export const writableFields = <C extends Columns>(columns: C) =>
+  namesOfWritable(columns) as unknown as readonly (keyof Values<C> & string)[]
+const namesOfWritable = once((columns: Columns) =>
+  Object.keys(columns).filter((name) => isWritable(columns[name] as Column)),
+)
 
 function takenBy(column: Column, operation: Operation): TSchema | undefined {
   const { taken, shown } = column
@@ -197,19 +210,25 @@ export function bodyOf<C extends Columns, O extends Operation>(columns: C, opera
 }
 
 /** The fields by which totals of lists are kept. */
-export const countedFields = ({ columns }: Pick<Resource, 'columns'>): string[] =>
-  Object.keys(columns).filter((name) => columns[name]?.counted)
+export const countedFields = ({ columns }: Pick<Resource, 'columns'>): readonly string[] =>
+  namesOfCounted(columns)
+const namesOfCounted = once((columns: Columns) =>
+  Object.keys(columns).filter((name) => columns[name]?.counted),
+)
 
 /**
  * The references of a resource: the field and the table of the record that it names. A description cannot have the type of
  * the tables, which are made of descriptions; test/resources.test.ts checks the names.
  */
-export const referencesOf = ({ columns }: Pick<Resource, 'columns'>): Record<string, Deletable> =>
+export const referencesOf = ({ columns }: Pick<Resource, 'columns'>): Readonly<Record<string, Deletable>> =>
+  tablesOfReferences(columns)
+const tablesOfReferences = once((columns: Columns) =>
   Object.fromEntries(
     Object.entries(columns).flatMap(([name, { refers_to }]) =>
       refers_to ? [[name, refers_to as Deletable]] : [],
     ),
-  )
+  ),
+)
 
 /** The first part of the names of its events, such as `company`; undefined when it has none. */
 export const eventPrefix = ({ events }: Pick<Resource, 'events'>): string | undefined =>
