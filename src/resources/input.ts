@@ -63,9 +63,8 @@ function customFieldsOf(body: WithCustomFields, before: WithCustomFields, proble
 }
 
 /**
- * What no schema can judge of the fields that are written: amounts with too many decimals, references to records that do
- * not exist, and the size of the custom fields as they will be stored. Live references stay locked against deletion until
- * the transaction ends.
+ * The problems that no schema finds: amounts with too many decimals, references to missing records, and custom fields
+ * that are too large. Live references stay locked against deletion until the transaction ends.
  */
 export async function valueProblems(
   tx: Db,

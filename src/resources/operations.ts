@@ -18,10 +18,10 @@ import type { Row } from './selection.ts'
 type Identified = { id: number }
 type AnyRecords<View extends Identified> = Pick<Records<View, Identified, object>, 'resource' | 'find'>
 
-/** What a caller expects of a record before it changes; throws when the record is another one (If-Match). */
+/** Checks the record that a caller wants to change (If-Match). Throws 412 for another version. */
 export type Expect = (record: object) => void
 
-/** What an operation is told beside its input: the problems of the body that the schema found, and what is expected. */
+/** The schema's problems of a body, and the check of the record that it changes. */
 export type Sent = { problems: readonly FieldProblem[]; expect: Expect }
 
 /** A live record, or 404. */
@@ -91,7 +91,7 @@ export const auditChanged = (
     ...auditSides(changes, record),
   })
 
-/** Writes changes of a locked record; returns it as it is now, and what differs (null: nothing that a view shows). */
+/** Writes changes of a locked record. Returns the new record and the differences, null if no view shows one. */
 export async function saveChanges<View extends Identified, Values extends object>(
   tx: Db,
   context: Context,
@@ -136,7 +136,7 @@ export async function moveToTrash<View extends Identified>(
 
 /**
  * Brings a record back from the trash, with the audit entry; `changes` is null for a record that was live already.
- * `hold` locks what must not change meanwhile.
+ * `hold` locks other rows that must not change until the commit.
  */
 export async function moveFromTrash<View extends Identified>(
   tx: Db,
@@ -202,7 +202,7 @@ type Operations<View> = {
 
 type StandardEvents = { created?: EventDefinition; updated?: EventDefinition; deleted?: EventDefinition }
 
-/** The operations of a resource without rules of its own. A restored record has the event `updated`; not every resource has events. */
+/** The operations of a resource without rules of its own. A restoration emits `updated`. Each event is optional. */
 export function standardOperations<View extends Identified, Values extends object>(
   records: Records<View, Identified, Values>,
   { created, updated, deleted }: StandardEvents = {},
