@@ -17,10 +17,10 @@ const folders = globSync('src/resources/*/**/resource.ts', { cwd: root }).map((f
 const resource = `(${folders.join('|')})`
 const lists = 'db/lists/(lists|orders|filters|search|field-values|letter-case)'
 // What all rooms above the floor stand on.
-const floor = 'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|clock'
+const floor = 'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|errors|clock'
 const rows: { files: string; may: string; packages: string }[] = [
-  // Leaves, for everybody: time, the version, the settings.
-  { files: '(clock|version|config)', may: '', packages: 'node:(fs|net)' },
+  // Leaves, for everybody: time, the version, the settings, the errors that a caller is told.
+  { files: '(clock|errors|version|config)', may: '', packages: 'node:(fs|net)' },
 
   // The floor. db knows nothing above it. Beyond "packages only" in the first design: http uses db and events, because a
   // write is one transaction (write), keeps its answer in it (idempotency), and the reading, deleting and restoring that
@@ -57,7 +57,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   {
     files: 'resources/(input|operations|list)',
-    may: 'resources/[a-z]+|http/(errors|fields|lists|patch)|events/[a-z]+|db/[a-z-]+|db/lists/.*',
+    may: 'resources/[a-z]+|errors|http/(fields|lists|patch)|events/[a-z]+|db/[a-z-]+|db/lists/.*',
     packages: 'node:util',
   },
   { files: 'resources/routes', may: `resources/[a-z]+|${floor}`, packages: 'typebox' },
@@ -91,10 +91,10 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'OWN/(availability|queries|schema)|db/db|clock',
     packages: '',
   },
-  // What a resource does, in the caller's transaction: nothing of HTTP but its errors and the forms of its parameters.
+  // What a resource does, in the caller's transaction: nothing of HTTP but the forms of its parameters.
   {
     files: `${resource}/(operations|list|(history-)?queries)`,
-    may: `resources/[a-z-]+|OWN/.*|http/(errors|fields|limits|lists)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
+    may: `resources/[a-z-]+|OWN/.*|errors|http/(fields|lists)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
     packages: 'kysely|typebox',
   },
   // Entries of timelines that are not records.
@@ -105,7 +105,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   {
     files: `${resource}/(history-)?routes`,
-    may: `resources/[a-z-]+|OWN/.*|resources/contacts/operations|http/.*|events/[a-z]+|db/(db|references|locks)|clock|${lists}`,
+    may: `resources/[a-z-]+|OWN/.*|resources/contacts/operations|http/.*|events/[a-z]+|db/(db|references|locks)|errors|clock|${lists}`,
     packages: 'typebox',
   },
 
@@ -177,7 +177,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'web/build', may: '', packages: 'node:(child_process|crypto|events|fs|path|url)' },
   {
     files: 'web/routes',
-    may: 'http/(errors|server)|resources/resource',
+    may: 'errors|http/server|resources/resource',
     packages: '@fastify/static|node:(crypto|fs|path)',
   },
 

@@ -1,4 +1,4 @@
-import type { FieldProblem } from '../http/errors.ts'
+import type { FieldProblem } from '../errors.ts'
 import type { Slot } from '../resources/booking-pages/availability.ts'
 import type { Unfit } from './book.ts'
 import {

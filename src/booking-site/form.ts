@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
-import { badRequest } from '../http/errors.ts'
+import { badRequest } from '../errors.ts'
 import { Email, OptionalText, Text } from '../http/fields.ts'
 import { type App, invalidUtf8 } from '../http/server.ts'
 import type { Typed } from './details.ts'

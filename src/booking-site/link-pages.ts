@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { notFound } from '../http/errors.ts'
+import { notFound } from '../errors.ts'
 import { bodyProblems } from '../http/validation.ts'
 import { countChanges } from '../resources/appointments/queries.ts'
 import { bookingPageRecords } from '../resources/booking-pages/operations.ts'

@@ -1,4 +1,4 @@
-import { notFound } from '../http/errors.ts'
+import { notFound } from '../errors.ts'
 import { operation } from '../http/operation.ts'
 import { type App, answerBadPaths } from '../http/server.ts'
 import type { Service } from '../http/service.ts'

@@ -1,4 +1,4 @@
-import type { FieldProblem } from '../http/errors.ts'
+import type { FieldProblem } from '../errors.ts'
 import { answer_hours, lapsesAt } from '../resources/appointments/requests.ts'
 import type { Appointment } from '../resources/appointments/schema.ts'
 import type { Slot } from '../resources/booking-pages/availability.ts'

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
+import { ApiError } from '../errors.ts'
 import { subscriberOf } from './client-address.ts'
-import { ApiError } from './errors.ts'
 import { open_to_all } from './operation.ts'
 import { createLimiter } from './rate-limit.ts'
 import type { App } from './server.ts'

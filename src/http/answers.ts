@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { unavailable } from '../errors.ts'
 import { subscriberOf } from './client-address.ts'
-import { unavailable } from './errors.ts'
 import type { App } from './server.ts'
 
 const kibibyte = 1024

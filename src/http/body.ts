@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
-import { ApiError, badRequest, invalid } from './errors.ts'
+import { ApiError, badRequest, invalid } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '../errors.ts'
 import { single } from './envelope.ts'
-import { ApiError } from './errors.ts'
 
 /**
  * The entity tag of a record as GET returns it: the time of its last change, if it has one, and a checksum of the record,

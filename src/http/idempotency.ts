@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from 'kysely'
 import type { Db } from '../db/db.ts'
 import type { Seal } from '../db/seal.ts'
 import type { Tables } from '../db/tables.ts'
-import { badRequest, conflict } from './errors.ts'
+import { badRequest, conflict } from '../errors.ts'
 
 export type Idempotency = {
   workspace_id: number

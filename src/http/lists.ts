@@ -11,8 +11,8 @@ import {
   type SortKey,
   sortNames,
 } from '../db/lists/orders.ts'
+import { invalid } from '../errors.ts'
 import { list, paging } from './envelope.ts'
-import { invalid } from './errors.ts'
 import { ListQuery, time } from './fields.ts'
 import { textProblems } from './texts.ts'
 

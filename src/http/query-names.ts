@@ -1,4 +1,4 @@
-import { type ApiError, badRequest } from './errors.ts'
+import { type ApiError, badRequest } from '../errors.ts'
 import type { Schema } from './schema-problems.ts'
 
 /** The maximum number of query parameters (contract: keys, limits, safety). */

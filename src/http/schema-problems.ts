@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
-import { type FieldProblem, max_problems } from './errors.ts'
+import { type FieldProblem, max_problems } from '../errors.ts'
 import { fieldName } from './texts.ts'
 
 /** The parts of a JSON schema that this file uses. */

@@ -1,5 +1,5 @@
+import { forbidden } from '../errors.ts'
 import { eventPrefix, type Resource } from '../resources/resource.ts'
-import { forbidden } from './errors.ts'
 
 /** What a caller may do; null: everything, with what later versions add. */
 export type Scopes = readonly string[] | null

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { problems, refused } from '../../test/envelope.ts'
 import { client } from '../../test/harness.ts'
-import { ApiError, conflict, invalid, unavailable } from './errors.ts'
+import { ApiError, conflict, invalid, unavailable } from '../errors.ts'
 import { createServer } from './server.ts'
 
 /** A server whose one route throws what the test says; its log, line by line. */

@@ -10,11 +10,12 @@ import Fastify, {
   type FastifyRequest,
   type RawServerDefault,
 } from 'fastify'
+import { ApiError, badRequest } from '../errors.ts'
 import { boundAnswers } from './answers.ts'
 import { max_body_bytes, parseBodies } from './body.ts'
 import { trustedBy } from './client-address.ts'
 import { cutStalledReaders, inTurn, write_timeout_ms } from './connections.ts'
-import { ApiError, badRequest, errorBody, publicError } from './errors.ts'
+import { errorBody, publicError } from './errors.ts'
 import { refuseManyParameters } from './query-names.ts'
 import { refuseUnknownQuery, validatorCompiler } from './validation.ts'
 

@@ -1,4 +1,4 @@
-import { type FieldProblem, max_problems } from './errors.ts'
+import { type FieldProblem, max_problems } from '../errors.ts'
 
 export type Body = Record<string, unknown>
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
-import { ApiError, type FieldProblem, invalid, max_problems, notFound } from './errors.ts'
+import { ApiError, type FieldProblem, invalid, max_problems, notFound } from '../errors.ts'
 import { parameterNames, unknownParameter } from './query-names.ts'
 import { type Schema, schemaProblems } from './schema-problems.ts'
 import { type Body, textProblems, tidyTexts } from './texts.ts'

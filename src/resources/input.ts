@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Db } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
-import type { FieldProblem } from '../http/errors.ts'
+import type { FieldProblem } from '../errors.ts'
 import type { CustomFields } from '../http/fields.ts'
 import { isExact } from './decimal.ts'
 import { type Columns, type Resource, referencesOf, type Values, writableFields } from './resource.ts'

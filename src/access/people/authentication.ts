@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { ApiError } from '../../http/errors.ts'
+import { ApiError } from '../../errors.ts'
 import type { Accounts } from './accounts.ts'
 import { addressOf } from './cookie.ts'
 import type { KnownAccount, KnownBrowsers } from './known-browsers.ts'

@@ -1,6 +1,6 @@
+import { invalid } from '../../errors.ts'
 import { any_session } from '../../http/auth.ts'
 import { Deleted, deleted } from '../../http/envelope.ts'
-import { invalid } from '../../http/errors.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'

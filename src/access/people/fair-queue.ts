@@ -1,4 +1,4 @@
-import { unavailable } from '../../http/errors.ts'
+import { unavailable } from '../../errors.ts'
 
 type Waiter = { start: () => void; refuse: (error: Error) => void }
 

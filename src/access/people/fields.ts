@@ -1,4 +1,4 @@
-import type { FieldProblem } from '../../http/errors.ts'
+import type { FieldProblem } from '../../errors.ts'
 import { canonicalTimeZone } from '../../resources/booking-pages/availability.ts'
 
 /** A body with the canonical name of its time zone. An invalid name stays, and `localeProblems` reports it. */

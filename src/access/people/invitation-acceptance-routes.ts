@@ -1,5 +1,5 @@
+import { invalid } from '../../errors.ts'
 import { Single, single } from '../../http/envelope.ts'
-import { invalid } from '../../http/errors.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'

@@ -1,6 +1,6 @@
 import { lockEntry } from '../../db/locks.ts'
+import { invalid, orNotFound } from '../../errors.ts'
 import { Deleted, deleted, List, list, paging, Single } from '../../http/envelope.ts'
-import { invalid, orNotFound } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { ListQuery } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'

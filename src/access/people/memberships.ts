@@ -1,8 +1,8 @@
 import type { Db } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
+import { forbidden } from '../../errors.ts'
 import { type Change, recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
-import { forbidden } from '../../http/errors.ts'
 import type { Role } from './roles.ts'
 import { type User, usersByEmailOrId } from './users.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Db } from '../../db/db.ts'
-import type { FieldProblem } from '../../http/errors.ts'
+import type { FieldProblem } from '../../errors.ts'
 import { checkPassword } from './passwords.ts'
 import { ownSession } from './session-view.ts'
 import type { Throttle } from './throttle.ts'

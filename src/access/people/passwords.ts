@@ -1,7 +1,7 @@
 import { argon2 as nodeArgon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
-import type { FieldProblem } from '../../http/errors.ts'
+import type { FieldProblem } from '../../errors.ts'
 import { createFairQueue } from './fair-queue.ts'
 
 // The values that OWASP recommends: 19 MiB, two passes, one lane.

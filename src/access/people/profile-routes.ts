@@ -1,7 +1,7 @@
 import { lockEntry } from '../../db/locks.ts'
+import { invalid } from '../../errors.ts'
 import { any_session } from '../../http/auth.ts'
 import { Single, single } from '../../http/envelope.ts'
-import { invalid } from '../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../http/etag.ts'
 import { operation } from '../../http/operation.ts'
 import { changesOf } from '../../http/patch.ts'

@@ -1,7 +1,7 @@
 import { isoTime } from '../../clock.ts'
+import { notFound } from '../../errors.ts'
 import { any_session } from '../../http/auth.ts'
 import { Deleted, deleted, List, list, paging } from '../../http/envelope.ts'
-import { notFound } from '../../http/errors.ts'
 import { refuseMatch } from '../../http/etag.ts'
 import { ListQuery } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
+import { ApiError } from '../../errors.ts'
 import { hashToken } from '../../http/auth.ts'
-import { ApiError } from '../../http/errors.ts'
 import { type FailureRow, lockFailures, readFailures, removeFailures, updateFailures } from './failures.ts'
 import { emailKey } from './users.ts'
 

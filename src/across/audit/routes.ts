@@ -1,6 +1,6 @@
 import { cutPage } from '../../db/lists/lists.ts'
+import { invalid, orNotFound } from '../../errors.ts'
 import { List, Single } from '../../http/envelope.ts'
-import { invalid, orNotFound } from '../../http/errors.ts'
 import { sendRecord } from '../../http/etag.ts'
 import { IdParams } from '../../http/fields.ts'
 import { pageAnswer, pageOf } from '../../http/lists.ts'

@@ -1,6 +1,6 @@
 import { isoTime } from '../../clock.ts'
+import { invalid } from '../../errors.ts'
 import { Single, single } from '../../http/envelope.ts'
-import { invalid } from '../../http/errors.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'

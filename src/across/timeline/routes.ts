@@ -1,6 +1,6 @@
 import { isLive } from '../../db/references.ts'
+import { notFound } from '../../errors.ts'
 import { List } from '../../http/envelope.ts'
-import { notFound } from '../../http/errors.ts'
 import { IdParams } from '../../http/fields.ts'
 import { decodeCursor, encodeCursor } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { invalid } from '../../http/errors.ts'
+import { invalid } from '../../errors.ts'
 import { Timestamp } from '../../http/fields.ts'
 
 /** An event as webhooks get it, without webhook_id: the same text. */

@@ -1,5 +1,5 @@
+import { type ErrorCode, statuses } from '../../errors.ts'
 import { any_session } from '../auth.ts'
-import { type ErrorCode, statuses } from '../errors.ts'
 import { type Operation, open_to_all } from '../operation.ts'
 
 type Parameter =

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ErrorCode, statuses, too_large } from '../errors.ts'
+import { type ErrorCode, statuses } from '../../errors.ts'
+import { too_large } from '../errors.ts'
 
 // The parts that operations of the document share, by name.
 

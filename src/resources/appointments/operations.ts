@@ -1,10 +1,10 @@
 import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
+import { conflict, type FieldProblem } from '../../errors.ts'
 import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
 import { emit } from '../../events/emit.ts'
-import { conflict, type FieldProblem } from '../../http/errors.ts'
 import { changedValues, newValues, valueProblems } from '../input.ts'
 import {
   auditChanged,

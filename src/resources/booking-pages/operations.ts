@@ -1,8 +1,8 @@
 import type { Db } from '../../db/db.ts'
+import { constraintOf } from '../../db/errors.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { lockEntry } from '../../db/locks.ts'
-import { type FieldProblem, mapConstraintError } from '../../http/errors.ts'
-import { refuseMore } from '../../http/limits.ts'
+import { type FieldProblem, invalid, refuseMore } from '../../errors.ts'
 import { changedValues, newValues } from '../input.ts'
 import {
   auditChanged,
@@ -114,3 +114,16 @@ const slug_taken = { field: 'slug', code: 'taken', message: 'slug is taken by an
 // Of two concurrent pages with one slug, the database refuses the second.
 const orSlugTaken = <T>(work: () => Promise<T>): Promise<T> =>
   mapConstraintError('booking_pages_slug', slug_taken, work)
+
+/** Runs the work. If it violates the constraint, throws 422 with the field's problem. */
+async function mapConstraintError<T>(
+  constraint: string,
+  problem: FieldProblem,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw constraintOf(error) === constraint ? invalid([problem]) : error
+  }
+}

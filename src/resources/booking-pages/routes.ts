@@ -1,5 +1,5 @@
+import { type FieldProblem, invalid } from '../../errors.ts'
 import { List, list } from '../../http/envelope.ts'
-import { type FieldProblem, invalid } from '../../http/errors.ts'
 import { IdParams } from '../../http/fields.ts'
 import { RecordsQuery } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'

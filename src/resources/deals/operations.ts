@@ -1,10 +1,10 @@
 import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { prepare } from '../../db/statements/prepare.ts'
+import type { FieldProblem } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import type { Changes, EventDefinition } from '../../events/define.ts'
 import { emit } from '../../events/emit.ts'
-import type { FieldProblem } from '../../http/errors.ts'
 import { changedValues, newValues, valueProblems } from '../input.ts'
 import {
   auditChanged,

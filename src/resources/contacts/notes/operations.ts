@@ -1,10 +1,9 @@
 import type { Db } from '../../../db/db.ts'
 import { lockRow } from '../../../db/locks.ts'
 import { isLive } from '../../../db/references.ts'
+import { type FieldProblem, notFound, refuseMore } from '../../../errors.ts'
 import { recordChange } from '../../../events/audit.ts'
 import type { Context } from '../../../events/context.ts'
-import { type FieldProblem, notFound } from '../../../http/errors.ts'
-import { refuseMore } from '../../../http/limits.ts'
 import { changedValues, newValues } from '../../input.ts'
 import {
   auditChanged,

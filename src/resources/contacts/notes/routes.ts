@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/db.ts'
+import { notFound } from '../../../errors.ts'
 import { all_at_once_bytes, countFitting } from '../../../http/answers.ts'
 import { Deleted, deleted, List, Single } from '../../../http/envelope.ts'
-import { notFound } from '../../../http/errors.ts'
 import { checkMatch, sendRecord } from '../../../http/etag.ts'
 import { IdParams, NoFields } from '../../../http/fields.ts'
 import { decodeCursor, wholeAnswer } from '../../../http/lists.ts'
