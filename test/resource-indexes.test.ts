@@ -7,7 +7,7 @@ import type { SortKey } from '../src/db/lists/orders.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { resources } from '../src/resources/index.ts'
 import { ordersOf } from '../src/resources/list.ts'
-import { countedFields, type Resource, referencesOf } from '../src/resources/resource.ts'
+import { defineResource, type Resource } from '../src/resources/resource.ts'
 import { openScratch } from './engine.ts'
 import { scratchFolder } from './process.ts'
 
@@ -19,12 +19,12 @@ function neededBy(resource: Resource, db: Db): string[] {
   const live = (columns: string) => `${table} (workspace_id, ${columns}`
   const expression = ({ by, descending }: SortKey) =>
     `${by.compile(db).sql.replaceAll('"', '')}${descending ? ' DESC' : ''}`
-  const references = [...Object.keys(referencesOf(resource)), ...(part_of ? [part_of.by] : [])]
+  const references = [...Object.keys(resource.references), ...(part_of ? [part_of.by] : [])]
   return [
     live('id)'),
     live('deleted_at, id) WHERE deleted_at IS NOT NULL'),
     ...references.map((field) => `${table} (${field}) WHERE`),
-    ...[...countedFields(resource), ...references].map((field) => live(`${field}, id`)),
+    ...[...resource.counted, ...references].map((field) => live(`${field}, id`)),
     // A part of another record has no list that is sorted.
     ...(part_of ? [] : ordersOf(resource).map((order) => live(`${order.map(expression).join(', ')}, id)`))),
   ]
@@ -51,8 +51,8 @@ test('every resource has the indexes of its lists, its references and the trash'
   assert.deepEqual(missing(resources), [])
   const [deals] = resources.filter(({ table }) => table === 'deals')
   assert.ok(deals)
-  const wider = { ...deals, columns: { ...deals.columns, source: { shown: {}, counted: true as const } } }
-  assert.deepEqual(missing([wider]), ['deals (workspace_id, source, id'])
+  const columns = { ...deals.columns, source: { shown: {}, counted: true as const } }
+  assert.deepEqual(missing([defineResource({ ...deals, columns })]), ['deals (workspace_id, source, id'])
 })
 
 test('the records of every list are counted in blocks, by which deep pages are found', async (t) => {

@@ -8,9 +8,8 @@ import { defineEvent } from '../src/events/define.ts'
 import { OptionalId, Text } from '../src/http/fields.ts'
 import { createReadRights } from '../src/http/scopes.ts'
 import { not_copied, tablesOf } from '../src/move/tables.ts'
-import { storedColumns } from '../src/resources/derived.ts'
 import { resources, rooms } from '../src/resources/index.ts'
-import { type Column, defineResource, type Resource, referencesOf } from '../src/resources/resource.ts'
+import { type Column, defineResource, type Resource } from '../src/resources/resource.ts'
 import { openScratch } from './engine.ts'
 import { scratchFolder } from './process.ts'
 
@@ -57,9 +56,12 @@ function problemsOf(all: readonly Resource[]): string[] {
         ...problem(!/^[a-z_]+$/.test(scope), 'lacks a scope'),
         ...problem(!title.fields.length, 'lacks a name in the trash'),
         ...title.fields.flatMap((field) =>
-          problem(!(field in storedColumns(resource)), `has no column ${field} for its name in the trash`),
+          problem(
+            !resource.stored.some(({ name }) => name === field),
+            `has no column ${field} for its name in the trash`,
+          ),
         ),
-        ...Object.values(referencesOf(resource)).flatMap((other) =>
+        ...Object.values(resource.references).flatMap((other) =>
           problem(!all.some(({ table }) => table === other), `refers to ${other}, which nobody describes`),
         ),
         ...Object.entries(columns).flatMap(([name, column]) =>
@@ -92,7 +94,7 @@ function tableProblems(all: readonly Resource[], tables: readonly Table[]): stri
 function unknownColumns(resource: Resource, columns: readonly string[]): string[] {
   const { table, hidden, sort_name } = resource
   const usual = ['id', 'workspace_id', 'created_at', 'updated_at', 'deleted_at']
-  const known = [...usual, ...Object.keys(storedColumns(resource)), ...Object.keys(hidden)]
+  const known = [...usual, ...resource.stored.map(({ name }) => name), ...Object.keys(hidden)]
   if (sort_name.length) known.push('sort_name')
   return columns
     .filter((column) => !known.includes(column))
@@ -167,7 +169,7 @@ test('every text says whether it is personal', () => {
 
 test('a resource refers to others that are described', () => {
   const columns = { ...vessels.columns, maker_id: { shown: OptionalId(), refers_to: 'makers' } }
-  assert.deepEqual(problemsOf([{ ...vessels, columns }]), [
+  assert.deepEqual(problemsOf([defineResource({ ...vessels, columns })]), [
     'vessels refers to makers, which nobody describes',
   ])
 })

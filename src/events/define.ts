@@ -5,6 +5,8 @@ export type EventDefinition = {
   name: string
   summary: string
   data: TSchema
+  /** The keys of `data`. */
+  fields: readonly string[]
   example: Record<string, unknown>
 }
 
@@ -13,7 +15,10 @@ export const defineEvent = (
   summary: string,
   data: TSchema,
   example: Record<string, unknown>,
-): EventDefinition => ({ name, summary, data, example })
+): EventDefinition => {
+  const { properties = {} } = data as { properties?: object }
+  return { name, summary, data, fields: Object.keys(properties), example }
+}
 
 const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'An' : 'A'} ${noun}`
 

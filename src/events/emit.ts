@@ -150,10 +150,11 @@ async function insertDeliveries(
 }
 
 // Exactly the keys of the definition; null for a missing value.
-function project(definition: EventDefinition, record: object): Record<string, unknown> {
-  const { properties } = definition.data as unknown as { properties: Record<string, unknown> }
+function project({ fields }: EventDefinition, record: object): Record<string, unknown> {
   const values = record as Record<string, unknown>
-  return Object.fromEntries(Object.keys(properties).map((name) => [name, values[name] ?? null]))
+  const data: Record<string, unknown> = {}
+  for (const name of fields) data[name] = values[name] ?? null
+  return data
 }
 
 /** The request body for a webhook: the stored payload with the webhook's id. It has the same bytes in each attempt. */

@@ -1,4 +1,4 @@
-import { type Column, eventPrefix, type Resource, referencesOf } from './resource.ts'
+import { type Column, eventPrefix, type Resource } from './resource.ts'
 
 // What follows from the descriptions of the resources.
 
@@ -9,7 +9,7 @@ export function byDependency(resources: readonly Resource[]): Resource[] {
   const add = (resource: Resource): void => {
     if (seen.has(resource)) return
     seen.add(resource)
-    const needed = [...Object.values(referencesOf(resource)), resource.part_of?.table]
+    const needed = [...Object.values(resource.references), resource.part_of?.table]
     for (const other of resources) if (needed.includes(other.table)) add(other)
     ordered.push(resource)
   }
@@ -20,15 +20,13 @@ export function byDependency(resources: readonly Resource[]): Resource[] {
 /** The field by which a resource's records name one of a table: a reference, or the record that they are part of. */
 export function linkTo(resource: Resource, table: string): string | undefined {
   if (resource.part_of?.table === table) return resource.part_of.by
-  return Object.entries(referencesOf(resource)).find(([, of]) => of === table)?.[0]
+  return Object.entries(resource.references).find(([, of]) => of === table)?.[0]
 }
 
 /** The references to the records of a table: the resource that has it, and the field. */
 export const referrersOf = (resources: readonly Resource[], table: string) =>
   resources.flatMap((resource) =>
-    Object.entries(referencesOf(resource)).flatMap(([field, of]) =>
-      of === table ? [{ resource, field }] : [],
-    ),
+    Object.entries(resource.references).flatMap(([field, of]) => (of === table ? [{ resource, field }] : [])),
   )
 
 /** A function that tells the resource of an event such as `deal.won`; none for a ping. */
@@ -43,15 +41,6 @@ export function createResourceOfEvent(
 export const scopeNames = (resources: readonly Resource[]): string[] => [
   ...new Set(resources.map(({ scope }) => scope)),
 ]
-
-/** The fields that have a column in the table, by the column's name. */
-export const storedColumns = ({ columns }: Pick<Resource, 'columns'>): Record<string, Column> =>
-  Object.fromEntries(
-    Object.entries(columns).flatMap(([field, column]) => {
-      const { stored = field, embeds } = column
-      return stored === false || embeds ? [] : [[stored, column]]
-    }),
-  )
 
 type TextSchema = { maxLength?: number; items?: TextSchema; additionalProperties?: TextSchema | boolean }
 

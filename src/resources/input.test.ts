@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contacts } from './contacts/resource.ts'
 import { changedValues, customFieldsProblems, newValues, valueProblems } from './input.ts'
-import type { Columns } from './resource.ts'
+import { defineResource } from './resource.ts'
 
 const current = { custom_fields: { region: 'EMEA', size: 3 }, tags: ['partner'] }
 const wrong = (field: string) => [{ field, code: 'invalid_type', message: `${field} is wrong.` }]
@@ -18,14 +18,20 @@ test('custom fields are merged key by key, null removes; null clears all of them
 })
 
 test('every amount is kept exactly or refused, and -0 is 0', async () => {
-  const columns: Columns = { price: { shown: { type: 'number' }, encoding: 'ten_thousandths' } }
-  const problems = (price: number) => valueProblems(null as never, 1, { columns }, { price })
+  const items = defineResource({
+    table: 'items' as 'deals',
+    noun: 'item',
+    columns: { price: { shown: { type: 'number' }, encoding: 'ten_thousandths' } },
+    title: { fields: ['price'] },
+    events: [],
+  })
+  const problems = (price: number) => valueProblems(null as never, 1, items, { price })
   assert.deepEqual(await problems(0.1234), [])
   assert.deepEqual(await problems(0.12345), [
     { field: 'price', code: 'too_precise', message: 'price must have at most 4 decimals.' },
   ])
-  assert.ok(Object.is(newValues({ columns }, { price: -0 }).price, 0))
-  assert.deepEqual(changedValues({ columns }, { price: -0 }, { price: 0 }), {})
+  assert.ok(Object.is(newValues(items, { price: -0 }).price, 0))
+  assert.deepEqual(changedValues(items, { price: -0 }, { price: 0 }), {})
 })
 
 test('custom fields that the schema refused are not merged: a text would become a key a character', () => {

@@ -4,24 +4,22 @@ import { referenceProblems } from '../db/references.ts'
 import type { FieldProblem } from '../errors.ts'
 import type { CustomFields } from '../http/fields.ts'
 import { isExact } from './decimal.ts'
-import { type Columns, type Resource, referencesOf, type Values, writableFields } from './resource.ts'
+import type { Columns, Resource, Values } from './resource.ts'
 
 type Fields = Record<string, unknown>
-type OfResource<C extends Columns> = Pick<Resource<C>, 'columns'>
 
 /**
  * The values of a new record: what the body has, or the default, which null means too. Custom fields that the schema
  * refused are left out here and below: they may have any size.
  */
 export function newValues<C extends Columns>(
-  { columns }: OfResource<C>,
+  { columns, writable }: Resource<C>,
   body: object,
   problems: readonly FieldProblem[] = [],
 ): Values<C> {
   const sent = body as Fields
   const values: Fields = {}
-  for (const name of writableFields(columns))
-    values[name] = withoutMinusZero(sent[name]) ?? columns[name]?.default ?? null
+  for (const name of writable) values[name] = withoutMinusZero(sent[name]) ?? columns[name]?.default ?? null
   if ('custom_fields' in values) values.custom_fields = customFieldsOf(body, {}, problems) ?? {}
   return values as Values<C>
 }
@@ -32,7 +30,7 @@ export function newValues<C extends Columns>(
  * by key (contract: reading and writing).
  */
 export function changedValues<C extends Columns>(
-  { columns }: OfResource<C>,
+  { columns, writable }: Resource<C>,
   body: object,
   before: object,
   problems: readonly FieldProblem[] = [],
@@ -40,7 +38,7 @@ export function changedValues<C extends Columns>(
   const sent = body as Fields
   const shown = before as Fields
   const changes: Fields = {}
-  for (const name of writableFields(columns)) {
+  for (const name of writable) {
     if (sent[name] === undefined) continue
     const value =
       name === 'custom_fields'
@@ -69,7 +67,7 @@ function customFieldsOf(body: WithCustomFields, before: WithCustomFields, proble
 export async function valueProblems(
   tx: Db,
   workspace_id: number,
-  resource: Pick<Resource, 'columns'>,
+  resource: Resource,
   values: object,
   before: object = {},
 ): Promise<FieldProblem[]> {
@@ -78,12 +76,12 @@ export async function valueProblems(
   return [
     ...customFieldsProblems(custom_fields, stored.custom_fields),
     ...precisionProblems(resource, values),
-    ...(await referenceProblems(tx, workspace_id, values, referencesOf(resource))),
+    ...(await referenceProblems(tx, workspace_id, values, resource.references)),
   ]
 }
 
 /** Problems of amounts that would be rounded when they are stored. */
-const precisionProblems = ({ columns }: Pick<Resource, 'columns'>, values: object): FieldProblem[] =>
+const precisionProblems = ({ columns }: Resource, values: object): FieldProblem[] =>
   Object.entries(values).flatMap(([field, value]) =>
     columns[field]?.encoding === 'ten_thousandths' && typeof value === 'number' && !isExact(value)
       ? [{ field, code: 'too_precise', message: `${field} must have at most 4 decimals.` }]

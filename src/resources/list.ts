@@ -7,7 +7,7 @@ import { dated, type Order } from '../db/lists/orders.ts'
 import { nameFilter } from '../db/lists/search.ts'
 import { isLive } from '../db/references.ts'
 import { dateFilters, type Listing, valueFilters } from '../http/lists.ts'
-import { countedFields, type Resource, referencesOf } from './resource.ts'
+import type { Resource } from './resource.ts'
 
 /** What a list was asked for. */
 export type Asked<Query = object> = {
@@ -68,13 +68,12 @@ export async function filtersOf(
   workspace_id: number,
   query: object,
 ): Promise<Filter[] | null> {
-  const { table, sort_name, search_text } = resource
+  const { table, sort_name, search_text, counted, references } = resource
   const parameters = query as Parameters
   const filters = [...dateFilters(query), ...valueFilters(db, table as Valued, workspace_id, query)]
   // A resource with a search text of its own searches by that (contacts/list.ts).
   if (sort_name.length && !search_text.length) filters.push(...nameFilter(parameters.search as string))
-  const references = referencesOf(resource)
-  for (const field of countedFields(resource)) {
+  for (const field of counted) {
     const sent = parameters[field]
     const value = typeof sent === 'string' ? sent.trim() || undefined : sent
     if (value === undefined) continue

@@ -9,7 +9,7 @@ import type { Changes, EventDefinition } from '../events/define.ts'
 import { emit } from '../events/emit.ts'
 import { changedValues, newValues, valueProblems } from './input.ts'
 import type { Records } from './records.ts'
-import { countedFields, type Resource } from './resource.ts'
+import type { Resource } from './resource.ts'
 import type { Row } from './selection.ts'
 
 // The steps of an operation, all in the caller's transaction. Resources with rules of their own put them together
@@ -54,16 +54,11 @@ export function refuse(problems: readonly FieldProblem[]): void {
 }
 
 /** A record as the audit log keeps it: without its id, its dates, embedded records, and fields that are null. */
-export function auditFacts({ columns }: Pick<Resource, 'columns'>, record: object): object {
-  const kept = Object.entries(record).filter(
-    ([name, value]) =>
-      value !== null &&
-      name in columns &&
-      !columns[name]?.embeds &&
-      name !== 'created_at' &&
-      name !== 'updated_at',
-  )
-  return Object.fromEntries(kept)
+export function auditFacts({ tracked }: Resource, record: object): object {
+  const values = record as Row
+  const facts: Row = {}
+  for (const name of tracked) if (values[name] !== null) facts[name] = values[name]
+  return facts
 }
 
 /** Writes the audit entry of a new record. */
@@ -102,14 +97,8 @@ export async function saveChanges<View extends Identified, Values extends object
 ): Promise<{ after: View; changes: Changes | null }> {
   await records.update(tx, context, before, changes, options)
   const after = await existing(tx, records, context.workspace_id, before.id)
-  return { after, changes: changesBetween(before, after, changeableFields(records.resource)) }
+  return { after, changes: changesBetween(before, after, records.resource.tracked) }
 }
-
-/** The fields that an update may name as changed (contract: events). */
-export const changeableFields = ({ columns }: Pick<Resource, 'columns'>): string[] =>
-  Object.keys(columns).filter(
-    (name) => name !== 'created_at' && name !== 'updated_at' && !columns[name]?.embeds,
-  )
 
 /** Moves a live record to the trash, with the audit entry; returns the record as it was. */
 export async function moveToTrash<View extends Identified>(
@@ -123,7 +112,7 @@ export async function moveToTrash<View extends Identified>(
   const { resource } = records
   const record = await lockRecord(tx, records, workspace_id, id, expect)
   const { table } = resource
-  if (!(await moveRecord(tx, table, countedFields(resource), workspace_id, id, context.now)))
+  if (!(await moveRecord(tx, table, resource.counted, workspace_id, id, context.now)))
     throw notFound(`This ${resource.noun}`)
   await recordChange(tx, context, {
     action: 'deleted',
@@ -159,7 +148,7 @@ export async function moveFromTrash<View extends Identified>(
   const deleted_at = await deletedAt(tx, table, workspace_id, id)
   if (!deleted_at) throw notFound(`This ${resource.noun}`)
   refuse(problems)
-  const moved = await moveRecord(tx, table, countedFields(resource), workspace_id, id, null)
+  const moved = await moveRecord(tx, table, resource.counted, workspace_id, id, null)
   const record = await existing(tx, records, workspace_id, id)
   // The record returns as it was when it was deleted, so its entity tag is the one that was read before.
   expect(record)

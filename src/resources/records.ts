@@ -7,7 +7,7 @@ import { searchText } from '../db/lists/search.ts'
 import { sortName } from '../db/lists/sort-names.ts'
 import { prepare } from '../db/statements/prepare.ts'
 import { encode } from './encoding.ts'
-import { type Columns, countedFields, type Resource, referencesOf } from './resource.ts'
+import type { Columns, Resource } from './resource.ts'
 import { type Computed, detailFields, listedFields, type Row, selectionOf } from './selection.ts'
 
 type Identified = { id: number }
@@ -84,11 +84,11 @@ function inserterOf<View extends Identified, Values extends object>(
   find: Find<View>,
   computed: Computed,
 ) {
-  const { table, part_of } = resource
-  const counted = countedFields(resource)
-  const references = Object.keys(referencesOf(resource))
-  const generated = Object.keys(resource.columns).filter((name) => resource.columns[name]?.generated)
+  const { table, part_of, counted } = resource
+  const references = Object.keys(resource.references)
+  const generated = resource.stored.filter(({ column }) => column.generated).map(({ name }) => name)
   const names = ['workspace_id', ...writtenColumns(resource)]
+  const is_indexed = isIndexed(resource)
   const rowOf = rowMaker(resource)
   const empty = Object.fromEntries(names.map((name) => [name, null]))
   const insert = prepare<Row, Row & Identified>((db, p) => ({
@@ -112,7 +112,7 @@ function inserterOf<View extends Identified, Values extends object>(
     ])
     if (!made) throw new Error('The insert returned no row.')
     const { id } = made
-    if (isIndexed(resource)) await addValues(tx, table as Valued, [{ ...fields, workspace_id, id }])
+    if (is_indexed) await addValues(tx, table as Valued, [{ ...fields, workspace_id, id }])
     // Without a reference every field is known. Reading the record would cost one more round trip.
     if (references.some((name) => fields[name] !== null)) return (await find(tx, workspace_id, id)) as View
     return newView<View>(resource, { ...fields, ...made }, computed)
@@ -127,9 +127,9 @@ function newView<View>({ columns }: Resource, fields: Row, computed: Computed): 
 }
 
 function updaterOf<View extends Identified, Values extends object>(resource: Resource) {
-  const { table } = resource
-  const counted = countedFields(resource)
+  const { table, counted } = resource
   const rowOf = rowMaker(resource)
+  const is_indexed = isIndexed(resource)
   const countedRow = prepare<Key, Row>((db, p) => ({
     compile: () =>
       sql<Row>`SELECT ${columnList(counted)} FROM ${sql.table(table)}
@@ -148,7 +148,7 @@ function updaterOf<View extends Identified, Values extends object>(resource: Res
     const is_counted = counted.some((name) => name in fields)
     // As they are stored: a reference that reads null is counted too.
     const [old = null] = is_counted ? await countedRow(tx, { workspace_id, id }) : []
-    if (isIndexed(resource) && ('tags' in fields || 'custom_fields' in fields))
+    if (is_indexed && ('tags' in fields || 'custom_fields' in fields))
       await indexValues(
         tx,
         table as Valued,
@@ -172,16 +172,12 @@ const columnList = (names: readonly string[]) => sql.join(names.map((name) => sq
 /** Whether lists find its records by tags or custom fields (db/lists/field-values.ts). */
 const isIndexed = ({ columns }: Resource): boolean => 'tags' in columns || 'custom_fields' in columns
 
-/** The fields that a statement may write, with the name of their column. */
-const writtenFields = ({ columns }: Resource) =>
-  Object.entries(columns).flatMap(([name, column]) => {
-    const { stored = name, generated, embeds } = column
-    return stored === false || generated || embeds ? [] : [{ name, stored, column }]
-  })
+/** The fields that a statement may write. */
+const writtenFields = ({ stored }: Resource) => stored.filter(({ column }) => !column.generated)
 
 /** The columns that an insert writes. */
 const writtenColumns = (resource: Resource): string[] => [
-  ...writtenFields(resource).map(({ stored }) => stored),
+  ...writtenFields(resource).map(({ name }) => name),
   ...Object.keys(resource.hidden),
   ...(resource.sort_name.length ? ['sort_name'] : []),
 ]
@@ -195,8 +191,8 @@ function rowMaker(resource: Resource) {
   const { hidden, sort_name, search_text } = resource
   return (fields: Row, before: object = {}): Row => {
     const row: Row = {}
-    for (const { name, stored, column } of written)
-      if (name in fields) row[stored] = encode(column, fields[name])
+    for (const { field, name, column } of written)
+      if (field in fields) row[name] = encode(column, fields[field])
     for (const name of Object.keys(hidden)) if (name in fields) row[name] = fields[name]
     const textsOf = (names: readonly string[]) =>
       names.map((name) => String((name in fields ? fields : (before as Row))[name] ?? ''))

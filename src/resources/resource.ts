@@ -48,8 +48,22 @@ export type Embedding = {
 
 export type Columns = Record<string, Column>
 
+/** What follows from the columns. It is computed once, because every write uses it. */
+type Facts = {
+  /** The fields that a person may change. */
+  writable: readonly string[]
+  /** The fields that events and the audit log name as changed: not the dates, not embedded records. */
+  tracked: readonly string[]
+  /** The fields by which totals of lists are kept. */
+  counted: readonly string[]
+  /** The fields that hold a reference, with the table of the record that each names. */
+  references: Readonly<Record<string, Deletable>>
+  /** The fields that have a column in the table, with the column's name. */
+  stored: readonly { field: string; name: string; column: Column }[]
+}
+
 /** What a resource is, as data. Everything that looks at all resources is made from this. */
-export type Resource<C extends Columns = Columns> = {
+export type Resource<C extends Columns = Columns> = Facts & {
   /** The table; also the kind's name in the audit log, the trash and the change hints. */
   table: Deletable
   /** In messages: "This company does not exist." */
@@ -87,7 +101,7 @@ export type Resource<C extends Columns = Columns> = {
 }
 
 type Description<C extends Columns> = Pick<Resource<C>, 'table' | 'noun' | 'columns' | 'title' | 'events'> &
-  Partial<Resource<C>>
+  Partial<Omit<Resource<C>, keyof Facts>>
 
 /** Describes a resource: what is not said has the usual value. */
 export const defineResource = <C extends Columns>(description: Description<C>): Resource<C> => ({
@@ -102,6 +116,7 @@ export const defineResource = <C extends Columns>(description: Description<C>): 
   saved_views: false,
   owns: {},
   ...description,
+  ...factsOf(description.columns),
 })
 
 /** Columns as data, with their exact types. */
@@ -175,24 +190,30 @@ export type Input<C extends Columns, O extends Operation = 'update'> = {
 /** The fields that a person may change, as the record stores them. */
 export type Values<C extends Columns> = { [K in keyof C as WritableKey<C, K>]: Static<C[K]['shown']> }
 
-export const isWritable = ({ taken, embeds }: Column): boolean => taken !== false && !embeds
+const isWritable = ({ taken, embeds }: Column): boolean => taken !== false && !embeds
 
-/** Every write asks for what follows from the columns, so it is computed once for each description. */
-function once<Made>(make: (columns: Columns) => Made): (columns: Columns) => Made {
-  const known = new WeakMap<Columns, Made>()
-  return (columns) => {
-    const made = known.get(columns) ?? make(columns)
-    known.set(columns, made)
-    return made
+function factsOf(columns: Columns): Facts {
+  const all = Object.entries(columns)
+  const namesOf = (chosen: typeof all) => chosen.map(([name]) => name)
+  return {
+    writable: namesOf(all.filter(([, column]) => isWritable(column))),
+    tracked: namesOf(all.filter(([name, { embeds }]) => !embeds && !(name in dates))),
+    counted: namesOf(all.filter(([, { counted }]) => counted)),
+    // A description cannot have the type of the tables, which are made of descriptions. test/resources.test.ts checks
+    // the names.
+    references: Object.fromEntries(
+      all.flatMap(([name, { refers_to }]) => (refers_to ? [[name, refers_to as Deletable]] : [])),
+    ),
+    stored: all.flatMap(([field, column]) => {
+      const { stored: name = field, embeds } = column
+      return name === false || embeds ? [] : [{ field, name, column }]
+    }),
   }
 }
 
-/** The names of the fields that a person may change. */
-export const writableFields = <C extends Columns>(columns: C) =>
-  namesOfWritable(columns) as unknown as readonly (keyof Values<C> & string)[]
-const namesOfWritable = once((columns: Columns) =>
-  Object.keys(columns).filter((name) => isWritable(columns[name] as Column)),
-)
+/** The fields of a view that a body cannot set. */
+export const readOnlyFields = (columns: Columns, fields: readonly string[]): string[] =>
+  fields.filter((name) => !columns[name] || !isWritable(columns[name]))
 
 function takenBy(column: Column, operation: Operation): TSchema | undefined {
   const { taken, shown } = column
@@ -208,27 +229,6 @@ export function bodyOf<C extends Columns, O extends Operation>(columns: C, opera
   const required = operation === 'create' ? names.filter((name) => columns[name]?.required) : []
   return Body(fields, ['id', ...names], required) as unknown as ReturnType<typeof Type.Unsafe<Input<C, O>>>
 }
-
-/** The fields by which totals of lists are kept. */
-export const countedFields = ({ columns }: Pick<Resource, 'columns'>): readonly string[] =>
-  namesOfCounted(columns)
-const namesOfCounted = once((columns: Columns) =>
-  Object.keys(columns).filter((name) => columns[name]?.counted),
-)
-
-/**
- * The references of a resource: the field and the table of the record that it names. A description cannot have the type of
- * the tables, which are made of descriptions; test/resources.test.ts checks the names.
- */
-export const referencesOf = ({ columns }: Pick<Resource, 'columns'>): Readonly<Record<string, Deletable>> =>
-  tablesOfReferences(columns)
-const tablesOfReferences = once((columns: Columns) =>
-  Object.fromEntries(
-    Object.entries(columns).flatMap(([name, { refers_to }]) =>
-      refers_to ? [[name, refers_to as Deletable]] : [],
-    ),
-  ),
-)
 
 /** The first part of the names of its events, such as `company`; undefined when it has none. */
 export const eventPrefix = ({ events }: Pick<Resource, 'events'>): string | undefined =>

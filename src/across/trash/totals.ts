@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
-import { countedFields, type Resource } from '../../resources/resource.ts'
+import type { Resource } from '../../resources/resource.ts'
 
 // The beginnings of the names of totals that have a text in them which somebody typed.
 const typed = (resources: readonly Resource[]) =>
   resources.flatMap((resource) =>
-    countedFields(resource).flatMap((field) =>
+    resource.counted.flatMap((field) =>
       resource.columns[field]?.personal ? [`${resource.table}.${field}=`] : [],
     ),
   )

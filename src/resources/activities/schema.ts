@@ -15,8 +15,8 @@ import {
   defineColumns,
   detailView,
   listView,
+  readOnlyFields,
   type Values,
-  writableFields,
 } from '../resource.ts'
 
 const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
@@ -95,9 +95,7 @@ export const ActivityUpdate = bodyOf(columns, 'update')
 // Refuse the writable fields of an activity as unknown: `complete` must not ignore a changed name.
 export const Completion = Body(
   { outcome: columns.outcome.shown },
-  Object.keys(Activity.properties).filter(
-    (name) => !(writableFields(columns) as readonly string[]).includes(name),
-  ),
+  readOnlyFields(columns, Object.keys(Activity.properties)),
 )
 
 export const activity_filters = {

@@ -12,7 +12,7 @@ import {
   Text,
 } from '../../http/fields.ts'
 import { highest_value } from '../decimal.ts'
-import { dates, defineColumns, detailView, listView, type Values, writableFields } from '../resource.ts'
+import { dates, defineColumns, detailView, listView, readOnlyFields, type Values } from '../resource.ts'
 import { type Stage, type Status, stages } from './stages.ts'
 
 export const StageCode = (options: object = {}) =>
@@ -135,6 +135,6 @@ export const StageChange = Body(
     probability: Probability,
     lost_reason: LostReason('Required on entering lost; with any other stage only null is accepted.'),
   },
-  read_only.filter((name) => !(writableFields(columns) as readonly string[]).includes(name)),
+  readOnlyFields(columns, read_only),
   ['stage'],
 )
