@@ -8,10 +8,10 @@ import { type Context, contextOf } from '../events/context.ts'
 import {
   addAppointment,
   appointmentRecords,
+  cancelLocked,
   lockAppointment,
   lockTimes,
   saveAppointment,
-  saveCancelled,
 } from '../resources/appointments/operations.ts'
 import { findLinkedAppointment, isTrashedLink } from '../resources/appointments/queries.ts'
 import type { Appointment } from '../resources/appointments/schema.ts'
@@ -207,8 +207,8 @@ async function changeLinked<Reason>(
   change: Change<Reason>,
 ): Promise<Outcome<Reason | Closed>> {
   return transaction(deps.db, async (tx): Promise<Outcome<Reason | Closed>> => {
-    const before = await lockAppointment(tx, workspace_id, appointment.id)
     const context = visitorContext(deps, workspace_id)
+    const before = await lockAppointment(tx, context, appointment.id)
     const refused = closedBecause(before, context.now_ms)
     return refused ? { refused } : change(tx, context, before)
   })
@@ -217,7 +217,7 @@ async function changeLinked<Reason>(
 /** Cancels the appointment of a private link, also if its page takes no bookings. */
 export const cancelLinked = (deps: Deps, linked: Linked, reason: string | null): Promise<Outcome<Closed>> =>
   changeLinked<Closed>(deps, linked, async (tx, context, before) => ({
-    done: await saveCancelled(tx, context, before, reason),
+    done: await cancelLocked(tx, context, before, { reason }),
   }))
 
 /** Moves the appointment of a private link to another free time of its page. */

@@ -3,7 +3,7 @@ import { batch, inBatches } from '../db/batches.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { contextOf, service } from '../events/context.ts'
-import { appointmentRecords, saveDeclined } from '../resources/appointments/operations.ts'
+import { appointmentRecords, declineLocked } from '../resources/appointments/operations.ts'
 import { lapsedRequests } from '../resources/appointments/queries.ts'
 import { answer_hours, lapsesAt } from '../resources/appointments/requests.ts'
 import { removeOldAddresses } from './limits.ts'
@@ -36,5 +36,5 @@ async function lapse(tx: Db, clock: Clock, workspace_id: number, id: number): Pr
   const context = contextOf(clock, { workspace_id, actor: service, request_id: null })
   // A concurrent request may have answered, moved or deleted it.
   if (before?.status !== 'requested' || lapsesAt(before) > context.now_ms) return
-  await saveDeclined(tx, context, before, 'Nobody answered in time.')
+  await declineLocked(tx, context, before, { reason: 'Nobody answered in time.' })
 }

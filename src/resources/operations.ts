@@ -37,14 +37,14 @@ export async function existing<View extends Identified>(
 /** A live record, locked for a change in this transaction. 404 without one; throws when it is not as expected. */
 export async function lockRecord<View extends Identified>(
   tx: Db,
+  { workspace_id }: Context,
   records: AnyRecords<View>,
-  workspace_id: number,
   id: number,
-  expect: Expect,
+  expect?: Expect,
 ): Promise<View> {
   await lockRow(tx, records.resource.table, workspace_id, id)
   const record = await existing(tx, records, workspace_id, id)
-  expect(record)
+  expect?.(record)
   return record
 }
 
@@ -54,50 +54,59 @@ export function refuse(problems: readonly FieldProblem[]): void {
 }
 
 /** A record as the audit log keeps it: without its id, its dates, embedded records, and fields that are null. */
-export function auditFacts({ tracked }: Resource, record: object): object {
+function auditFacts({ tracked }: Resource, record: object): object {
   const values = record as Row
   const facts: Row = {}
   for (const name of tracked) if (values[name] !== null) facts[name] = values[name]
   return facts
 }
 
-/** Writes the audit entry of a new record. */
-export const auditCreated = (tx: Db, context: Context, resource: Resource, record: Identified) =>
-  recordChange(tx, context, {
-    action: 'created',
-    kind: resource.table,
-    record_id: record.id,
-    after: auditFacts(resource, record),
-  })
-
-/** Writes the audit entry of a changed record. */
-export const auditChanged = (
+/** Writes the audit entry of a record that comes or goes, with all its facts. */
+export const auditRecord = (
   tx: Db,
   context: Context,
+  action: 'created' | 'deleted' | 'restored',
   resource: Resource,
   record: Identified,
-  changes: Changes,
-  action = 'updated',
 ) =>
   recordChange(tx, context, {
     action,
     kind: resource.table,
     record_id: record.id,
-    ...auditSides(changes, record),
+    [action === 'deleted' ? 'before' : 'after']: auditFacts(resource, record),
   })
 
-/** Writes changes of a locked record. Returns the new record and the differences, null if no view shows one. */
+type SaveOptions = {
+  /** The verb of the audit entry. */
+  action?: string
+  /** Columns that no body sets. */
+  set?: Row
+  /** false keeps updated_at, for a change that no view shows. */
+  touch?: boolean
+}
+
+/**
+ * Writes changed values of a locked record, with the audit entry. Returns the new record and the differences, null if no
+ * view shows one.
+ */
 export async function saveChanges<View extends Identified, Values extends object>(
   tx: Db,
   context: Context,
   records: Records<View, Identified, Values>,
   before: View,
-  changes: Partial<Values>,
-  options?: { set?: Row; touch?: boolean },
+  values: Partial<Values>,
+  { action = 'updated', set = {}, touch = true }: SaveOptions = {},
 ): Promise<{ after: View; changes: Changes | null }> {
-  await records.update(tx, context, before, changes, options)
+  if (!Object.keys(values).length && !Object.keys(set).length) return { after: before, changes: null }
+  await records.update(tx, context, before, values, { set, touch })
+  const { table, tracked } = records.resource
   const after = await existing(tx, records, context.workspace_id, before.id)
-  return { after, changes: changesBetween(before, after, records.resource.tracked) }
+  const changes = changesBetween(before, after, tracked)
+  if (changes) {
+    const sides = auditSides(changes, after)
+    await recordChange(tx, context, { action, kind: table, record_id: after.id, ...sides })
+  }
+  return { after, changes }
 }
 
 /** Moves a live record to the trash, with the audit entry; returns the record as it was. */
@@ -108,18 +117,12 @@ export async function moveToTrash<View extends Identified>(
   id: number,
   expect: Expect,
 ): Promise<View> {
-  const { workspace_id } = context
   const { resource } = records
-  const record = await lockRecord(tx, records, workspace_id, id, expect)
-  const { table } = resource
-  if (!(await moveRecord(tx, table, resource.counted, workspace_id, id, context.now)))
-    throw notFound(`This ${resource.noun}`)
-  await recordChange(tx, context, {
-    action: 'deleted',
-    kind: table,
-    record_id: id,
-    before: auditFacts(resource, record),
-  })
+  const { table, noun, counted } = resource
+  const record = await lockRecord(tx, context, records, id, expect)
+  if (!(await moveRecord(tx, table, counted, context.workspace_id, id, context.now)))
+    throw notFound(`This ${noun}`)
+  await auditRecord(tx, context, 'deleted', resource, record)
   return record
 }
 
@@ -137,7 +140,7 @@ export async function moveFromTrash<View extends Identified>(
 ): Promise<{ record: View; changes: Changes | null }> {
   const { workspace_id } = context
   const { resource } = records
-  const { table } = resource
+  const { table, noun, counted } = resource
   await lockRow(tx, table, workspace_id, id)
   await hold?.(tx, workspace_id, id)
   const live = await records.find(tx, workspace_id, id)
@@ -146,19 +149,14 @@ export async function moveFromTrash<View extends Identified>(
     return { record: live, changes: null }
   }
   const deleted_at = await deletedAt(tx, table, workspace_id, id)
-  if (!deleted_at) throw notFound(`This ${resource.noun}`)
+  if (!deleted_at) throw notFound(`This ${noun}`)
   refuse(problems)
-  const moved = await moveRecord(tx, table, resource.counted, workspace_id, id, null)
+  const moved = await moveRecord(tx, table, counted, workspace_id, id, null)
   const record = await existing(tx, records, workspace_id, id)
   // The record returns as it was when it was deleted, so its entity tag is the one that was read before.
   expect(record)
   if (!moved) return { record, changes: null }
-  await recordChange(tx, context, {
-    action: 'restored',
-    kind: table,
-    record_id: id,
-    after: auditFacts(resource, record),
-  })
+  await auditRecord(tx, context, 'restored', resource, record)
   return { record, changes: { changed_fields: ['deleted_at'], previous: { deleted_at } } }
 }
 
@@ -179,8 +177,20 @@ export type Change<View, Body> = (
 ) => Promise<View>
 /** Moves a record to the trash; returns the record as it was. */
 export type Remove<View> = (tx: Db, context: Context, id: number, expect: Expect) => Promise<View>
-/** Brings a record back from the trash; a verb without a body has the same form. */
+/** Brings a record back from the trash. */
 export type Restore<View> = (tx: Db, context: Context, id: number, sent: Sent) => Promise<View>
+
+/** A verb, such as complete: it locks the record, checks what the caller expects and sent, and runs the step. */
+export const verbOf =
+  <View extends Identified, Body>(
+    records: AnyRecords<View>,
+    step: (tx: Db, context: Context, before: View, body: Body) => Promise<View>,
+  ): Change<View, Body> =>
+  async (tx, context, id, body, { problems, expect }) => {
+    const before = await lockRecord(tx, context, records, id, expect)
+    refuse(problems)
+    return step(tx, context, before, body)
+  }
 
 type Operations<View> = {
   create: Create<View, object>
@@ -204,20 +214,16 @@ export function standardOperations<View extends Identified, Values extends objec
       const record = await records.insert(tx, context, values)
       await Promise.all([
         created && emit(tx, context, created, record),
-        auditCreated(tx, context, resource, record),
+        auditRecord(tx, context, 'created', resource, record),
       ])
       return record
     },
     async change(tx, context, id, body, { problems, expect }) {
-      const { workspace_id } = context
-      const before = await lockRecord(tx, records, workspace_id, id, expect)
+      const before = await lockRecord(tx, context, records, id, expect)
       const values = changedValues(resource, body, before, problems) as Partial<Values>
-      refuse([...problems, ...(await valueProblems(tx, workspace_id, resource, values, before))])
-      if (!Object.keys(values).length) return before
+      refuse([...problems, ...(await valueProblems(tx, context.workspace_id, resource, values, before))])
       const { after, changes } = await saveChanges(tx, context, records, before, values)
-      if (!changes) return after
-      if (updated) await emit(tx, context, updated, after, changes)
-      await auditChanged(tx, context, resource, after, changes)
+      if (changes && updated) await emit(tx, context, updated, after, changes)
       return after
     },
     async remove(tx, context, id, expect) {

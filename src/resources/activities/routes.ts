@@ -60,7 +60,7 @@ function routes(app: App, service: Service): void {
       body: NoFields,
       view: Activity,
     },
-    (tx, context, id, _body, sent) => reopenActivity(tx, context, id, sent),
+    reopenActivity,
   )
   restoreRoute(app, service, activities, Activity, restoreActivity)
 }

@@ -2,17 +2,13 @@ import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { conflict, type FieldProblem } from '../../errors.ts'
-import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
 import { emit } from '../../events/emit.ts'
 import { changedValues, newValues, valueProblems } from '../input.ts'
 import {
-  auditChanged,
-  auditCreated,
+  auditRecord,
   type Change,
   type Create,
-  type Expect,
-  existing,
   lockRecord,
   moveFromTrash,
   moveToTrash,
@@ -20,6 +16,7 @@ import {
   type Restore,
   refuse,
   saveChanges,
+  verbOf,
 } from '../operations.ts'
 import { recordsOf } from '../records.ts'
 import { appointmentCancelled, appointmentCreated, appointmentUpdated } from './events.ts'
@@ -40,12 +37,8 @@ export const appointmentRecords = recordsOf<Appointment, ListedAppointment, Appo
 const isBooked = ({ status }: Appointment) => status === 'scheduled' || status === 'cancelled'
 
 /** A live appointment, locked for a change in this transaction. */
-export const lockAppointment = (
-  tx: Db,
-  workspace_id: number,
-  id: number,
-  expect: Expect = () => {},
-): Promise<Appointment> => lockRecord(tx, appointmentRecords, workspace_id, id, expect)
+export const lockAppointment = (tx: Db, context: Context, id: number): Promise<Appointment> =>
+  lockRecord(tx, context, appointmentRecords, id)
 
 /**
  * Locks the times of a booking page until the transaction ends: other bookings of the page wait, and then see this one.
@@ -90,7 +83,7 @@ export async function addAppointment(
 ): Promise<Appointment> {
   const appointment = await appointmentRecords.insert(tx, context, values, { status, link_hash })
   if (isBooked(appointment)) await emit(tx, context, appointmentCreated, appointment)
-  await auditCreated(tx, context, appointments, appointment)
+  await auditRecord(tx, context, 'created', appointments, appointment)
   return appointment
 }
 
@@ -103,7 +96,7 @@ export const changeAppointment: Change<Appointment, AppointmentBody> = async (
   { problems, expect },
 ) => {
   const { workspace_id } = context
-  const before = await lockAppointment(tx, workspace_id, id, expect)
+  const before = await lockRecord(tx, context, appointmentRecords, id, expect)
   const values = changedValues(appointments, body, before) as Partial<AppointmentFields>
   if (!problems.length) await lockTimesToChange(tx, workspace_id, id, values)
   refuse([
@@ -121,11 +114,8 @@ export async function saveAppointment(
   before: Appointment,
   values: Partial<AppointmentFields>,
 ): Promise<Appointment> {
-  if (!Object.keys(values).length) return before
   const { after, changes } = await saveChanges(tx, context, appointmentRecords, before, values)
-  if (!changes) return after
-  if (isBooked(after)) await emit(tx, context, appointmentUpdated, after, changes)
-  await auditChanged(tx, context, appointments, after, changes)
+  if (changes && isBooked(after)) await emit(tx, context, appointmentUpdated, after, changes)
   return after
 }
 
@@ -154,48 +144,23 @@ function timeProblems({ start_at, end_at }: Times, problems: readonly FieldProbl
  * Accepts a request: it is scheduled, with appointment.created. A scheduled appointment stays as it is. 409 for a
  * cancelled or declined appointment, and for a request that has lapsed.
  */
-export const acceptRequest: Restore<Appointment> = async (tx, context, id, sent) => {
-  const before = await lockAppointment(tx, context.workspace_id, id, sent.expect)
-  refuse(sent.problems)
+export const acceptRequest = verbOf(appointmentRecords, async (tx, context, before) => {
   const { status } = before
   if (status === 'scheduled') return before
   if (status !== 'requested') throw conflict(`The appointment is ${status}. Create another one.`)
   if (lapsesAt(before) <= context.now_ms) throw conflict('The request has lapsed. Create an appointment.')
   return changeStatus(tx, context, before, { status: 'scheduled', cancel_reason: null })
-}
+})
 
-/** Declines a request, without an event. A declined one stays as it is; 409 for an appointment that is no request. */
-export const declineRequest: Change<Appointment, Static<typeof Cancellation>> = async (
-  tx,
-  context,
-  id,
-  { reason = null },
-  { problems, expect },
-) => {
-  const before = await lockAppointment(tx, context.workspace_id, id, expect)
-  refuse(problems)
-  return saveDeclined(tx, context, before, reason)
-}
-
-/** Cancels an appointment: appointment.cancelled. A request is declined. */
-export const cancelAppointment: Change<Appointment, Static<typeof Cancellation>> = async (
-  tx,
-  context,
-  id,
-  { reason = null },
-  { problems, expect },
-) => {
-  const before = await lockAppointment(tx, context.workspace_id, id, expect)
-  refuse(problems)
-  return saveCancelled(tx, context, before, reason)
-}
-
-/** Declines a locked request; see declineRequest. */
-export async function saveDeclined(
+/**
+ * Declines a locked request, without an event. A declined one stays as it is; 409 for an appointment that is not a
+ * request.
+ */
+export async function declineLocked(
   tx: Db,
   context: Context,
   before: Appointment,
-  reason: string | null,
+  { reason = null }: Static<typeof Cancellation>,
 ): Promise<Appointment> {
   const { status } = before
   if (status === 'declined') return before
@@ -203,17 +168,25 @@ export async function saveDeclined(
   return changeStatus(tx, context, before, { status: 'declined', cancel_reason: reason })
 }
 
-/** Cancels a locked appointment. A cancelled or declined one stays as it is, and keeps its reason. */
-export async function saveCancelled(
+/**
+ * Cancels a locked appointment: appointment.cancelled. A request is declined. A cancelled or declined appointment stays as
+ * it is, and keeps its reason.
+ */
+export async function cancelLocked(
   tx: Db,
   context: Context,
   before: Appointment,
-  reason: string | null,
+  cancellation: Static<typeof Cancellation>,
 ): Promise<Appointment> {
-  if (before.status === 'requested') return saveDeclined(tx, context, before, reason)
-  if (before.status !== 'scheduled') return before
+  const { status } = before
+  if (status === 'requested') return declineLocked(tx, context, before, cancellation)
+  if (status !== 'scheduled') return before
+  const { reason = null } = cancellation
   return changeStatus(tx, context, before, { status: 'cancelled', cancel_reason: reason })
 }
+
+export const declineRequest = verbOf(appointmentRecords, declineLocked)
+export const cancelAppointment = verbOf(appointmentRecords, cancelLocked)
 
 // A declined request has no event, as its creation had none.
 const outcomes = {
@@ -228,12 +201,9 @@ async function changeStatus(
   before: Appointment,
   set: { status: keyof typeof outcomes; cancel_reason: string | null },
 ): Promise<Appointment> {
-  await appointmentRecords.update(tx, context, before, {}, { set })
-  const after = await existing(tx, appointmentRecords, context.workspace_id, before.id)
   const { action, event } = outcomes[set.status]
+  const { after } = await saveChanges(tx, context, appointmentRecords, before, {}, { action, set })
   if (event) await emit(tx, context, event, after)
-  const changes = changesBetween(before, after, ['status', 'cancel_reason'])
-  if (changes) await auditChanged(tx, context, appointments, after, changes, action)
   return after
 }
 

@@ -80,7 +80,7 @@ function routes(app: App, service: Service): void {
       body: NoFields,
       view,
     },
-    (tx, context, id, _body, sent) => acceptRequest(tx, context, id, sent),
+    acceptRequest,
   )
   verbRoute(
     app,

@@ -5,8 +5,7 @@ import { lockEntry } from '../../db/locks.ts'
 import { type FieldProblem, invalid, refuseMore } from '../../errors.ts'
 import { changedValues, newValues } from '../input.ts'
 import {
-  auditChanged,
-  auditCreated,
+  auditRecord,
   type Change,
   type Create,
   lockRecord,
@@ -50,7 +49,7 @@ export const createBookingPage: Create<BookingPage, BookingPageBody> = async (
   refuse([...problems, ...(await pageProblems(tx, values, null, problems))])
   await lockPlace(tx, context.workspace_id)
   const page = await orSlugTaken(() => bookingPageRecords.insert(tx, context, values))
-  await auditCreated(tx, context, booking_pages, page)
+  await auditRecord(tx, context, 'created', booking_pages, page)
   return page
 }
 
@@ -62,14 +61,10 @@ export const changeBookingPage: Change<BookingPage, BookingPageBody> = async (
   body,
   { problems, expect },
 ) => {
-  const before = await lockRecord(tx, bookingPageRecords, context.workspace_id, id, expect)
+  const before = await lockRecord(tx, context, bookingPageRecords, id, expect)
   const values = changedValues(booking_pages, withCanonicalZone(body), before) as Partial<PageFields>
   refuse([...problems, ...(await pageProblems(tx, values, id, problems))])
-  if (!Object.keys(values).length) return before
-  const { after, changes } = await orSlugTaken(() =>
-    saveChanges(tx, context, bookingPageRecords, before, values),
-  )
-  if (changes) await auditChanged(tx, context, booking_pages, after, changes)
+  const { after } = await orSlugTaken(() => saveChanges(tx, context, bookingPageRecords, before, values))
   return after
 }
 
@@ -112,18 +107,10 @@ async function pageProblems(
 const slug_taken = { field: 'slug', code: 'taken', message: 'slug is taken by another booking page.' }
 
 // Of two concurrent pages with one slug, the database refuses the second.
-const orSlugTaken = <T>(work: () => Promise<T>): Promise<T> =>
-  mapConstraintError('booking_pages_slug', slug_taken, work)
-
-/** Runs the work. If it violates the constraint, throws 422 with the field's problem. */
-async function mapConstraintError<T>(
-  constraint: string,
-  problem: FieldProblem,
-  work: () => Promise<T>,
-): Promise<T> {
+async function orSlugTaken<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw constraintOf(error) === constraint ? invalid([problem]) : error
+    throw constraintOf(error) === 'booking_pages_slug' ? invalid([slug_taken]) : error
   }
 }

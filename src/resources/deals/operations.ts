@@ -7,11 +7,9 @@ import type { Changes, EventDefinition } from '../../events/define.ts'
 import { emit } from '../../events/emit.ts'
 import { changedValues, newValues, valueProblems } from '../input.ts'
 import {
-  auditChanged,
-  auditCreated,
+  auditRecord,
   type Change,
   type Create,
-  type Expect,
   lockRecord,
   refuse,
   saveChanges,
@@ -52,46 +50,34 @@ export const createDeal: Create<Deal, Static<typeof DealCreate>> = async (tx, co
     await emit(tx, context, dealCreated, deal)
     if (entered) await emit(tx, context, entryEvents[entered], deal)
   }
-  await Promise.all([emitAll(), auditCreated(tx, context, deals, deal)])
+  await Promise.all([emitAll(), auditRecord(tx, context, 'created', deals, deal)])
   return deal
 }
 
-/** Changes a deal. A new stage follows the same rules as changeStage, and deal.updated names it, too. */
-export const changeDeal: Change<Deal, Static<typeof DealUpdate>> = async (
-  tx,
-  context,
-  id,
-  body,
-  { problems, expect },
-) => {
-  const { deal, state } = await lockDeal(tx, context, id, expect)
-  const values = changedValues(deals, body, deal) as Partial<PlainFields>
-  const decision = judge(state, body, { now: context.now, operation: 'update' }, problems)
-  const next = await accepted(tx, context, decision, values, problems)
-  const { after, changes } = await save(tx, context, deal, values, state, next)
-  if (changes) await emit(tx, context, dealUpdated, after, changes)
-  await emitStage(tx, context, after, next)
-  await audit(tx, context, after, changes, next)
-  return after
-}
+const changeBy =
+  (operation: 'update' | 'change_stage'): Change<Deal, DealInput> =>
+  async (tx, context, id, body, { problems, expect }) => {
+    const before = await lockRecord(tx, context, dealRecords, id, expect)
+    const state = await stateOf(tx, context, id)
+    // The schema of change-stage refuses all other fields.
+    const values = changedValues(deals, body, before)
+    const decision = judge(state, body, { now: context.now, operation }, problems)
+    const next = await accepted(tx, context, decision, values, problems)
+    const { after, changes } = await save(tx, context, before, values, state, next)
+    const { previous_stage, entered } = next
+    if (changes && (operation === 'update' || !previous_stage))
+      await emit(tx, context, dealUpdated, after, changes)
+    if (previous_stage)
+      await emit(tx, context, dealStageChanged, { ...after, previous_stage, new_stage: after.stage })
+    if (entered) await emit(tx, context, entryEvents[entered], after)
+    return after
+  }
 
-/** Moves a deal to a stage. deal.stage_changed tells of it, and deal.updated of another probability or reason. */
-export const changeStage: Change<Deal, Static<typeof StageChange>> = async (
-  tx,
-  context,
-  id,
-  body,
-  { problems, expect },
-) => {
-  const { deal, state } = await lockDeal(tx, context, id, expect)
-  const decision = judge(state, body, { now: context.now, operation: 'change_stage' }, problems)
-  const next = await accepted(tx, context, decision, {}, problems)
-  const { after, changes } = await save(tx, context, deal, {}, state, next)
-  if (changes && !next.previous_stage) await emit(tx, context, dealUpdated, after, changes)
-  await emitStage(tx, context, after, next)
-  await audit(tx, context, after, changes, next)
-  return after
-}
+/** Changes a deal. A new stage follows the same rules as changeStage, and deal.updated names it, too. */
+export const changeDeal: Change<Deal, Static<typeof DealUpdate>> = changeBy('update')
+
+/** Moves a deal to a stage: deal.stage_changed. Without another stage, deal.updated if the probability or reason changes. */
+export const changeStage: Change<Deal, Static<typeof StageChange>> = changeBy('change_stage')
 
 export const { remove: deleteDeal, restore: restoreDeal } = standardOperations(dealRecords, {
   updated: dealUpdated,
@@ -106,11 +92,10 @@ const stateById = prepare((db, p: { workspace_id: number; id: number }) =>
     .where('id', '=', p.id),
 )
 
-/** A live deal, locked for a change, and the state that the rules work on. */
-async function lockDeal(tx: Db, { workspace_id }: Context, id: number, expect: Expect) {
-  const deal = await lockRecord(tx, dealRecords, workspace_id, id, expect)
+/** The columns of a deal that the rules work on. */
+async function stateOf(tx: Db, { workspace_id }: Context, id: number): Promise<DealState> {
   const [state] = await stateById(tx, { workspace_id, id })
-  return { deal, state: state as DealState }
+  return state as DealState
 }
 
 /**
@@ -158,10 +143,10 @@ async function save(
   next: Accepted,
 ): Promise<{ after: Deal; changes: Changes | null }> {
   const set = changedColumns(state, next.state)
-  if (!Object.keys(values).length && !Object.keys(set).length) return { after: before, changes: null }
   // A probability that equals the default is stored, but no view shows it: no event, and the same updated_at.
   const touch = Object.keys(values).length > 0 || shownState(state) !== shownState(next.state)
-  const saved = await saveChanges(tx, context, dealRecords, before, values, { set, touch })
+  const action = next.previous_stage ? 'stage_changed' : 'updated'
+  const saved = await saveChanges(tx, context, dealRecords, before, values, { action, set, touch })
   if (next.previous_stage) await addStage(tx, context, before.id, next.previous_stage, next.state.stage)
   return saved
 }
@@ -173,17 +158,6 @@ const changedColumns = (before: DealState, after: DealState): Partial<DealState>
 
 const shownState = (state: DealState): string =>
   JSON.stringify([state.stage, shownProbability(state), state.lost_reason, state.closed_at])
-
-async function emitStage(tx: Db, context: Context, deal: Deal, { state, previous_stage, entered }: Accepted) {
-  if (previous_stage)
-    await emit(tx, context, dealStageChanged, { ...deal, previous_stage, new_stage: state.stage })
-  if (entered) await emit(tx, context, entryEvents[entered], deal)
-}
-
-async function audit(tx: Db, context: Context, deal: Deal, changes: Changes | null, next: Accepted) {
-  const action = next.previous_stage ? 'stage_changed' : 'updated'
-  if (changes) await auditChanged(tx, context, deals, deal, changes, action)
-}
 
 const insertStage = prepare(
   (

@@ -2,18 +2,9 @@ import type { Db } from '../../../db/db.ts'
 import { lockRow } from '../../../db/locks.ts'
 import { isLive } from '../../../db/references.ts'
 import { type FieldProblem, notFound, refuseMore } from '../../../errors.ts'
-import { recordChange } from '../../../events/audit.ts'
 import type { Context } from '../../../events/context.ts'
 import { changedValues, newValues } from '../../input.ts'
-import {
-  auditChanged,
-  auditCreated,
-  auditFacts,
-  type Expect,
-  refuse,
-  type Sent,
-  saveChanges,
-} from '../../operations.ts'
+import { auditRecord, type Expect, refuse, type Sent, saveChanges } from '../../operations.ts'
 import { recordsOf } from '../../records.ts'
 import { countNotes, findNote, isNoteInTrash, moveNote } from './queries.ts'
 import { type Note, type NoteBody, notes } from './resource.ts'
@@ -46,7 +37,7 @@ export async function createNote(
   refuse(problems)
   await refuseManyNotes(tx, workspace_id, contact_id)
   const note = await noteRecords.insert(tx, context, newValues(notes, body) as NoteBody, { contact_id })
-  await auditCreated(tx, context, notes, note)
+  await auditRecord(tx, context, 'created', notes, note)
   return note
 }
 
@@ -61,10 +52,7 @@ export async function changeNote(
   const before = await lockNote(tx, context.workspace_id, key, expect)
   refuse(problems)
   const values = changedValues(notes, body, before) as Partial<NoteBody>
-  if (!Object.keys(values).length) return before
-  const { after, changes } = await saveChanges(tx, context, noteRecords, before, values)
-  if (changes) await auditChanged(tx, context, notes, after, changes)
-  return after
+  return (await saveChanges(tx, context, noteRecords, before, values)).after
 }
 
 /** Moves a note to the trash by itself. */
@@ -73,12 +61,7 @@ export async function deleteNote(tx: Db, context: Context, key: NoteKey, expect:
   const note = await lockNote(tx, workspace_id, key, expect)
   // The context reads the clock here, not before the lock.
   await moveNote(tx, workspace_id, note.id, context.now)
-  await recordChange(tx, context, {
-    action: 'deleted',
-    kind: notes.table,
-    record_id: note.id,
-    before: auditFacts(notes, note),
-  })
+  await auditRecord(tx, context, 'deleted', notes, note)
 }
 
 /** Brings a note back that was deleted by itself. A note of a deleted contact comes back with its contact. */
@@ -102,12 +85,7 @@ export async function restoreNote(
   await refuseManyNotes(tx, workspace_id, id)
   await moveNote(tx, workspace_id, note_id, null)
   const note = await existingNote(tx, workspace_id, key)
-  await recordChange(tx, context, {
-    action: 'restored',
-    kind: notes.table,
-    record_id: note_id,
-    after: auditFacts(notes, note),
-  })
+  await auditRecord(tx, context, 'restored', notes, note)
   return note
 }
 
