@@ -75,6 +75,11 @@ export function invalid(problems: readonly FieldProblem[]): ApiError {
   return new ApiError('validation_failed', message, { fields: [...of_fields.values()] })
 }
 
+/** Throws 422 with all problems, if there are any. */
+export function refuse(problems: readonly FieldProblem[]): void {
+  if (problems.length) throw invalid(problems)
+}
+
 /**
  * Throws 409 when a limit is reached. `limit` names it, such as `A workspace has at most 100 webhooks`, and `remedy` says
  * what to do. The caller counts under a lock that every creation and restore takes, so that the limit is exact.

@@ -2,7 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import type { Db } from '../db/db.ts'
 import { type Valued, valueText } from '../db/lists/field-values.ts'
 import { type Filter, hasValue, within } from '../db/lists/filters.ts'
-import type { Found, Page } from '../db/lists/lists.ts'
+import type { Listed, Page } from '../db/lists/lists.ts'
 import {
   findSorting,
   newest_first,
@@ -130,7 +130,7 @@ export function listingOf(query: Query, list_name: string, orders: readonly Orde
 const kindOf = ({ numeric }: SortKey): Part => (numeric ? 'number' : 'string')
 
 /** The page of a query, by number or by a cursor whose position has these parts. */
-export function pageOf(
+function pageOf(
   query: Pick<Query, 'page' | 'per_page' | 'cursor'>,
   order: string,
   parts: readonly Part[],
@@ -139,6 +139,11 @@ export function pageOf(
   if (query.cursor === undefined) return { page, per_page, offset }
   return { page, per_page, after: decodeCursor(order, query.cursor, parts) }
 }
+
+/** Reads the page of a list with one order, whose cursor has these parts. */
+export const pagesBy =
+  (order: string, ...parts: Part[]) =>
+  (query: Parameters<typeof pageOf>[0]) => ({ order, page: pageOf(query, order, parts) })
 
 /** The filters created_from, created_to, updated_from and updated_to. */
 export const dateFilters = (query: Dates): Filter[] => [
@@ -159,15 +164,9 @@ export function valueFilters(db: Db, kind: Valued, workspace_id: number, query: 
 }
 
 /** The answer of a list: one page of records with the pagination, or with the next cursor. */
-export const listAnswer = <T>(data: T[], found: Pick<Found, 'total' | 'next'>, { order, page }: Listing) =>
-  pageAnswer(data, found, order, page)
-
-/** Like listAnswer, for a list with one order. */
 export function pageAnswer<T>(
-  data: T[],
-  { total, next }: { total: number | null; next: readonly unknown[] | null },
-  order: string,
-  page: Listing['page'],
+  { records: data, total, next }: Listed<T>,
+  { order, page }: Pick<Listing, 'order' | 'page'>,
 ) {
   if (total !== null) return list(data, total, page)
   const next_cursor = next && encodeCursor(order, next)

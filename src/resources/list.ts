@@ -2,7 +2,7 @@ import type { Db } from '../db/db.ts'
 import { countOf } from '../db/lists/counts.ts'
 import type { Valued } from '../db/lists/field-values.ts'
 import { equals, type Filter } from '../db/lists/filters.ts'
-import { type Found, findRecords } from '../db/lists/lists.ts'
+import { findRecords, type Listed } from '../db/lists/lists.ts'
 import { dated, type Order } from '../db/lists/orders.ts'
 import { nameFilter } from '../db/lists/search.ts'
 import { isLive } from '../db/references.ts'
@@ -19,10 +19,9 @@ export type Asked<Query = object> = {
   now: string
 }
 
-/** One page of records; `total` and `next` as findRecords answers them. */
-export type Listed<View> = Pick<Found, 'total' | 'next'> & { records: View[] }
-
 type Reader<View> = (db: Db, workspace_id: number, ids: readonly number[]) => Promise<View[]>
+
+export type { Listed }
 
 /** What the lists of a resource can be sorted by. */
 export const ordersOf = ({ orders }: Pick<Resource, 'orders'>): readonly Order[] => [...dated, ...orders]

@@ -1,7 +1,7 @@
 import type { Db } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { deletedAt, moveRecord } from '../db/records.ts'
-import { type FieldProblem, invalid, notFound, orNotFound } from '../errors.ts'
+import { type FieldProblem, notFound, orNotFound, refuse } from '../errors.ts'
 import { auditSides, recordChange } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
@@ -14,6 +14,8 @@ import type { Row } from './selection.ts'
 
 // The steps of an operation, all in the caller's transaction. Resources with rules of their own put them together
 // themselves; standardOperations does it for the others.
+
+export { refuse }
 
 type Identified = { id: number }
 type AnyRecords<View extends Identified> = Pick<Records<View, Identified, object>, 'resource' | 'find'>
@@ -46,11 +48,6 @@ export async function lockRecord<View extends Identified>(
   const record = await existing(tx, records, workspace_id, id)
   expect?.(record)
   return record
-}
-
-/** Throws 422 with all problems, if there are any. */
-export function refuse(problems: readonly FieldProblem[]): void {
-  if (problems.length) throw invalid(problems)
 }
 
 /** A record as the audit log keeps it: without its id, its dates, embedded records, and fields that are null. */

@@ -1,7 +1,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
-import { cutPage, type Page } from '../../db/lists/lists.ts'
+import { type Listed, newestRows, type Page } from '../../db/lists/lists.ts'
 import { lockEntry } from '../../db/locks.ts'
 import type { Tables } from '../../db/tables.ts'
 import { forbidden } from '../../errors.ts'
@@ -57,21 +57,18 @@ export const countLiveKeys = (db: Db, workspace_id: number, now: string): Promis
 /** `live_at`: only keys that are neither revoked nor expired at this time. */
 type KeyFilter = { made_by: string | null; live_at: string | null }
 
-/** One page of a workspace's keys, newest first, and the total (null with a cursor). Ids grow with time. */
-export async function pageOfKeys(db: Db, workspace_id: number, { made_by, live_at }: KeyFilter, page: Page) {
-  let all = db.selectFrom('api_keys').where('workspace_id', '=', workspace_id)
+/** One page of a workspace's keys, newest first. */
+export async function pageOfKeys(
+  db: Db,
+  workspace_id: number,
+  { made_by, live_at }: KeyFilter,
+  page: Page,
+): Promise<Listed<ApiKey>> {
+  let all = db.selectFrom('api_keys').select(columns).where('workspace_id', '=', workspace_id)
   if (made_by !== null) all = all.where('made_by', '=', made_by)
   if (live_at !== null) all = all.where(isLive(live_at))
-  const newest = all.select(columns).orderBy('id', 'desc')
-  if ('after' in page) {
-    const last_id = page.after?.[0]
-    const older = last_id === undefined ? newest : newest.where('id', '<', String(last_id))
-    const found = await older.limit(page.per_page + 1).execute()
-    const { shown: rows, last } = cutPage(found, page.per_page)
-    return { total: null, next: last ? [last.id] : null, keys: await apiKeys(db, workspace_id, rows) }
-  }
-  const rows = await newest.limit(page.per_page).offset(page.offset).execute()
-  return { total: await countRows(all), next: null, keys: await apiKeys(db, workspace_id, rows) }
+  const { records, ...found } = await newestRows(all, 'id', page)
+  return { records: await apiKeys(db, workspace_id, records), ...found }
 }
 
 /** All keys of the installation, oldest first, without their hashes. */

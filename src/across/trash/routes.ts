@@ -1,10 +1,11 @@
 import { day_ms, isoTime } from '../../clock.ts'
-import { cutPage } from '../../db/lists/lists.ts'
+import { readPage } from '../../db/lists/lists.ts'
 import { notFound } from '../../errors.ts'
 import { refuseBeyond } from '../../http/auth.ts'
-import { Deleted, List } from '../../http/envelope.ts'
+import { endpoints } from '../../http/endpoints.ts'
+import { Deleted } from '../../http/envelope.ts'
 import { refuseMatch } from '../../http/etag.ts'
-import { pageAnswer, pageOf } from '../../http/lists.ts'
+import { pagesBy } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -14,13 +15,10 @@ import { countTrash, listTrash, type Place, type Trashed } from './list.ts'
 import { TrashParams, trashSchemas } from './schema.ts'
 
 const path = '/api/v1/trash'
-const order = '-deleted_at'
 
 /** The trash: what was deleted and can be restored, and how to erase it at once. */
-export function trashRoutes(
-  app: App,
-  { db, reading, write, seal, config, resources, rights }: Service,
-): void {
+export function trashRoutes(app: App, service: Service): void {
+  const { db, reading, write, seal, config, resources, rights } = service
   const all = byDependency(resources)
   const { TrashedRecord, TrashQuery } = trashSchemas(all.map(({ table }) => table))
   const withRemoval = (record: Trashed) => ({
@@ -28,37 +26,26 @@ export function trashRoutes(
     removed_at: isoTime(Date.parse(record.deleted_at) + config.trash_days * day_ms),
   })
 
-  operation(
-    app,
+  endpoints(app, service, { path, reads: 'trash:read', noun: 'record', extension: true }).list(
     {
-      method: 'GET',
-      path,
-      scope: 'trash:read',
       summary: 'List what is in the trash',
       description:
         'Latest deletion first, of kinds that the key may read. Notes that went with their contact are not listed: they come back with it.',
       query: TrashQuery,
-      answers: { 200: List(TrashedRecord) },
-      extension: true,
+      view: TrashedRecord,
+      pages: pagesBy('-deleted_at', 'string', 'string', 'number'),
     },
-    async (request) => {
-      const { workspace_id, scopes } = request.access
-      const { kind } = request.query
+    async ({ access: { workspace_id, scopes }, query: { kind } }, { page }) => {
       const shown = all.filter(({ table }) => (!kind || table === kind) && rights.mayRead(scopes, table))
-      const page = pageOf(request.query, order, ['string', 'string', 'number'])
-      const { per_page } = page
-      return reading(async (db) => {
-        if ('offset' in page) {
-          const total = await countTrash(db, workspace_id, shown)
-          const records = await listTrash(db, workspace_id, shown, { limit: per_page, offset: page.offset })
-          return pageAnswer(records.map(withRemoval), { total, next: null }, order, page)
-        }
-        const window = { limit: per_page + 1, after: placeOf(page.after) }
-        const found = cutPage(await listTrash(db, workspace_id, shown, window), per_page)
-        const { last } = found
-        const next = last ? [last.deleted_at, last.kind, last.id] : null
-        return pageAnswer(found.shown.map(withRemoval), { total: null, next }, order, page)
-      })
+      const { records, ...found } = await reading((db) =>
+        readPage(
+          page,
+          () => countTrash(db, workspace_id, shown),
+          ({ after, ...window }) => listTrash(db, workspace_id, shown, { ...window, after: placeOf(after) }),
+          ({ deleted_at, kind, id }) => [deleted_at, kind, id],
+        ),
+      )
+      return { records: records.map(withRemoval), ...found }
     },
   )
 

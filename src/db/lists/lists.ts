@@ -1,7 +1,7 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { Deletable } from '../records.ts'
-import { countOf } from './counts.ts'
+import { countOf, countRows } from './counts.ts'
 import type { Filter } from './filters.ts'
 import { newest_first, type Sorting, type SortKey } from './orders.ts'
 import { pageIds } from './pages.ts'
@@ -10,6 +10,9 @@ export type Page = { per_page: number } & ({ offset: number } | { after: readonl
 
 /** The ids of one page in order; the total (null with a cursor); the cursor of the next page. */
 export type Found = { ids: number[]; total: number | null; next: unknown[] | null }
+
+/** The same, with the records of the page. */
+export type Listed<View> = Pick<Found, 'total' | 'next'> & { records: View[] }
 
 type Asked = { table: Deletable; workspace_id: number; filters: Filter[]; sorting: Sorting; page: Page }
 
@@ -51,6 +54,50 @@ export async function findRecords(db: Db, asked: Asked): Promise<Found> {
 export function cutPage<R>(rows: readonly R[], per_page: number): { shown: R[]; last: R | undefined } {
   const shown = rows.slice(0, per_page)
   return { shown, last: rows.length > per_page ? shown.at(-1) : undefined }
+}
+
+/** The rows of a page: up to `limit`, after `offset` rows, and after the row of a cursor if there is one. */
+export type Window = { limit: number; offset: number; after: readonly unknown[] | null }
+
+/** One page of rows. Rows are counted for a page number only. `cursorOf` is the cursor after a row. */
+export async function readPage<R>(
+  page: Page,
+  count: () => Promise<number>,
+  read: (window: Window) => Promise<R[]>,
+  cursorOf: (row: R) => unknown[],
+): Promise<Listed<R>> {
+  const { per_page } = page
+  if ('offset' in page) {
+    const { offset } = page
+    const total = await count()
+    const records = offset < total ? await read({ limit: per_page, offset, after: null }) : []
+    return { records, total, next: null }
+  }
+  const found = await read({ limit: per_page + 1, offset: 0, after: page.after })
+  const { shown, last } = cutPage(found, per_page)
+  return { records: shown, total: null, next: last ? cursorOf(last) : null }
+}
+
+/** One page of the rows of a query, newest first by a column that is unique and grows with time. */
+export function newestRows<DB, TB extends keyof DB, R extends object>(
+  rows: SelectQueryBuilder<DB, TB, R>,
+  column: keyof R & string,
+  page: Page,
+): Promise<Listed<R>> {
+  const by = sql.ref(column)
+  const read = ({ limit, offset, after }: Window): Promise<R[]> =>
+    rows
+      .$if(after !== null, (query) => query.where(sql<SqlBool>`${by} < ${after?.[0]}`))
+      .orderBy(by, 'desc')
+      .limit(limit)
+      .offset(offset)
+      .execute() as Promise<R[]>
+  return readPage(
+    page,
+    () => countRows(rows.clearSelect()),
+    read,
+    (row) => [row[column]],
+  )
 }
 
 type Row = { id: number } & Record<string, unknown>

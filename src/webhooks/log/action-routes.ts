@@ -1,12 +1,14 @@
-import { type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/db.ts'
-import { conflict, notFound } from '../../errors.ts'
+import { conflict, orNotFound } from '../../errors.ts'
 import { auditSides, recordChange } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
 import { defineEvent } from '../../events/define.ts'
 import { insertDelivery, insertEventOf } from '../../events/emit.ts'
+import { endpoints } from '../../http/endpoints.ts'
 import { Single, single } from '../../http/envelope.ts'
+import { checkMatch } from '../../http/etag.ts'
 import { NoFields } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
@@ -22,7 +24,14 @@ import {
   WebhookRotated,
 } from '../registration/schema.ts'
 import { rotateSecret } from '../registration/secrets.ts'
-import { change, existingWebhook, secretProblems, webhookToChange } from '../registration/webhooks.ts'
+import {
+  change,
+  existingWebhook,
+  type OfWebhook,
+  secretProblems,
+  webhook_kind,
+  webhookToChange,
+} from '../registration/webhooks.ts'
 import type { WebhookService } from '../service.ts'
 import { findDelivery } from './deliveries.ts'
 import { resendFailed } from './resends.ts'
@@ -31,119 +40,121 @@ const ping = defineEvent('ping', 'A test of a webhook.', Type.Object({ message: 
   message: 'pong',
 })
 
-const action = <Body extends TSchema, View extends TSchema>(
-  name: string,
-  summary: string,
-  body: Body,
-  view: View,
-) =>
-  ({
-    method: 'POST',
-    path: `/api/v1/webhooks/:webhook_id/${name}`,
-    scope: 'webhooks:write',
-    summary,
-    params: WebhookParams,
-    body,
-    answers: { 200: Single(view) },
-    extension: true,
-    repeatable: true,
-    guarded: true,
-  }) as const
-
 /** The actions on a webhook: pause and resume, rotate the secret, send a ping, send all failed deliveries again. */
-export function webhookActionRoutes(
-  app: App,
-  { write, recheckAccess, seal, event_names, rights, dispatcher }: WebhookService,
-): void {
-  operation(
-    app,
-    action('pause', 'Pause a webhook: what happens meanwhile is kept', NoFields, Webhook),
-    async (request, reply) => {
-      const { webhook_id } = request.params
-      const sent = await write(request, reply, async (tx, context, problems) => {
-        const before = await webhookToChange(tx, rights, request, problems)
-        if (before.status === 'paused') return { record: before }
-        const record = await changeStatus(tx, context, before, 'paused')
-        dispatcher.holdBack(webhook_id, 'pings go')
-        return { record }
-      })
+export function webhookActionRoutes(app: App, service: WebhookService): void {
+  const { write, event_names, rights, dispatcher } = service
+  const webhooks = endpoints(app, service, webhook_kind)
+
+  webhooks.verb(
+    {
+      name: 'pause',
+      summary: 'Pause a webhook: what happens meanwhile is kept',
+      body: NoFields,
+      view: Webhook,
       // Again, for deliveries that were claimed before the commit.
-      dispatcher.holdBack(webhook_id, 'pings go')
-      return sent
+      committed: ({ params }) => dispatcher.holdBack(params.webhook_id, 'pings go'),
+    },
+    async (tx, context, sent) => {
+      const before = await webhookToChange(tx, rights, sent)
+      if (before.status === 'paused') return { record: before }
+      const record = await changeStatus(tx, context, before, 'paused')
+      dispatcher.holdBack(before.id, 'pings go')
+      return { record }
     },
   )
 
-  operation(
-    app,
-    action('resume', 'Resume a webhook: what was kept is sent', NoFields, Webhook),
-    (request, reply) =>
-      write(request, reply, async (tx, context, problems) => {
-        const before = await webhookToChange(tx, rights, request, problems)
-        if (before.status === 'active') return { record: before }
-        return { record: await changeStatus(tx, context, before, 'active') }
-      }),
+  webhooks.verb(
+    { name: 'resume', summary: 'Resume a webhook: what was kept is sent', body: NoFields, view: Webhook },
+    async (tx, context, sent) => {
+      const before = await webhookToChange(tx, rights, sent)
+      if (before.status === 'active') return { record: before }
+      return { record: await changeStatus(tx, context, before, 'active') }
+    },
+  )
+
+  webhooks.verb(
+    {
+      name: 'rotate-secret',
+      summary: 'Rotate the secret without a gap',
+      body: RotateSecret,
+      view: WebhookRotated,
+    },
+    (tx, context, sent) => rotate(tx, context, service, sent),
   )
 
   operation(
     app,
-    action('rotate-secret', 'Rotate the secret without a gap', RotateSecret, WebhookRotated),
-    (request, reply) =>
-      write(request, reply, async (tx, context, problems) => {
-        const { workspace_id, now_ms } = context
-        const { webhook_id } = request.params
-        const { scopes } = await recheckAccess(tx, request)
-        const { secret, overlap_hours } = request.body
-        const all = [...problems, ...secretProblems(secret)]
-        const before = await webhookToChange(tx, rights, request, all, scopes)
-        const row = await findWebhookRow(tx, workspace_id, webhook_id)
-        if (!row) throw notFound('This webhook')
-        const fresh = secret ?? generateSecret()
-        const overlap_ms = (overlap_hours ?? 24) * 3600 * 1000
-        await updateWebhook(tx, workspace_id, webhook_id, rotateSecret(row, fresh, seal, now_ms, overlap_ms))
-        const after = await existingWebhook(tx, workspace_id, webhook_id)
-        await recordAction(tx, context, 'secret_rotated', before, after)
-        return { record: after, shown: { ...after, secret: fresh } }
-      }),
-  )
-
-  operation(
-    app,
-    action('test', 'Send a ping and wait for its outcome', NoFields, DeliveryDetail),
+    {
+      method: 'POST',
+      path: `${webhook_kind.path}/:webhook_id/test`,
+      scope: webhook_kind.writes,
+      summary: 'Send a ping and wait for its outcome',
+      params: WebhookParams,
+      body: NoFields,
+      answers: { 200: Single(DeliveryDetail) },
+      extension: true,
+      repeatable: true,
+      guarded: true,
+    },
     (request, reply) =>
       write.inSteps(request, reply, {
         async before(tx, context, problems) {
-          const { id: webhook_id } = await webhookToChange(tx, rights, request, problems)
+          const expect = (webhook: object) => checkMatch(request, webhook)
+          const sent = { request, params: request.params, problems, expect }
+          const { id: webhook_id } = await webhookToChange(tx, rights, sent)
           const message = 'This is a test of your webhook.'
           const event_id = await insertEventOf(tx, context, ping, { message })
           const delivery = { webhook_id, event_id, event: ping.name, kind: 'ping' } as const
           return insertDelivery(tx, context, delivery, dispatcher.lease())
         },
         meanwhile: (delivery_id) => dispatcher.attemptNow(request.access.workspace_id, delivery_id),
-        async after(tx, { workspace_id }, delivery_id) {
-          const delivery = await findDelivery(tx, workspace_id, delivery_id)
-          if (!delivery) throw notFound('This delivery')
-          return { record: delivery }
-        },
+        after: async (tx, { workspace_id }, delivery_id) => ({
+          record: orNotFound('delivery', await findDelivery(tx, workspace_id, delivery_id)),
+        }),
       }),
   )
 
-  operation(
-    app,
-    action('resend-failed', 'Send all failed deliveries again', ResendFailed, ResendCount),
-    (request, reply) =>
-      write(request, reply, async (tx, context, problems) => {
-        const { workspace_id, now } = context
-        const { id: webhook_id, status } = await webhookToChange(tx, rights, request, problems)
-        if (status === 'paused') throw conflict('The webhook is paused: resume it first.')
-        const since = request.body?.since ? new Date(request.body.since).toISOString() : null
-        const { scopes } = request.access
-        const visible = scopes && event_names.filter((name) => rights.mayReadEvent(scopes, name))
-        const when = { now, elapsed_ms: context.elapsed() }
-        const count = await resendFailed(tx, workspace_id, when, { webhook_id, since, visible })
-        if (count) await recordChange(tx, context, { ...change('resent', webhook_id), after: { count } })
-        return { body: single({ count }) }
-      }),
+  webhooks.verb(
+    {
+      name: 'resend-failed',
+      summary: 'Send all failed deliveries again',
+      body: ResendFailed,
+      view: ResendCount,
+    },
+    async (tx, context, sent) => {
+      const { workspace_id } = context
+      const { id: webhook_id, status } = await webhookToChange(tx, rights, sent)
+      if (status === 'paused') throw conflict('The webhook is paused: resume it first.')
+      const since = sent.body?.since ?? null
+      const { scopes } = sent.request.access
+      const visible = scopes && event_names.filter((name) => rights.mayReadEvent(scopes, name))
+      const when = { now: context.now, elapsed_ms: context.elapsed() }
+      const count = await resendFailed(tx, workspace_id, when, { webhook_id, since, visible })
+      if (count) await recordChange(tx, context, { ...change('resent', webhook_id), after: { count } })
+      return { body: single({ count }) }
+    },
   )
+}
+
+/** Gives a webhook a new secret, which the answer shows. The old one still signs during the overlap. */
+async function rotate(
+  tx: Db,
+  context: Context,
+  { rights, seal }: WebhookService,
+  sent: OfWebhook<Static<typeof RotateSecret>>,
+) {
+  const { workspace_id } = context
+  const { scopes } = await sent.recheck()
+  const { secret, overlap_hours } = sent.body
+  const problems = [...sent.problems, ...secretProblems(secret)]
+  const before = await webhookToChange(tx, rights, { ...sent, problems }, scopes)
+  const row = orNotFound('webhook', await findWebhookRow(tx, workspace_id, before.id))
+  const fresh = secret ?? generateSecret()
+  const overlap_ms = (overlap_hours ?? 24) * 3600 * 1000
+  await updateWebhook(tx, workspace_id, before.id, rotateSecret(row, fresh, seal, context.now_ms, overlap_ms))
+  const after = await existingWebhook(tx, workspace_id, before.id)
+  await recordAction(tx, context, 'secret_rotated', before, after)
+  return { record: after, shown: { ...after, secret: fresh } }
 }
 
 async function changeStatus(

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { countOf } from '../../db/lists/counts.ts'
-import { cutPage, type Page } from '../../db/lists/lists.ts'
+import { countOf, countRows } from '../../db/lists/counts.ts'
+import { type Listed, type Page, readPage, type Window } from '../../db/lists/lists.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import type { Tables } from '../../db/tables.ts'
 import { bodyFor } from '../../events/emit.ts'
@@ -11,9 +11,9 @@ import {
   type Filters,
   idsInSlices,
   type LogQuery,
+  type LogWindow,
   matching,
   type VisibleEvents,
-  type Window,
 } from './log-slices.ts'
 import { newestAttempts, shownAttempts } from './shown-attempts.ts'
 
@@ -58,8 +58,8 @@ const lastDuration = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
     .as('last_duration_ms')
 
 /**
- * One page of the log, newest first, and the total (null with a cursor, which is an id). `visible` lists the events that
- * the caller may see. `details` adds the duration of each delivery's newest attempt.
+ * One page of the log, newest first; its cursor is an id. `visible` lists the events that the caller may see. `details`
+ * adds the duration of each delivery's newest attempt.
  */
 export async function listDeliveries(
   db: Db,
@@ -68,16 +68,17 @@ export async function listDeliveries(
   page: Page,
   visible: VisibleEvents,
   details = false,
-): Promise<{ total: number | null; next: string[] | null; deliveries: Delivery[] }> {
+): Promise<Listed<Delivery>> {
   const { status, event } = filters
   if (visible && event !== undefined && !visible.includes(event))
-    return { total: 'after' in page ? null : 0, next: null, deliveries: [] }
+    return { total: 'after' in page ? null : 0, next: null, records: [] }
   const by_pending_status = status === 'pending' || status === 'cancelled'
   const removed = by_pending_status ? await removedWebhooks(db, workspace_id) : []
   // The check above allows the named event, so no further limit is needed.
   const log_query = { ...filters, visible: event === undefined ? visible : null, removed }
-  const read = async (window: Window): Promise<Delivery[]> => {
-    const { ids } = await idsOf(db, workspace_id, log_query, window)
+  const read = async ({ limit, offset, after }: Window): Promise<Delivery[]> => {
+    const before = after && String(after[0])
+    const { ids } = await idsOf(db, workspace_id, log_query, { limit, offset, before })
     const rows = await db
       .selectFrom('webhook_deliveries')
       .select(columns)
@@ -89,16 +90,12 @@ export async function listDeliveries(
       .execute()
     return rows.map(current)
   }
-  if ('after' in page) {
-    const [id] = page.after ?? []
-    const window = { limit: page.per_page + 1, offset: 0, before: id === undefined ? null : String(id) }
-    const part = cutPage(await read(window), page.per_page)
-    return { total: null, next: part.last ? [part.last.id] : null, deliveries: part.shown }
-  }
-  const total = await countMatching(db, workspace_id, log_query)
-  const { per_page: limit, offset } = page
-  const deliveries = offset < total ? await read({ limit, offset, before: null }) : []
-  return { total, next: null, deliveries }
+  return readPage(
+    page,
+    () => countMatching(db, workspace_id, log_query),
+    read,
+    ({ id }) => [id],
+  )
 }
 
 // SQLite skips this many index entries in about 2 ms.
@@ -115,7 +112,7 @@ function isTotalKept(log_query: LogQuery): boolean {
 }
 
 /** The ids of a page. On SQLite, a long read is done in slices, because a statement blocks all other requests. */
-async function idsOf(db: Db, workspace_id: number, log_query: LogQuery, window: Window) {
+async function idsOf(db: Db, workspace_id: number, log_query: LogQuery, window: LogWindow) {
   const { limit, offset, before } = window
   const by_one_index = isTotalKept(log_query) && !log_query.removed.length && offset <= max_skipped
   if (engineOf(db) === 'sqlite' && !by_one_index)
@@ -152,13 +149,8 @@ async function countMatching(db: Db, workspace_id: number, log_query: LogQuery):
     return totals.reduce((sum, n) => sum + n, 0)
   }
   if (engineOf(db) === 'sqlite') return countInSlices(db, workspace_id, log_query)
-  const { n } = await db
-    .selectFrom('webhook_deliveries')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('workspace_id', '=', workspace_id)
-    .where(matching(log_query))
-    .executeTakeFirstOrThrow()
-  return Number(n)
+  const all = db.selectFrom('webhook_deliveries').where('workspace_id', '=', workspace_id)
+  return countRows(all.where(matching(log_query)))
 }
 
 async function removedWebhooks(db: Db, workspace_id: number): Promise<string[]> {

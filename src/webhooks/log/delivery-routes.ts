@@ -1,15 +1,13 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
-import { conflict, invalid, notFound } from '../../errors.ts'
+import { conflict, notFound, refuse } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import type { Access } from '../../http/auth.ts'
-import { List, Single } from '../../http/envelope.ts'
-import { checkMatch, sendRecord } from '../../http/etag.ts'
+import { endpoints } from '../../http/endpoints.ts'
 import { ListQuery, NoFields, time } from '../../http/fields.ts'
-import { cursor, pageAnswer, pageOf } from '../../http/lists.ts'
-import { operation } from '../../http/operation.ts'
+import { cursor, pagesBy } from '../../http/lists.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -18,14 +16,20 @@ import { Delivery, DeliveryDetail, DeliveryParams, delivery_statuses } from '../
 import { findDelivery, listDeliveries } from './deliveries.ts'
 import { resend } from './resends.ts'
 
-const path = '/api/v1/deliveries'
-const order = '-id of deliveries'
-
 type Caller = Pick<Access, 'workspace_id' | 'scopes'>
 
 /** The delivery log: every request that was sent to a webhook, with its answer. */
-export function deliveryRoutes(app: App, { db, reading, write, event_names, rights }: Service): void {
-  const shownOf = (scopes: Scopes) =>
+export function deliveryRoutes(app: App, service: Service): void {
+  const { db, reading, event_names, rights } = service
+  const deliveries = endpoints(app, service, {
+    path: '/api/v1/deliveries',
+    params: DeliveryParams,
+    reads: 'webhooks:read',
+    writes: 'webhooks:write',
+    noun: 'delivery',
+    extension: true,
+  })
+  const visibleTo = (scopes: Scopes) =>
     scopes && [...event_names, 'ping'].filter((name) => rights.mayReadEvent(scopes, name))
   const query = ListQuery({
     cursor,
@@ -43,74 +47,47 @@ export function deliveryRoutes(app: App, { db, reading, write, event_names, righ
     ),
   })
 
-  operation(
-    app,
+  deliveries.list(
     {
-      method: 'GET',
-      path,
-      scope: 'webhooks:read',
       summary: 'List deliveries',
       description: 'Of events of kinds that the key may read, and of pings.',
       query,
-      answers: { 200: List(Delivery) },
-      extension: true,
+      view: Delivery,
+      pages: pagesBy('-id of deliveries', 'string'),
     },
-    async (request) => {
-      const page = pageOf(request.query, order, ['string'])
-      const { webhook_id, event, status, from, to, details } = request.query
+    ({ access: { workspace_id, scopes }, query }, { page }) => {
+      const { webhook_id, event, status, from, to, details } = query
       const filters = { webhook_id, event, status, from, to }
-      const { workspace_id, scopes } = request.access
-      const { deliveries, ...found } = await reading((db) =>
-        listDeliveries(db, workspace_id, filters, page, shownOf(scopes), details === 'true'),
+      return reading((db) =>
+        listDeliveries(db, workspace_id, filters, page, visibleTo(scopes), details === 'true'),
       )
-      return pageAnswer(deliveries, found, order, page)
     },
   )
 
-  operation(
-    app,
-    {
-      method: 'GET',
-      path: `${path}/:delivery_id`,
-      scope: 'webhooks:read',
-      summary: 'Read a delivery with its attempts',
-      params: DeliveryParams,
-      answers: { 200: Single(DeliveryDetail) },
-      extension: true,
-      conditional: true,
-    },
-    async (request, reply) =>
-      sendRecord(request, reply, await existing(db, rights, request.access, request.params.delivery_id)),
+  deliveries.read(
+    { summary: 'Read a delivery with its attempts', view: DeliveryDetail },
+    ({ access, params }) => existing(db, rights, access, params.delivery_id),
   )
 
-  operation(
-    app,
+  deliveries.verb(
     {
-      method: 'POST',
-      path: `${path}/:delivery_id/resend`,
-      scope: 'webhooks:write',
+      name: 'resend',
       summary: 'Send a finished delivery again, once',
-      params: DeliveryParams,
       body: NoFields,
-      answers: { 200: Single(DeliveryDetail) },
-      extension: true,
-      repeatable: true,
-      guarded: true,
+      view: DeliveryDetail,
     },
-    (request, reply) =>
-      write(request, reply, async (tx, context, problems) => {
-        const { workspace_id } = context
-        const { delivery_id } = request.params
-        const { webhook_id } = await existing(tx, rights, request.access, delivery_id)
-        // Lock the webhook first, as a deletion does, so that the two cannot deadlock.
-        await lockRow(tx, 'webhooks', workspace_id, webhook_id)
-        await lockRow(tx, 'webhook_deliveries', workspace_id, delivery_id)
-        const delivery = await existing(tx, rights, request.access, delivery_id)
-        checkMatch(request, delivery)
-        if (problems.length) throw invalid(problems)
-        await resendDelivery(tx, context, rights, request.access, delivery)
-        return { record: await existing(tx, rights, request.access, delivery_id) }
-      }),
+    async (tx, context, { request: { access }, params: { delivery_id }, problems, expect }) => {
+      const { workspace_id } = context
+      const { webhook_id } = await existing(tx, rights, access, delivery_id)
+      // Lock the webhook first, as a deletion does, so that the two cannot deadlock.
+      await lockRow(tx, 'webhooks', workspace_id, webhook_id)
+      await lockRow(tx, 'webhook_deliveries', workspace_id, delivery_id)
+      const delivery = await existing(tx, rights, access, delivery_id)
+      expect(delivery)
+      refuse(problems)
+      await resendDelivery(tx, context, rights, access, delivery)
+      return { record: await existing(tx, rights, access, delivery_id) }
+    },
   )
 }
 

@@ -16,7 +16,7 @@ export type VisibleEvents = readonly string[] | null
 /** `removed` lists deleted webhooks with rows that are still pending: these deliveries count as cancelled. */
 export type LogQuery = Filters & { visible: VisibleEvents; removed: readonly string[] }
 /** A page: up to `limit` rows, after `offset` rows, and below the id `before` if there is one. */
-export type Window = { limit: number; offset: number; before: string | null }
+export type LogWindow = { limit: number; offset: number; before: string | null }
 
 // Reading this many rows of the log takes about 5 ms.
 const slice_size = 5000
@@ -88,7 +88,7 @@ export async function idsInSlices(
   db: Db,
   workspace_id: number,
   log_query: LogQuery,
-  { limit, offset, before }: Window,
+  { limit, offset, before }: LogWindow,
 ): Promise<string[]> {
   const found: string[] = []
   let to_skip = offset

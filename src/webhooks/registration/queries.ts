@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely'
 import { isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
-import { cutPage, type Page } from '../../db/lists/lists.ts'
+import { countRows } from '../../db/lists/counts.ts'
+import { type Listed, newestRows, type Page } from '../../db/lists/lists.ts'
 import { announce } from '../../db/statements/prepare.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Webhook } from './schema.ts'
@@ -36,34 +37,17 @@ export async function findWebhook(db: Db, workspace_id: number, id: string): Pro
 }
 
 /** How many webhooks a workspace has. */
-export async function countWebhooks(db: Db, workspace_id: number): Promise<number> {
-  const { n } = await db
-    .selectFrom('webhooks')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('workspace_id', '=', workspace_id)
-    .executeTakeFirstOrThrow()
-  return n
+export const countWebhooks = (db: Db, workspace_id: number): Promise<number> =>
+  countRows(db.selectFrom('webhooks').where('workspace_id', '=', workspace_id))
+
+/** One page of webhooks, newest first. */
+export async function listWebhooks(db: Db, workspace_id: number, page: Page): Promise<Listed<Webhook>> {
+  const all = db.selectFrom('webhooks').selectAll().where('workspace_id', '=', workspace_id)
+  const { records, ...found } = await newestRows(all, 'seq', page)
+  return { records: records.map(webhook), ...found }
 }
 
-/** One page of webhooks, newest first, and the total (null with a cursor). */
-export async function listWebhooks(db: Db, workspace_id: number, page: Page) {
-  const all = db.selectFrom('webhooks').where('workspace_id', '=', workspace_id)
-  const newest = all.selectAll().orderBy('seq', 'desc')
-  if ('after' in page) {
-    const below = Number(page.after?.[0] ?? Number.MAX_SAFE_INTEGER)
-    const found = await newest
-      .where('seq', '<', below)
-      .limit(page.per_page + 1)
-      .execute()
-    const { shown, last } = cutPage(found, page.per_page)
-    return { total: null, next: last ? [last.seq] : null, webhooks: shown.map(webhook) }
-  }
-  const { n } = await all.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-  const rows = await newest.limit(page.per_page).offset(page.offset).execute()
-  return { total: n, next: null, webhooks: rows.map(webhook) }
-}
-
-type NewWebhook = { id: string; name: string | null; url: string; events: string[]; secret: string }
+export type NewWebhook = { id: string; name: string | null; url: string; events: string[]; secret: string }
 
 /** Adds an active webhook. The caller encrypts `secret`. */
 export async function insertWebhook(

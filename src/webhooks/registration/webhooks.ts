@@ -1,20 +1,33 @@
 import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
-import { lockRow } from '../../db/locks.ts'
-import { conflict, type FieldProblem, invalid, notFound } from '../../errors.ts'
+import { lockEntry, lockRow } from '../../db/locks.ts'
+import { conflict, type FieldProblem, orNotFound, refuse, refuseMore } from '../../errors.ts'
 import { auditSides, auditSnapshot, recordChange } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
-import { checkMatch } from '../../http/etag.ts'
+import type { Incoming } from '../../http/endpoints.ts'
+import { changesOf } from '../../http/patch.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
-import { secretProblem } from '../delivery/signature.ts'
-import { findWebhook, insertWebhook, pendingEvents, updateWebhook } from './queries.ts'
-import type { Webhook, WebhookParams } from './schema.ts'
+import { generateSecret, secretProblem } from '../delivery/signature.ts'
+import type { WebhookService } from '../service.ts'
+import { countWebhooks, findWebhook, insertWebhook, pendingEvents, updateWebhook } from './queries.ts'
+import { removeWebhook } from './removal.ts'
+import { type Webhook, WebhookParams } from './schema.ts'
 import { checkUrl, type TargetPolicy } from './target.ts'
 
+/** The endpoints of webhooks, for `endpoints`. */
+export const webhook_kind = {
+  path: '/api/v1/webhooks',
+  params: WebhookParams,
+  reads: 'webhooks:read',
+  writes: 'webhooks:write',
+  noun: 'webhook',
+  extension: true,
+}
+
 /** The fields that a client may change. */
-export const webhook_fields = ['name', 'url', 'events'] as const
+const webhook_fields = ['name', 'url', 'events'] as const
 // Events of pending deliveries that are checked before the URL changes.
 const max_checked_events = 1000
 
@@ -22,19 +35,21 @@ const max_checked_events = 1000
 export const change = (action: string, record_id: string) => ({ action, kind: 'webhooks', record_id })
 
 /** The webhook, or 404. */
-export async function existingWebhook(db: Db, workspace_id: number, id: string): Promise<Webhook> {
-  const webhook = await findWebhook(db, workspace_id, id)
-  if (!webhook) throw notFound('This webhook')
-  return webhook
-}
+export const existingWebhook = async (db: Db, workspace_id: number, id: string): Promise<Webhook> =>
+  orNotFound('webhook', await findWebhook(db, workspace_id, id))
 
 /** Locks and reads a webhook; 404 if it does not exist. */
-export async function lockWebhook(tx: Db, workspace_id: number, id: string): Promise<Webhook> {
+async function lockWebhook(tx: Db, workspace_id: number, id: string): Promise<Webhook> {
   await lockRow(tx, 'webhooks', workspace_id, id)
   return existingWebhook(tx, workspace_id, id)
 }
 
-type WebhookRequest = Parameters<typeof checkMatch>[0] & { params: Static<typeof WebhookParams> }
+/** A request that writes to a webhook. */
+export type OfWebhook<Body = unknown, Prepared = unknown> = Incoming<
+  Static<typeof WebhookParams>,
+  Body,
+  Prepared
+>
 
 /**
  * Locks the webhook that a request names. Throws 412 if If-Match does not fit, 422 for problems, and 403 if the caller may
@@ -43,13 +58,12 @@ type WebhookRequest = Parameters<typeof checkMatch>[0] & { params: Static<typeof
 export async function webhookToChange(
   tx: Db,
   { refuseUnreadable }: ReadRights,
-  request: WebhookRequest,
-  problems: readonly FieldProblem[],
-  scopes: Scopes = request.access.scopes,
+  { request: { access }, params, problems, expect }: Omit<OfWebhook, 'body' | 'recheck' | 'prepared'>,
+  scopes: Scopes = access.scopes,
 ): Promise<Webhook> {
-  const webhook = await lockWebhook(tx, request.access.workspace_id, request.params.webhook_id)
-  checkMatch(request, webhook)
-  if (problems.length) throw invalid(problems)
+  const webhook = await lockWebhook(tx, access.workspace_id, params.webhook_id)
+  expect(webhook)
+  refuse(problems)
   refuseUnreadable(scopes, webhook.events)
   return webhook
 }
@@ -72,44 +86,79 @@ export function secretProblems(secret: unknown): FieldProblem[] {
   return problem ? [{ field: 'secret', code: 'invalid_format', message: problem }] : []
 }
 
-type NewWebhook = { name: string | null; url: string; events: string[]; secret: string }
+type Fields = Partial<Pick<Webhook, 'name' | 'url' | 'events'>>
 
-/** Adds an active webhook. `secret` is encrypted. */
-export async function registerWebhook(tx: Db, context: Context, webhook: NewWebhook): Promise<Webhook> {
-  const { workspace_id, now } = context
+/** Adds an active webhook. `prepared` are the problems of its URL. Throws 409 above the limit. */
+export async function registerWebhook(
+  tx: Db,
+  context: Context,
+  { rights, seal, config: { max_webhooks } }: WebhookService,
+  {
+    body,
+    problems,
+    prepared,
+    recheck,
+  }: Incoming<unknown, Fields & { secret?: string | null }, FieldProblem[]>,
+) {
+  const { workspace_id } = context
+  // The lock makes the limit exact.
+  await lockEntry(tx, 'workspaces', workspace_id)
+  const { scopes } = await recheck()
+  const { name = null, url = '', events = [] } = body
+  refuse([...problems, ...prepared, ...secretProblems(body.secret)])
+  rights.refuseUnreadable(scopes, events)
+  const limit = `A workspace has at most ${max_webhooks} webhooks (MAX_WEBHOOKS)`
+  refuseMore(await countWebhooks(tx, workspace_id), max_webhooks, limit, 'Delete one first.')
   const id = newId('wh')
-  await insertWebhook(tx, workspace_id, now, { id, ...webhook })
-  const made = await existingWebhook(tx, workspace_id, id)
-  await recordChange(tx, context, { ...change('created', id), after: auditSnapshot(made) })
-  return made
+  const secret = body.secret ?? generateSecret()
+  await insertWebhook(tx, workspace_id, context.now, { id, name, url, events, secret: seal.seal(secret) })
+  const record = await existingWebhook(tx, workspace_id, id)
+  await recordChange(tx, context, { ...change('created', id), after: auditSnapshot(record) })
+  return { record, shown: { ...record, secret } }
 }
 
-type WebhookChanges = {
-  name?: string | null | undefined
-  url?: string | undefined
-  events?: string[] | undefined
-}
-
-/** Changes fields of a locked webhook. */
+/** Changes the fields of a webhook that are sent. `prepared` are the problems of the URL. */
 export async function changeWebhook(
   tx: Db,
   context: Context,
-  before: Webhook,
-  changes: WebhookChanges,
+  rights: ReadRights,
+  { params, body, problems, prepared, expect, recheck }: OfWebhook<Fields, FieldProblem[]>,
 ): Promise<Webhook> {
   const { workspace_id } = context
+  const { scopes } = await recheck()
+  const before = await lockWebhook(tx, workspace_id, params.webhook_id)
+  expect(before)
+  // A stored URL stays valid when the allowed networks have changed.
+  refuse([...problems, ...(body.url === before.url ? [] : prepared)])
+  const changes = changesOf(body, before, webhook_fields)
+  if (!Object.keys(changes).length) return before
+  rights.refuseUnreadable(scopes, [...before.events, ...(changes.events ?? [])])
+  if (changes.url !== undefined) await refuseRedirection(tx, rights, { workspace_id, scopes }, before.id)
   await updateWebhook(tx, workspace_id, before.id, changes)
   const after = await existingWebhook(tx, workspace_id, before.id)
-  const told = changesBetween(before, after, webhook_fields)
-  if (told) await recordChange(tx, context, { ...change('updated', before.id), ...auditSides(told, after) })
+  const changed = changesBetween(before, after, webhook_fields)
+  if (changed)
+    await recordChange(tx, context, { ...change('updated', before.id), ...auditSides(changed, after) })
   return after
+}
+
+/** Deletes a webhook, and cancels its pending deliveries. */
+export async function deleteWebhook(
+  tx: Db,
+  context: Context,
+  rights: ReadRights,
+  sent: OfWebhook,
+): Promise<void> {
+  const before = await webhookToChange(tx, rights, sent)
+  await removeWebhook(tx, context.workspace_id, before.id, context.now)
+  await recordChange(tx, context, { ...change('deleted', before.id), before: auditSnapshot(before) })
 }
 
 /**
  * Throws 403 if a new URL would receive pending events that the caller may not read: the webhook may have had them before.
  * Only the first 1,000 are checked; 409 for a longer queue.
  */
-export async function refuseRedirection(
+async function refuseRedirection(
   tx: Db,
   { refuseUnreadable }: ReadRights,
   { workspace_id, scopes }: { workspace_id: number; scopes: Scopes },

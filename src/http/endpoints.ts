@@ -1,0 +1,185 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static, TSchema } from 'typebox'
+import type { Db } from '../db/db.ts'
+import type { Listed } from '../db/lists/lists.ts'
+import { type FieldProblem, orNotFound } from '../errors.ts'
+import type { Context } from '../events/context.ts'
+import type { Access } from './auth.ts'
+import { Deleted, deleted, List, Single } from './envelope.ts'
+import { checkMatch, sendRecord } from './etag.ts'
+import { type Listing, pageAnswer, pagesBy } from './lists.ts'
+import { type Operation, operation } from './operation.ts'
+import type { App } from './server.ts'
+import type { Service } from './service.ts'
+import type { Answer } from './write.ts'
+
+/** What the endpoints of one kind of record share. */
+type Kind<Params extends TSchema> = {
+  /** The path of the list. That of a record ends with its parameter. */
+  path: string
+  /** The parameter that names a record. Without it, `path` is that of the only record, such as the own profile. */
+  params?: Params
+  /** The scope of the endpoints that read. */
+  reads: string
+  /** The scope of the endpoints that write. By default, the same. */
+  writes?: string
+  noun: string
+  /** Goes beyond the base interface. */
+  extension: boolean
+}
+
+type Declared = Pick<Operation, 'summary' | 'description' | 'conflict' | 'people_only'> & {
+  extension?: boolean
+}
+type Request<Params = unknown, Query = unknown, Body = unknown> = FastifyRequest & {
+  params: Params
+  query: Query
+  body: Body
+}
+
+/** A request that writes, as its operation sees it. */
+export type Incoming<Params = unknown, Body = unknown, Prepared = unknown> = {
+  request: FastifyRequest
+  params: Params
+  body: Body
+  /** The schema's problems of the body. */
+  problems: readonly FieldProblem[]
+  /** Checks the record that the caller wants to change (If-Match). Throws 412 for another version. */
+  expect(record: object): void
+  /** Reads the current access of the caller. Call it after the locks. Throws 401 or 403. */
+  recheck(): Promise<Access>
+  /** The result of `prepare`. */
+  prepared: Prepared
+}
+
+/** A write in its transaction. */
+type Run<Params, Body, Prepared, Result = Answer> = (
+  tx: Db,
+  context: Context,
+  incoming: Incoming<Params, Body, Prepared>,
+) => Promise<Result>
+
+/** What a write does outside of its transaction. */
+type Around<Params, Body, Prepared> = {
+  /** Runs before the transaction, for what takes long, such as checking a password. */
+  prepare?(request: Request<Params, unknown, Body>): Promise<Prepared>
+  /** Runs after the commit. */
+  committed?(request: Request<Params>): void
+}
+type Write<Params, Body extends TSchema, Prepared> = Declared &
+  Around<Params, Static<Body>, Prepared> & { body: Body; view: TSchema }
+type Made = { record: { id: number | string }; shown?: object; location?: string; set_cookie?: string }
+type Pages = Pick<Listing, 'order' | 'page'>
+
+/** The endpoints of a kind of record. Each function adds one. */
+export function endpoints<Schema extends TSchema>(
+  app: App,
+  { write, recheckAccess }: Service,
+  { path, params, reads, writes = reads, noun, extension }: Kind<Schema>,
+) {
+  type Params = Static<Schema>
+  const [parameter] = Object.keys((params as { properties?: object } | undefined)?.properties ?? {})
+  const record_path = parameter ? `${path}/:${parameter}` : path
+
+  // The types of the handler are those of the schemas, which are not known here.
+  const add = (declared: Operation, handler: (request: never, reply: FastifyReply) => unknown) =>
+    operation(app, declared, handler as never)
+
+  const addWrite = <Body, Prepared>(
+    declared: Partial<Operation>,
+    { prepare, committed, ...more }: Partial<Declared> & Around<Params, Body, Prepared>,
+    run: Run<Params, Body, Prepared>,
+  ) =>
+    add(
+      { scope: writes, extension, ...declared, ...more } as Operation,
+      async (request: Request<Params, unknown, Body>, reply) => {
+        const prepared = (await prepare?.(request)) as Prepared
+        const sent = await write(request, reply, (tx, context, problems) => {
+          const { params, body } = request
+          const expect = (record: object) => checkMatch(request, record)
+          const recheck = () => recheckAccess(tx, request)
+          return run(tx, context, { request, params, body, problems, expect, recheck, prepared })
+        })
+        committed?.(request)
+        return sent
+      },
+    )
+
+  return {
+    /** GET of a page of records. By default, the list has no cursor. */
+    list<Query extends TSchema, View extends TSchema, P extends Pages = Pages>(
+      declared: Declared & { query: Query; view: View; pages?: (query: Static<Query>) => P },
+      read: (request: Request<unknown, Static<Query>>, asked: P) => Promise<Listed<Static<View>>>,
+    ): void {
+      const { view, pages = pagesBy('') as never, ...more } = declared
+      const answers = { 200: List(view) }
+      add(
+        { method: 'GET', path, scope: reads, answers, extension, ...more },
+        async (request: Request<unknown, Static<Query>>) => {
+          const asked = pages(request.query)
+          return pageAnswer(await read(request, asked), asked)
+        },
+      )
+    },
+
+    /** GET of a record. 404 if it is null. */
+    read<View extends TSchema>(
+      { view, ...declared }: Declared & { view: View },
+      find: (request: Request<Params>) => Promise<Static<View> | null>,
+    ): void {
+      const answers = { 200: Single(view) }
+      const shared = { path: record_path, scope: reads, params, answers, extension }
+      add(
+        { method: 'GET', ...shared, conditional: true, ...declared },
+        async (request: Request<Params>, reply) =>
+          sendRecord(request, reply, orNotFound(noun, await find(request)) as object),
+      )
+    },
+
+    /** POST of a new record. */
+    create<Body extends TSchema, Prepared>(
+      { view, ...declared }: Write<Params, Body, Prepared>,
+      run: Run<Params, Static<Body>, Prepared, Made>,
+    ): void {
+      const answers = { 201: Single(view) }
+      addWrite({ method: 'POST', path, answers, repeatable: true }, declared, async (...args) => {
+        const made = await run(...args)
+        return { location: `${path}/${made.record.id}`, ...made }
+      })
+    },
+
+    /** PUT and PATCH of a record: the fields that are sent change. */
+    change<Body extends TSchema, Prepared>(
+      { view, ...declared }: Write<Params, Body, Prepared>,
+      run: Run<Params, Static<Body>, Prepared>,
+    ): void {
+      const answers = { 200: Single(view) }
+      const method = ['PUT', 'PATCH'] as const
+      addWrite({ method, path: record_path, params, answers, guarded: true }, declared, run)
+    },
+
+    /** DELETE of a record. */
+    remove(
+      declared: Declared & Pick<Operation, 'query'> & Around<Params, unknown, unknown>,
+      run: Run<Params, unknown, unknown, void> | Run<Params, unknown, unknown, { set_cookie?: string }>,
+    ): void {
+      const answers = { 200: Deleted }
+      const method = 'DELETE'
+      addWrite({ method, path: record_path, params, answers, guarded: true }, declared, async (...args) => ({
+        ...((await run(...args)) ?? {}),
+        body: deleted(`The ${noun}`),
+      }))
+    },
+
+    /** POST of a verb to a record, such as /restore. */
+    verb<Body extends TSchema, Prepared>(
+      { name, view, ...declared }: Write<Params, Body, Prepared> & { name: string },
+      run: Run<Params, Static<Body>, Prepared>,
+    ): void {
+      const answers = { 200: Single(view) }
+      const verb_path = `${record_path}/${name}`
+      const safety = { repeatable: true, guarded: true }
+      addWrite({ method: 'POST', path: verb_path, params, answers, ...safety }, declared, run)
+    },
+  }
+}
