@@ -64,29 +64,21 @@ export function ActivitiesPage() {
     if (them.some(({ id }) => String(id) === view.open)) await close()
     return actions.remove(them)
   }
+  function completeFocused() {
+    const id = Number(document.activeElement?.closest('[data-row-id]')?.getAttribute('data-row-id'))
+    const row = rows?.find((one) => one.id === id)
+    if (row)
+      (row.completed_at ? actions.reopen(row) : actions.complete([row])).then(() =>
+        keepFocus(indexOf(row.id)),
+      )
+  }
+  const label = t.activities.keys.complete
   useCommands(
-    may
-      ? [
-          { id: 'create-activity', label: names.create, group: 'create', keys: 'c', run: create },
-          {
-            ...{
-              id: 'complete-row',
-              label: t.activities.keys.complete,
-              group: 'lists',
-              keys: 'd',
-              keys_only: true,
-            },
-            run: () => {
-              const id = Number(document.activeElement?.closest('[data-row-id]')?.getAttribute('data-row-id'))
-              const row = rows?.find((one) => one.id === id)
-              if (row)
-                (row.completed_at ? actions.reopen(row) : actions.complete([row])).then(() =>
-                  keepFocus(indexOf(row.id)),
-                )
-            },
-          },
-        ]
-      : [],
+    [
+      { id: 'create-activity', label: names.create, group: 'create', keys: 'c', run: create },
+      { id: 'complete-row', label, group: 'lists', keys: 'd', keys_only: true, run: completeFocused },
+    ],
+    may,
   )
 
   return (

@@ -23,8 +23,12 @@ function change(commands: Command[]) {
   for (const listener of listeners) listener()
 }
 
-/** Registers commands while the component is mounted. Of two with the same keys, the later one wins. */
-export function useCommands(commands: Command[]): void {
+/**
+ * Registers commands while the component is mounted and `enabled`. Of two with the same keys, the later one
+ * wins.
+ */
+export function useCommands(given: readonly Command[], enabled = true): void {
+  const commands = enabled ? given : []
   const current = useRef(commands)
   current.current = commands
   const signature = commands.map(({ id, label, keys }) => `${id} ${label} ${keys}`).join('\n')

@@ -115,12 +115,8 @@ function Answers({ appointment }: { appointment: Appointment }) {
   const accept = () => actions.accept(appointment).catch((error) => showProblem(error, t))
   const cancel = () => setCancelling(true)
   const cancel_label = requested ? t.calendar.decline : t.calendar.cancel
-  useCommands([
-    ...(requested
-      ? [{ id: 'accept-request', label: t.calendar.accept, group: 'actions' as const, run: accept }]
-      : []),
-    { id: 'cancel-appointment', label: cancel_label, group: 'actions', run: cancel },
-  ])
+  useCommands([{ id: 'accept-request', label: t.calendar.accept, group: 'actions', run: accept }], requested)
+  useCommands([{ id: 'cancel-appointment', label: cancel_label, group: 'actions', run: cancel }])
   return (
     <>
       {requested && <Button onClick={accept}>{t.calendar.accept}</Button>}

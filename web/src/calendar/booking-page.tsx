@@ -86,18 +86,11 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
   }
   const remove = () => toTrash({ kind: 'booking_pages', id: page.id, name: page.title, leave: onLeave })
   useCommands(
-    may
-      ? [
-          {
-            id: 'save-booking-page',
-            label: t.calendar.save_page,
-            group: 'actions',
-            keys: 'mod+s',
-            run: save,
-          },
-          { id: 'delete-booking-page', label: names.delete, group: 'actions', run: remove },
-        ]
-      : [],
+    [
+      { id: 'save-booking-page', label: t.calendar.save_page, group: 'actions', keys: 'mod+s', run: save },
+      { id: 'delete-booking-page', label: names.delete, group: 'actions', run: remove },
+    ],
+    may,
   )
   return (
     <Page

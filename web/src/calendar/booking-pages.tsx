@@ -32,7 +32,8 @@ export function BookingPagesPage() {
   const columns = useColumns()
   const create = () => setCreating(true)
   useCommands(
-    may ? [{ id: 'create-booking-page', label: names.create, group: 'create', keys: 'c', run: create }] : [],
+    [{ id: 'create-booking-page', label: names.create, group: 'create', keys: 'c', run: create }],
+    may,
   )
   return (
     <Page

@@ -89,18 +89,11 @@ export function CalendarPage() {
   const create = () => setCreating({})
   const setOpen = useOpen()
   const close = useCallback(() => setOpen(null), [setOpen])
+  useCommands(
+    [{ id: 'create-appointment', label: names.create, group: 'create', keys: 'c', run: create }],
+    may,
+  )
   useCommands([
-    ...(may
-      ? [
-          {
-            id: 'create-appointment',
-            label: names.create,
-            group: 'create' as const,
-            keys: 'c',
-            run: create,
-          },
-        ]
-      : []),
     { id: 'calendar-today', label: t.calendar.today, group: 'actions', keys: 't', run: goToday },
     { id: 'calendar-earlier', label: t.calendar.earlier, group: 'actions', keys: 'k', run: () => go('prev') },
     { id: 'calendar-later', label: t.calendar.later, group: 'actions', keys: 'j', run: () => go('next') },

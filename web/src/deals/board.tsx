@@ -216,16 +216,10 @@ function useBoardKeys(
     way(previous_card, 'k', 'ArrowUp', -1, 0),
     way(left_column, 'ArrowLeft', '', 0, -1),
     way(right_column, 'ArrowRight', '', 0, 1),
-    ...(writes
-      ? [
-          {
-            ...{ ...by_key, id: 'move-card', label: t.deals.move_card, keys: 'm' },
-            run() {
-              const id = Number(focused()?.dataset.deal)
-              if (id) onMenu(id)
-            },
-          },
-        ]
-      : []),
   ])
+  function openMenu() {
+    const id = Number(focused()?.dataset.deal)
+    if (id) onMenu(id)
+  }
+  useCommands([{ ...by_key, id: 'move-card', label: t.deals.move_card, keys: 'm', run: openMenu }], writes)
 }

@@ -63,11 +63,8 @@ function BoardPage() {
     setCreates(true)
   }
   const writes = useMay()('deals:write')
-  useCommands(
-    writes
-      ? [{ id: 'create-deals', label: names.create, group: 'create', keys: 'c', run: () => create() }]
-      : [],
-  )
+  const run = () => create()
+  useCommands([{ id: 'create-deals', label: names.create, group: 'create', keys: 'c', run }], writes)
   const formats = useFormats()
   const view = useListView(board_filters, '-updated_at')
   const sort = board_orders.find((one) => one === view.sort) ?? '-updated_at'

@@ -62,30 +62,19 @@ export function RecordLayout(props: Props) {
     setAsked(0)
   }, [asked, tab])
   useCommands(
-    tabs.flatMap(({ id, command }) =>
-      command
-        ? [
-            {
-              ...{ id: `tab-${id}`, label: command.label, group: 'actions' as const, keys: command.keys },
-              run: () => {
-                show(id)
-                setAsked(asked + 1)
-              },
-            },
-          ]
-        : [],
-    ),
+    tabs.flatMap(({ id, command }) => {
+      function run() {
+        show(id)
+        setAsked(asked + 1)
+      }
+      return command ? [{ id: `tab-${id}`, group: 'actions' as const, ...command, run }] : []
+    }),
   )
   const article = useRef<HTMLElement>(null)
+  const edit = () => article.current?.querySelector<HTMLElement>('.record-facts .field-button')?.click()
   useCommands(
-    editable
-      ? [
-          {
-            ...{ id: 'edit-record', label: t.app.keys.edit, group: 'actions', keys: 'e' },
-            run: () => article.current?.querySelector<HTMLElement>('.record-facts .field-button')?.click(),
-          },
-        ]
-      : [],
+    [{ id: 'edit-record', label: t.app.keys.edit, group: 'actions', keys: 'e', run: edit }],
+    editable,
   )
   const Title = panel ? 'h2' : 'h1'
   return (

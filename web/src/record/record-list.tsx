@@ -89,7 +89,8 @@ export function RecordListPage<K extends ListedKind, Row extends { id: number } 
   const create_action = writes && { action: names.create, onAction: create }
 
   useCommands(
-    writes ? [{ id: `create-${kind}`, label: names.create, group: 'create', keys: 'c', run: create }] : [],
+    [{ id: `create-${kind}`, label: names.create, group: 'create', keys: 'c', run: create }],
+    writes,
   )
 
   return (

@@ -65,7 +65,7 @@ function KnownRecord<K extends RecordKind>(props: Props<K> & { record: RecordOf<
 
   const remove = () =>
     toTrash({ kind, id, name, leave: onLeave, restore: restore && (() => restore(record)) })
-  useCommands(writes ? [{ id: `delete-${kind}`, label: names.delete, group: 'actions', run: remove }] : [])
+  useCommands([{ id: `delete-${kind}`, label: names.delete, group: 'actions', run: remove }], writes)
   const first: RecordTab[] = timeline
     ? [{ id: 'timeline', label: t.app.timeline, content: <Timeline kind={kind} id={id} /> }]
     : []

@@ -32,9 +32,8 @@ export function BulkBar({
   }, [count])
   const bar = useRef<HTMLElement>(null)
   const first = () => bar.current?.querySelector('button')?.focus()
-  useCommands(
-    count ? [{ id: 'to-selection', label: t.app.keys.selection, group: 'lists', keys: '.', run: first }] : [],
-  )
+  const label = t.app.keys.selection
+  useCommands([{ id: 'to-selection', label, group: 'lists', keys: '.', run: first }], count > 0)
   if (!count) return null
   return (
     <section

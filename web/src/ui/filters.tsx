@@ -86,9 +86,9 @@ export function ListFilters({
   )
 }
 
-function useFilterKey(run: () => void, offered = true) {
+function useFilterKey(run: () => void, enabled = true) {
   const label = useTexts().app.keys.filter
-  useCommands(offered ? [{ id: 'filter', label, group: 'lists', keys: '/', keys_only: true, run }] : [])
+  useCommands([{ id: 'filter', label, group: 'lists', keys: '/', keys_only: true, run }], enabled)
 }
 
 function SearchInput({ view }: { view: ListView }) {

@@ -129,18 +129,15 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
       ...{ ...by_key, id: 'previous-row', label: keys.previous_row, keys: 'k', also: 'ArrowUp' },
       run: () => go(-1),
     },
-    ...(onSelect
-      ? [
-          {
-            ...{ ...by_key, id: 'select-row', label: keys.select_row, keys: 'x' },
-            run: () => {
-              const row = rows?.[at()]
-              if (row) toggle(row)
-            },
-          },
-        ]
-      : []),
   ])
+  function toggleFocused() {
+    const row = rows?.[at()]
+    if (row) toggle(row)
+  }
+  useCommands(
+    [{ ...by_key, id: 'select-row', label: keys.select_row, keys: 'x', run: toggleFocused }],
+    onSelect !== undefined,
+  )
 
   const onFocus = useFocusedRow(rows)
   if (rows?.length === 0) return <>{empty}</>

@@ -43,7 +43,7 @@ export function UndoCommand() {
   const { notifications: shown } = useNotifications()
   const newest = shown.findLast(({ id = '' }) => undos.has(id))?.id
   const run = () => undos.get(newest ?? '')?.()
-  useCommands(newest ? [{ id: 'undo', label: t.app.undo, group: 'actions', keys: 'z', run }] : [])
+  useCommands([{ id: 'undo', label: t.app.undo, group: 'actions', keys: 'z', run }], newest !== undefined)
   return null
 }
 
