@@ -41,7 +41,6 @@ export function CreateActivity({ initial, ...dialog }: CreateProps) {
             <Select
               label={t.activities.type}
               data={activity_types.map((value) => ({ value, label: t.activities.types[value] }))}
-              allowDeselect={false}
               {...getInputProps('type')}
             />
             <MomentInput label={t.activities.due} {...getInputProps('due_at')} />

@@ -23,9 +23,7 @@ export function NotFound() {
   useTitle(t.app.not_found)
   return (
     <Stack align="center" py={64} px="lg">
-      <Title order={1} fz={20}>
-        {t.app.not_found}
-      </Title>
+      <Title order={1}>{t.app.not_found}</Title>
       <Text c="dimmed" ta="center">
         {t.app.not_found_text}
       </Text>
@@ -52,9 +50,7 @@ export function Crashed({ error }: { error: unknown }) {
   }, [away])
   return (
     <Stack align="center" py={64} px="lg">
-      <Title order={1} fz={20}>
-        {away ? t.app.waiting : t.app.crashed}
-      </Title>
+      <Title order={1}>{away ? t.app.waiting : t.app.crashed}</Title>
       {error instanceof Problem ? (
         <ProblemNote error={error} {...(!away && { onRetry: reload })} />
       ) : (

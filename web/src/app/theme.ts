@@ -43,10 +43,12 @@ export const theme = createTheme({
   headings: {
     fontFamily: fonts,
     fontWeight: '600',
-    sizes: { h1: { fontSize: '20px' }, h2: { fontSize: '16px' } },
+    sizes: { h1: { fontSize: '1.25rem' }, h2: { fontSize: '0.875rem' } },
   },
   components: {
     Button: { defaultProps: { size: 'xs' } },
+    ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
+    Select: { defaultProps: { allowDeselect: false } },
     TextInput: { defaultProps: { size: 'sm' } },
     // The page itself never scrolls, and Mantine's scroll lock adds a style that the content policy
     // refuses.

@@ -67,8 +67,6 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
               onEnd={(time, written) => set(index, { to: time ? endOf(time) : written })}
             />
             <ActionIcon
-              variant="subtle"
-              color="gray"
               aria-label={t.calendar.remove_hours(where, from, to)}
               onClick={() => onChange(hours.filter((_, place) => place !== index))}
             >
@@ -89,8 +87,6 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
       )}
       {hours.at(-1)?.to !== midnight && (
         <ActionIcon
-          variant="subtle"
-          color="gray"
           aria-label={t.calendar.add_hours(where)}
           title={t.app.add}
           onClick={() => onChange([...hours, nextHours(hours)])}

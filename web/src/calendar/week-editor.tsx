@@ -74,8 +74,6 @@ export function OverridesEditor({ draft: { date_overrides }, problems, onChange 
               {formats.date(date)}
               <ActionIcon
                 size="sm"
-                variant="subtle"
-                color="gray"
                 aria-label={t.calendar.remove_day(formats.date(date))}
                 onClick={() => {
                   const { [date]: _, ...others } = date_overrides

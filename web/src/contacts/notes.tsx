@@ -194,16 +194,10 @@ function NoteItem({ note, writes, draft_key, onChanged }: ItemProps) {
         </span>
         {writes && (
           <>
-            <ActionIcon
-              ref={button}
-              variant="subtle"
-              color="gray"
-              aria-label={t.record.edit_note}
-              onClick={() => setEditing(true)}
-            >
+            <ActionIcon ref={button} aria-label={t.record.edit_note} onClick={() => setEditing(true)}>
               <PencilIcon size={14} />
             </ActionIcon>
-            <ActionIcon variant="subtle" color="gray" aria-label={t.record.delete_note} onClick={remove}>
+            <ActionIcon aria-label={t.record.delete_note} onClick={remove}>
               <TrashIcon size={14} />
             </ActionIcon>
           </>

@@ -46,7 +46,6 @@ export function CreateDeal({ initial, ...dialog }: Props) {
             <DayInput label={t.deals.expected_close_date} {...getInputProps('expected_close_date')} />
             <Select
               label={t.deals.stage}
-              allowDeselect={false}
               data={first_stages.map((one) => ({ value: one, label: t.deals.stages[one] }))}
               leftSection={<StageMark stage={stage} />}
               {...getInputProps('stage')}

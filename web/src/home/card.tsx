@@ -24,7 +24,7 @@ export function Card({ title, beside, more, area, waiting, error, onRetry, child
   return (
     <section className={`home-card home-${area}`} aria-labelledby={id}>
       <header className="home-card-line">
-        <Title order={2} fz={14} id={id}>
+        <Title order={2} id={id}>
           {title}
         </Title>
         <span className="home-beside">{beside}</span>

@@ -49,7 +49,6 @@ export function ZoneInput({ value, onChange, ...rest }: ChoiceProps) {
       value={value ?? null}
       onChange={chosen(onChange)}
       searchable
-      allowDeselect={false}
       nothingFoundMessage={t.people.nothing_found}
       limit={100}
     />
@@ -66,7 +65,6 @@ export function LanguageInput({ value, onChange, ...rest }: ChoiceProps) {
       data={data}
       value={value ?? null}
       onChange={chosen(onChange)}
-      allowDeselect={false}
     />
   )
 }
@@ -90,7 +88,6 @@ export function CurrencyInput({ value, onChange, ...rest }: ChoiceProps) {
       value={value ?? null}
       onChange={chosen(onChange)}
       searchable
-      allowDeselect={false}
       nothingFoundMessage={t.people.nothing_found}
       limit={100}
     />

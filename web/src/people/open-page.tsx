@@ -18,9 +18,7 @@ export function OpenPage({ title, text, children }: Props) {
       <main className="open-card">
         <div className="open-name">{t.app.name}</div>
         <div className="open-body">
-          <Title order={1} fz={20}>
-            {title}
-          </Title>
+          <Title order={1}>{title}</Title>
           {text && <p className="open-text">{text}</p>}
           {children}
         </div>

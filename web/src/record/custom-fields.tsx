@@ -45,12 +45,7 @@ export function CustomFields({ value, onSave }: Props) {
         <div key={name} ref={focusBeside} className="custom-field">
           <CustomField name={name} value={held} onSave={onSave} />
           {onSave && (
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={t.record.remove_field(name)}
-              onClick={() => remove(name, held)}
-            >
+            <ActionIcon aria-label={t.record.remove_field(name)} onClick={() => remove(name, held)}>
               <XIcon size={12} />
             </ActionIcon>
           )}
@@ -156,7 +151,6 @@ function NewField({ taken, onSave, onClose }: NewProps) {
         <Select
           label={t.record.field_type}
           size="xs"
-          allowDeselect={false}
           data={[
             { value: 'text', label: t.record.type_text },
             { value: 'number', label: t.record.type_number },
@@ -171,7 +165,6 @@ function NewField({ taken, onSave, onClose }: NewProps) {
         {type === 'boolean' ? (
           <Select
             {...given}
-            allowDeselect={false}
             data={yesOrNo(t.app.yes, t.app.no)}
             value={String(value)}
             onChange={(next) => setValue(next === 'true')}

@@ -91,12 +91,7 @@ function SavedViews({ list, writes, onClose }: SavedProps) {
             {view.name}
           </Link>
           {writes && (
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={t.app.delete_view(view.name)}
-              onClick={() => remove(view)}
-            >
+            <ActionIcon aria-label={t.app.delete_view(view.name)} onClick={() => remove(view)}>
               <TrashIcon size={14} />
             </ActionIcon>
           )}

@@ -72,7 +72,6 @@ export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () =>
             <Select
               label={t.settings.expires}
               data={terms.map((term) => ({ value: term, label: t.settings.terms[term] }))}
-              allowDeselect={false}
               {...getInputProps('term')}
             />
             {values.term === 'day' && (

@@ -16,7 +16,7 @@ export function DeleteAccount() {
   const [asking, setAsking] = useState(false)
   return (
     <section className="settings-section">
-      <Title order={2} fz={14} mb="xs">
+      <Title order={2} mb="xs">
         {t.settings.delete_account}
       </Title>
       <Text size="sm" mb="sm">

@@ -20,7 +20,7 @@ export function Invitations({ writes }: { writes: boolean }) {
   if (!data) return null
   return (
     <section className="settings-section">
-      <Title order={2} fz={14} mb="xs">
+      <Title order={2} mb="xs">
         {t.settings.open_invitations}
       </Title>
       {!data.length && <Soft>{t.settings.no_invitations}</Soft>}

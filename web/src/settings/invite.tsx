@@ -43,7 +43,6 @@ export function Invite({ opened, onClose }: { opened: boolean; onClose: () => vo
               data={roles
                 .filter((role) => role !== 'owner' || own_role === 'owner')
                 .map((role) => ({ value: role, label: t.people.roles[role] }))}
-              allowDeselect={false}
               {...getInputProps('role')}
             />
           </>

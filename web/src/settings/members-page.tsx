@@ -149,7 +149,6 @@ function useColumns(changing: Changing | null): Column<Member>[] {
             aria-label={t.settings.role_of(member.name)}
             data={given.map((role) => ({ value: role, label: t.people.roles[role] }))}
             value={member.role}
-            allowDeselect={false}
             onChange={(role) => role && role !== member.role && changing(member, role as Role)}
           />
         ) : (
@@ -165,7 +164,6 @@ function useColumns(changing: Changing | null): Column<Member>[] {
               mine(member) && (
                 <Tooltip label={member.id === user.id ? t.settings.leave : t.app.remove}>
                   <ActionIcon
-                    variant="subtle"
                     color="red"
                     aria-label={member.id === user.id ? t.settings.leave : t.settings.remove_of(member.name)}
                     onClick={() => changing(member, null)}

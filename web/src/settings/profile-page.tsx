@@ -23,7 +23,7 @@ export function ProfilePage() {
       <Facts />
       <Appearance />
       <section className="settings-section">
-        <Title order={2} fz={14} mb="xs">
+        <Title order={2} mb="xs">
           {t.settings.change_password}
         </Title>
         <PasswordForm />
@@ -125,7 +125,7 @@ function Appearance() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
     <section className="settings-section">
-      <Title order={2} fz={14} mb="xs">
+      <Title order={2} mb="xs">
         {t.app.appearance}
       </Title>
       <SegmentedControl

@@ -46,6 +46,7 @@ export function ResendFailed({ webhook_id, opened, onClose }: Props) {
               label={t.settings.webhook}
               data={webhooks?.map((one) => ({ value: one.id, label: webhookName(one) })) ?? []}
               searchable
+              allowDeselect
               {...getInputProps('webhook_id')}
             />
           )}

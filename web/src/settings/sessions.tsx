@@ -30,9 +30,7 @@ export function Sessions() {
   return (
     <section className="settings-section">
       <Group justify="space-between" mb="xs">
-        <Title order={2} fz={14}>
-          {t.settings.sessions}
-        </Title>
+        <Title order={2}>{t.settings.sessions}</Title>
         {others.length > 1 && (
           <Button variant="default" loading={ending} onClick={() => end(others)}>
             {t.settings.end_others}

@@ -14,9 +14,7 @@ export function SettingsPage() {
       <div className="settings-index">
         {groups.map(({ name, label, pages }) => (
           <section key={name} aria-label={label}>
-            <Title order={2} fz={14}>
-              {label}
-            </Title>
+            <Title order={2}>{label}</Title>
             <div className="settings-cards">
               {pages.map((page) => (
                 <Card key={page.to} {...page} />

@@ -34,9 +34,7 @@ export function TestWebhook({ webhook_id }: { webhook_id: string }) {
   const attempt = outcome?.attempts.at(-1)
   return (
     <section className="settings-section">
-      <Title order={2} fz={14}>
-        {t.settings.test}
-      </Title>
+      <Title order={2}>{t.settings.test}</Title>
       <p className="settings-hint">{t.settings.test_text}</p>
       <Group gap="md">
         <Button variant="default" loading={sending} onClick={send}>

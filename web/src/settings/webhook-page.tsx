@@ -118,9 +118,7 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
       {writes && <TestWebhook webhook_id={id} />}
       <section className="settings-section">
         <Group justify="space-between" mb="xs">
-          <Title order={2} fz={14}>
-            {t.settings.latest_deliveries}
-          </Title>
+          <Title order={2}>{t.settings.latest_deliveries}</Title>
           <Button component={Link} to={`/settings/deliveries?webhook_id=${id}`} variant="subtle">
             {t.settings.whole_log}
           </Button>

@@ -34,8 +34,6 @@ export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string;
     <li className="audit-row">
       <div className="audit-line">
         <ActionIcon
-          variant="subtle"
-          color="gray"
           size="sm"
           aria-label={`${t.trash.show_change}: ${before} ${has_name ? named : ''} ${after}`}
           aria-expanded={open}

@@ -163,8 +163,6 @@ function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
         <ActionIcon
           component={Link}
           to={`/contacts/${contact_id}`}
-          variant="subtle"
-          color="gray"
           className="trash-link"
           aria-label={t.trash.contact_of_note}
           title={t.trash.contact_of_note}
@@ -176,8 +174,6 @@ function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
         <ActionIcon
           component={Link}
           to={`/audit-log?kind=${kind}&record_id=${record_id}`}
-          variant="subtle"
-          color="gray"
           className="trash-link"
           aria-label={t.trash.history_of(name)}
           title={t.trash.history_of(name)}
@@ -198,13 +194,7 @@ function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
         </Button>
       )}
       {may('trash:write') && (
-        <ActionIcon
-          variant="subtle"
-          color="red"
-          aria-label={t.trash.erase_one(name)}
-          title={t.trash.erase}
-          onClick={onErase}
-        >
+        <ActionIcon color="red" aria-label={t.trash.erase_one(name)} title={t.trash.erase} onClick={onErase}>
           <TrashIcon />
         </ActionIcon>
       )}

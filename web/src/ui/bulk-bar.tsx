@@ -51,7 +51,7 @@ export function BulkBar({
         {t.app.selected(count)}
       </Text>
       <Group gap="xs">{children}</Group>
-      <ActionIcon variant="subtle" color="gray" aria-label={t.app.clear} onClick={onClear}>
+      <ActionIcon aria-label={t.app.clear} onClick={onClear}>
         <XIcon />
       </ActionIcon>
     </section>

@@ -162,7 +162,6 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
           searchable={options.length > 8}
           defaultDropdownOpened={fresh}
           autoFocus={fresh}
-          allowDeselect={false}
           comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
           w={130}
         />
@@ -179,13 +178,7 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
           w={kind === 'date' ? 120 : 170}
         />
       )}
-      <ActionIcon
-        size="xs"
-        variant="subtle"
-        color="gray"
-        aria-label={t.app.remove_filter(label)}
-        onClick={() => onChange(null)}
-      >
+      <ActionIcon size="xs" aria-label={t.app.remove_filter(label)} onClick={() => onChange(null)}>
         <XIcon size={12} />
       </ActionIcon>
     </span>

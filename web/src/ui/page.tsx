@@ -22,7 +22,7 @@ export function Page({ title, count, middle, actions, children }: Props) {
     <div className="page">
       <header className="page-line">
         <Group gap="sm" wrap="nowrap" className="page-title">
-          <Title order={1} fz={20} lineClamp={1}>
+          <Title order={1} lineClamp={1}>
             {title}
           </Title>
           {count !== undefined && (

@@ -50,10 +50,10 @@ export function SidePanel({ label, href, onClose, children }: Props) {
   return (
     <aside className="panel" aria-label={label}>
       <div className="panel-line">
-        <ActionIcon component={Link} to={href} variant="subtle" color="gray" aria-label={t.app.open_page}>
+        <ActionIcon component={Link} to={href} aria-label={t.app.open_page}>
           <LinkExternalIcon />
         </ActionIcon>
-        <ActionIcon variant="subtle" color="gray" aria-label={t.app.close} onClick={onClose}>
+        <ActionIcon aria-label={t.app.close} onClick={onClose}>
           <XIcon />
         </ActionIcon>
       </div>

@@ -84,8 +84,6 @@ export function WrittenInput<V extends Value>(props: Props<V>) {
           picker && (
             <ActionIcon
               size="xs"
-              variant="subtle"
-              color="gray"
               tabIndex={-1}
               aria-label={t.app.choose_day}
               // The focus stays in the input.
