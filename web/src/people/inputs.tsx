@@ -18,8 +18,20 @@ type ChoiceProps = Omit<SelectProps, 'data' | 'value' | 'onChange' | 'label'> & 
   value?: string | null
   onChange: (value: string) => void
 }
-const chosen = (onChange: (value: string) => void) => (value: string | null) => {
-  if (value) onChange(value)
+type Options = Pick<SelectProps, 'data' | 'label' | 'searchable'>
+
+/** One of many values, which cannot be cleared. */
+function Choice({ value = null, onChange, ...rest }: ChoiceProps & Options) {
+  const t = useTexts()
+  return (
+    <Select
+      {...rest}
+      value={value}
+      onChange={(chosen) => chosen && onChange(chosen)}
+      nothingFoundMessage={t.people.nothing_found}
+      limit={100}
+    />
+  )
 }
 
 // Browsers list some zones by outdated names.
@@ -30,8 +42,9 @@ const renamed: Record<string, string> = {
 }
 
 /** Chooses a time zone by a part of its name. */
-export function ZoneInput({ value, onChange, ...rest }: ChoiceProps) {
+export function ZoneInput(props: ChoiceProps) {
   const t = useTexts()
+  const { value } = props
   const zones = useMemo(() => {
     const known = new Set([
       ...Intl.supportedValuesOf('timeZone').map((zone) => renamed[zone] ?? zone),
@@ -41,36 +54,17 @@ export function ZoneInput({ value, onChange, ...rest }: ChoiceProps) {
     ])
     return [...known].sort().map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }))
   }, [value])
-  return (
-    <Select
-      {...rest}
-      label={t.people.time_zone}
-      data={zones}
-      value={value ?? null}
-      onChange={chosen(onChange)}
-      searchable
-      nothingFoundMessage={t.people.nothing_found}
-      limit={100}
-    />
-  )
+  return <Choice {...props} label={t.people.time_zone} data={zones} searchable />
 }
 
-export function LanguageInput({ value, onChange, ...rest }: ChoiceProps) {
+export function LanguageInput(props: ChoiceProps) {
   const t = useTexts()
   const data = Object.entries(languages).map(([code, label]) => ({ value: code, label }))
-  return (
-    <Select
-      {...rest}
-      label={t.people.language}
-      data={data}
-      value={value ?? null}
-      onChange={chosen(onChange)}
-    />
-  )
+  return <Choice {...props} label={t.people.language} data={data} />
 }
 
 /** Chooses a currency by code or name. */
-export function CurrencyInput({ value, onChange, ...rest }: ChoiceProps) {
+export function CurrencyInput(props: ChoiceProps) {
   const t = useTexts()
   const language = useLanguage()
   const currencies = useMemo(() => {
@@ -80,16 +74,5 @@ export function CurrencyInput({ value, onChange, ...rest }: ChoiceProps) {
       label: `${code} – ${names.of(code)}`,
     }))
   }, [language])
-  return (
-    <Select
-      {...rest}
-      label={t.people.currency}
-      data={currencies}
-      value={value ?? null}
-      onChange={chosen(onChange)}
-      searchable
-      nothingFoundMessage={t.people.nothing_found}
-      limit={100}
-    />
-  )
+  return <Choice {...props} label={t.people.currency} data={currencies} searchable />
 }

@@ -5,17 +5,14 @@ import { api, dataOf, Problem } from '../api/client.ts'
 import { Waiting } from '../app/fallback-pages.tsx'
 import { inWords, ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
-import { useRecordForm } from '../ui/form.tsx'
 import { useEnter } from './enter.ts'
 import { guessPlace } from './guesses.ts'
 import { LanguageInput, Password, ZoneInput } from './inputs.tsx'
-import { useLinkToken } from './link-token.ts'
+import { refusesToken, useLinkToken } from './link-token.ts'
 import { OpenForm, OpenNote, OpenPage } from './open-page.tsx'
 
 const lookUp = (token: string) => dataOf(api.POST('/api/v1/invitations/look-up', { body: { token } }))
 type Invited = Awaited<ReturnType<typeof lookUp>>
-
-const isOver = ({ fields }: Problem) => fields.some(({ field }) => field === 'token')
 
 /** Accepts an invitation, with a new account or the account of the e-mail. */
 export function InvitationPage() {
@@ -30,7 +27,7 @@ export function InvitationPage() {
     staleTime: Number.POSITIVE_INFINITY,
   })
   if (token === null) return <OpenPage title={t.people.link_over} text={t.people.link_incomplete} />
-  if (error instanceof Problem && isOver(error))
+  if (error instanceof Problem && refusesToken(error))
     return <OpenPage title={t.people.link_over} text={t.people.invitation_over} />
   if (error)
     return (
@@ -50,11 +47,9 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
   const t = useTexts()
   const enter = useEnter()
   const [{ time_zone, language }] = useState(guessPlace)
-  const { form, submit, sending, problem } = useRecordForm({ name: '', password: '', time_zone, language })
   const { workspace_name, email, role, has_account } = invited
   // The account of this e-mail may belong to another person.
   const [own, setOwn] = useState(!has_account)
-  const over = problem instanceof Problem && isOver(problem)
   return (
     <OpenPage
       title={t.people.invitation_title(workspace_name)}
@@ -62,50 +57,47 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
     >
       <OpenForm
         action={t.people.invitation_action}
-        sending={sending}
-        problem={problem}
-        message={over ? t.people.invitation_over : null}
-        onSubmit={() =>
-          submit(async ({ password, ...rest }) => {
-            const body = own ? { token, password, new_account: true, ...rest } : { token, password }
-            enter(
-              await inWords(
-                dataOf(api.POST('/api/v1/invitations/accept', { body })),
-                t.people.member_already,
-              ),
-            )
-          })
-        }
+        start={{ name: '', password: '', time_zone, language }}
+        send={async ({ password, ...rest }) => {
+          const body = own ? { token, password, new_account: true, ...rest } : { token, password }
+          const accepting = dataOf(api.POST('/api/v1/invitations/accept', { body }))
+          enter(await inWords(accepting, t.people.member_already))
+        }}
+        messageOf={(problem) => refusesToken(problem) && t.people.invitation_over}
       >
-        <TextInput
-          label={t.people.email}
-          name="email"
-          type="email"
-          autoComplete="username"
-          value={email}
-          readOnly
-        />
-        {own && (
-          <TextInput
-            label={t.people.name}
-            name="name"
-            autoComplete="name"
-            autoFocus
-            {...form.getInputProps('name')}
-          />
-        )}
-        <Password
-          label={t.people.password}
-          description={own ? t.people.password_rule : undefined}
-          name="password"
-          autoFocus={!own}
-          autoComplete={own ? 'new-password' : 'current-password'}
-          {...form.getInputProps('password')}
-        />
-        {own && (
+        {({ getInputProps }) => (
           <>
-            <ZoneInput {...form.getInputProps('time_zone')} />
-            <LanguageInput {...form.getInputProps('language')} />
+            <TextInput
+              label={t.people.email}
+              name="email"
+              type="email"
+              autoComplete="username"
+              value={email}
+              readOnly
+            />
+            {own && (
+              <TextInput
+                label={t.people.name}
+                name="name"
+                autoComplete="name"
+                autoFocus
+                {...getInputProps('name')}
+              />
+            )}
+            <Password
+              label={t.people.password}
+              description={own ? t.people.password_rule : undefined}
+              name="password"
+              autoFocus={!own}
+              autoComplete={own ? 'new-password' : 'current-password'}
+              {...getInputProps('password')}
+            />
+            {own && (
+              <>
+                <ZoneInput {...getInputProps('time_zone')} />
+                <LanguageInput {...getInputProps('language')} />
+              </>
+            )}
           </>
         )}
       </OpenForm>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import type { Problem } from '../api/client.ts'
 
 const readToken = () => window.location.hash.slice(1) || null
 
@@ -23,3 +24,6 @@ export function useLinkToken(): string | null {
   }, [])
   return token
 }
+
+/** Whether the service refuses the token: it is unknown, used or expired. */
+export const refusesToken = ({ fields }: Problem): boolean => fields.some(({ field }) => field === 'token')

@@ -1,10 +1,12 @@
 import { Alert, Button, Stack, Title } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
 import { useEffect, useState } from 'react'
 import { Problem } from '../api/client.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTitle } from '../app/title.ts'
 import { useTexts } from '../texts/texts.ts'
 import { focusWrong } from '../ui/focus.ts'
+import { useRecordForm } from '../ui/form.tsx'
 import './people.css'
 
 type Props = { title: string; text?: React.ReactNode; children?: React.ReactNode }
@@ -42,33 +44,35 @@ function useWait(problem: unknown): number {
   return left_s
 }
 
-type FormProps = {
+type FormProps<Values extends Record<string, unknown>> = {
   action: string
-  sending: boolean
-  problem: unknown
-  /** Messages that replace those of the service. */
-  message?: string | null
-  /** Resolves to whether it was sent. */
-  onSubmit: () => Promise<boolean>
-  children: React.ReactNode
+  /** The values at first. */
+  start: Values
+  send: (values: Values) => Promise<unknown>
+  /** The message that replaces that of the service; false for none. */
+  messageOf?: (problem: Problem) => string | false
+  children: (form: UseFormReturnType<Values>) => React.ReactNode
 }
 
 /** A form of such a page. After too many tries, it shows how long to wait. */
-export function OpenForm({ action, sending, problem, message, onSubmit, children }: FormProps) {
+export function OpenForm<Values extends Record<string, unknown>>(props: FormProps<Values>) {
+  const { action, start, send, messageOf, children } = props
   const t = useTexts()
+  const { form, submit, sending, problem } = useRecordForm(start)
   const wait_s = useWait(problem)
   const throttled = problem instanceof Problem && problem.status === 429
+  const message = problem instanceof Problem && messageOf?.(problem)
   return (
     <form
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        const form = event.currentTarget
-        if (!wait_s) onSubmit().then((sent) => sent || focusWrong(form))
+        const shown = event.currentTarget
+        if (!wait_s) submit(send).then((sent) => sent || focusWrong(shown))
       }}
     >
       <Stack gap="md" mt="lg">
-        {children}
+        {children(form)}
         {problem && !throttled ? (
           message ? (
             <OpenNote text={message} />

@@ -2,14 +2,13 @@ import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, dataOf, Problem } from '../api/client.ts'
+import { api, dataOf } from '../api/client.ts'
 import { inWords } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
-import { useRecordForm } from '../ui/form.tsx'
 import { useEnter } from './enter.ts'
 import { guessPlace } from './guesses.ts'
 import { CurrencyInput, LanguageInput, Password, ZoneInput } from './inputs.tsx'
-import { useLinkToken } from './link-token.ts'
+import { refusesToken, useLinkToken } from './link-token.ts'
 import { OpenForm, OpenPage } from './open-page.tsx'
 
 /** Creates the first account and its workspace, by the link from the terminal. */
@@ -33,56 +32,52 @@ function Setup({ token }: { token: string }) {
   const t = useTexts()
   const enter = useEnter()
   const [guessed] = useState(guessPlace)
-  const { form, submit, sending, problem } = useRecordForm({
-    ...{ name: '', email: '', password: '', workspace_name: '' },
-    ...guessed,
-  })
-  const over = problem instanceof Problem && problem.fields.some(({ field }) => field === 'token')
   return (
     <OpenPage title={t.people.setup_title} text={t.people.setup_text}>
       <OpenForm
         action={t.people.setup_action}
-        sending={sending}
-        problem={problem}
-        message={over ? t.people.setup_over : null}
-        onSubmit={() =>
-          submit(async (values) => {
-            const body = { ...values, token }
-            enter(await inWords(dataOf(api.POST('/api/v1/setup', { body })), t.people.setup_done_text))
-          })
-        }
+        start={{ name: '', email: '', password: '', workspace_name: '', ...guessed }}
+        send={async (values) => {
+          const body = { ...values, token }
+          enter(await inWords(dataOf(api.POST('/api/v1/setup', { body })), t.people.setup_done_text))
+        }}
+        messageOf={(problem) => refusesToken(problem) && t.people.setup_over}
       >
-        <TextInput
-          label={t.people.name}
-          name="name"
-          autoComplete="name"
-          autoFocus
-          {...form.getInputProps('name')}
-        />
-        <TextInput
-          label={t.people.email}
-          type="email"
-          name="email"
-          autoComplete="username"
-          {...form.getInputProps('email')}
-        />
-        <Password
-          label={t.people.password}
-          description={t.people.password_rule}
-          name="password"
-          autoComplete="new-password"
-          {...form.getInputProps('password')}
-        />
-        <TextInput
-          label={t.people.workspace_name}
-          description={t.people.workspace_name_text}
-          name="organization"
-          autoComplete="organization"
-          {...form.getInputProps('workspace_name')}
-        />
-        <ZoneInput {...form.getInputProps('time_zone')} />
-        <LanguageInput {...form.getInputProps('language')} />
-        <CurrencyInput {...form.getInputProps('currency')} />
+        {({ getInputProps }) => (
+          <>
+            <TextInput
+              label={t.people.name}
+              name="name"
+              autoComplete="name"
+              autoFocus
+              {...getInputProps('name')}
+            />
+            <TextInput
+              label={t.people.email}
+              type="email"
+              name="email"
+              autoComplete="username"
+              {...getInputProps('email')}
+            />
+            <Password
+              label={t.people.password}
+              description={t.people.password_rule}
+              name="password"
+              autoComplete="new-password"
+              {...getInputProps('password')}
+            />
+            <TextInput
+              label={t.people.workspace_name}
+              description={t.people.workspace_name_text}
+              name="organization"
+              autoComplete="organization"
+              {...getInputProps('workspace_name')}
+            />
+            <ZoneInput {...getInputProps('time_zone')} />
+            <LanguageInput {...getInputProps('language')} />
+            <CurrencyInput {...getInputProps('currency')} />
+          </>
+        )}
       </OpenForm>
     </OpenPage>
   )

@@ -2,10 +2,9 @@ import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { api, dataOf, Problem } from '../api/client.ts'
+import { api, dataOf } from '../api/client.ts'
 import { sessionQuery } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
-import { useRecordForm } from '../ui/form.tsx'
 import { useAddress } from '../ui/list-view.ts'
 import { safePath, useEnter } from './enter.ts'
 import { Password } from './inputs.tsx'
@@ -17,7 +16,6 @@ export function SignInPage() {
   const { address } = useAddress()
   const router = useRouter()
   const enter = useEnter()
-  const { form, submit, sending, problem } = useRecordForm({ email: '', password: '' })
   const setup = useQuery({ queryKey: ['setup'], queryFn: () => dataOf(api.GET('/api/v1/setup')) })
   const { data: session } = useQuery(sessionQuery)
   useEffect(() => {
@@ -25,32 +23,32 @@ export function SignInPage() {
   }, [session, router, address.to])
 
   if (setup.data?.needed) return <OpenPage title={t.people.setup_needed} text={t.people.setup_needed_text} />
-  const wrong = problem instanceof Problem && problem.status === 401
   return (
     <OpenPage title={t.people.sign_in_title}>
       <OpenForm
         action={t.people.sign_in}
-        sending={sending}
-        problem={problem}
-        message={wrong ? t.people.wrong : null}
-        onSubmit={() =>
-          submit(async (body) => enter(await dataOf(api.POST('/api/v1/session', { body })), address.to))
-        }
+        start={{ email: '', password: '' }}
+        send={async (body) => enter(await dataOf(api.POST('/api/v1/session', { body })), address.to)}
+        messageOf={({ status }) => status === 401 && t.people.wrong}
       >
-        <TextInput
-          label={t.people.email}
-          type="email"
-          name="email"
-          autoComplete="username"
-          autoFocus
-          {...form.getInputProps('email')}
-        />
-        <Password
-          label={t.people.password}
-          name="password"
-          autoComplete="current-password"
-          {...form.getInputProps('password')}
-        />
+        {({ getInputProps }) => (
+          <>
+            <TextInput
+              label={t.people.email}
+              type="email"
+              name="email"
+              autoComplete="username"
+              autoFocus
+              {...getInputProps('email')}
+            />
+            <Password
+              label={t.people.password}
+              name="password"
+              autoComplete="current-password"
+              {...getInputProps('password')}
+            />
+          </>
+        )}
       </OpenForm>
       <p className="open-text">{t.people.forgotten}</p>
     </OpenPage>
