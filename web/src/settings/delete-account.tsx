@@ -1,4 +1,4 @@
-import { Button, Text, Title } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api } from '../api/client.ts'
@@ -7,6 +7,7 @@ import { useSession } from '../app/session.ts'
 import { Password } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog } from '../ui/form.tsx'
+import { Section } from './section.tsx'
 
 /** Deletes the person's own account after asking for the password. */
 export function DeleteAccount() {
@@ -15,10 +16,7 @@ export function DeleteAccount() {
   const { user } = useSession()
   const [asking, setAsking] = useState(false)
   return (
-    <section className="settings-section">
-      <Title order={2} mb="xs">
-        {t.settings.delete_account}
-      </Title>
+    <Section title={t.settings.delete_account}>
       <Text size="sm" mb="sm">
         {t.settings.delete_account_text}
       </Text>
@@ -54,6 +52,6 @@ export function DeleteAccount() {
           </>
         )}
       </FormDialog>
-    </section>
+    </Section>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Title } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
@@ -6,6 +6,7 @@ import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Soft } from '../ui/values.tsx'
 import { Ask } from './ask.tsx'
+import { Section } from './section.tsx'
 
 /** The pending invitations. */
 export function Invitations({ writes }: { writes: boolean }) {
@@ -19,10 +20,7 @@ export function Invitations({ writes }: { writes: boolean }) {
   })
   if (!data) return null
   return (
-    <section className="settings-section">
-      <Title order={2} mb="xs">
-        {t.settings.open_invitations}
-      </Title>
+    <Section title={t.settings.open_invitations}>
       {!data.length && <Soft>{t.settings.no_invitations}</Soft>}
       <ul className="settings-list">
         {data.map((invitation) => (
@@ -57,6 +55,6 @@ export function Invitations({ writes }: { writes: boolean }) {
           await client.invalidateQueries({ queryKey: ['members'] })
         }}
       />
-    </section>
+    </Section>
   )
 }

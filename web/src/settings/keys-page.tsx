@@ -2,20 +2,16 @@ import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
-import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { whoOf } from '../record/changes.tsx'
 import { useLanguage, useTexts } from '../texts/texts.ts'
-import { Empty } from '../ui/empty.tsx'
-import { ListTable, useListPage } from '../ui/list-page.tsx'
-import { useListView } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
 import { Ask } from './ask.tsx'
 import { CreateKey } from './create-key.tsx'
 import { scopeNames } from './scopes.ts'
-import { SettingsFrame } from './settings-frame.tsx'
+import { SettingsList } from './settings-list.tsx'
 import { KeyStatus } from './statuses.tsx'
 
 type Key = Schemas['ApiKey']
@@ -27,52 +23,22 @@ export function KeysPage() {
   const writes = useMay()('keys:write')
   const [creating, setCreating] = useState(false)
   const [revoking, setRevoking] = useState<Key | null>(null)
-  const view = useListView()
-  const query = { page: view.page, per_page: 50 }
-  const page = useListPage(
-    {
-      queryKey: ['keys', 'list', query],
-      queryFn: () => answerOf(api.GET('/api/v1/keys', { params: { query } })),
-    },
-    view,
-  )
-  useCommands(
-    writes
-      ? [
-          {
-            ...{ id: 'create-key', label: t.settings.create_key, group: 'create' as const, keys: 'c' },
-            run: () => setCreating(true),
-          },
-        ]
-      : [],
-  )
-  const create = writes ? () => setCreating(true) : undefined
-  const columns = useColumns(writes ? setRevoking : null)
   return (
-    <SettingsFrame
+    <SettingsList
+      name="keys"
       title={t.settings.pages.keys.label}
-      count={page.meta?.total}
-      whole
-      actions={create && <Button onClick={create}>{t.settings.create_key}</Button>}
+      read={(query) => answerOf(api.GET('/api/v1/keys', { params: { query } }))}
+      columns={useColumns(writes ? setRevoking : null)}
+      nameOf={({ name }) => name}
+      empty={t.settings.no_keys}
+      create_label={t.settings.create_key}
+      onCreate={writes ? () => setCreating(true) : undefined}
       api={{
-        ...{ method: 'POST', path: '/keys' },
+        method: 'POST',
+        path: '/keys',
         body: { name: 'Website form', scopes: ['contacts:read', 'contacts:write'] },
       }}
     >
-      <div className="settings-table">
-        <ListTable
-          label={t.settings.pages.keys.label}
-          columns={columns}
-          page={page}
-          nameOf={({ name }) => name}
-          empty={
-            <Empty
-              text={t.settings.no_keys}
-              {...(create && { action: t.settings.create_key, onAction: create })}
-            />
-          }
-        />
-      </div>
       <CreateKey opened={creating} onClose={() => setCreating(false)} />
       <Ask
         title={t.settings.revoke_title(revoking?.name ?? '')}
@@ -86,7 +52,7 @@ export function KeysPage() {
           await client.invalidateQueries({ queryKey: ['keys'] })
         }}
       />
-    </SettingsFrame>
+    </SettingsList>
   )
 }
 

@@ -1,9 +1,8 @@
-import { Button, SegmentedControl, TextInput, Title, useMantineColorScheme } from '@mantine/core'
+import { Button, SegmentedControl, TextInput, useMantineColorScheme } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { browser_zone } from '../app/formats.ts'
-import { ProblemNote } from '../app/problems.tsx'
 import { sessionQuery, useSession } from '../app/session.ts'
 import { LanguageInput, Password, ZoneInput } from '../people/inputs.tsx'
 import { type Language, useLanguage, useTexts } from '../texts/texts.ts'
@@ -11,7 +10,8 @@ import { FormDialog } from '../ui/form.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { DeleteAccount } from './delete-account.tsx'
 import { PasswordForm } from './password-form.tsx'
-import { useSavedForm } from './saved-form.ts'
+import { SavedForm } from './saved-form.tsx'
+import { Section } from './section.tsx'
 import { Sessions } from './sessions.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
@@ -22,12 +22,9 @@ export function ProfilePage() {
     <SettingsFrame title={t.app.profile} api={{ path: '/session' }}>
       <Facts />
       <Appearance />
-      <section className="settings-section">
-        <Title order={2} mb="xs">
-          {t.settings.change_password}
-        </Title>
+      <Section title={t.settings.change_password}>
         <PasswordForm />
-      </section>
+      </Section>
       <Sessions />
       <DeleteAccount />
     </SettingsFrame>
@@ -46,41 +43,34 @@ function Facts() {
   const { user } = useSession()
   const shown = useLanguage()
   const [moving, setMoving] = useState(false)
-  const { form, save, changed, sending, problem } = useSavedForm({
+  const saved = {
     name: user.name,
     language: (user.language ?? shown) as Language,
     time_zone: user.time_zone ?? browser_zone,
-  })
-  async function send() {
-    const saved = await save(async (body) => keep(await dataOf(api.PUT('/api/v1/profile', { body }))))
-    if (saved) showMessage(t.app.saved)
   }
   return (
-    <form
-      noValidate
-      className="settings-section"
-      onSubmit={(event) => {
-        event.preventDefault()
-        send()
-      }}
-    >
-      <div className="settings-form">
-        <TextInput label={t.people.name} autoComplete="name" {...form.getInputProps('name')} />
-        <div className="settings-beside">
-          <TextInput label={t.people.email} value={user.email} readOnly />
-          <Button variant="default" size="sm" onClick={() => setMoving(true)}>
-            {t.settings.change_email}
-          </Button>
-        </div>
-        <LanguageInput {...form.getInputProps('language')} />
-        <ZoneInput {...form.getInputProps('time_zone')} />
-        {problem ? <ProblemNote error={problem} /> : null}
-        <Button type="submit" w="fit-content" loading={sending} disabled={!changed}>
-          {t.app.save}
-        </Button>
-      </div>
+    <>
+      <SavedForm
+        className="settings-section"
+        saved={saved}
+        send={async (body) => keep(await dataOf(api.PUT('/api/v1/profile', { body })))}
+      >
+        {({ getInputProps }) => (
+          <div className="settings-form">
+            <TextInput label={t.people.name} autoComplete="name" {...getInputProps('name')} />
+            <div className="settings-beside">
+              <TextInput label={t.people.email} value={user.email} readOnly />
+              <Button variant="default" size="sm" onClick={() => setMoving(true)}>
+                {t.settings.change_email}
+              </Button>
+            </div>
+            <LanguageInput {...getInputProps('language')} />
+            <ZoneInput {...getInputProps('time_zone')} />
+          </div>
+        )}
+      </SavedForm>
       <ChangeEmail opened={moving} onClose={() => setMoving(false)} />
-    </form>
+    </>
   )
 }
 
@@ -124,10 +114,7 @@ function Appearance() {
   const t = useTexts()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
-    <section className="settings-section">
-      <Title order={2} mb="xs">
-        {t.app.appearance}
-      </Title>
+    <Section title={t.app.appearance}>
       <SegmentedControl
         aria-label={t.app.appearance}
         size="xs"
@@ -139,6 +126,6 @@ function Appearance() {
         value={colorScheme}
         onChange={(scheme) => setColorScheme(scheme as 'light' | 'dark' | 'auto')}
       />
-    </section>
+    </Section>
   )
 }

@@ -1,10 +1,11 @@
-import { Badge, Button, Group, Title } from '@mantine/core'
+import { Badge, Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, forEach, type Schemas } from '../api/client.ts'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
+import { Section } from './section.tsx'
 
 type Session = Schemas['Session']
 
@@ -28,15 +29,16 @@ export function Sessions() {
     setEnding(false)
   }
   return (
-    <section className="settings-section">
-      <Group justify="space-between" mb="xs">
-        <Title order={2}>{t.settings.sessions}</Title>
-        {others.length > 1 && (
+    <Section
+      title={t.settings.sessions}
+      beside={
+        others.length > 1 && (
           <Button variant="default" loading={ending} onClick={() => end(others)}>
             {t.settings.end_others}
           </Button>
-        )}
-      </Group>
+        )
+      }
+    >
       {error && <ProblemNote error={error} onRetry={refetch} />}
       <ul className="settings-list">
         {data?.map((session) => {
@@ -68,7 +70,7 @@ export function Sessions() {
           )
         })}
       </ul>
-    </section>
+    </Section>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Menu, Stack, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Menu, Stack, TextInput } from '@mantine/core'
 import { KebabHorizontalIcon } from '@primer/octicons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
@@ -15,7 +15,8 @@ import { EventChoice } from './event-choice.tsx'
 import { LatestDeliveries } from './latest-deliveries.tsx'
 import { ResendFailed } from './resend-failed.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
-import { useSavedForm } from './saved-form.ts'
+import { SavedForm } from './saved-form.tsx'
+import { Section } from './section.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 import { WebhookStatus } from './statuses.tsx'
 import { TestWebhook } from './test-webhook.tsx'
@@ -116,15 +117,16 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
       )}
       <Edit webhook={webhook} writes={writes} onSaved={keep} />
       {writes && <TestWebhook webhook_id={id} />}
-      <section className="settings-section">
-        <Group justify="space-between" mb="xs">
-          <Title order={2}>{t.settings.latest_deliveries}</Title>
+      <Section
+        title={t.settings.latest_deliveries}
+        beside={
           <Button component={Link} to={`/settings/deliveries?webhook_id=${id}`} variant="subtle">
             {t.settings.whole_log}
           </Button>
-        </Group>
+        }
+      >
         <LatestDeliveries webhook_id={id} />
-      </section>
+      </Section>
       <RotateSecret webhook_id={id} opened={dialog === 'rotate'} onClose={close} onRotated={keep} />
       <ResendFailed webhook_id={id} opened={dialog === 'resend'} onClose={close} />
       <Ask
@@ -149,39 +151,23 @@ type EditProps = { webhook: Webhook; writes: boolean; onSaved: (webhook: Webhook
 function Edit({ webhook, writes, onSaved }: EditProps) {
   const t = useTexts()
   const { id, name, url, events } = webhook
-  const { form, save, changed, sending, problem } = useSavedForm({
-    ...{ name: name ?? '', url },
-    events: events as EventName[],
-  })
   const path = { webhook_id: id }
-  async function send() {
-    const saved = await save(async (body) =>
-      onSaved(await dataOf(api.PUT('/api/v1/webhooks/{webhook_id}', { params: { path }, body }))),
-    )
-    if (saved) showMessage(t.app.saved)
-  }
   return (
-    <form
-      noValidate
+    <SavedForm
       className="settings-section"
-      onSubmit={(event) => {
-        event.preventDefault()
-        send()
-      }}
+      saved={{ name: name ?? '', url, events: events as EventName[] }}
+      writes={writes}
+      send={async (body) =>
+        onSaved(await dataOf(api.PUT('/api/v1/webhooks/{webhook_id}', { params: { path }, body })))
+      }
     >
-      <fieldset className="settings-fields" disabled={!writes}>
+      {({ values, getInputProps }) => (
         <Stack gap="md">
-          <TextInput maw={560} label={t.settings.url} type="url" {...form.getInputProps('url')} />
-          <TextInput maw={560} label={t.settings.name} {...form.getInputProps('name')} />
-          <EventChoice {...form.getInputProps('events')} value={form.getValues().events} />
+          <TextInput maw={560} label={t.settings.url} type="url" {...getInputProps('url')} />
+          <TextInput maw={560} label={t.settings.name} {...getInputProps('name')} />
+          <EventChoice {...getInputProps('events')} value={values.events} />
         </Stack>
-      </fieldset>
-      {problem ? <ProblemNote error={problem} /> : null}
-      {writes && (
-        <Button type="submit" mt="md" loading={sending} disabled={!changed}>
-          {t.app.save}
-        </Button>
       )}
-    </form>
+    </SavedForm>
   )
 }

@@ -1,0 +1,62 @@
+import { Button } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { useEffect } from 'react'
+import { ProblemNote } from '../app/problems.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { useRecordForm } from '../ui/form.tsx'
+import { showMessage } from '../ui/undo.tsx'
+import { written } from '../ui/written.ts'
+
+type Props<Values extends Record<string, unknown>> = {
+  saved: Values
+  send: (changes: Partial<Values>) => Promise<unknown>
+  /** Whether the person may change the record. */
+  writes?: boolean
+  className?: string
+  children: (form: UseFormReturnType<Values>) => React.ReactNode
+}
+
+/**
+ * A form on a saved record. Changes of other people show in untouched fields. Only edited fields are sent,
+ * so that nobody's change is undone.
+ */
+export function SavedForm<Values extends Record<string, unknown>>(props: Props<Values>) {
+  const { saved, send, writes = true, className, children } = props
+  const t = useTexts()
+  const { form, submit, sending, problem } = useRecordForm(saved)
+  const changes = () => written(form.getValues(), form.getInitialValues())
+  const changed = Object.keys(changes()).length > 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is written stays, whatever it is when others save
+  useEffect(() => {
+    const kept = changes()
+    form.setInitialValues(saved)
+    form.setValues({ ...saved, ...kept })
+  }, [JSON.stringify(saved)])
+  async function save() {
+    const done = await submit(async (values) => {
+      await send(changes())
+      form.setInitialValues(values)
+    })
+    if (done) showMessage(t.app.saved)
+  }
+  return (
+    <form
+      noValidate
+      className={className}
+      onSubmit={(event) => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      <fieldset className="settings-fields" disabled={!writes}>
+        {children(form)}
+      </fieldset>
+      {problem ? <ProblemNote error={problem} /> : null}
+      {writes && (
+        <Button type="submit" mt="md" loading={sending} disabled={!changed}>
+          {t.app.save}
+        </Button>
+      )}
+    </form>
+  )
+}
