@@ -168,7 +168,7 @@ function Filters({ view }: { view: ReturnType<typeof useListView> }) {
       view={view}
       search={false}
       filters={[
-        { name: 'type', label: t.activities.type, options: types },
+        { name: 'type', label: t.fields.type, options: types },
         // These filters come from links of other pages.
         ...links.flatMap(([name, kind]) =>
           view.filters[name]
@@ -191,16 +191,16 @@ function useColumns(): Column<ListedActivity>[] {
   return useMemo(
     () => [
       {
-        ...{ id: 'subject', label: t.activities.subject },
+        ...{ id: 'subject', label: t.fields.subject },
         cell: ({ subject, completed_at }) => (
           <span className={completed_at ? 'activity-subject activity-done' : 'activity-subject'}>
             {subject}
           </span>
         ),
       },
-      { id: 'type', label: t.activities.type, cell: ({ type }) => <TypeLabel type={type} /> },
+      { id: 'type', label: t.fields.type, cell: ({ type }) => <TypeLabel type={type} /> },
       {
-        ...{ id: 'due_at', label: t.activities.due, sort: 'due_at', phone: true },
+        ...{ id: 'due_at', label: t.fields.due_at, sort: 'due_at', phone: true },
         cell: (activity) => <Due activity={activity} />,
       },
       {

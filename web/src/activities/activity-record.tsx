@@ -30,9 +30,9 @@ export function ActivityRecord(props: RecordProps) {
           actions: save && <CompleteButton activity={activity} />,
           facts: (
             <div className="fields">
-              <Field label={t.activities.subject} value={activity.subject} onSave={saving('subject')} />
+              <Field label={t.fields.subject} value={activity.subject} onSave={saving('subject')} />
               <Field
-                label={t.activities.type}
+                label={t.fields.type}
                 value={type}
                 shown={<TypeLabel type={type} />}
                 options={activity_types.map((value) => ({ value, label: t.activities.types[value] }))}
@@ -40,7 +40,7 @@ export function ActivityRecord(props: RecordProps) {
                 onSave={saving('type')}
               />
               <Field
-                label={t.activities.due}
+                label={t.fields.due_at}
                 kind="moment"
                 value={due_at && wallOf(due_at, zone)}
                 shown={due_at ? <Due activity={activity} /> : undefined}
@@ -68,7 +68,7 @@ export function ActivityRecord(props: RecordProps) {
                     value={activity.body}
                     onSave={saving('body')}
                   />
-                  <Field label={t.activities.outcome} value={activity.outcome} onSave={saving('outcome')} />
+                  <Field label={t.fields.outcome} value={activity.outcome} onSave={saving('outcome')} />
                 </div>
               ),
             },

@@ -31,7 +31,7 @@ export function CreateActivity({ initial, ...dialog }: CreateProps) {
       {({ getInputProps }) => (
         <>
           <TextInput
-            label={t.activities.subject}
+            label={t.fields.subject}
             required
             maxLength={255}
             data-autofocus
@@ -39,11 +39,11 @@ export function CreateActivity({ initial, ...dialog }: CreateProps) {
           />
           <div className="form-pair">
             <Select
-              label={t.activities.type}
+              label={t.fields.type}
               data={activity_types.map((value) => ({ value, label: t.activities.types[value] }))}
               {...getInputProps('type')}
             />
-            <MomentInput label={t.activities.due} {...getInputProps('due_at')} />
+            <MomentInput label={t.fields.due_at} {...getInputProps('due_at')} />
           </div>
           {links.map(([field, kind]) => (
             <RecordChooser key={field} kind={kind} {...getInputProps(field)} />

@@ -45,7 +45,7 @@ export function AppointmentRecord(props: RecordProps) {
           tabs: [
             {
               id: 'notes',
-              label: t.calendar.notes,
+              label: t.fields.notes,
               content: (
                 <div className="fields record-prose appointment-notes">
                   <Facts kind="appointments" record={appointment} fields={[['notes', 'long']]} save={save} />
@@ -87,7 +87,7 @@ function AppointmentFacts({ appointment, save }: FactsProps) {
       {(['start_at', 'end_at'] as const).map((field) => (
         <Field
           key={field}
-          label={field === 'start_at' ? t.calendar.start : t.calendar.end}
+          label={field === 'start_at' ? t.fields.start_at : t.fields.end_at}
           kind="moment"
           value={wallOf(appointment[field], formats.zone)}
           shown={

@@ -35,7 +35,7 @@ export function BookingFields({ draft, problems, onChange }: Props) {
         onChange={(event) => onChange({ approval: event.currentTarget.checked })}
       />
       <TextInput
-        label={t.calendar.page_title}
+        label={t.fields.title}
         required
         maxLength={255}
         value={draft.title}

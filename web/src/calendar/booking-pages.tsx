@@ -68,7 +68,7 @@ function useColumns(): Column<ListedBookingPage>[] {
   const formats = useFormats()
   return useMemo(
     () => [
-      { id: 'title', label: t.calendar.page_title, cell: ({ title }) => title },
+      { id: 'title', label: t.fields.title, cell: ({ title }) => title },
       {
         ...{ id: 'slug', label: t.calendar.slug, phone: true },
         cell: ({ slug }) => (
@@ -85,7 +85,7 @@ function useColumns(): Column<ListedBookingPage>[] {
         cell: ({ active }) => (
           <span className="booking-state" data-active={active || undefined}>
             {active ? <CheckCircleFillIcon size={14} /> : <CircleSlashIcon size={14} />}
-            {active ? t.calendar.is_active : t.calendar.inactive}
+            {active ? t.fields.active : t.calendar.inactive}
           </span>
         ),
       },
@@ -93,9 +93,9 @@ function useColumns(): Column<ListedBookingPage>[] {
         ...{ id: 'duration', label: t.calendar.duration, number: true },
         cell: ({ duration_minutes }) => t.calendar.minutes(formats.number(duration_minutes)),
       },
-      { id: 'time_zone', label: t.calendar.time_zone, cell: ({ time_zone }) => time_zone },
+      { id: 'time_zone', label: t.fields.time_zone, cell: ({ time_zone }) => time_zone },
       {
-        ...{ id: 'updated_at', label: t.app.updated_at, sort: 'updated_at', down: true },
+        ...{ id: 'updated_at', label: t.fields.updated_at, sort: 'updated_at', down: true },
         cell: ({ updated_at }) => <Ago at={updated_at} />,
       },
     ],
@@ -140,7 +140,7 @@ function CreateBookingPage({ opened, onClose }: { opened: boolean; onClose: () =
       {({ values, setValues, getInputProps }) => (
         <>
           <TextInput
-            label={t.calendar.page_title}
+            label={t.fields.title}
             required
             maxLength={255}
             data-autofocus

@@ -208,6 +208,6 @@ function Filters({ view }: { view: ReturnType<typeof useListView> }) {
   )
   const { statuses } = t.calendar
   const options = Object.entries(statuses).map(([value, label]) => ({ value, label }))
-  const status = { name: 'status', label: t.calendar.status, options }
+  const status = { name: 'status', label: t.fields.status, options }
   return <ListFilters view={view} search={false} filters={[...filters, status]} />
 }

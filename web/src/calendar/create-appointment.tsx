@@ -60,7 +60,7 @@ export function CreateAppointment({ initial, ...dialog }: Props) {
       {({ values, setValues, getInputProps }) => (
         <>
           <TextInput
-            label={t.calendar.title}
+            label={t.fields.title}
             required
             maxLength={255}
             data-autofocus
@@ -68,12 +68,12 @@ export function CreateAppointment({ initial, ...dialog }: Props) {
           />
           <div className="form-pair">
             <MomentInput
-              label={t.calendar.start}
+              label={t.fields.start_at}
               required
               {...getInputProps('start_at')}
               onChange={(start) => setValues({ start_at: start, end_at: endAfter(start, values) })}
             />
-            <MomentInput label={t.calendar.end} required {...getInputProps('end_at')} />
+            <MomentInput label={t.fields.end_at} required {...getInputProps('end_at')} />
           </div>
           <RecordChooser kind="contacts" {...getInputProps('contact_id')} />
           <div className="form-pair">
@@ -81,7 +81,7 @@ export function CreateAppointment({ initial, ...dialog }: Props) {
             <TextInput label={labelOf('location')} maxLength={255} {...getInputProps('location')} />
           </div>
           <RecordChooser kind="booking_pages" {...getInputProps('booking_page_id')} />
-          <Textarea label={t.calendar.notes} autosize minRows={2} maxRows={8} {...getInputProps('notes')} />
+          <Textarea label={t.fields.notes} autosize minRows={2} maxRows={8} {...getInputProps('notes')} />
         </>
       )}
     </CreateRecord>

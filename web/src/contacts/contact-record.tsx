@@ -59,7 +59,7 @@ export function ContactRecord(props: RecordProps) {
           tabs: [
             {
               id: 'notes',
-              label: t.app.notes,
+              label: t.fields.notes,
               content: <Notes contact_id={id} />,
               ...(save && { command: { keys: 'n', label: t.app.keys.note } }),
             },

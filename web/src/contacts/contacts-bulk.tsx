@@ -64,7 +64,7 @@ export function ContactsBulk({ act }: Pick<ListPage<RowOf<'contacts'>>, 'act'>) 
           <StageInput {...given} label={labelOf('stage')} comboboxProps={{ withinPortal: false }} />
         )}
       </BulkText>
-      <BulkText label={t.contacts.add_tag} icon={<TagIcon size={14} />} onApply={(tag) => setTag(tag, true)}>
+      <BulkText label={t.record.add_tag} icon={<TagIcon size={14} />} onApply={(tag) => setTag(tag, true)}>
         {tagInput}
       </BulkText>
       <BulkText

@@ -33,7 +33,7 @@ export function CreateContact({ initial, ...dialog }: Props) {
             <RecordChooser kind="companies" {...getInputProps('company_id')} />
             <StageInput label={labelOf('stage')} {...getInputProps('stage')} />
           </div>
-          <TagsInput label={t.app.tags} maxTags={50} {...getInputProps('tags')} />
+          <TagsInput label={t.fields.tags} maxTags={50} {...getInputProps('tags')} />
         </>
       )}
     </CreateRecord>

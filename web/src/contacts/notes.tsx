@@ -42,7 +42,7 @@ export function Notes({ contact_id }: { contact_id: number }) {
       {error && <ProblemNote error={error} onRetry={() => refetch()} />}
       {!notes && !error && <Skeleton height={56} />}
       {notes?.length === 0 && <Soft>{t.app.no_notes}</Soft>}
-      <ul className="notes" aria-label={t.app.notes}>
+      <ul className="notes" aria-label={t.fields.notes}>
         {notes?.map((note) => (
           <NoteItem
             key={note.id}
@@ -112,7 +112,7 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
         autosize
         minRows={2}
         maxRows={16}
-        aria-label={editing ? t.record.edit_note : t.app.new_note}
+        aria-label={editing ? t.record.edit_note : t.app.keys.note}
         placeholder={t.app.note_placeholder}
         ref={input}
         value={text}

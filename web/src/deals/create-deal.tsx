@@ -42,16 +42,16 @@ export function CreateDeal({ initial, ...dialog }: Props) {
             {...getInputProps('name')}
           />
           <div className="form-pair">
-            <MoneyInput label={t.deals.value} {...getInputProps('value')} />
+            <MoneyInput label={t.fields.value} {...getInputProps('value')} />
             <DayInput label={t.deals.expected_close_date} {...getInputProps('expected_close_date')} />
             <Select
-              label={t.deals.stage}
+              label={t.fields.stage}
               data={first_stages.map((one) => ({ value: one, label: t.deals.stages[one] }))}
               leftSection={<StageMark stage={stage} />}
               {...getInputProps('stage')}
             />
             <NumberInput
-              label={`${t.deals.probability} (%)`}
+              label={`${t.fields.probability} (%)`}
               placeholder={formats.number(default_probabilities[stage])}
               {...getInputProps('probability')}
             />

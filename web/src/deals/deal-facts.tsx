@@ -34,7 +34,7 @@ export function DealFacts({ deal, save }: { deal: Deal; save: Save<'deals'> }) {
     <div className="fields">
       {facts(first)}
       <Field
-        label={t.deals.probability}
+        label={t.fields.probability}
         kind="number"
         value={probability}
         shown={

@@ -54,10 +54,10 @@ function useDealColumns() {
         cell: ({ contact }) =>
           contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />,
       },
-      { id: 'stage', label: t.deals.stage, cell: ({ stage }) => <StageBadge stage={stage} /> },
+      { id: 'stage', label: labelOf('stage'), cell: ({ stage }) => <StageBadge stage={stage} /> },
       {
         id: 'value',
-        label: t.deals.value,
+        label: labelOf('value'),
         sort: 'value',
         down: true,
         number: true,
@@ -66,7 +66,7 @@ function useDealColumns() {
       },
       {
         id: 'probability',
-        label: t.deals.probability,
+        label: labelOf('probability'),
         number: true,
         cell: ({ probability }) => formats.percent(probability / 100),
       },
@@ -85,17 +85,18 @@ function useDealColumns() {
 
 function useDealFilters(): Filter[] {
   const t = useTexts()
+  const labelOf = useLabels('deals')
   const by_reference = useReferenceFilters('deals', references)
   return useMemo(() => {
     const choices = (names: Record<string, string>) =>
       Object.entries(names).map(([value, label]) => ({ value, label }))
     return [
-      { name: 'stage', label: t.deals.stage, options: choices(t.deals.stages) },
-      { name: 'status', label: t.deals.status, options: choices(t.deals.statuses) },
+      { name: 'stage', label: labelOf('stage'), options: choices(t.deals.stages) },
+      { name: 'status', label: labelOf('status'), options: choices(t.deals.statuses) },
       ...by_reference,
       ...createdFilters(t),
     ]
-  }, [t, by_reference])
+  }, [t, labelOf, by_reference])
 }
 
 /** The deals as a table, with search, filters, order and bulk actions. */

@@ -34,7 +34,7 @@ export function StageSteps({ deal, writes }: Props) {
   )
   return (
     <>
-      <ol className="steps" aria-label={t.deals.stage}>
+      <ol className="steps" aria-label={t.fields.stage}>
         {open_stages.map((stage, index) => (
           <li key={stage}>{step(stage, index <= at)}</li>
         ))}

@@ -24,7 +24,7 @@ export function OutcomesChart() {
 }
 
 function Columns({ outcomes }: { outcomes: Outcomes }) {
-  const { home } = useTexts()
+  const { home, deals } = useTexts()
   const formats = useFormats()
   const { months } = outcomes
   const sum = (of: (month: Outcomes['months'][number]) => number) =>
@@ -66,7 +66,7 @@ function Columns({ outcomes }: { outcomes: Outcomes }) {
             <div
               key={month}
               className="home-month"
-              title={`${formats.month(month)}: ${home.won} ${shown(won)}, ${home.lost} ${shown(lost)}`}
+              title={`${formats.month(month)}: ${deals.statuses.won} ${shown(won)}, ${deals.statuses.lost} ${shown(lost)}`}
             >
               <div className="home-pair">
                 <span className="home-column home-won" style={{ height: `${(100 * won) / top}%` }} />
@@ -92,16 +92,18 @@ const monthName = (month: string, { locale }: Formats) =>
   )
 
 function OutcomesTable({ outcomes, formats }: { outcomes: Outcomes; formats: Formats }) {
-  const { home } = useTexts()
+  const { home, deals } = useTexts()
   return (
     <table className="home-outcomes-table" aria-label={home.outcomes}>
       <thead>
         <tr>
-          {[home.month, home.won, home.won_deals, home.lost, home.lost_deals].map((label, index) => (
-            <th key={label} scope="col" className={index ? 'number' : undefined}>
-              {label}
-            </th>
-          ))}
+          {[home.month, deals.statuses.won, home.won_deals, deals.statuses.lost, home.lost_deals].map(
+            (label, index) => (
+              <th key={label} scope="col" className={index ? 'number' : undefined}>
+                {label}
+              </th>
+            ),
+          )}
         </tr>
       </thead>
       <tbody>
@@ -120,11 +122,11 @@ function OutcomesTable({ outcomes, formats }: { outcomes: Outcomes; formats: For
 }
 
 function Legend() {
-  const { home } = useTexts()
+  const { deals } = useTexts()
   return (
     <span className="home-legend" aria-hidden>
-      <CheckCircleFillIcon size={12} className="home-won-sign" /> {home.won}
-      <XCircleFillIcon size={12} className="home-lost-sign" /> {home.lost}
+      <CheckCircleFillIcon size={12} className="home-won-sign" /> {deals.statuses.won}
+      <XCircleFillIcon size={12} className="home-lost-sign" /> {deals.statuses.lost}
     </span>
   )
 }

@@ -34,10 +34,10 @@ export function PipelineChart() {
         <table className="home-pipeline-table" aria-label={t.home.pipeline}>
           <thead>
             <tr>
-              <th scope="col">{t.home.stage}</th>
+              <th scope="col">{t.fields.stage}</th>
               <td aria-hidden />
               <th scope="col" className="number">
-                {t.home.value}
+                {t.fields.value}
               </th>
               <th scope="col" className="number">
                 {t.home.weighted}
@@ -93,11 +93,11 @@ export function PipelineChart() {
 }
 
 function Legend() {
-  const { home } = useTexts()
+  const { home, fields } = useTexts()
   return (
     <span className="home-legend" aria-hidden>
       <span className="home-key home-key-weighted" /> {home.weighted}
-      <span className="home-key home-key-value" /> {home.value}
+      <span className="home-key home-key-value" /> {fields.value}
     </span>
   )
 }

@@ -78,8 +78,8 @@ export function Tasks() {
               <button
                 type="button"
                 className="home-complete"
-                aria-label={t.home.complete(activity.subject)}
-                title={t.home.complete(activity.subject)}
+                aria-label={t.activities.complete_one(activity.subject)}
+                title={t.activities.complete_one(activity.subject)}
                 onClick={() => {
                   left_at.current = index
                   complete([activity])

@@ -54,13 +54,13 @@ export function ZoneInput(props: ChoiceProps) {
     ])
     return [...known].sort().map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }))
   }, [value])
-  return <Choice {...props} label={t.people.time_zone} data={zones} searchable />
+  return <Choice {...props} label={t.fields.time_zone} data={zones} searchable />
 }
 
 export function LanguageInput(props: ChoiceProps) {
   const t = useTexts()
   const data = Object.entries(languages).map(([code, label]) => ({ value: code, label }))
-  return <Choice {...props} label={t.people.language} data={data} />
+  return <Choice {...props} label={t.fields.language} data={data} />
 }
 
 /** Chooses a currency by code or name. */
@@ -74,5 +74,5 @@ export function CurrencyInput(props: ChoiceProps) {
       label: `${code} – ${names.of(code)}`,
     }))
   }, [language])
-  return <Choice {...props} label={t.people.currency} data={currencies} searchable />
+  return <Choice {...props} label={t.fields.currency} data={currencies} searchable />
 }

@@ -68,7 +68,7 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
         {({ getInputProps }) => (
           <>
             <TextInput
-              label={t.people.email}
+              label={t.fields.email}
               name="email"
               type="email"
               autoComplete="username"

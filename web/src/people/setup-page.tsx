@@ -53,7 +53,7 @@ function Setup({ token }: { token: string }) {
               {...getInputProps('name')}
             />
             <TextInput
-              label={t.people.email}
+              label={t.fields.email}
               type="email"
               name="email"
               autoComplete="username"

@@ -24,7 +24,7 @@ export function SignInPage() {
 
   if (setup.data?.needed) return <OpenPage title={t.people.setup_needed} text={t.people.setup_needed_text} />
   return (
-    <OpenPage title={t.people.sign_in_title}>
+    <OpenPage title={t.people.sign_in}>
       <OpenForm
         action={t.people.sign_in}
         start={{ email: '', password: '' }}
@@ -34,7 +34,7 @@ export function SignInPage() {
         {({ getInputProps }) => (
           <>
             <TextInput
-              label={t.people.email}
+              label={t.fields.email}
               type="email"
               name="email"
               autoComplete="username"

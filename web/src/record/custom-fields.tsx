@@ -38,8 +38,8 @@ export function CustomFields({ value, onSave }: Props) {
     }
   }
   return (
-    <section aria-label={t.app.custom_fields}>
-      <h2 className="record-heading">{t.app.custom_fields}</h2>
+    <section aria-label={t.fields.custom_fields}>
+      <h2 className="record-heading">{t.fields.custom_fields}</h2>
       {fields.length === 0 && !adding && <Soft>{t.record.no_custom_fields}</Soft>}
       {fields.map(([name, held]) => (
         <div key={name} ref={focusBeside} className="custom-field">
@@ -125,7 +125,7 @@ function NewField({ taken, onSave, onClose }: NewProps) {
       setSaving(false)
     }
   }
-  const given = { label: t.app.field_value, size: 'xs', error: problem.value } as const
+  const given = { label: t.fields.value, size: 'xs', error: problem.value } as const
   return (
     <form
       onSubmit={(event) => {
@@ -140,7 +140,7 @@ function NewField({ taken, onSave, onClose }: NewProps) {
     >
       <Group gap="sm" mt="sm" grow align="start">
         <TextInput
-          label={t.app.field_name}
+          label={t.fields.name}
           size="xs"
           maxLength={64}
           autoFocus
@@ -149,7 +149,7 @@ function NewField({ taken, onSave, onClose }: NewProps) {
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <Select
-          label={t.record.field_type}
+          label={t.fields.type}
           size="xs"
           data={[
             { value: 'text', label: t.record.type_text },

@@ -128,7 +128,7 @@ export function staleAfter(
  * such as webhooks.
  */
 export function useLabels(kind: string): (field: string) => string {
-  const { fields } = useTexts().record
+  const fields: Partial<Record<string, string>> = useTexts().fields
   const language = useLanguage()
   const own = useKinds()[kind as RecordKind]?.names[language].fields
   return useCallback((field) => own?.[field] ?? fields[field] ?? field, [own, fields])

@@ -15,7 +15,7 @@ export const dateColumn = <Id extends 'created_at' | 'updated_at'>(
   extra = true,
 ): Column<Record<Id, string>> => ({
   id,
-  label: t.app[id],
+  label: t.fields[id],
   sort: id,
   down: true,
   extra,

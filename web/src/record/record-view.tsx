@@ -93,8 +93,8 @@ function KnownRecord<K extends RecordKind>(props: Props<K> & { record: RecordOf<
             />
           )}
           <div className="fields record-dates">
-            <Field label={t.app.created_at} value={null} shown={<Ago at={created_at} />} />
-            <Field label={t.app.updated_at} value={null} shown={<Ago at={updated_at} />} />
+            <Field label={t.fields.created_at} value={null} shown={<Ago at={created_at} />} />
+            <Field label={t.fields.updated_at} value={null} shown={<Ago at={updated_at} />} />
           </div>
         </>
       }

@@ -33,7 +33,7 @@ export function TagsField({ value, onChange }: Props) {
   const input = useRef<HTMLInputElement>(null)
   const [changes, setChanges] = useState<Change[]>([])
   const last = useRef(Promise.resolve())
-  const { lose, keep } = useUnsaved(t.app.tags)
+  const { lose, keep } = useUnsaved(t.fields.tags)
   const tags = changed(value, changes)
   async function store(change: Change) {
     try {
@@ -63,7 +63,7 @@ export function TagsField({ value, onChange }: Props) {
   return (
     <div className="field">
       <span className="field-label" id={id}>
-        {t.app.tags}
+        {t.fields.tags}
       </span>
       <fieldset className="tags" aria-labelledby={id}>
         {tags.map((tag) => (

@@ -55,7 +55,7 @@ export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () =>
         {({ values, getInputProps }) => (
           <>
             <TextInput
-              label={t.settings.name}
+              label={t.fields.name}
               description={t.settings.key_name_text}
               data-autofocus
               {...getInputProps('name')}
@@ -70,7 +70,7 @@ export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () =>
               <ScopeMatrix known={known} {...getInputProps('scopes')} value={values.scopes} />
             )}
             <Select
-              label={t.settings.expires}
+              label={t.fields.expires_at}
               data={terms.map((term) => ({ value: term, label: t.settings.terms[term] }))}
               {...getInputProps('term')}
             />

@@ -48,7 +48,7 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
               {...getInputProps('url')}
             />
             <TextInput
-              label={t.settings.name}
+              label={t.fields.name}
               description={t.settings.webhook_name_text}
               {...getInputProps('name')}
             />

@@ -47,7 +47,7 @@ export function DeliveriesPage() {
       options: [...all_events, 'ping'].map((name) => ({ value: name, label: name })),
     },
     {
-      ...{ name: 'status', label: t.settings.status },
+      ...{ name: 'status', label: t.fields.status },
       options: statuses.map((status) => ({ value: status, label: t.settings.delivery_status[status] })),
     },
     { name: 'from', label: t.settings.from, kind: 'moment' },

@@ -119,7 +119,7 @@ function useColumns(): Column<Schemas['Delivery']>[] {
         )),
     },
     {
-      ...{ id: 'status', label: t.settings.status, phone: true },
+      ...{ id: 'status', label: t.fields.status, phone: true },
       cell: ({ status }) => <DeliveryStatus status={status} />,
     },
     {

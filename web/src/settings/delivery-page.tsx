@@ -22,7 +22,7 @@ export function DeliveryPage() {
         <div className="padded">
           <ProblemNote error={error} onRetry={refetch} />
           <Button component={Link} to="/settings/deliveries" variant="default">
-            {t.settings.whole_log}
+            {t.settings.pages.deliveries.label}
           </Button>
         </div>
       </Page>
@@ -35,7 +35,7 @@ export function DeliveryPage() {
       actions={
         <>
           <Button component={Link} to="/settings/deliveries" variant="default">
-            {t.settings.whole_log}
+            {t.settings.pages.deliveries.label}
           </Button>
           <Resend delivery={data} />
         </>

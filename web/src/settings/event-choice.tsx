@@ -28,7 +28,7 @@ export function EventChoice({ value, onChange, error }: Props) {
   }
   return (
     <fieldset className="events-choice-set">
-      <legend>{t.settings.events}</legend>
+      <legend>{t.fields.events}</legend>
       {all(t.settings.all_events, all_events)}
       <div className="events-choice">
         {of_kinds.map(({ kind, names, events }) => (

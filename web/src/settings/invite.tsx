@@ -31,14 +31,14 @@ export function Invite({ opened, onClose }: { opened: boolean; onClose: () => vo
         {({ values, getInputProps }) => (
           <>
             <TextInput
-              label={t.people.email}
+              label={t.fields.email}
               type="email"
               autoComplete="off"
               data-autofocus
               {...getInputProps('email')}
             />
             <Select
-              label={t.settings.role}
+              label={t.fields.role}
               description={t.settings.role_texts[values.role]}
               data={roles
                 .filter((role) => role !== 'owner' || own_role === 'owner')

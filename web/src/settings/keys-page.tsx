@@ -61,7 +61,7 @@ function useColumns(onRevoke: ((key: Key) => void) | null): Column<Key>[] {
   const language = useLanguage()
   const formats = useFormats()
   return [
-    { id: 'name', label: t.settings.name, cell: ({ name }) => name },
+    { id: 'name', label: t.fields.name, cell: ({ name }) => name },
     {
       ...{ id: 'scopes', label: t.settings.scopes },
       cell: ({ scopes }) => {
@@ -73,17 +73,21 @@ function useColumns(onRevoke: ((key: Key) => void) | null): Column<Key>[] {
       ...{ id: 'made_by', label: t.settings.made_by },
       cell: ({ made_by }) => (made_by ? whoOf(made_by, t) : t.record.actors.command_line),
     },
-    { id: 'created_at', label: t.app.created_at, cell: ({ created_at }) => <Ago at={created_at} /> },
+    {
+      id: 'created_at',
+      label: t.fields.created_at,
+      cell: ({ created_at }) => <Ago at={created_at} />,
+    },
     {
       id: 'last_used_at',
       label: t.settings.last_used,
       cell: ({ last_used_at }) => <Ago at={last_used_at} />,
     },
     {
-      ...{ id: 'expires_at', label: t.settings.expires },
+      ...{ id: 'expires_at', label: t.fields.expires_at },
       cell: ({ expires_at }) => expires_at && formats.day(expires_at),
     },
-    { id: 'status', label: t.settings.status, phone: true, cell: (key) => <KeyStatus {...key} /> },
+    { id: 'status', label: t.fields.status, phone: true, cell: (key) => <KeyStatus {...key} /> },
     ...(onRevoke
       ? [
           {

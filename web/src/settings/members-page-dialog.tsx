@@ -58,14 +58,14 @@ export function MemberDialog({ change, onClose, onDo }: Props) {
 }
 
 function wordsOf({ member: { name }, role }: MemberChange, own: boolean, t: Texts) {
-  const { settings, people } = t
+  const { app, settings, people } = t
   if (role === null)
     return own
       ? { title: settings.leave_title, text: settings.leave_text, action: settings.leave }
-      : { title: settings.remove_title(name), text: settings.remove_text, action: settings.remove_member }
+      : { title: settings.remove_title(name), text: settings.remove_text, action: app.remove }
   const given = people.roles[role]
   return own
-    ? { title: settings.own_role_title, text: settings.own_role_text(given), action: settings.own_role }
+    ? { title: settings.own_role_title, text: settings.own_role_text(given), action: settings.change_role }
     : {
         title: settings.change_role_title(name, given),
         text: settings.role_texts[role],

@@ -127,7 +127,7 @@ function useColumns(changing: Changing | null): Column<Member>[] {
   const given = roles.filter((role) => role !== 'owner' || own_role === 'owner')
   return [
     {
-      ...{ id: 'name', label: t.settings.name },
+      ...{ id: 'name', label: t.fields.name },
       cell: ({ id, name }) => (
         <Group gap="sm" wrap="nowrap">
           <Initials name={name} />
@@ -138,9 +138,9 @@ function useColumns(changing: Changing | null): Column<Member>[] {
         </Group>
       ),
     },
-    { id: 'email', label: t.people.email, cell: ({ email }) => email },
+    { id: 'email', label: t.fields.email, cell: ({ email }) => email },
     {
-      ...{ id: 'role', label: t.settings.role, phone: true },
+      ...{ id: 'role', label: t.fields.role, phone: true },
       cell: (member) =>
         changing && mine(member) ? (
           <Select

@@ -59,7 +59,7 @@ function Facts() {
           <div className="settings-form">
             <TextInput label={t.people.name} autoComplete="name" {...getInputProps('name')} />
             <div className="settings-beside">
-              <TextInput label={t.people.email} value={user.email} readOnly />
+              <TextInput label={t.fields.email} value={user.email} readOnly />
               <Button variant="default" size="sm" onClick={() => setMoving(true)}>
                 {t.settings.change_email}
               </Button>

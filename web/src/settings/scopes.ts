@@ -12,11 +12,13 @@ export function byResource(scopes: readonly string[]): Map<string, string[]> {
   return found
 }
 
-/** The name of a resource: that of a kind of record, else the one in the texts of the settings. */
-export const resourceName = (resource: string, t: Texts, language: Language): string =>
-  kinds[resource as RecordKind]?.names[language].many ??
-  t.settings.resources[resource as keyof Texts['settings']['resources']] ??
-  resource
+/** The name of a resource: that of a kind of record, else that of its page of the settings. */
+export function resourceName(resource: string, t: Texts, language: Language): string {
+  const { resources, pages } = t.settings
+  const kind = kinds[resource as RecordKind]?.names[language].many
+  const page = pages[resource as keyof typeof pages]?.label
+  return kind ?? resources[resource as keyof typeof resources] ?? page ?? resource
+}
 
 /** The scopes of a key in words, each resource once. */
 export function scopeNames(scopes: readonly string[], t: Texts, language: Language): string[] {

@@ -121,7 +121,7 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
         title={t.settings.latest_deliveries}
         beside={
           <Button component={Link} to={`/settings/deliveries?webhook_id=${id}`} variant="subtle">
-            {t.settings.whole_log}
+            {t.settings.pages.deliveries.label}
           </Button>
         }
       >
@@ -164,7 +164,7 @@ function Edit({ webhook, writes, onSaved }: EditProps) {
       {({ values, getInputProps }) => (
         <Stack gap="md">
           <TextInput maw={560} label={t.settings.url} type="url" {...getInputProps('url')} />
-          <TextInput maw={560} label={t.settings.name} {...getInputProps('name')} />
+          <TextInput maw={560} label={t.fields.name} {...getInputProps('name')} />
           <EventChoice {...getInputProps('events')} value={values.events} />
         </Stack>
       )}

@@ -18,9 +18,9 @@ export function WebhooksPage() {
   const writes = useMay()('webhooks:write')
   const [creating, setCreating] = useCreating()
   const columns: Column<Schemas['Webhook']>[] = [
-    { id: 'name', label: t.settings.name, cell: webhookName },
+    { id: 'name', label: t.fields.name, cell: webhookName },
     {
-      ...{ id: 'status', label: t.settings.status, phone: true },
+      ...{ id: 'status', label: t.fields.status, phone: true },
       cell: ({ status, status_reason }) => (
         <Tooltip label={status_reason} disabled={!status_reason} multiline maw={320}>
           <span>
@@ -32,10 +32,14 @@ export function WebhooksPage() {
     },
     { id: 'url', label: t.settings.url, cell: ({ url }) => url },
     {
-      ...{ id: 'events', label: t.settings.events, number: true },
+      ...{ id: 'events', label: t.fields.events, number: true },
       cell: ({ events }) => formats.number(events.length),
     },
-    { id: 'created_at', label: t.app.created_at, cell: ({ created_at }) => <Ago at={created_at} /> },
+    {
+      id: 'created_at',
+      label: t.fields.created_at,
+      cell: ({ created_at }) => <Ago at={created_at} />,
+    },
   ]
   return (
     <SettingsList

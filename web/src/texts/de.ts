@@ -6,7 +6,7 @@ import { contacts } from './de/contacts.ts'
 import { deals } from './de/deals.ts'
 import { home } from './de/home.ts'
 import { people } from './de/people.ts'
-import { record } from './de/record.ts'
+import { fields, record } from './de/record.ts'
 import { settings } from './de/settings.ts'
 import { trash } from './de/trash.ts'
 import type { Texts } from './texts.ts'
@@ -23,5 +23,6 @@ export const de: Texts = {
   trash,
   settings,
   people,
+  fields,
   record,
 }

@@ -6,7 +6,7 @@ import { contacts } from './en/contacts.ts'
 import { deals } from './en/deals.ts'
 import { home } from './en/home.ts'
 import { people } from './en/people.ts'
-import { record } from './en/record.ts'
+import { fields, record } from './en/record.ts'
 import { settings } from './en/settings.ts'
 import { trash } from './en/trash.ts'
 
@@ -22,5 +22,6 @@ export const en = {
   trash,
   settings,
   people,
+  fields,
   record,
 }

@@ -73,12 +73,12 @@ export function TrashPage() {
   const columns: Column<Row>[] = [
     {
       id: 'name',
-      label: t.trash.name,
+      label: t.fields.name,
       cell: ({ name }) => <span className="trash-name">{name}</span>,
     },
     { id: 'kind', label: t.trash.kind, cell: ({ kind }) => names[kind], width: 130, phone: false },
     {
-      ...{ id: 'deleted', label: t.trash.deleted, width: 130 },
+      ...{ id: 'deleted', label: t.fields.deleted_at, width: 130 },
       cell: ({ deleted_at }) => <Ago at={deleted_at} />,
     },
     {

@@ -3,7 +3,6 @@ import type { contacts as english } from '../en/contacts.ts'
 export const contacts: typeof english = {
   write_email: (name) => `E-Mail an ${name} schreiben`,
   set_stage: 'Phase setzen',
-  add_tag: 'Schlagwort hinzufügen',
   remove_tag: 'Schlagwort entfernen',
   stage_set: (n, stage) =>
     n === 1 ? `Phase ${stage} für 1 Kontakt gesetzt` : `Phase ${stage} für ${n} Kontakte gesetzt`,

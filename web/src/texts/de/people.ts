@@ -6,18 +6,13 @@ const wait = (s: number) => (s < 90 ? seconds(s) : minutes(Math.ceil(s / 60)))
 
 export const people: typeof english = {
   name: 'Ihr Name',
-  email: 'E-Mail',
   password: 'Passwort',
   new_password: 'Neues Passwort',
   show_password: 'Passwort zeigen',
   password_rule: 'Mindestens 10 Zeichen. Ein paar Wörter hintereinander lassen sich leicht merken.',
-  time_zone: 'Zeitzone',
-  language: 'Sprache',
-  currency: 'Währung',
   nothing_found: 'Nichts gefunden.',
   wait: (s) => `Zu viele falsche Versuche. Versuchen Sie es in ${wait(s)} wieder.`,
   roles: { owner: 'Inhaber', admin: 'Admin', member: 'Mitglied', read_only: 'Nur lesen' },
-  sign_in_title: 'Anmelden',
   sign_in: 'Anmelden',
   wrong: 'Die E-Mail oder das Passwort ist falsch.',
   forgotten: 'Passwort vergessen? Wer diesen Dienst betreibt, kann einen Link für ein neues erstellen.',

@@ -21,9 +21,6 @@ export const settings: typeof english = {
     trash: { label: 'Papierkorb', text: 'Gelöschtes zum Wiederherstellen' },
     docs: { label: 'API-Dokumentation', text: 'Jeder Aufruf mit Beispielen (englisch)' },
   },
-  name: 'Name',
-  status: 'Status',
-  expires: 'Läuft ab',
   last_used: 'Zuletzt verwendet',
   kept: 'Ich habe es gesichert',
   now: 'jetzt',
@@ -57,7 +54,6 @@ export const settings: typeof english = {
     'Sie werden sofort überall abgemeldet. Datensätze und API-Schlüssel, die Sie erstellt haben, bleiben in ihren Arbeitsbereichen. Das lässt sich nicht rückgängig machen.',
   only_owner: 'Ein Arbeitsbereich gehört Ihnen allein. Machen Sie dort zuerst jemand anderen zum Inhaber.',
 
-  role: 'Rolle',
   you: 'Sie',
   member_since: 'Seit',
   role_of: (name) => `Rolle von ${name}`,
@@ -71,7 +67,6 @@ export const settings: typeof english = {
     read_only: 'Sieht alle Einträge und ändert nichts.',
   },
   remove_of: (name) => `${name} entfernen`,
-  remove_member: 'Entfernen',
   remove_title: (name) => `${name} aus diesem Arbeitsbereich entfernen?`,
   remove_text:
     'Die Sitzungen hier enden sofort. Was die Person angelegt hat, bleibt. Zurück geht es nur mit einer neuen Einladung.',
@@ -81,7 +76,6 @@ export const settings: typeof english = {
   own_role_title: 'Ihre eigene Rolle ändern?',
   own_role_text: (role: string) =>
     `Sie sind dann: ${role}. Selbst können Sie das nicht zurücknehmen, nur jemand anderes kann es.`,
-  own_role: 'Rolle ändern',
   last_owner: 'Ein Arbeitsbereich behält mindestens einen Inhaber. Machen Sie zuerst jemand anderen dazu.',
   owners_only:
     'Nur Inhaber ernennen, ändern und entfernen Inhaber, und niemand vergibt mehr, als die eigene Rolle erlaubt.',
@@ -98,14 +92,9 @@ export const settings: typeof english = {
   revoke_invitation_text: 'Der Link gilt sofort nicht mehr. Zurück geht es nur mit einer neuen Einladung.',
 
   resources: {
-    webhooks: 'Webhooks',
-    trash: 'Papierkorb',
     views: 'Gespeicherte Ansichten',
-    keys: 'API-Schlüssel',
-    members: 'Mitglieder',
     workspace: 'Arbeitsbereich',
     events: 'Ereignisse',
-    audit_log: 'Protokoll',
     reports: 'Berichte',
   },
   verbs: { read: 'Lesen', write: 'Schreiben' },
@@ -152,7 +141,6 @@ export const settings: typeof english = {
   url: 'URL',
   url_text: 'Wohin die Ereignisse per POST gesendet werden.',
   webhook_name_text: 'Freiwillig. Ohne Namen wird der Host der URL gezeigt.',
-  events: 'Ereignisse',
   all_events: 'Alle Ereignisse',
   all_of: (many) => `Alle: ${many}`,
   own_secret: 'Eigenes Geheimnis verwenden',
@@ -183,7 +171,6 @@ export const settings: typeof english = {
   send_ping: 'Ping senden',
   look_at_it: 'Ansehen',
   latest_deliveries: 'Neueste Zustellungen',
-  whole_log: 'Zustellprotokoll',
   no_deliveries_yet: 'Noch nichts gesendet. Senden Sie einen Ping oder ändern Sie einen passenden Eintrag.',
   delete_webhook: 'Webhook löschen',
   delete_webhook_text:

@@ -42,8 +42,6 @@ const actions: Record<string, string> = {
 export const trash: typeof english = {
   kinds,
   kind: 'Art',
-  name: 'Name',
-  deleted: 'Gelöscht',
   gone_in: 'Endgültig weg',
   days_left: (n) => (n <= 0 ? 'heute' : n === 1 ? 'in 1 Tag' : `in ${n} Tagen`),
   empty: 'Der Papierkorb ist leer. Was Sie löschen, bleibt eine Weile hier und lässt sich wiederherstellen.',

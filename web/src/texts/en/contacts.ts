@@ -1,7 +1,6 @@
 export const contacts = {
   write_email: (name: string) => `Write an e-mail to ${name}`,
   set_stage: 'Set stage',
-  add_tag: 'Add tag',
   remove_tag: 'Remove tag',
   stage_set: (n: number, stage: string) =>
     n === 1 ? `Stage ${stage} set for 1 contact` : `Stage ${stage} set for ${n} contacts`,

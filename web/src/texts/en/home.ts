@@ -12,8 +12,6 @@ export const home = {
   no_rate: 'Nothing closed in 12 months',
   // Charts.
   pipeline: 'Pipeline by stage',
-  stage: 'Stage',
-  value: 'Value',
   weighted: 'Weighted',
   count: 'Deals',
   total: 'Total',
@@ -21,8 +19,6 @@ export const home = {
   outcomes_said: (won: string, lost: string) => `In 12 months: won ${won}, lost ${lost}.`,
   counted: 'By number of deals, since none has a value',
   month: 'Month',
-  won: 'Won',
-  lost: 'Lost',
   won_deals: 'Deals won',
   lost_deals: 'Deals lost',
   as_table: 'Show as a table',
@@ -34,7 +30,6 @@ export const home = {
   today_count: (n: string) => `${n} today`,
   overdue: 'Overdue',
   nothing_due: 'Nothing is due today.',
-  complete: (subject: string) => `Complete ${subject}`,
   all_activities: 'All',
   appointments: 'Next appointments',
   requests: (n: number) => (n === 1 ? '1 request to answer' : `${n} requests to answer`),
@@ -72,6 +67,5 @@ export const home = {
   step_deal_text: 'What you may sell, its value and its stage. The pipeline is the sum of all deals.',
   step_webhook: 'Connect a webhook',
   step_webhook_text: 'Other systems get every change, signed and with retries.',
-  create_webhook: 'Create webhook',
   done: 'Done',
 }

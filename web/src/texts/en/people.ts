@@ -5,18 +5,13 @@ const wait = (s: number) => (s < 90 ? seconds(s) : minutes(Math.ceil(s / 60)))
 /** The texts of the pages without a session. */
 export const people = {
   name: 'Your name',
-  email: 'E-mail',
   password: 'Password',
   new_password: 'New password',
   show_password: 'Show the password',
   password_rule: 'At least 10 characters. A few words in a row are easy to remember.',
-  time_zone: 'Time zone',
-  language: 'Language',
-  currency: 'Currency',
   nothing_found: 'Nothing found.',
   wait: (s: number) => `Too many wrong tries. Try again in ${wait(s)}.`,
   roles: { owner: 'Owner', admin: 'Admin', member: 'Member', read_only: 'Read-only' },
-  sign_in_title: 'Sign in',
   sign_in: 'Sign in',
   wrong: 'The e-mail or the password is wrong.',
   forgotten: 'Forgotten the password? The operator of this service can create a link for a new one.',

@@ -1,4 +1,5 @@
-const fields: Record<string, string> = {
+/** The labels of fields. */
+export const fields = {
   first_name: 'First name',
   last_name: 'Last name',
   email: 'E-mail',
@@ -63,7 +64,6 @@ const actors: Record<string, string> = {
 
 /** The texts that all records share. */
 export const record = {
-  fields,
   actors,
   facts: 'Facts',
   // The timeline's sentences.
@@ -102,7 +102,6 @@ export const record = {
   remove_field: (name: string) => `Remove the field ${name}`,
   field_removed: (name: string) => `Field ${name} removed`,
   field_exists: 'There is a field of this name already.',
-  field_type: 'Type',
   type_text: 'Text',
   type_number: 'Number',
   type_boolean: 'Yes or no',

@@ -20,9 +20,6 @@ export const settings = {
     trash: { label: 'Trash', text: 'What was deleted, to restore' },
     docs: { label: 'API documentation', text: 'Every call, with examples' },
   },
-  name: 'Name',
-  status: 'Status',
-  expires: 'Expires',
   last_used: 'Last used',
   kept: 'I have kept it',
   now: 'now',
@@ -54,7 +51,6 @@ export const settings = {
     'You are signed out everywhere at once. Records and API keys that you made stay in their workspaces. This cannot be undone.',
   only_owner: 'You are the only owner of a workspace. Make somebody else an owner there first.',
 
-  role: 'Role',
   you: 'you',
   member_since: 'Since',
   role_of: (name: string) => `Role of ${name}`,
@@ -68,7 +64,6 @@ export const settings = {
     read_only: 'Sees all records and changes nothing.',
   },
   remove_of: (name: string) => `Remove ${name}`,
-  remove_member: 'Remove',
   remove_title: (name: string) => `Remove ${name} from this workspace?`,
   remove_text: 'The sessions here end at once. What the person made stays. To undo this, invite again.',
   leave: 'Leave',
@@ -77,7 +72,6 @@ export const settings = {
   own_role_title: 'Change your own role?',
   own_role_text: (role: string) =>
     `You will be: ${role}. You cannot take that back yourself; somebody else has to.`,
-  own_role: 'Change role',
   last_owner: 'A workspace keeps at least one owner. Make somebody else an owner first.',
   owners_only:
     'Only owners make, change and remove owners, and nobody can grant more than their own role allows.',
@@ -94,14 +88,9 @@ export const settings = {
   revoke_invitation_text: 'The link stops working at once. To undo this, invite again.',
 
   resources: {
-    webhooks: 'Webhooks',
-    trash: 'Trash',
     views: 'Saved views',
-    keys: 'API keys',
-    members: 'Members',
     workspace: 'Workspace',
     events: 'Events',
-    audit_log: 'Audit log',
     reports: 'Reports',
   },
   verbs: { read: 'Read', write: 'Write' },
@@ -145,7 +134,6 @@ export const settings = {
   url: 'URL',
   url_text: 'Where the events are sent by POST.',
   webhook_name_text: 'Optional. Without one, the host of the URL is shown.',
-  events: 'Events',
   all_events: 'All events',
   all_of: (many: string) => `All about ${many.toLowerCase()}`,
   own_secret: 'Use my own secret',
@@ -175,7 +163,6 @@ export const settings = {
   send_ping: 'Send ping',
   look_at_it: 'Look at it',
   latest_deliveries: 'Latest deliveries',
-  whole_log: 'Delivery log',
   no_deliveries_yet: 'Nothing was sent yet. Send a ping, or change a record that it is about.',
   delete_webhook: 'Delete webhook',
   delete_webhook_text:

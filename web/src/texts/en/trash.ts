@@ -42,8 +42,6 @@ export const trash = {
   kinds,
   // The trash.
   kind: 'Kind',
-  name: 'Name',
-  deleted: 'Deleted',
   gone_in: 'Goes for good',
   days_left: (n: number) => (n <= 0 ? 'today' : n === 1 ? 'in 1 day' : `in ${n} days`),
   empty: 'The trash is empty. What you delete stays here for a while, and can be restored.',
