@@ -193,9 +193,7 @@ function useColumns(): Column<ListedActivity>[] {
       {
         ...{ id: 'subject', label: t.fields.subject },
         cell: ({ subject, completed_at }) => (
-          <span className={completed_at ? 'activity-subject activity-done' : 'activity-subject'}>
-            {subject}
-          </span>
+          <span className={completed_at ? 'one-line activity-done' : 'one-line'}>{subject}</span>
         ),
       },
       { id: 'type', label: t.fields.type, cell: ({ type }) => <TypeLabel type={type} /> },

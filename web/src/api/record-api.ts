@@ -35,7 +35,7 @@ const untyped = api as unknown as Record<
 >
 
 /** The path of a kind in the API. */
-export const apiPath = (kind: RecordKind): string => `/api/v1/${kind.replaceAll('_', '-')}`
+const apiPath = (kind: RecordKind): string => `/api/v1/${kind.replaceAll('_', '-')}`
 
 /** The operations that every kind of record has, with the types of the API. */
 export function recordApi<K extends RecordKind>(kind: K) {

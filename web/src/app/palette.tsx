@@ -140,8 +140,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
                 onClick={() => run(entry)}
               >
                 {entry.icon}
-                <span className="palette-name">{entry.name}</span>
-                {entry.detail && <span className="palette-detail">{entry.detail}</span>}
+                <span className="one-line">{entry.name}</span>
+                {entry.detail && <span className="palette-detail one-line">{entry.detail}</span>}
                 {entry.keys && <Keys keys={entry.keys} />}
               </div>
             ))}

@@ -156,7 +156,7 @@ function CancelDialog({ appointment, onClose }: { appointment: Appointment; onCl
     >
       {(form) => (
         <>
-          <p className="calendar-said">{requested ? t.calendar.decline_text : t.calendar.cancel_text}</p>
+          <p className="hint">{requested ? t.calendar.decline_text : t.calendar.cancel_text}</p>
           <TextInput label={t.calendar.reason} maxLength={255} {...form.getInputProps('reason')} />
         </>
       )}

@@ -35,7 +35,7 @@ function useCompanyColumns() {
           const href = websiteOf(website)
           if (!href) return website
           return (
-            <a href={href} target="_blank" rel="noopener noreferrer" className="cell-link">
+            <a href={href} target="_blank" rel="noopener noreferrer" className="quiet-link">
               {website?.replace(/^https?:\/\/(www\.)?/, '').replace(/\/$/, '')}
             </a>
           )

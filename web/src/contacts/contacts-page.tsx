@@ -47,7 +47,7 @@ function useContactColumns() {
         label: labelOf('email'),
         cell: ({ email }) =>
           email && (
-            <a href={`mailto:${email}`} className="cell-link">
+            <a href={`mailto:${email}`} className="quiet-link">
               {email}
             </a>
           ),

@@ -61,7 +61,7 @@ export function BoardColumn(props: Props) {
               {writes && stage !== 'lost' && (
                 <button
                   type="button"
-                  className="column-add"
+                  className="column-add icon-button"
                   aria-label={t.deals.create_in(name)}
                   title={t.deals.create_in(name)}
                   onClick={() => onCreate(stage)}
@@ -69,7 +69,7 @@ export function BoardColumn(props: Props) {
                   <PlusIcon size={14} />
                 </button>
               )}
-              <div className="column-sum numbers" title={value}>
+              <div className="column-sum numbers one-line" title={value}>
                 {value || '\u00a0'}
               </div>
             </header>

@@ -59,7 +59,7 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
             }}
           >
             <span className="card-name">{name}</span>
-            <span className="card-company">{deal.company?.name ?? '\u00a0'}</span>
+            <span className="card-company one-line">{deal.company?.name ?? '\u00a0'}</span>
             <span className="card-foot">
               <Money value={deal.value} />
               <CloseDate deal={deal} brief />
@@ -81,7 +81,7 @@ function CardMenu({ deal, opened, actions }: MenuProps) {
   const button = (
     <button
       type="button"
-      className="card-menu"
+      className="card-menu icon-button"
       // Not a tab stop: m opens the menu, and a stop per card would double the number of Tab presses.
       tabIndex={-1}
       aria-label={t.deals.actions_of(deal.name)}

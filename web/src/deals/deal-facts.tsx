@@ -40,7 +40,7 @@ export function DealFacts({ deal, save }: { deal: Deal; save: Save<'deals'> }) {
         shown={
           <>
             <span className="numbers">{formats.percent(probability / 100)}</span>
-            {as_stage && <span className="field-none"> · {t.deals.probability_default}</span>}
+            {as_stage && <span className="soft"> · {t.deals.probability_default}</span>}
           </>
         }
         onSave={saving('probability')}

@@ -39,7 +39,7 @@ function useDealColumns() {
               <StageMark stage={stage} />
               <span className="unseen">{t.deals.stages[stage]}</span>
             </span>
-            <span className="deal-name">{name}</span>
+            <span className="deal-name one-line">{name}</span>
           </>
         ),
       },

@@ -29,7 +29,7 @@ export function StageSteps({ deal, writes }: Props) {
       onClick={() => choose(stage)}
     >
       {isOpen(stage) ? <span className="step-bar" /> : <StageMark stage={stage} />}
-      <span className="step-name">{t.deals.stages[stage]}</span>
+      <span className="step-name one-line">{t.deals.stages[stage]}</span>
     </button>
   )
   return (

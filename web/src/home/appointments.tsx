@@ -45,15 +45,15 @@ export function NextAppointments() {
       onRetry={refetch}
       more={{ to: '/calendar', label: home.all_appointments }}
     >
-      {data?.length === 0 && <p className="home-soft">{home.no_appointments}</p>}
-      <ul className="home-list">
+      {data?.length === 0 && <p className="hint">{home.no_appointments}</p>}
+      <ul>
         {data?.map(({ id, title, start_at, location }) => (
           <li key={id} className="home-row">
             <span className="home-row-two">
               <Link to={`/calendar/${id}`} className="home-row-name">
                 {title}
               </Link>
-              {location && <span className="home-soft">{location}</span>}
+              {location && <span className="hint">{location}</span>}
             </span>
             <time dateTime={start_at} title={formats.exact(start_at)} className="home-row-side numbers">
               {near.format(new Date(start_at))}

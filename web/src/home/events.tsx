@@ -20,8 +20,8 @@ export function LatestEvents() {
   })
   return (
     <Card title={home.events} area="events" waiting={!data} error={error} onRetry={refetch}>
-      {data?.length === 0 && <p className="home-soft">{home.no_events}</p>}
-      <ul className="home-list">
+      {data?.length === 0 && <p className="hint">{home.no_events}</p>}
+      <ul>
         {data?.map((event) => (
           <li key={event.id} className="home-row">
             <Sentence event={event} />
@@ -54,7 +54,7 @@ function Sentence({ event }: { event: Event }) {
       {before}
       {name === null ? t.home.erased : <Link to={to}>{name}</Link>}
       {after}
-      {more && <span className="home-soft">: {more}</span>}
+      {more && <span className="hint">: {more}</span>}
     </span>
   )
 }

@@ -55,7 +55,7 @@ export function Figures(props: Props) {
         <div key={label} className="home-figure">
           <dt>{label}</dt>
           <dd className="numbers home-number">{value ?? <Skeleton height={22} width="60%" mt={6} />}</dd>
-          <dd className="home-soft">{beside}</dd>
+          <dd className="hint">{beside}</dd>
         </div>
       ))}
     </dl>

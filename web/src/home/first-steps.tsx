@@ -59,7 +59,7 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
       <Title order={2} fz={16} id={id}>
         {home.welcome}
       </Title>
-      <p className="home-soft">{home.welcome_text}</p>
+      <p className="hint">{home.welcome_text}</p>
       <ol>
         {steps.map(({ name, text, action, to, done }, index) => (
           <li key={name} className="home-step" data-done={done || undefined}>
@@ -68,7 +68,7 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
             </span>
             <span className="home-step-text">
               <b>{name}</b>
-              <span className="home-soft">{text}</span>
+              <span className="hint">{text}</span>
             </span>
             {!done && (
               <Button

@@ -81,7 +81,7 @@ function Columns({ outcomes }: { outcomes: Outcomes }) {
         <summary>{home.as_table}</summary>
         <OutcomesTable outcomes={outcomes} formats={formats} />
       </details>
-      {counted && <p className="home-soft">{home.counted}</p>}
+      {counted && <p className="hint">{home.counted}</p>}
     </>
   )
 }

@@ -87,7 +87,7 @@ export function PipelineChart() {
           )}
         </table>
       </div>
-      {data?.total_open.count === 0 && <p className="home-soft">{t.home.no_deals}</p>}
+      {data?.total_open.count === 0 && <p className="hint">{t.home.no_deals}</p>}
     </Card>
   )
 }

@@ -70,14 +70,14 @@ export function Tasks() {
           .join(', ')
       }
     >
-      {tasks?.length === 0 && <p className="home-soft">{t.home.nothing_due}</p>}
-      <ul className="home-list" ref={list}>
+      {tasks?.length === 0 && <p className="hint">{t.home.nothing_due}</p>}
+      <ul ref={list}>
         {tasks?.map((activity, index) => (
           <li key={activity.id} className="home-row">
             {may_complete && (
               <button
                 type="button"
-                className="home-complete"
+                className="home-complete icon-button"
                 aria-label={t.activities.complete_one(activity.subject)}
                 title={t.activities.complete_one(activity.subject)}
                 onClick={() => {

@@ -13,7 +13,7 @@ import './custom-fields.css'
 
 type CustomValue = string | number | boolean
 /** Changed fields; null removes one. Other fields stay. */
-export type CustomChanges = Record<string, CustomValue | null>
+type CustomChanges = Record<string, CustomValue | null>
 type Values = Record<string, CustomValue>
 
 type Props = {

@@ -42,7 +42,7 @@ type LinkProps = {
 }
 
 /** A link to a record. On hover and keyboard focus, a card shows more of it. */
-export function RecordLink({ kind, id, name, className = 'record-link' }: LinkProps) {
+export function RecordLink({ kind, id, name, className = 'quiet-link' }: LinkProps) {
   const { path } = useKind(kind)
   return (
     <HoverCard

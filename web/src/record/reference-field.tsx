@@ -84,13 +84,15 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
         {chosen ? (
           <RecordLink kind={kind} {...chosen} className="field-text" />
         ) : (
-          <span className="field-text field-none">–</span>
+          <span className="field-text">
+            <span className="soft">–</span>
+          </span>
         )}
         {onSave && (
           <button
             ref={button}
             type="button"
-            className="reference-edit"
+            className="reference-edit icon-button"
             aria-label={`${label}: ${t.app.edit}`}
             onClick={() => setEditing(true)}
           >

@@ -84,7 +84,7 @@ export function TagsField({ value, onChange }: Props) {
             )}
           </span>
         ))}
-        {!onChange && !tags.length && <span className="field-none">–</span>}
+        {!onChange && !tags.length && <span className="soft">–</span>}
         {onChange && (
           <TextInput
             ref={input}

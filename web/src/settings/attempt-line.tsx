@@ -31,15 +31,11 @@ export function AttemptLine({ delivery, chosen, onChoose }: Props) {
             <button type="button" aria-pressed={number === chosen} onClick={() => onChoose(number)}>
               <span className="attempt-top">
                 <strong>{t.settings.attempt(number)}</strong>
-                <span className="numbers settings-soft">{t.settings.ms(formats.number(duration_ms))}</span>
+                <span className="numbers soft">{t.settings.ms(formats.number(duration_ms))}</span>
               </span>
               <span className="attempt-top">
                 <Outcome attempt={attempt} />
-                <time
-                  dateTime={started_at}
-                  title={formats.exact(started_at)}
-                  className="numbers settings-soft"
-                >
+                <time dateTime={started_at} title={formats.exact(started_at)} className="numbers soft">
                   {formats.seconds(started_at)}
                 </time>
               </span>

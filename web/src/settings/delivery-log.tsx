@@ -114,9 +114,7 @@ function useColumns(): Column<Schemas['Delivery']>[] {
       ...{ id: 'webhook', label: t.settings.webhook },
       cell: ({ webhook_id }) =>
         names.get(webhook_id) ??
-        (webhooks && (
-          <span className="settings-soft">{t.settings.deleted_webhook(webhook_id.slice(-4))}</span>
-        )),
+        (webhooks && <span className="soft">{t.settings.deleted_webhook(webhook_id.slice(-4))}</span>),
     },
     {
       ...{ id: 'status', label: t.fields.status, phone: true },
@@ -135,7 +133,7 @@ function useColumns(): Column<Schemas['Delivery']>[] {
       ...{ id: 'next', label: t.settings.next_attempt, number: true },
       cell: ({ next_attempt_at, status, webhook_id }) => {
         if (status !== 'pending') return null
-        if (paused.has(webhook_id)) return <span className="settings-soft">{t.settings.when_resumed}</span>
+        if (paused.has(webhook_id)) return <span className="soft">{t.settings.when_resumed}</span>
         return next_attempt_at && <Countdown at={next_attempt_at} />
       },
     },

@@ -22,14 +22,12 @@ export function Invitations({ writes }: { writes: boolean }) {
   return (
     <Section title={t.settings.open_invitations}>
       {!data.length && <Soft>{t.settings.no_invitations}</Soft>}
-      <ul className="settings-list">
+      <ul>
         {data.map((invitation) => (
           <li key={invitation.id} className="settings-row">
             <span>{invitation.email}</span>
             <span>{t.people.roles[invitation.role]}</span>
-            <span className="settings-soft">
-              {t.settings.valid_until(formats.day(invitation.expires_at))}
-            </span>
+            <span className="soft">{t.settings.valid_until(formats.day(invitation.expires_at))}</span>
             {writes && (
               <Button
                 variant="subtle"

@@ -29,19 +29,19 @@ export function LatestDeliveries({ webhook_id }: { webhook_id: string }) {
     )
   if (!data.length) return <Soft>{t.settings.no_deliveries_yet}</Soft>
   return (
-    <ul className="settings-list">
+    <ul>
       {data.map(({ id, event, status, created_at, next_attempt_at }) => (
         <li key={id} className="settings-row">
           <Link to={`/settings/deliveries/${id}`}>
             <code>{event}</code>
           </Link>
           {status === 'pending' && next_attempt_at && (
-            <span className="settings-soft">
+            <span className="soft">
               <Countdown at={next_attempt_at} />
             </span>
           )}
           <DeliveryStatus status={status} />
-          <time dateTime={created_at} title={formats.exact(created_at)} className="numbers settings-soft">
+          <time dateTime={created_at} title={formats.exact(created_at)} className="numbers soft">
             {formats.moment(created_at)}
           </time>
         </li>

@@ -133,7 +133,7 @@ function useColumns(changing: Changing | null): Column<Member>[] {
           <Initials name={name} />
           <span>
             {name}
-            {id === user.id && <span className="settings-soft"> ({t.settings.you})</span>}
+            {id === user.id && <span className="soft"> ({t.settings.you})</span>}
           </span>
         </Group>
       ),

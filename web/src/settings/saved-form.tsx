@@ -48,9 +48,7 @@ export function SavedForm<Values extends Record<string, unknown>>(props: Props<V
         save()
       }}
     >
-      <fieldset className="settings-fields" disabled={!writes}>
-        {children(form)}
-      </fieldset>
+      <fieldset disabled={!writes}>{children(form)}</fieldset>
       {problem ? <ProblemNote error={problem} /> : null}
       {writes && (
         <Button type="submit" mt="md" loading={sending} disabled={!changed}>

@@ -40,7 +40,7 @@ export function Sessions() {
       }
     >
       {error && <ProblemNote error={error} onRetry={refetch} />}
-      <ul className="settings-list">
+      <ul>
         {data?.map((session) => {
           const { id, current, user_agent, address, last_used_at } = session
           const device = deviceOf(user_agent) ?? t.settings.unknown_device
@@ -48,9 +48,9 @@ export function Sessions() {
             <li key={id} className="settings-row">
               <span>
                 <span title={user_agent ?? undefined}>{device}</span>
-                <span className="settings-soft"> {address}</span>
+                <span className="soft"> {address}</span>
               </span>
-              <span className="settings-soft">
+              <span className="soft">
                 {t.settings.last_used} <Ago at={last_used_at} />
               </span>
               {current ? (

@@ -25,7 +25,7 @@ export function WebhooksPage() {
         <Tooltip label={status_reason} disabled={!status_reason} multiline maw={320}>
           <span>
             <WebhookStatus status={status} />
-            {status_reason && <span className="settings-soft"> {status_reason}</span>}
+            {status_reason && <span className="soft"> {status_reason}</span>}
           </span>
         </Tooltip>
       ),

@@ -95,7 +95,7 @@ function Sides({ entry }: { entry: AuditEntry }) {
               {names.map((name) => (
                 <tr key={name}>
                   <th scope="row">{labelOf(name)}</th>
-                  {before && <td className="audit-before">{shown(name, before[name], read, t)}</td>}
+                  {before && <td className="soft">{shown(name, before[name], read, t)}</td>}
                   {after && <td className="audit-after">{shown(name, after[name], read, t)}</td>}
                 </tr>
               ))}

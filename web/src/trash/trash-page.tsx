@@ -74,7 +74,7 @@ export function TrashPage() {
     {
       id: 'name',
       label: t.fields.name,
-      cell: ({ name }) => <span className="trash-name">{name}</span>,
+      cell: ({ name }) => <span className="trash-name one-line">{name}</span>,
     },
     { id: 'kind', label: t.trash.kind, cell: ({ kind }) => names[kind], width: 130, phone: false },
     {

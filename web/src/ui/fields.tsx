@@ -170,10 +170,10 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
               aria-labelledby={`${id}-edit ${id}-value`}
               onClick={begin}
             >
-              {text ?? <span className="field-none">–</span>}
+              {text ?? <span className="soft">–</span>}
             </button>
           ) : (
-            <span className="field-text">{text ?? <span className="field-none">–</span>}</span>
+            <span className="field-text">{text ?? <span className="soft">–</span>}</span>
           )
         ) : options ? (
           <Select

@@ -138,7 +138,7 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
   const WrittenInput = kind === 'date' ? DayInput : MomentInput
   return (
     <span ref={focusBeside} className="chip">
-      <span className="chip-label">{label}</span>
+      <span className="soft">{label}</span>
       {value && show ? (
         <span className="chip-value">{show(value)}</span>
       ) : reference ? (

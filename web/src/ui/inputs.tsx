@@ -47,7 +47,7 @@ export function MoneyInput(props: WrittenProps<number>) {
   return (
     <NumberInput
       leftSection={
-        <span className="field-none" aria-hidden>
+        <span className="soft" aria-hidden>
           {sign}
         </span>
       }

@@ -125,7 +125,7 @@ export function ReferenceInput(props: Props) {
           {choices?.map(({ id, name, detail }) => (
             <Combobox.Option key={id} value={String(id)}>
               {name}
-              {detail && <span className="field-none"> · {detail}</span>}
+              {detail && <span className="soft"> · {detail}</span>}
             </Combobox.Option>
           ))}
         </Combobox.Options>
