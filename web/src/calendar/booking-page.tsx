@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { LinkExternalIcon } from '@primer/octicons-react'
+import { LinkExternalIcon, TrashIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -15,8 +15,8 @@ import { useRefreshAfter } from '../record/refresh.ts'
 import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
 import { CopyButton } from '../ui/copy.tsx'
-import { DeleteButton } from '../ui/delete-button.tsx'
 import { Page } from '../ui/page.tsx'
+import { PageAction } from '../ui/page-action.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { written } from '../ui/written.ts'
 import { type BookingPage, bodyOf, type Draft, draftOf, publicAddress } from './booking.ts'
@@ -120,7 +120,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
           <>
             {changed && (
               <>
-                <span className="booking-hint booking-unsaved">{t.calendar.unsaved}</span>
+                <span className="hint">{t.calendar.unsaved}</span>
                 <Button variant="default" onClick={revert}>
                   {t.calendar.revert}
                 </Button>
@@ -129,7 +129,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
             <Button onClick={save} loading={sending} disabled={!changed}>
               {t.calendar.save_page}
             </Button>
-            <DeleteButton label={names.delete} onDelete={remove} />
+            <PageAction label={names.delete} icon={TrashIcon} onClick={remove} />
           </>
         )
       }

@@ -1,9 +1,9 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
 import { GlobeIcon } from '@primer/octicons-react'
 import { Facts } from '../record/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
 import { RecordView } from '../record/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { PageAction } from '../ui/page-action.tsx'
 import { fields } from './fields.ts'
 import { websiteOf } from './website.ts'
 
@@ -14,23 +14,16 @@ export function CompanyRecord(props: RecordProps) {
     <RecordView kind="companies" {...props}>
       {(company, save) => {
         const website = websiteOf(company.website)
-        const open_website = t.companies.open_website(company.name)
         return {
           subtitle: company.industry,
           actions: website && (
-            <Tooltip label={open_website}>
-              <ActionIcon
-                component="a"
-                href={website}
-                target="_blank"
-                rel="noopener noreferrer"
-                variant="default"
-                size={30}
-                aria-label={open_website}
-              >
-                <GlobeIcon />
-              </ActionIcon>
-            </Tooltip>
+            <PageAction
+              label={t.companies.open_website(company.name)}
+              icon={GlobeIcon}
+              href={website}
+              target="_blank"
+              rel="noopener noreferrer"
+            />
           ),
           facts: (
             <div className="fields">

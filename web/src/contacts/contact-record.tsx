@@ -1,4 +1,3 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
 import { MailIcon } from '@primer/octicons-react'
 import { type Fact, Facts } from '../record/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
@@ -6,6 +5,7 @@ import { RecordLink } from '../record/linked.tsx'
 import { RecordView } from '../record/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
+import { PageAction } from '../ui/page-action.tsx'
 import { Notes } from './notes.tsx'
 
 const fields: readonly Fact<'contacts'>[] = [
@@ -37,19 +37,7 @@ export function ContactRecord(props: RecordProps) {
               {company && <RecordLink kind="companies" {...company} />}
             </>
           ),
-          actions: email && (
-            <Tooltip label={write_email}>
-              <ActionIcon
-                component="a"
-                href={`mailto:${email}`}
-                variant="default"
-                size={30}
-                aria-label={write_email}
-              >
-                <MailIcon />
-              </ActionIcon>
-            </Tooltip>
-          ),
+          actions: email && <PageAction label={write_email} icon={MailIcon} href={`mailto:${email}`} />,
           facts: (
             <div className="fields">
               <Facts kind="contacts" record={contact} fields={fields} save={save} />

@@ -1,10 +1,11 @@
+import { TrashIcon } from '@primer/octicons-react'
 import type { ReactNode } from 'react'
 import { type RecordKind, type RecordOf, recordApi } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
-import { DeleteButton } from '../ui/delete-button.tsx'
 import { Field } from '../ui/fields.tsx'
+import { PageAction } from '../ui/page-action.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
 import { CustomFields } from './custom-fields.tsx'
 import type { Save } from './facts.tsx'
@@ -80,7 +81,7 @@ function KnownRecord<K extends RecordKind>(props: Props<K> & { record: RecordOf<
       actions={
         <>
           {parts.actions}
-          {writes && <DeleteButton label={names.delete} onDelete={remove} />}
+          {writes && <PageAction label={names.delete} icon={TrashIcon} onClick={remove} />}
         </>
       }
       facts={
