@@ -47,7 +47,7 @@ export function BookingFields({ draft, problems, onChange }: Props) {
         description={t.calendar.slug_hint}
         required
         maxLength={64}
-        leftSection={<span className="booking-slug">/book/</span>}
+        leftSection={<span className="hint">/book/</span>}
         leftSectionWidth={56}
         value={draft.slug}
         error={problems.slug}

@@ -155,7 +155,7 @@ function CreateBookingPage({ opened, onClose }: { opened: boolean; onClose: () =
             description={t.calendar.slug_hint}
             required
             maxLength={64}
-            leftSection={<span className="booking-slug">/book/</span>}
+            leftSection={<span className="hint">/book/</span>}
             leftSectionWidth={56}
             {...getInputProps('slug')}
           />

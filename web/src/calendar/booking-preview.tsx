@@ -15,7 +15,7 @@ export function BookingPreview({ page }: { page: BookingPage }) {
       <h2>{t.calendar.preview}</h2>
       {page.active ? (
         <>
-          <p className="booking-hint">{t.calendar.preview_hint}</p>
+          <p className="booking-hint hint">{t.calendar.preview_hint}</p>
           {/* Without forms, so that the preview cannot book. */}
           <iframe
             key={page.updated_at}
@@ -25,7 +25,7 @@ export function BookingPreview({ page }: { page: BookingPage }) {
           />
         </>
       ) : (
-        <p className="booking-hint">{t.calendar.preview_inactive}</p>
+        <p className="booking-hint hint">{t.calendar.preview_inactive}</p>
       )}
       <h2>{t.calendar.slots}</h2>
       <Slots page={page} />
@@ -47,7 +47,7 @@ function Slots({ page }: { page: BookingPage }) {
   }
   return (
     <>
-      <p className="booking-hint">{t.calendar.zone(formats.zone)}</p>
+      <p className="booking-hint hint">{t.calendar.zone(formats.zone)}</p>
       <dl className="booking-slots">
         {[...days].map(([day, times]) => (
           <div key={day}>

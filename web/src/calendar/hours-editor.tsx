@@ -41,7 +41,7 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
   const problem = problems[path]
   return (
     <div className="booking-hours">
-      {hours.length === 0 && <span className="booking-closed">{t.calendar.closed}</span>}
+      {hours.length === 0 && <span className="hint">{t.calendar.closed}</span>}
       {hours.map(({ from, to }, index) => {
         const at = `${path}.${index}`
         const wrong = problems[at] ?? problems[`${at}.from`] ?? problems[`${at}.to`]

@@ -60,7 +60,7 @@ export function OverridesEditor({ draft: { date_overrides }, problems, onChange 
   return (
     <fieldset className="booking-part">
       <legend>{t.calendar.overrides}</legend>
-      <p className="booking-hint">{t.calendar.overrides_hint}</p>
+      <p className="booking-hint hint">{t.calendar.overrides_hint}</p>
       {problems.date_overrides && (
         <span className="booking-wrong" role="alert">
           {problems.date_overrides}

@@ -27,9 +27,9 @@ export function Card({ title, beside, more, area, waiting, error, onRetry, child
         <Title order={2} id={id}>
           {title}
         </Title>
-        <span className="home-beside">{beside}</span>
+        <span className="home-beside hint">{beside}</span>
         {more && (
-          <Link to={more.to} className="home-more">
+          <Link to={more.to} className="hint">
             {more.label}
           </Link>
         )}

@@ -53,7 +53,7 @@ export function Figures(props: Props) {
     <dl className="home-figures" aria-label={home.figures}>
       {figures.map(({ label, value, beside }) => (
         <div key={label} className="home-figure">
-          <dt>{label}</dt>
+          <dt className="hint">{label}</dt>
           <dd className="numbers home-number">{value ?? <Skeleton height={22} width="60%" mt={6} />}</dd>
           <dd className="hint">{beside}</dd>
         </div>

@@ -59,7 +59,7 @@ function Columns({ outcomes }: { outcomes: Outcomes }) {
               <span className="numbers">{axis(tick)}</span>
             </span>
           ))}
-          {none && <span className="home-columns-none">{home.no_outcomes}</span>}
+          {none && <span className="home-columns-none hint">{home.no_outcomes}</span>}
         </div>
         <div className="home-months">
           {columns.map(({ month, won, lost }) => (

@@ -91,7 +91,7 @@ export function RecordLayout(props: Props) {
             <Title className="record-title" title={title}>
               {title}
             </Title>
-            {subtitle && <div className="record-subtitle">{subtitle}</div>}
+            {subtitle && <div className="record-subtitle hint">{subtitle}</div>}
           </div>
           {actions && (
             <Group gap="sm" wrap="nowrap">

@@ -34,7 +34,7 @@ export function AttemptDetail({ attempt, body }: { attempt: Attempt; body: strin
         ) : (
           <section className="message" aria-label={t.settings.response}>
             <h3>{t.settings.response}</h3>
-            <p className="settings-hint">{t.settings.no_response}</p>
+            <p className="settings-hint hint">{t.settings.no_response}</p>
           </section>
         )}
       </div>

@@ -92,7 +92,7 @@ export function DeliveryView({ delivery, chosen, onChoose }: Props) {
           {attempt ? (
             <AttemptDetail key={attempt.number} attempt={attempt} body={body} />
           ) : (
-            <p className="settings-hint">{t.settings.no_attempt_yet}</p>
+            <p className="settings-hint hint">{t.settings.no_attempt_yet}</p>
           )}
         </div>
       </div>

@@ -52,7 +52,7 @@ export function Message({ title, line, headers, body, actions }: Props) {
         {actions}
       </div>
       {body === '' ? (
-        <p className="settings-hint">{t.settings.empty_body}</p>
+        <p className="settings-hint hint">{t.settings.empty_body}</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
         <section className="message-body" tabIndex={0} aria-label={`${title}: ${t.settings.body}`}>

@@ -35,7 +35,7 @@ export function TestWebhook({ webhook_id }: { webhook_id: string }) {
   return (
     <section className="settings-section">
       <Title order={2}>{t.settings.test}</Title>
-      <p className="settings-hint">{t.settings.test_text}</p>
+      <p className="settings-hint hint">{t.settings.test_text}</p>
       <Group gap="md">
         <Button variant="default" loading={sending} onClick={send}>
           {t.settings.send_ping}
