@@ -1,20 +1,10 @@
 import { NumberInput, Switch, Textarea, TextInput } from '@mantine/core'
 import { ZoneInput } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
-import type { Draft } from './booking.ts'
+import { type Draft, number_fields } from './booking.ts'
 import type { Problems } from './hours-editor.tsx'
 import { OverridesEditor, WeekEditor } from './week-editor.tsx'
 import '../ui/form.css'
-
-const numbers = [
-  ['duration_minutes', 5],
-  ['buffer_minutes', 5],
-  ['minimum_notice_minutes', 30],
-  ['horizon_days', 1],
-  ['open_bookings_per_email', 1],
-  ['bookings_per_address_per_day', 1],
-  ['bookings_per_hour', 1],
-] as const
 
 type Props = { draft: Draft; problems: Problems; onChange: (changes: Partial<Draft>) => void }
 
@@ -63,7 +53,7 @@ export function BookingFields({ draft, problems, onChange }: Props) {
         onChange={(event) => onChange({ description: event.currentTarget.value })}
       />
       <div className="form-pair">
-        {numbers.map(([field, step]) => (
+        {number_fields.map(([field, step]) => (
           <NumberInput
             key={field}
             label={t.calendar[field]}

@@ -17,24 +17,28 @@ export const weekdays = [
 ] as const
 type Weekday = (typeof weekdays)[number]
 
+/** The number fields of the editor, each with its step. */
+export const number_fields = [
+  ['duration_minutes', 5],
+  ['buffer_minutes', 5],
+  ['minimum_notice_minutes', 30],
+  ['horizon_days', 1],
+  ['open_bookings_per_email', 1],
+  ['bookings_per_address_per_day', 1],
+  ['bookings_per_hour', 1],
+] as const
+
 /** The state of the editor: all fields of the API, as plain strings and numbers. */
 export type Draft = {
   slug: string
   title: string
   description: string
   time_zone: string
-  duration_minutes: number | string
-  buffer_minutes: number | string
-  minimum_notice_minutes: number | string
-  horizon_days: number | string
-  open_bookings_per_email: number | string
-  bookings_per_address_per_day: number | string
-  bookings_per_hour: number | string
   active: boolean
   approval: boolean
   availability: Partial<Record<Weekday, Hours[]>>
   date_overrides: Record<string, Hours[]>
-}
+} & Record<(typeof number_fields)[number][0], number | string>
 
 export function draftOf(page: BookingPage): Draft {
   const { id: _, created_at: __, updated_at: ___, description, ...fields } = page
