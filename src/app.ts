@@ -31,6 +31,7 @@ import { createWriter } from './http/write.ts'
 import { scopeNames } from './resources/derived.ts'
 import { resources, rooms } from './resources/index.ts'
 import { version } from './version.ts'
+import type { WebFiles } from './web/files.ts'
 import { webApp } from './web/routes.ts'
 import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
 import { queueNumbers } from './webhooks/delivery/queue.ts'
@@ -76,8 +77,8 @@ export type Deps = {
   phase: () => Phase
   /** In place of this process's own rate limits. */
   limiter?: Limiter | null | undefined
-  /** Where the built web app is; without one, / leads to the API's documentation. */
-  web_folder?: string | null | undefined
+  /** The built web app; without one, / leads to the API's documentation. */
+  web_files?: WebFiles | null | undefined
   logger?: FastifyBaseLogger
 }
 
@@ -95,7 +96,7 @@ export async function buildApp(deps: Deps): Promise<App> {
     roles,
     peers,
     limiter,
-    web_folder,
+    web_files,
     logger,
   } = deps
   const { db, reading } = database
@@ -152,7 +153,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   await publicBooking(app, service)
   apiIndex(app)
   await docsPage(app)
-  if (web_folder) await webApp(app, web_folder, resources)
+  if (web_files) webApp(app, web_files, resources)
   else app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/', 302))
   return app
 }

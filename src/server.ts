@@ -23,6 +23,7 @@ import { openSharedLimiter } from './http/shared-rate-limit.ts'
 import { jobs } from './jobs/jobs.ts'
 import { startJobs, type Timing } from './jobs/run.ts'
 import { version } from './version.ts'
+import type { WebFiles } from './web/files.ts'
 import { createSender } from './webhooks/delivery/deliver.ts'
 import { createDispatcher } from './webhooks/delivery/dispatcher.ts'
 import { reclaimAll } from './webhooks/delivery/queue.ts'
@@ -57,8 +58,8 @@ type Options = {
   folder?: 'own' | 'given' | 'shared'
   /** The other processes behind the same port. */
   peers?: Peers
-  /** Where the built web app is; none: none is served. */
-  web_folder?: string | null
+  /** The built web app; none: none is served. */
+  web_files?: WebFiles | null
 }
 
 const drain_ms = 15_000
@@ -68,7 +69,7 @@ const patience_ms = 15_000
 /** Starts the service; resolves when it answers requests. */
 export async function startServer(
   config: Config,
-  { clock: given, removal, roles: mine = roles, folder = 'own', peers, web_folder = null }: Options = {},
+  { clock: given, removal, roles: mine = roles, folder = 'own', peers, web_files = null }: Options = {},
 ): Promise<Running> {
   const logger = pino({ level: config.log_level })
   const onError = (error: unknown, job?: string) =>
@@ -120,7 +121,7 @@ export async function startServer(
       roles: mine,
       peers,
       limiter: shared_limiter?.limit,
-      web_folder,
+      web_files,
       logger: logger as never,
     })
     closing.push(() => app.close())

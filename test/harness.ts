@@ -5,6 +5,7 @@ import { readConfig } from '../src/config.ts'
 import type { GivenClock } from '../src/db/service-clock.ts'
 import type { Timing } from '../src/jobs/run.ts'
 import { type Role, startServer } from '../src/server.ts'
+import { folderFiles } from '../src/web/files.ts'
 import { removeScratch, settingsOf, spareMigration } from './engine.ts'
 import { countAnswer } from './faults/report.ts'
 
@@ -88,7 +89,7 @@ export async function startRapport({ clock, removal, roles, env = {}, data_dir, 
     ...(clock && { clock }),
     ...(removal && { removal }),
     ...(roles && { roles }),
-    web_folder: web_folder ?? null,
+    web_files: web_folder ? folderFiles(web_folder) : null,
   })
   const key = running.first_key ?? ''
   return {

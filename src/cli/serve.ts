@@ -1,7 +1,7 @@
 import module from 'node:module'
 import type { Config } from '../config.ts'
 import { type Role, type Running, roles, startServer } from '../server.ts'
-import { buildWebApp } from '../web/build.ts'
+import { openWebApp } from '../web/open.ts'
 import { type Command, type Io, UsageError } from './command.ts'
 import { joinWorkers, startWorkers, tellStarted, worker_variable } from './workers.ts'
 
@@ -20,19 +20,19 @@ export const serve: Command = {
     const many = settings.web_concurrency > 1
     const signals = followSignals(io)
     // The main process has built the web app for its workers. A process that only delivers does not need it.
-    const web_folder = mine.includes('api') ? await buildWebApp(io.err) : null
+    const web_files = mine.includes('api') ? await openWebApp(io.err) : null
     const start = async () => {
       if (many && !worker) return startWorkers(settings, io)
-      if (!worker) return startServer(settings, { roles: mine, web_folder })
+      if (!worker) return startServer(settings, { roles: mine, web_files })
       const peers = joinWorkers(settings.web_concurrency - 1)
       const folder = worker === 'first' ? 'given' : 'shared'
-      return startServer(settings, { roles: mine, peers, folder, web_folder })
+      return startServer(settings, { roles: mine, peers, folder, web_files })
     }
     const running = await start().catch((error) => {
       throw listenError(error, settings) ?? error
     })
     if (worker) tellStarted(running)
-    else greet(running, io, web_folder !== null)
+    else greet(running, io, web_files !== null)
     // Flush the compile cache now: kill -9 would skip the flush at exit.
     setTimeout(() => module.flushCompileCache(), 1000).unref()
     return signals.stopped(running)

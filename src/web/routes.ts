@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import fastifyStatic from '@fastify/static'
+import { extname } from 'node:path'
 import type { App } from '../http/server.ts'
 import type { Resource } from '../resources/resource.ts'
+import type { WebFiles } from './files.ts'
 
 // All files come from this server. Generated styles carry the page's nonce. The only frame is the preview of a booking page.
 const policyWith = (nonce: string) =>
@@ -30,18 +29,64 @@ const segmentsOf = (resources: readonly Resource[]): string[] =>
     part_of ? [] : [other_names[table] ?? table.replaceAll('_', '-')],
   )
 
-/** Serves the web app: one document for all its pages, and its assets, whose names change with their content. */
-export async function webApp(app: App, folder: string, resources: readonly Resource[]): Promise<void> {
-  await app.register(fastifyStatic, {
-    root: join(folder, 'assets'),
-    prefix: '/assets/',
-    preCompressed: true,
-    immutable: true,
-    maxAge: '365d',
-    decorateReply: false,
-    setHeaders: (reply) => reply.header('x-content-type-options', 'nosniff'),
-  })
-  const parts = readFileSync(join(folder, 'index.html'), 'utf8').split('%NONCE%')
+const types: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+}
+// The best one first.
+const codings = [
+  { name: 'br', extension: '.br' },
+  { name: 'gzip', extension: '.gz' },
+]
+
+/** Whether a caller accepts a coding by its name (RFC 9110, 12.5.3). */
+const accepts = (header: string | string[] | undefined, name: string): boolean =>
+  String(header ?? '')
+    .split(',')
+    .map((part) => part.replaceAll(' ', '').toLowerCase())
+    .some((part) => part.split(';')[0] === name && !/;q=0(\.0*)?$/.test(part))
+
+/** Serves the assets, whose names change with their content. All answers share the bytes of a file. */
+function assetRoute(app: App, { names, read }: WebFiles) {
+  const known = new Set(names)
+  const files = new Map<string, Buffer>()
+  const bytesOf = (name: string): Buffer => {
+    const bytes = files.get(name) ?? read(name)
+    files.set(name, bytes)
+    return bytes
+  }
+  app.get<{ Params: { file: string } }>(
+    '/assets/:file',
+    { schema: { hide: true } as never },
+    async ({ params, headers }, reply) => {
+      const name = `assets/${params.file}`
+      if (!known.has(name)) return reply.callNotFound()
+      const coding = codings.find(
+        (one) => known.has(name + one.extension) && accepts(headers['accept-encoding'], one.name),
+      )
+      const etag = `"${params.file}${coding?.extension ?? ''}"`
+      reply.headers({
+        etag,
+        'cache-control': 'public, max-age=31536000, immutable',
+        vary: 'accept-encoding',
+        'x-content-type-options': 'nosniff',
+      })
+      if (headers['if-none-match'] === etag) return reply.code(304).send()
+      if (coding) reply.header('content-encoding', coding.name)
+      return reply
+        .type(types[extname(name)] ?? 'application/octet-stream')
+        .send(bytesOf(name + (coding?.extension ?? '')))
+    },
+  )
+}
+
+/** Serves the web app: one document for all its pages, and its assets. */
+export function webApp(app: App, files: WebFiles, resources: readonly Resource[]): void {
+  assetRoute(app, files)
+  const parts = files.read('index.html').toString().split('%NONCE%')
   const segments = [...own_segments, ...segmentsOf(resources)]
   const paths = segments.flatMap((segment) => [`/${segment}`, `/${segment}/*`])
   for (const path of ['/', ...paths])
