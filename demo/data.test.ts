@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { type DealState, decide, isStage } from '../src/resources/deals/stages.ts'
-import { type DemoData, dataFile, readDemoData } from './data.ts'
-import { generateDemoData, toLines } from './generate.ts'
+import { type DemoData, readDemoData } from './data.ts'
+import { dataFile, generateDemoData, toLines } from './generate.ts'
 
 const data = readDemoData()
 const now = '2026-11-23T09:00:00.000Z'

@@ -25,18 +25,18 @@ export type DemoMove = { stage: string; probability?: number; lost_reason?: stri
 
 export type DemoData = { companies: DemoCompany[]; contacts: DemoContact[]; deals: DemoDeal[] }
 
-export const dataFile = (kind: keyof DemoData) => new URL(`./${kind}.ndjson`, import.meta.url)
-
+// The build replaces these reads by their texts, so each names its file.
 /** The rows of the files, one JSON object a line. Post companies, then contacts, then deals. */
 export function readDemoData(): DemoData {
   return {
-    companies: readRows<DemoCompany>('companies'),
-    contacts: readRows<DemoContact>('contacts'),
-    deals: readRows<DemoDeal>('deals'),
+    companies: rowsOf<DemoCompany>(readFileSync(new URL('companies.ndjson', import.meta.url), 'utf8')),
+    contacts: rowsOf<DemoContact>(readFileSync(new URL('contacts.ndjson', import.meta.url), 'utf8')),
+    deals: rowsOf<DemoDeal>(readFileSync(new URL('deals.ndjson', import.meta.url), 'utf8')),
   }
 }
 
-function readRows<Row>(kind: keyof DemoData): Row[] {
-  const lines = readFileSync(dataFile(kind), 'utf8').trimEnd().split('\n')
-  return lines.map((line) => JSON.parse(line) as Row)
-}
+const rowsOf = <Row>(text: string): Row[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Row)

@@ -5,14 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Culture, otherScripts } from './cultures.ts'
 import { latinScript } from './cultures_latin.ts'
-import {
-  type DemoCompany,
-  type DemoContact,
-  type DemoData,
-  type DemoDeal,
-  type DemoMove,
-  dataFile,
-} from './data.ts'
+import type { DemoCompany, DemoContact, DemoData, DemoDeal, DemoMove } from './data.ts'
 import { landline, mobile } from './phones.ts'
 import { type Random, seededRandom } from './random.ts'
 
@@ -181,6 +174,8 @@ const key = (kind: string, index: number) => `${kind}-${String(index + 1).padSta
 export function toLines(rows: readonly object[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 }
+
+export const dataFile = (kind: keyof DemoData) => new URL(`./${kind}.ndjson`, import.meta.url)
 
 if (import.meta.main) {
   const check = process.argv.includes('--check')

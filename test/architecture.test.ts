@@ -175,16 +175,18 @@ const rows: { files: string; may: string; packages: string }[] = [
 
   // The web app is files here: built from web/, sent as they are. What it does, it does by the API.
   { files: 'web/build', may: '', packages: 'node:(child_process|crypto|events|fs|path|url)' },
+  { files: 'web/files', may: '', packages: 'node:(fs|path)' },
+  { files: 'web/open', may: 'web/(build|files)', packages: '' },
   {
     files: 'web/routes',
-    may: 'errors|http/server|resources/resource',
-    packages: '@fastify/static|node:(crypto|fs|path)',
+    may: 'errors|http/server|resources/resource|web/files',
+    packages: 'node:(crypto|path)',
   },
 
   // The top: puts everything together, and is imported by itself alone.
-  { files: '(app|server|main|cli/.*)', may: '.*', packages: '.*' },
+  { files: '(app|server|main|bundle|cli/.*)', may: '.*', packages: '.*' },
 ]
-const top = /^(app|server|main|cli\/.*)$/
+const top = /^(app|server|main|bundle|cli\/.*)$/
 
 const fits = (pattern: string, name: string) => new RegExp(`^(${pattern})$`).test(name)
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')

@@ -16,6 +16,8 @@ type Env = Record<string, string>
 const environment = async (env: Env) => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
+  // `source`, or `bundle` for `npm test -- --bundle`.
+  RAPPORT_RUN: process.env.RAPPORT_RUN ?? 'source',
   ...(env.DATA_DIR && (await settingsOf(env.DATA_DIR))),
   ...env,
 })

@@ -2,7 +2,13 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, matchesGlob, relative, resolve } from 'node:path'
 import { type Engine, root } from '../engines.ts'
 
-const all = ['src/**/*.test.ts', 'test/**/*.test.ts', 'demo/**/*.test.ts', 'docs/**/*.test.ts']
+const all = [
+  'src/**/*.test.ts',
+  'test/**/*.test.ts',
+  'demo/**/*.test.ts',
+  'docs/**/*.test.ts',
+  'release/**/*.test.ts',
+]
 
 // A folder says what is about one engine alone.
 const other = { sqlite: '**/postgres/**', postgres: '**/sqlite/**' }
@@ -44,15 +50,22 @@ export function marksOf(file: string): Mark[] {
   return said as Mark[]
 }
 
-const builder = join(root, 'src/web/build.ts')
+const webBuilder = join(root, 'src/web/build.ts')
+const processes = join(root, 'test/process.ts')
 
 /** Whether a file of these, or what it loads or starts, opens the web app, which then has to be built. */
-export function needWeb(files: TestFile[]): boolean {
-  const reached = new Set(files.map(({ file }) => join(root, file)))
+export const needWeb = (files: TestFile[]): boolean => files.some(({ file }) => reaches(file, webBuilder))
+
+/** Whether a test starts the service as a process of its own. */
+export const startsProcess = ({ file }: TestFile): boolean => reaches(file, processes)
+
+/** Whether a file loads or names another one, itself or by what it loads. */
+function reaches(file: string, wanted: string): boolean {
+  const reached = new Set([join(root, file)])
   for (const path of reached)
     for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(/'(\.{1,2}\/[^']+\.ts)'/g)) {
       const other = resolve(dirname(path), name)
       if (existsSync(other)) reached.add(other)
     }
-  return reached.has(builder)
+  return reached.has(wanted)
 }

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { Single, single } from '../envelope.ts'
 import { type Operation, operation } from '../operation.ts'
 import type { App } from '../server.ts'
+import { readScalar } from './scalar.ts'
 
 // The browser refuses every other server: the page works offline, and no stored text can make it call elsewhere. Scalar
 // writes style attributes, so styles need unsafe-inline.
@@ -115,10 +116,14 @@ export async function docsPage(app: App): Promise<void> {
     '/docs/': () => file('text/html', page),
     '/docs/start.js': () => file('text/javascript', start),
     '/docs/scalar.js': () => {
-      scalar ??= readScalar().catch((error) => {
-        scalar = undefined
-        throw error
-      })
+      // The script has megabytes, so the first request for it reads it, not the start.
+      scalar ??= readScalar().then(
+        (text) => file('text/javascript', text),
+        (error) => {
+          scalar = undefined
+          throw error
+        },
+      )
       return scalar
     },
   }
@@ -139,20 +144,4 @@ function sendFile(reply: FastifyReply, { type, bytes, etag }: File, known: strin
   })
   if (known === etag) return reply.code(304).send()
   return reply.type(`${type}; charset=utf-8`).send(bytes)
-}
-
-// The script has megabytes, so the first request for it reads it, not the start. The package offers it only as a route of a
-// plugin, and a running server cannot register plugins: a second server, which listens nowhere, does.
-async function readScalar(): Promise<File> {
-  const [{ default: Fastify }, { default: reference }] = await Promise.all([
-    import('fastify'),
-    import('@scalar/fastify-api-reference'),
-  ])
-  const shelf = Fastify()
-  await shelf.register(reference, { routePrefix: '/docs', configuration: { url: '/api/v1/openapi.json' } })
-  const answer = await shelf.inject('/docs/js/scalar.js')
-  await shelf.close()
-  if (answer.statusCode !== 200)
-    throw new Error('The script of the docs page is missing in the installation.')
-  return file('text/javascript', answer.body)
 }

@@ -1,0 +1,72 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
+import { root, sourcesDigest } from '../src/bundle.ts'
+import { readScalar } from '../src/http/openapi/scalar.ts'
+import { buildWebApp } from '../src/web/build.ts'
+import { bundle } from './bundle.ts'
+
+// Makes dist/, which is also the content of the npm package: node release/build.ts
+
+const { version, description, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+// The lowest version that has argon2 and the parts of node:sqlite and node:sea that this program uses.
+const lowest_node = '>=24.11'
+
+/** The package.json of the npm package. It has no dependencies: the program is one bundle. */
+const manifest = {
+  name: '@rapport/server',
+  version,
+  description,
+  license,
+  type: 'module',
+  bin: { rapport: 'main.js' },
+  engines: { node: lowest_node },
+}
+
+const compress = (bytes: Buffer) =>
+  brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
+
+/** Builds the program and its files into a folder, which is replaced when all of it is built. */
+export async function build(target = join(root, 'dist')): Promise<void> {
+  const sources = sourcesDigest()
+  const web = await buildWebApp(console.log)
+  if (!web) throw new Error('The web app could not be built. See the message above.')
+  const fresh = `${target}-${process.pid}`
+  try {
+    await bundle(
+      { main: 'release/program/main.ts' },
+      {
+        dir: fresh,
+        format: 'esm',
+        sourcemap: true,
+        banner: ({ isEntry }) => (isEntry ? '#!/usr/bin/env node' : ''),
+        chunkFileNames: 'parts/[name]-[hash].js',
+      },
+    )
+    removeSourceTexts(join(fresh, 'parts'))
+    cpSync(web, join(fresh, 'web'), { recursive: true })
+    mkdirSync(join(fresh, 'docs'))
+    writeFileSync(join(fresh, 'docs/scalar.js.br'), compress(Buffer.from(await readScalar())))
+    for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(join(root, name), join(fresh, name))
+    cpSync(join(root, 'docs/licences.md'), join(fresh, 'licences.md'))
+    writeFileSync(join(fresh, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+    writeFileSync(join(fresh, 'build.json'), `${JSON.stringify({ version, sources })}\n`)
+    rmSync(target, { recursive: true, force: true })
+    renameSync(fresh, target)
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
+}
+
+/** Removes the texts of the sources from the source maps: a stack trace needs only their names and lines. */
+function removeSourceTexts(folder: string) {
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.map'))) {
+    const { sourcesContent: _, ...map } = JSON.parse(readFileSync(join(folder, name), 'utf8'))
+    writeFileSync(join(folder, name), JSON.stringify(map))
+  }
+}
+
+if (import.meta.main) {
+  await build()
+  console.log(`dist/ has version ${version}. npm start uses it until a source changes.`)
+}

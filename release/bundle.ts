@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { type OutputOptions, type Plugin, rolldown } from 'rolldown'
+import { root } from '../src/bundle.ts'
+
+// Modules that a release replaces.
+const replaced: Record<string, string> = {
+  [join(root, 'src/web/open.ts')]: join(root, 'release/program/open.ts'),
+  [join(root, 'src/http/openapi/scalar.ts')]: join(root, 'release/program/scalar.ts'),
+}
+
+const replaceModules: Plugin = {
+  name: 'replace-modules',
+  resolveId(name, importer) {
+    if (name === 'undici') return join(root, 'release/program/undici.ts')
+    return importer && name.startsWith('.') ? replaced[join(dirname(importer), name)] : undefined
+  },
+}
+
+const read_text = /readFileSync\(\s*new URL\('([^']+)', import\.meta\.url\),\s*'utf8',?\s*\)/g
+
+/** Replaces the reads of files beside the sources by their texts. */
+const inlineTexts: Plugin = {
+  name: 'inline-texts',
+  transform(code, id) {
+    if (!/^(src|demo)\//.test(relative(root, id)) || !code.includes('import.meta.url')) return
+    // Each text takes the lines of its read, so the source map stays right.
+    const inlined = code.replaceAll(
+      read_text,
+      (read, name) =>
+        JSON.stringify(readFileSync(join(dirname(id), name), 'utf8')) +
+        '\n'.repeat(read.split('\n').length - 1),
+    )
+    if (inlined.includes('import.meta.url'))
+      throw new Error(`${relative(root, id)} reads a file in a way that release/bundle.ts cannot inline.`)
+    return { code: inlined, map: null }
+  },
+}
+
+/** Bundles a program with its packages. Parts that are loaded later are files of their own, if the output has a folder. */
+export async function bundle(input: Record<string, string>, output: OutputOptions): Promise<void> {
+  const built = await rolldown({
+    cwd: root,
+    input,
+    platform: 'node',
+    // An optional part of pg, which is not installed.
+    external: ['pg-native'],
+    plugins: [replaceModules, inlineTexts],
+    logLevel: 'warn',
+  })
+  await built.write({ minify: true, keepNames: true, ...output })
+  await built.close()
+}
