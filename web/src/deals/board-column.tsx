@@ -87,7 +87,7 @@ export function BoardColumn(props: Props) {
               />
             ))}
             {placeholder}
-            {!deals && !error && <Awaited />}
+            {!deals && !error && <Placeholder />}
             {deals?.length === 0 && !isDraggingOver && <p className="column-none">{t.deals.none_here}</p>}
             {error && <ProblemNote error={error} onRetry={() => refetch()} />}
             {more && (
@@ -138,7 +138,7 @@ function Reason({ asked, onReason, onPutBack, children }: ReasonProps) {
   )
 }
 
-function Awaited() {
+function Placeholder() {
   return ['a', 'b', 'c'].map((key) => (
     <div key={key} className="card card-awaited" aria-hidden>
       <Skeleton height={10} width="80%" />

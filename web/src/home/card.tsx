@@ -34,12 +34,12 @@ export function Card({ title, beside, more, area, waiting, error, onRetry, child
           </Link>
         )}
       </header>
-      {error ? <ProblemNote error={error} onRetry={onRetry} /> : waiting ? <Awaited /> : children}
+      {error ? <ProblemNote error={error} onRetry={onRetry} /> : waiting ? <Placeholder /> : children}
     </section>
   )
 }
 
-function Awaited() {
+function Placeholder() {
   const t = useTexts()
   return (
     <div className="home-awaited" role="status" aria-label={t.app.loading}>

@@ -1,9 +1,9 @@
 import { Skeleton } from '@mantine/core'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
-import type { useOutcomes, usePipeline } from './reports.ts'
+import type { useOutcomes, usePipelineReport } from './reports.ts'
 
-type Props = { pipeline: ReturnType<typeof usePipeline>; outcomes: ReturnType<typeof useOutcomes> }
+type Props = { pipeline: ReturnType<typeof usePipelineReport>; outcomes: ReturnType<typeof useOutcomes> }
 type Figure = { label: string; value: string | null; beside: string }
 const none = '–'
 

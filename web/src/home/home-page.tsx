@@ -7,7 +7,7 @@ import { Figures } from './figures.tsx'
 import { FirstSteps, useBeginnings } from './first-steps.tsx'
 import { OutcomesChart } from './outcomes-chart.tsx'
 import { PipelineChart } from './pipeline-chart.tsx'
-import { useOutcomes, usePipeline } from './reports.ts'
+import { useOutcomes, usePipelineReport } from './reports.ts'
 import { Tasks } from './tasks.tsx'
 import './home.css'
 
@@ -17,7 +17,7 @@ export function HomePage() {
   const may = useMay()
   const beginnings = useBeginnings()
   const { contacts, deals } = beginnings
-  const pipeline = usePipeline()
+  const pipeline = usePipelineReport()
   const outcomes = useOutcomes()
   const empty = contacts === 0 && deals === 0
   const begins = contacts === 0 || deals === 0

@@ -4,7 +4,7 @@ import { StageMark } from '../deals/stage-badge.tsx'
 import { isOpen, stageColour } from '../deals/stages.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Card } from './card.tsx'
-import { usePipeline } from './reports.ts'
+import { usePipelineReport } from './reports.ts'
 
 const shortened_from = 1_000_000
 
@@ -15,7 +15,7 @@ const shortened_from = 1_000_000
 export function PipelineChart() {
   const t = useTexts()
   const formats = useFormats()
-  const { data, error, refetch } = usePipeline()
+  const { data, error, refetch } = usePipelineReport()
   const stages = data?.stages.filter(({ stage }) => isOpen(stage)) ?? []
   // Longer amounts do not fit. Their titles have the full ones.
   const money = (data?.total_open.value ?? 0) < shortened_from ? formats.sum : formats.shortMoney

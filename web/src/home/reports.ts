@@ -6,7 +6,7 @@ import { useMay } from '../app/session.ts'
 export type Outcomes = Schemas['OutcomesReport']
 
 /** Sums of deals by stage. */
-export function usePipeline() {
+export function usePipelineReport() {
   const enabled = useMay()('reports:read')
   return useQuery({
     queryKey: ['reports', 'pipeline'],

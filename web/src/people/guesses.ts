@@ -21,7 +21,7 @@ function guessCurrency(): string {
 }
 
 /** Zone, language and currency of the browser, as defaults. */
-export const guessPlace = () => ({
+export const guessDefaults = () => ({
   time_zone: browser_zone,
   language: preferredLanguage(),
   currency: guessCurrency(),

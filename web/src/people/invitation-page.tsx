@@ -6,7 +6,7 @@ import { Waiting } from '../app/fallback-pages.tsx'
 import { inWords, ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useEnter } from './enter.ts'
-import { guessPlace } from './guesses.ts'
+import { guessDefaults } from './guesses.ts'
 import { LanguageInput, Password, ZoneInput } from './inputs.tsx'
 import { refusesToken, useLinkToken } from './link-token.ts'
 import { OpenForm, OpenNote, OpenPage } from './open-page.tsx'
@@ -46,7 +46,7 @@ export function InvitationPage() {
 function Invitation({ token, invited }: { token: string; invited: Invited }) {
   const t = useTexts()
   const enter = useEnter()
-  const [{ time_zone, language }] = useState(guessPlace)
+  const [{ time_zone, language }] = useState(guessDefaults)
   const { workspace_name, email, role, has_account } = invited
   // The account of this e-mail may belong to another person.
   const [own, setOwn] = useState(!has_account)

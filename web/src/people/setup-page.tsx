@@ -6,7 +6,7 @@ import { api, dataOf } from '../api/client.ts'
 import { inWords } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useEnter } from './enter.ts'
-import { guessPlace } from './guesses.ts'
+import { guessDefaults } from './guesses.ts'
 import { CurrencyInput, LanguageInput, Password, ZoneInput } from './inputs.tsx'
 import { refusesToken, useLinkToken } from './link-token.ts'
 import { OpenForm, OpenPage } from './open-page.tsx'
@@ -31,7 +31,7 @@ export function SetupPage() {
 function Setup({ token }: { token: string }) {
   const t = useTexts()
   const enter = useEnter()
-  const [guessed] = useState(guessPlace)
+  const [guessed] = useState(guessDefaults)
   return (
     <OpenPage title={t.people.setup_title} text={t.people.setup_text}>
       <OpenForm

@@ -15,7 +15,7 @@ export function Timeline({ kind, id }: { kind: RecordKind; id: number }) {
     read: (cursor, nth) => recordApi(kind).timeline(id, { cursor, per_page: growing(25, nth) }),
   })
   if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
-  if (!data) return <Awaited />
+  if (!data) return <Placeholder />
   const entries = data.pages.flatMap((page) => page.data).filter((entry) => !isShownElsewhere(entry))
   if (!entries.length) return <Soft>{t.app.no_timeline}</Soft>
   return (
@@ -34,7 +34,7 @@ export function Timeline({ kind, id }: { kind: RecordKind; id: number }) {
   )
 }
 
-function Awaited() {
+function Placeholder() {
   const t = useTexts()
   return (
     <Stack gap="md" role="status" aria-busy aria-label={t.app.loading}>

@@ -31,7 +31,7 @@ type Props = {
 export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props) {
   const t = useTexts()
   const formats = useFormats()
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const [scrolled, setScrolled] = useState(false)
   const log = useLiveLog(filters, scrolled || open !== null)
   const { total } = log
@@ -41,11 +41,11 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
   if (!log.rows && not_live) return not_live
   function showFresh() {
     log.showFresh()
-    place.current?.querySelector('.table-scroll')?.scrollTo({ top: 0 })
+    container.current?.querySelector('.table-scroll')?.scrollTo({ top: 0 })
   }
   return (
     <div
-      ref={place}
+      ref={container}
       className="settings-table delivery-log"
       onScrollCapture={(event) => setScrolled((event.target as Element).scrollTop > 4)}
     >

@@ -27,10 +27,10 @@ export function SettingsPage() {
   )
 }
 
-function Card({ to, icon: PlaceIcon, label, text, away }: SettingsEntry) {
+function Card({ to, icon: PageIcon, label, text, away }: SettingsEntry) {
   const inside = (
     <>
-      <PlaceIcon />
+      <PageIcon />
       <span>
         <strong>{label}</strong>
         {text}

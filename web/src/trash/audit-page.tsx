@@ -19,7 +19,6 @@ import { linksOf, namesOf } from './record-links.ts'
 import './audit.css'
 
 const filter_names = ['kind', 'record_id', 'action', 'actor_id', 'from', 'to']
-type Kind = 'contacts'
 
 /** The audit log, newest first. */
 export function AuditPage() {
@@ -74,7 +73,7 @@ function Log() {
   const view = useListView(filter_names)
   const { kind, record_id, action, actor_id, from, to } = view.filters
   const query = {
-    ...(kind && { kind: kind as Kind }),
+    ...(kind && { kind: kind as 'contacts' }),
     ...(kind && record_id && { record_id }),
     ...(action && { action }),
     ...(actor_id && { actor_id }),
@@ -90,7 +89,7 @@ function Log() {
     keeps: true,
   })
   if (error && !data) return <ProblemNote error={error} onRetry={() => refetch()} />
-  if (!data) return <Awaited />
+  if (!data) return <Placeholder />
   const entries = data.pages.flatMap((page) => page.data) as AuditEntry[]
   const nameOf = namesOf(entries)
   const toOf = linksOf(entries, kinds)
@@ -114,7 +113,7 @@ function Log() {
   )
 }
 
-function Awaited() {
+function Placeholder() {
   const t = useTexts()
   return (
     <div className="audit" role="status" aria-label={t.app.loading}>

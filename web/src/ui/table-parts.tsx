@@ -90,7 +90,7 @@ export function HeadCell<Row>({ column, sort, onSort }: HeadProps<Row>) {
 }
 
 /** Placeholder rows while the first answer is pending. */
-export function Awaited({ columns }: { columns: number }) {
+export function Placeholder({ columns }: { columns: number }) {
   return Array.from({ length: 12 }, (_, row) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: rows that are only awaited have nothing else
     <tr key={row} aria-hidden>

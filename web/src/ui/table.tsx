@@ -3,7 +3,15 @@ import { useEffect, useLayoutEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import { moveFocus } from './focus.ts'
-import { Awaited, type Column, HeadCell, type Identified, type Meta, Pager, RowLink } from './table-parts.tsx'
+import {
+  type Column,
+  HeadCell,
+  type Identified,
+  type Meta,
+  Pager,
+  Placeholder,
+  RowLink,
+} from './table-parts.tsx'
 import './table.css'
 
 export type { Column } from './table-parts.tsx'
@@ -176,7 +184,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
             </tr>
           </thead>
           <tbody ref={body} {...onFocus}>
-            {!rows && <Awaited columns={columns.length + (onSelect ? 1 : 0) + (lead ? 1 : 0)} />}
+            {!rows && <Placeholder columns={columns.length + (onSelect ? 1 : 0) + (lead ? 1 : 0)} />}
             {rows?.map((row) => (
               <tr
                 key={row.id}
