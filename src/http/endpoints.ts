@@ -5,7 +5,7 @@ import type { Listed } from '../db/lists/lists.ts'
 import { type FieldProblem, orNotFound } from '../errors.ts'
 import type { Context } from '../events/context.ts'
 import type { Access } from './auth.ts'
-import { Deleted, deleted, List, Single } from './envelope.ts'
+import { Deleted, deleted, List, type paging, Single } from './envelope.ts'
 import { checkMatch, sendRecord } from './etag.ts'
 import { type Listing, pageAnswer, pagesBy } from './lists.ts'
 import { type Operation, operation } from './operation.ts'
@@ -67,9 +67,15 @@ type Around<Params, Body, Prepared> = {
   committed?(request: Request<Params>): void
 }
 type Write<Params, Body extends TSchema, Prepared> = Declared &
-  Around<Params, Static<Body>, Prepared> & { body: Body; view: TSchema }
-type Made = { record: { id: number | string }; shown?: object; location?: string; set_cookie?: string }
+  Around<Params, Static<Body>, Prepared> & { body: Body; view: TSchema } & Partial<
+    Pick<Operation, 'repeatable' | 'guarded'>
+  >
+type Made = { shown?: object; set_cookie?: string } & (
+  | { record: { id: number | string }; location?: undefined }
+  | { record: object; location: string }
+)
 type Pages = Pick<Listing, 'order' | 'page'>
+type Numbered = { order: string; page: ReturnType<typeof paging> }
 
 /** The endpoints of a kind of record. Each function adds one. */
 export function endpoints<Schema extends TSchema>(
@@ -87,7 +93,7 @@ export function endpoints<Schema extends TSchema>(
 
   const addWrite = <Body, Prepared>(
     declared: Partial<Operation>,
-    { prepare, committed, ...more }: Partial<Declared> & Around<Params, Body, Prepared>,
+    { prepare, committed, ...more }: Partial<Operation> & Around<Params, Body, Prepared>,
     run: Run<Params, Body, Prepared>,
   ) =>
     add(
@@ -107,7 +113,7 @@ export function endpoints<Schema extends TSchema>(
 
   return {
     /** GET of a page of records. By default, the list has no cursor. */
-    list<Query extends TSchema, View extends TSchema, P extends Pages = Pages>(
+    list<Query extends TSchema, View extends TSchema, P extends Pages = Numbered>(
       declared: Declared & { query: Query; view: View; pages?: (query: Static<Query>) => P },
       read: (request: Request<unknown, Static<Query>>, asked: P) => Promise<Listed<Static<View>>>,
     ): void {
@@ -144,7 +150,7 @@ export function endpoints<Schema extends TSchema>(
       const answers = { 201: Single(view) }
       addWrite({ method: 'POST', path, answers, repeatable: true }, declared, async (...args) => {
         const made = await run(...args)
-        return { location: `${path}/${made.record.id}`, ...made }
+        return made.location === undefined ? { ...made, location: `${path}/${made.record.id}` } : made
       })
     },
 

@@ -1,16 +1,15 @@
-import { invalid } from '../../errors.ts'
+import { invalid, refuse } from '../../errors.ts'
 import { any_session } from '../../http/auth.ts'
 import { Deleted, deleted } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
 import { noCookie } from './cookie.ts'
-import { closeAccount, lockAccount, refuseSoleOwner, removeClosed } from './deletion.ts'
+import { closeOwnAccount, removeClosed } from './deletion.ts'
 import { createOwnPassword, wrongPassword } from './own-password.ts'
 import { DeletionBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
 import { ownSession } from './session-view.ts'
-import { findUser } from './users.ts'
 
 /** Deleting the own account. */
 export function deletionRoutes(app: App, { db, write, recheckAccess, throttle }: PeopleService): void {
@@ -32,23 +31,16 @@ export function deletionRoutes(app: App, { db, write, recheckAccess, throttle }:
     },
     async (request, reply) => {
       const { user_id } = ownSession(request)
-      const problems = bodyProblems(request.body)
-      if (problems.length) throw invalid(problems)
+      refuse(bodyProblems(request.body))
       const proof = await proven(request, String(request.body.current_password))
       if (!proof) throw invalid([wrongPassword])
-      let now = ''
       return write.inSteps(request, reply, {
         async before(tx, context) {
-          now = context.now
-          await lockAccount(tx, user_id)
-          await recheckAccess(tx, request)
-          // The password may have changed while it was checked.
-          if ((await findUser(tx, user_id))?.password_hash !== proof) throw invalid([wrongPassword])
-          await refuseSoleOwner(tx, user_id)
-          await closeAccount(tx, context, user_id)
+          await closeOwnAccount(tx, context, { user_id, proof }, () => recheckAccess(tx, request))
+          return context.now
         },
         // After the commit: a person whose request is refused keeps the name in the audit log.
-        meanwhile: () => removeClosed(db, user_id, now),
+        meanwhile: (now) => removeClosed(db, user_id, now),
         after: async () => ({ body: deleted('The account'), set_cookie: noCookie(request) }),
       })
     },

@@ -1,12 +1,14 @@
 import { type Db, transaction } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
-import { conflict } from '../../errors.ts'
+import { conflict, invalid } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import { revokeInvitationsBy } from './invitations.ts'
 import { isLastOwner } from './members.ts'
 import { workspacesOf } from './memberships.ts'
+import { wrongPassword } from './own-password.ts'
 import { closed_prefix, redactPerson } from './traces.ts'
+import { hasPassword } from './users.ts'
 
 /** How long an account without a workspace stays, so that a person who was removed by mistake can be invited again. */
 export const account_retention_days = 30
@@ -31,17 +33,29 @@ export async function ownedAlone(db: Db, user_id: string): Promise<string[]> {
   return names
 }
 
-/** Throws 409 for the only owner of a workspace. */
-export async function refuseSoleOwner(db: Db, user_id: string): Promise<void> {
-  const names = await ownedAlone(db, user_id)
-  if (names.length)
-    throw conflict(`You are the only owner of ${names.join(', ')}. Make somebody else an owner first.`)
-}
-
 /** Locks an account with its workspaces, in the same order as every change of members. */
 export async function lockAccount(tx: Db, user_id: string): Promise<void> {
   for (const { id } of await workspacesOf(tx, user_id)) await lockEntry(tx, 'workspaces', id)
   await lockEntry(tx, 'users', user_id)
+}
+
+/**
+ * Closes the account of a person who asks for it. `proof` is the hash of the password that was checked. Throws 422 if the
+ * password has changed, and 409 for the only owner of a workspace.
+ */
+export async function closeOwnAccount(
+  tx: Db,
+  context: Context,
+  { user_id, proof }: { user_id: string; proof: string },
+  recheck: () => Promise<unknown>,
+): Promise<void> {
+  await lockAccount(tx, user_id)
+  await recheck()
+  if (!(await hasPassword(tx, user_id, proof))) throw invalid([wrongPassword])
+  const names = await ownedAlone(tx, user_id)
+  if (names.length)
+    throw conflict(`You are the only owner of ${names.join(', ')}. Make somebody else an owner first.`)
+  await closeAccount(tx, context, user_id)
 }
 
 /**

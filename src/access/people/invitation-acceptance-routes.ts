@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { refuse } from '../../errors.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
@@ -32,8 +32,7 @@ export function invitationAcceptanceRoutes(app: App, service: PeopleService): vo
     },
     async (request) => {
       const { workspace_name, email, role } = await openInvitation(request, request.body.token)
-      const problems = bodyProblems(request.body)
-      if (problems.length) throw invalid(problems)
+      refuse(bodyProblems(request.body))
       return single({ workspace_name, email, role, has_account: await hasAccount(db, email) })
     },
   )

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { type Clock, isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
-import { conflict, type FieldProblem, invalid } from '../../errors.ts'
+import { conflict, type FieldProblem, invalid, refuse } from '../../errors.ts'
 import { auditSnapshot, recordChange } from '../../events/audit.ts'
 import { bodyProblems } from '../../http/validation.ts'
 import { addressOf } from './cookie.ts'
@@ -15,7 +15,7 @@ import type { AcceptBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
 import { type MemberRef, personContext } from './sign-in.ts'
 import { badToken, hashOf } from './tokens.ts'
-import { findUser, hasAccount, insertUser } from './users.ts'
+import { hasAccount, hasPassword, insertUser } from './users.ts'
 
 const wrong: FieldProblem = {
   field: 'password',
@@ -84,7 +84,7 @@ export function createAcceptingPerson({ db, accounts, authenticate }: PeopleServ
     async function resolveUser(tx: Db): Promise<string> {
       // A concurrent change of the password either waits for this lock, or is found here.
       await lockEntry(tx, 'users', id)
-      if ((await findUser(tx, id))?.password_hash !== password_hash) throw invalid([wrong])
+      if (!(await hasPassword(tx, id, password_hash))) throw invalid([wrong])
       return id
     }
     return { resolveUser, made: null }
@@ -110,7 +110,7 @@ export function createAcceptingPerson({ db, accounts, authenticate }: PeopleServ
       problems.push(...passwordProblems('password', password, email))
       if (name === undefined) problems.push({ field: 'name', code: 'required', message: 'name is required.' })
     }
-    if (problems.length) throw invalid(problems)
+    refuse(problems)
     return existing ? withAccount(request, email) : withNewAccount(request.body, email, hash)
   }
 }

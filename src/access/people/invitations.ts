@@ -1,13 +1,16 @@
+import type { Static } from 'typebox'
 import { type Clock, day_ms, isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
-import { countRows } from '../../db/lists/counts.ts'
-import { ApiError, type FieldProblem, forbidden, invalid } from '../../errors.ts'
+import { type Listed, newestRows, type Page } from '../../db/lists/lists.ts'
+import { lockEntry } from '../../db/locks.ts'
+import { ApiError, type FieldProblem, forbidden, invalid, orNotFound, refuse } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
-import { memberByEmail } from './members.ts'
-import { type Grantor, mayGrant, type Role } from './roles.ts'
-import type { Invitation } from './schema.ts'
+import type { Incoming } from '../../http/endpoints.ts'
+import { grantorOf, memberByEmail } from './members.ts'
+import { type Grantor, mayGrant, type Role, type RoleScopes } from './roles.ts'
+import type { Invitation, InvitationBody, InvitationParams } from './schema.ts'
 import { newToken } from './tokens.ts'
 import { emailKey } from './users.ts'
 
@@ -29,16 +32,16 @@ const openInvitations = (db: Db, workspace_id: number, now: string) =>
     .where('expires_at', '>', now)
     .where('workspace_id', '=', workspace_id)
 
-/** One page of the open invitations, newest first, and the total. */
+/** One page of the open invitations, newest first. */
 export async function listInvitations(
   db: Db,
   workspace_id: number,
   now: string,
-  { per_page, offset }: { per_page: number; offset: number },
-) {
-  const open = openInvitations(db, workspace_id, now)
-  const rows = await open.select(columns).orderBy('id', 'desc').limit(per_page).offset(offset).execute()
-  return { invitations: rows.map(invitationOf), total: await countRows(open) }
+  page: Page,
+): Promise<Listed<Invitation>> {
+  const open = openInvitations(db, workspace_id, now).select(columns)
+  const { records, ...found } = await newestRows(open, 'id', page)
+  return { records: records.map(invitationOf), ...found }
 }
 
 export async function findInvitation(
@@ -60,9 +63,9 @@ export async function isInvited(db: Db, workspace_id: number, now: string, email
   return rows.some((row) => emailKey(row.email) === emailKey(email))
 }
 
-/** The wait until the context's workspace and actor may invite again, in ms. 0 if they may now. */
-async function waitToInvite(tx: Db, { workspace_id, actor, now_ms }: Context): Promise<number> {
-  const last = async (column: 'workspace_id' | 'invited_by', value: number | string) => {
+/** Throws 429 if the context's workspace or actor has invited as many people in 24 h as they may. */
+async function refuseMorePerDay(tx: Db, { workspace_id, actor, now_ms }: Context): Promise<void> {
+  const waitOf = async (column: 'workspace_id' | 'invited_by', value: number | string) => {
     const row = await tx
       .selectFrom('invitations')
       .select('created_at')
@@ -74,10 +77,14 @@ async function waitToInvite(tx: Db, { workspace_id, actor, now_ms }: Context): P
       .executeTakeFirst()
     return row ? Date.parse(row.created_at) + day_ms - now_ms : 0
   }
-  return Math.max(
-    await last('workspace_id', workspace_id),
-    actor.id === null ? 0 : await last('invited_by', actor.id),
+  const wait_ms = Math.max(
+    await waitOf('workspace_id', workspace_id),
+    actor.id === null ? 0 : await waitOf('invited_by', actor.id),
   )
+  if (!wait_ms) return
+  const message = `A workspace or a person invites ${max_invitations_per_day} people a day at most.`
+  const headers = { 'retry-after': String(Math.ceil(wait_ms / 1000)) }
+  throw new ApiError('rate_limited', message, { headers })
 }
 
 const taken: FieldProblem = {
@@ -89,8 +96,8 @@ const taken: FieldProblem = {
 /** A new invitation. `until` is the latest expiry, that of the key which invites. `grantor` is the role that invites. */
 type NewInvitation = { email: string; role: Role; until?: string | null; grantor: Grantor }
 
-/** Throws 403 if the invited role may do more than the caller who revokes the invitation. */
-export function refuseToRevoke(grantor: Grantor, { email, role }: Invitation): void {
+// Throws 403 if the invited role may do more than the caller who revokes the invitation.
+function refuseToRevoke(grantor: Grantor, { email, role }: Invitation): void {
   if (!mayGrant(grantor, role))
     throw forbidden(
       `${email} is invited as ${role}, which may do more than you. Ask somebody who has this role.`,
@@ -109,21 +116,47 @@ export async function inviteAnew(
 ): Promise<{ invitation: Invitation; token: string }> {
   const { workspace_id, now } = context
   if (await memberByEmail(tx, workspace_id, invited.email)) throw invalid([taken])
-  const wait_ms = await waitToInvite(tx, context)
-  if (wait_ms)
-    throw new ApiError(
-      'rate_limited',
-      `A workspace or a person invites ${max_invitations_per_day} people a day at most.`,
-      {
-        headers: { 'retry-after': String(Math.ceil(wait_ms / 1000)) },
-      },
-    )
+  await refuseMorePerDay(tx, context)
   for (const before of await openInvitations(tx, workspace_id, now).select(columns).execute())
     if (emailKey(before.email) === emailKey(invited.email)) {
       refuseToRevoke(invited.grantor, invitationOf(before))
       await revokeInvitation(tx, context, invitationOf(before))
     }
   return insertInvitation(tx, context, invited)
+}
+
+/** Invites a person by a request. Throws 403 for a role that may do more than the caller. */
+export async function invite(
+  tx: Db,
+  context: Context,
+  role_scopes: RoleScopes,
+  { body, problems, recheck }: Incoming<unknown, Static<typeof InvitationBody>>,
+) {
+  await lockEntry(tx, 'workspaces', context.workspace_id)
+  const access = await recheck()
+  refuse(problems)
+  const { email = '', role = 'member' } = body
+  const grantor = grantorOf(role_scopes, access)
+  if (!mayGrant(grantor, role)) throw forbidden(`You may not give the role ${role}.`)
+  // An invitation by a key ends with the key, also when the key expires.
+  const until = access.actor.kind === 'key' ? access.expires_at : null
+  const { invitation, token } = await inviteAnew(tx, context, { email, role, until, grantor })
+  return { record: invitation, shown: { ...invitation, url_path: `/invitation#${token}` } }
+}
+
+/** Revokes an open invitation. Throws 403 if its role may do more than the caller. */
+export async function takeBack(
+  tx: Db,
+  context: Context,
+  role_scopes: RoleScopes,
+  { params: { invitation_id }, expect, recheck }: Incoming<Static<typeof InvitationParams>>,
+): Promise<void> {
+  await lockEntry(tx, 'invitations', invitation_id)
+  const found = await findInvitation(tx, context.workspace_id, context.now, invitation_id)
+  const before = orNotFound('invitation', found)
+  expect(before)
+  refuseToRevoke(grantorOf(role_scopes, await recheck()), before)
+  await revokeInvitation(tx, context, before)
 }
 
 async function insertInvitation(

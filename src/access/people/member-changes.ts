@@ -1,29 +1,45 @@
+import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
-import { conflict, forbidden } from '../../errors.ts'
+import { lockEntry } from '../../db/locks.ts'
+import { conflict, forbidden, orNotFound, refuse } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import type { Access } from '../../http/auth.ts'
+import type { Incoming } from '../../http/endpoints.ts'
 import { revokeKeysOf } from '../keys/queries.ts'
 import { markWithoutWorkspace } from './deletion.ts'
 import { revokeInvitationsBy } from './invitations.ts'
-import { isLastOwner } from './members.ts'
-import { type Grantor, mayGrant, type Role } from './roles.ts'
-import type { Member } from './schema.ts'
+import { findMember, grantorOf, isLastOwner } from './members.ts'
+import { type Grantor, mayGrant, type Role, type RoleScopes } from './roles.ts'
+import type { Member, MemberBody, MemberParams, RemovalQuery } from './schema.ts'
 import { endSessions } from './sessions.ts'
 
-/** `access` and `grantor` are those of the person or key that asks. */
-type MemberChange = { access: Access; grantor: Grantor; member: Member; revoke_keys?: boolean | undefined }
+type OfMember<Body = unknown> = Incoming<Static<typeof MemberParams>, Body>
+
+/** The member whom a request names, and who asks. Throws 412 if If-Match does not fit. The workspace is locked. */
+async function memberToChange(tx: Db, context: Context, role_scopes: RoleScopes, sent: OfMember) {
+  const access = await sent.recheck()
+  const member = orNotFound('member', await findMember(tx, context.workspace_id, sent.params.user_id))
+  sent.expect(member)
+  return { access, grantor: grantorOf(role_scopes, access), member }
+}
 
 /**
  * Gives a member another role. Throws 403 if the old or the new role may do more than the caller's, and 409 for the last
- * owner. The workspace is locked.
+ * owner.
  */
 export async function changeMember(
   tx: Db,
   context: Context,
-  { access, grantor, member, role = member.role, revoke_keys }: MemberChange & { role?: Role | undefined },
+  role_scopes: RoleScopes,
+  sent: OfMember<Static<typeof MemberBody>>,
 ): Promise<Member> {
   const { workspace_id } = context
+  // Two owners who step down at the same time: the second one is the last owner, and is refused.
+  await lockEntry(tx, 'workspaces', workspace_id)
+  const { access, grantor, member } = await memberToChange(tx, context, role_scopes, sent)
+  refuse(sent.problems)
+  const { role = member.role, revoke_keys } = sent.body
   if (revoke_keys) await revokeKeys(tx, context, access, member)
   if (role === member.role) return member
   refuseBeyondRole(grantor, member.role)
@@ -48,14 +64,20 @@ export async function changeMember(
 
 /**
  * Removes a member, ends the member's sessions in the workspace and revokes the member's invitations. Throws as
- * `changeMember` does. The workspace and the person are locked.
+ * `changeMember` does.
  */
 export async function removeMember(
   tx: Db,
   context: Context,
-  { access, grantor, member, revoke_keys }: MemberChange,
+  role_scopes: RoleScopes,
+  sent: OfMember,
 ): Promise<void> {
   const { workspace_id } = context
+  await lockEntry(tx, 'workspaces', workspace_id)
+  // A concurrent sign-in either committed before, and its session ends here, or waits and finds no membership.
+  await lockEntry(tx, 'users', sent.params.user_id)
+  const { access, grantor, member } = await memberToChange(tx, context, role_scopes, sent)
+  const { revoke_keys } = sent.request.query as Static<typeof RemovalQuery>
   const { id, name, email, role } = member
   refuseBeyondRole(grantor, role)
   await refuseLastOwner(tx, workspace_id, member)
@@ -66,7 +88,7 @@ export async function removeMember(
     .execute()
   await markWithoutWorkspace(tx, context.now, id)
   await endSessions(tx, id, { workspace_id })
-  if (revoke_keys) await revokeKeys(tx, context, access, member)
+  if (revoke_keys === 'true') await revokeKeys(tx, context, access, member)
   await revokeInvitationsBy(tx, context, id, null)
   await recordChange(tx, context, {
     action: 'deleted',

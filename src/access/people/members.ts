@@ -1,5 +1,6 @@
 import type { Db } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
+import type { Listed } from '../../db/lists/lists.ts'
 import type { Access } from '../../http/auth.ts'
 import type { Grantor, Role, RoleScopes } from './roles.ts'
 import type { Member } from './schema.ts'
@@ -21,7 +22,7 @@ export async function listMembers(
   db: Db,
   workspace_id: number,
   { per_page, offset }: { per_page: number; offset: number },
-) {
+): Promise<Listed<Member>> {
   const rows = await members(db, workspace_id)
     .select(columns)
     .orderBy('m.created_at', 'desc')
@@ -29,7 +30,7 @@ export async function listMembers(
     .limit(per_page)
     .offset(offset)
     .execute()
-  return { members: rows.map(memberOf), total: await countRows(members(db, workspace_id)) }
+  return { records: rows.map(memberOf), total: await countRows(members(db, workspace_id)), next: null }
 }
 
 export async function findMember(db: Db, workspace_id: number, user_id: string): Promise<Member | null> {

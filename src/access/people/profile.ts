@@ -1,23 +1,30 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
-import { type FieldProblem, invalid } from '../../errors.ts'
+import { lockEntry } from '../../db/locks.ts'
+import { type FieldProblem, invalid, refuse } from '../../errors.ts'
 import { auditSides } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
+import type { Incoming } from '../../http/endpoints.ts'
+import { changesOf } from '../../http/patch.ts'
+import { lockAccount } from './deletion.ts'
+import { localeProblems, withCanonicalTimeZone } from './fields.ts'
 import { isInvited } from './invitations.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import { memberByEmail } from './members.ts'
 import { auditPerson, workspacesOf } from './memberships.ts'
-import { createOwnPassword } from './own-password.ts'
+import { createOwnPassword, wrongPassword } from './own-password.ts'
 import type { Profile, ProfileBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
 import { ownSession, profileOf } from './session-view.ts'
-import { emailKey } from './users.ts'
+import { emailKey, hasPassword } from './users.ts'
 
+type Fields = Static<typeof ProfileBody>
 /** The fields that a person may change. */
-export const profile_fields = ['name', 'email', 'time_zone', 'language'] as const
+const profile_fields = ['name', 'email', 'time_zone', 'language'] as const
 
-export const passwordNeeded: FieldProblem = {
+const passwordNeeded: FieldProblem = {
   field: 'current_password',
   code: 'required',
   message: 'current_password is needed to change the e-mail.',
@@ -34,9 +41,9 @@ type EmailProof = { current_hash: string; password_hash: string }
 /** Checks the password for a new e-mail. Null if the e-mail stays, or if no password or a wrong one is given. */
 export function createEmailProof({ db, throttle, accounts }: PeopleService) {
   const proven = createOwnPassword(db, throttle)
-  return async (request: FastifyRequest, body: Static<typeof ProfileBody>): Promise<EmailProof | null> => {
+  return async (request: FastifyRequest & { body: Fields }): Promise<EmailProof | null> => {
     const { user_id } = ownSession(request)
-    const { email, current_password } = body
+    const { email, current_password } = request.body
     if (email === undefined || typeof current_password !== 'string') return null
     if (email === (await profileOf(db, user_id)).email) return null
     const current_hash = await proven(request, current_password)
@@ -47,13 +54,38 @@ export function createEmailProof({ db, throttle, accounts }: PeopleService) {
   }
 }
 
-type ProfileChanges = Partial<Omit<Profile, 'id'>> & { password_hash?: string | undefined }
-
 /**
- * Changes the profile of a person. Throws 422 if another member or an open invitation in one of the person's workspaces has
- * the e-mail. The person is locked, and for a new e-mail the workspaces too.
+ * Changes the profile of a person. Throws 422 for a new e-mail without the password, or if another member or an open
+ * invitation in one of the person's workspaces has the e-mail.
  */
 export async function changeProfile(
+  tx: Db,
+  context: Context,
+  browsers: KnownBrowsers,
+  { request, body, problems, prepared: proof, expect, recheck }: Incoming<unknown, Fields, EmailProof | null>,
+): Promise<{ record: Profile; set_cookie?: string }> {
+  const { user_id } = ownSession(request)
+  // A person who concurrently joins one of the workspaces with the new e-mail either waits, or is found.
+  if (proof) await lockAccount(tx, user_id)
+  else await lockEntry(tx, 'users', user_id)
+  await recheck()
+  const before = await profileOf(tx, user_id)
+  expect(before)
+  const changes = changesOf(withCanonicalTimeZone(body), before, profile_fields)
+  const proven = proof !== null && (await hasPassword(tx, user_id, proof.current_hash))
+  const unproven = body.current_password === undefined ? passwordNeeded : wrongPassword
+  const of_email = changes.email !== undefined && !proven ? [unproven] : []
+  refuse([...problems, ...localeProblems(changes), ...of_email])
+  if (!Object.keys(changes).length) return { record: before }
+  const password_hash = changes.email === undefined ? undefined : proof?.password_hash
+  const record = await updateProfile(tx, context, before, { ...changes, password_hash })
+  if (!password_hash) return { record }
+  return { record, set_cookie: browsers.cookieFor(request, { id: user_id, password_hash }) }
+}
+
+type ProfileChanges = Partial<Omit<Profile, 'id'>> & { password_hash?: string | undefined }
+
+async function updateProfile(
   tx: Db,
   context: Context,
   before: Profile,

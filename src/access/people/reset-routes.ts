@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { refuse } from '../../errors.ts'
 import { Single } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
@@ -36,7 +36,7 @@ export function resetRoutes(app: App, { clock, throttle, accounts, signIn }: Peo
         ...bodyProblems(request.body),
         ...passwordProblems('password', request.body.password, email),
       ]
-      if (problems.length) throw invalid(problems)
+      refuse(problems)
       const password_hash = await accounts.hash(email, password, { identified: true, key: hash })
       return signIn(request, reply, async (tx) => {
         const by = { clock, request_id: request.id, hash }

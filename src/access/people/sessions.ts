@@ -1,7 +1,7 @@
 import { day_ms, isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
-import { countRows } from '../../db/lists/counts.ts'
+import { newestRows, type Page } from '../../db/lists/lists.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
@@ -77,22 +77,17 @@ export async function findSession(db: Db, role_scopes: RoleScopes, hash: string)
   return { id, actor, workspace_id, expires_at, role, scopes: role_scopes.of(role) }
 }
 
-/** One page of a person's live sessions, newest first, and the total. */
-export async function listSessions(
-  db: Db,
-  user_id: string,
-  now: string,
-  { per_page, offset }: { per_page: number; offset: number },
-) {
-  const live = db.selectFrom('sessions').where('user_id', '=', user_id).where('expires_at', '>', now)
-  const sessions = await live
-    .select(['id', 'created_at', 'last_used_at', 'expires_at', 'user_agent', 'address'])
-    .orderBy('id', 'desc')
-    .limit(per_page)
-    .offset(offset)
-    .execute()
-  return { sessions, total: await countRows(live) }
-}
+/** One page of a person's live sessions, newest first. */
+export const listSessions = (db: Db, user_id: string, now: string, page: Page) =>
+  newestRows(
+    db
+      .selectFrom('sessions')
+      .select(['id', 'created_at', 'last_used_at', 'expires_at', 'user_agent', 'address'])
+      .where('user_id', '=', user_id)
+      .where('expires_at', '>', now),
+    'id',
+    page,
+  )
 
 export async function isSessionOf(db: Db, user_id: string, id: string): Promise<boolean> {
   const own = db.selectFrom('sessions').select('id').where('user_id', '=', user_id).where('id', '=', id)

@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts'
+import { refuse } from '../../errors.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
@@ -58,7 +58,7 @@ export function setupRoutes(app: App, { db, clock, throttle, accounts, signIn }:
       ]
       // Only a request with the right link learns what else is wrong.
       if (!valid) throw badToken()
-      if (problems.length) throw invalid(problems)
+      refuse(problems)
       const password_hash = await accounts.hash(email, password, { identified: true, key: hash })
       const person = { name, email, time_zone, language }
       const workspace = { name: workspace_name, currency }

@@ -1,10 +1,10 @@
 import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
-import { ApiError, type FieldProblem, invalid, unauthorized } from '../../errors.ts'
+import { ApiError, type FieldProblem, invalid, refuse, unauthorized } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { any_session } from '../../http/auth.ts'
-import { Deleted, deleted, Single } from '../../http/envelope.ts'
-import { checkMatch, sendRecord } from '../../http/etag.ts'
+import { endpoints } from '../../http/endpoints.ts'
+import { Single } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
@@ -14,7 +14,7 @@ import { SignedIn, SignInBody, SwitchBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
 import { type OwnSession, ownSession, signedIn } from './session-view.ts'
 import { endSession, moveSession } from './sessions.ts'
-import { findUser } from './users.ts'
+import { hasPassword } from './users.ts'
 
 const path = '/api/v1/session'
 
@@ -31,10 +31,9 @@ const notOwn = (workspace_id: number): FieldProblem => ({
 })
 
 /** Signing in and out, and the workspace that is worked in. */
-export function signInRoutes(
-  app: App,
-  { db, write, recheckAccess, authenticate, signIn, role_scopes }: PeopleService,
-): void {
+export function signInRoutes(app: App, service: PeopleService): void {
+  const { db, authenticate, signIn, role_scopes } = service
+  const session = endpoints(app, service, { path, reads: any_session, noun: 'session', extension: true })
   const current = async (handle: Db, own: OwnSession): Promise<SignedIn> => {
     const shown = await signedIn(handle, own, role_scopes)
     if (!shown) throw unauthorized()
@@ -56,8 +55,7 @@ export function signInRoutes(
       onRequest: guardOpenRoute,
     },
     async (request, reply) => {
-      const problems = bodyProblems(request.body)
-      if (problems.length) throw invalid(problems)
+      refuse(bodyProblems(request.body))
       const { email = '', password = '' } = request.body
       const user = await authenticate(request, email, password)
       if (!user) throw refusal()
@@ -65,79 +63,42 @@ export function signInRoutes(
         // A concurrent change of the password or removal of the member either committed before, or ends this session too.
         await lockEntry(tx, 'users', user.id)
         // The password may have changed while it was checked.
-        if ((await findUser(tx, user.id))?.password_hash !== user.password_hash) throw refusal()
+        if (!(await hasPassword(tx, user.id, user.password_hash))) throw refusal()
         return { workspace_id: await lastWorkspace(tx, user.id), user_id: user.id }
       })
     },
   )
 
-  operation(
-    app,
-    {
-      method: 'GET',
-      path,
-      scope: any_session,
-      summary: 'Read who is signed in, where, and what that allows',
-      answers: { 200: Single(SignedIn) },
-      extension: true,
-      conditional: true,
-    },
-    async (request, reply) => sendRecord(request, reply, await current(db, ownSession(request))),
+  session.read({ summary: 'Read who is signed in, where, and what that allows', view: SignedIn }, (request) =>
+    current(db, ownSession(request)),
   )
 
-  operation(
-    app,
-    {
-      method: ['PUT', 'PATCH'],
-      path,
-      scope: any_session,
-      summary: 'Go to another of the own workspaces',
-      body: SwitchBody,
-      answers: { 200: Single(SignedIn) },
-      extension: true,
-      guarded: true,
+  session.change(
+    { summary: 'Go to another of the own workspaces', body: SwitchBody, view: SignedIn },
+    async (tx, context, { request, body, problems, expect, recheck }) => {
+      const own = ownSession(request)
+      const { session_id, user_id } = own
+      // Two tabs that switch at the same time: the second one shows a token that is no longer valid.
+      await lockEntry(tx, 'users', user_id)
+      await recheck()
+      const before = await current(tx, own)
+      expect(before)
+      refuse(problems)
+      const { workspace_id = own.workspace_id } = body
+      if (workspace_id === own.workspace_id) return { record: before }
+      if (!(await roleOf(tx, workspace_id, user_id))) throw invalid([notOwn(workspace_id)])
+      const target = { ...context, workspace_id }
+      const token = await moveSession(tx, target, session_id, user_id)
+      await recordChange(tx, target, { action: 'entered', kind: 'sessions', record_id: session_id })
+      return { record: await current(tx, { ...own, workspace_id }), set_cookie: cookieOf(request, token) }
     },
-    (request, reply) =>
-      write(request, reply, async (tx, context, problems) => {
-        const own = ownSession(request)
-        const { session_id, user_id } = own
-        // Two tabs that switch at the same time: the second one shows a token that is no longer valid.
-        await lockEntry(tx, 'users', user_id)
-        await recheckAccess(tx, request)
-        const before = await current(tx, own)
-        checkMatch(request, before)
-        if (problems.length) throw invalid(problems)
-        const { workspace_id = own.workspace_id } = request.body
-        if (workspace_id === own.workspace_id) return { record: before }
-        if (!(await roleOf(tx, workspace_id, user_id))) throw invalid([notOwn(workspace_id)])
-        const target = { ...context, workspace_id }
-        const token = await moveSession(tx, target, session_id, user_id)
-        await recordChange(tx, target, { action: 'entered', kind: 'sessions', record_id: session_id })
-        return {
-          record: await current(tx, { ...own, workspace_id }),
-          set_cookie: cookieOf(request, token),
-        }
-      }),
   )
 
-  operation(
-    app,
-    {
-      method: 'DELETE',
-      path,
-      scope: any_session,
-      summary: 'Sign out',
-      answers: { 200: Deleted },
-      extension: true,
-      guarded: true,
-    },
-    (request, reply) =>
-      write(request, reply, async (tx, context) => {
-        const own = ownSession(request)
-        const before = await signedIn(tx, own, role_scopes)
-        if (before) checkMatch(request, before)
-        await endSession(tx, context, own.session_id, 'signed_out')
-        return { body: deleted('The session'), set_cookie: noCookie(request) }
-      }),
-  )
+  session.remove({ summary: 'Sign out' }, async (tx, context, { request, expect }) => {
+    const own = ownSession(request)
+    const before = await signedIn(tx, own, role_scopes)
+    if (before) expect(before)
+    await endSession(tx, context, own.session_id, 'signed_out')
+    return { set_cookie: noCookie(request) }
+  })
 }

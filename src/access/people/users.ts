@@ -23,6 +23,10 @@ export type User = NonNullable<Awaited<ReturnType<typeof findUser>>>
 export const findUser = (db: Db, id: string) =>
   db.selectFrom('users').select(columns).where('id', '=', id).executeTakeFirst()
 
+/** Whether this is the hash of the account's password. It may have changed while the password was checked. */
+export const hasPassword = async (db: Db, id: string, password_hash: string): Promise<boolean> =>
+  (await findUser(db, id))?.password_hash === password_hash
+
 /** Whether an account has this e-mail. */
 export async function hasAccount(db: Db, email: string): Promise<boolean> {
   const some = db.selectFrom('users').select('id').where('email_key', '=', emailKey(email)).limit(1)

@@ -1,13 +1,11 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Clock } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
-import { invalid, refuseMore, unauthorized } from '../../errors.ts'
+import { refuse, refuseMore, unauthorized } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
-import { Single } from '../../http/envelope.ts'
-import { checkMatch, sendRecord } from '../../http/etag.ts'
+import { endpoints } from '../../http/endpoints.ts'
 import { Body, Id, Text, Timestamp } from '../../http/fields.ts'
-import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { changeWorkspace, findWorkspace, insertWorkspace } from '../workspaces.ts'
 import { cookieOf } from './cookie.ts'
@@ -32,78 +30,54 @@ const WorkspaceBody = Body({ name, currency }, ['id', 'created_at'])
 const NewWorkspaceBody = Body({ name, currency }, [], ['name'])
 
 /** The workspace of a key or a session, and making another one. */
-export function workspaceRoutes(
-  app: App,
-  { db, clock, write, recheckAccess, role_scopes }: PeopleService,
-): void {
-  operation(
-    app,
-    {
-      method: 'GET',
-      path,
-      scope: 'workspace:read',
-      summary: 'Read the workspace',
-      answers: { 200: Single(Workspace) },
-      extension: true,
-      conditional: true,
-    },
-    async (request, reply) =>
-      sendRecord(request, reply, await findWorkspace(db, request.access.workspace_id)),
+export function workspaceRoutes(app: App, service: PeopleService): void {
+  const { db, clock, role_scopes } = service
+  const kind = {
+    path,
+    reads: 'workspace:read',
+    writes: 'workspace:write',
+    noun: 'workspace',
+    extension: true,
+  }
+  const workspace = endpoints(app, service, kind)
+
+  workspace.read({ summary: 'Read the workspace', view: Workspace }, ({ access }) =>
+    findWorkspace(db, access.workspace_id),
   )
 
-  operation(
-    app,
-    {
-      method: ['PUT', 'PATCH'],
-      path,
-      scope: 'workspace:write',
-      summary: 'Change the workspace',
-      body: WorkspaceBody,
-      answers: { 200: Single(Workspace) },
-      extension: true,
-      guarded: true,
+  workspace.change(
+    { summary: 'Change the workspace', body: WorkspaceBody, view: Workspace },
+    async (tx, context, { body, problems, expect, recheck }) => {
+      await lockEntry(tx, 'workspaces', context.workspace_id)
+      await recheck()
+      expect(await findWorkspace(tx, context.workspace_id))
+      refuse([...problems, ...localeProblems(body)])
+      await changeWorkspace(tx, context, body)
+      return { record: await findWorkspace(tx, context.workspace_id) }
     },
-    (request, reply) =>
-      write(request, reply, async (tx, context, problems) => {
-        await lockEntry(tx, 'workspaces', context.workspace_id)
-        await recheckAccess(tx, request)
-        checkMatch(request, await findWorkspace(tx, context.workspace_id))
-        const all = [...problems, ...localeProblems(request.body)]
-        if (all.length) throw invalid(all)
-        await changeWorkspace(tx, context, request.body)
-        return { record: await findWorkspace(tx, context.workspace_id) }
-      }),
   )
 
-  operation(
-    app,
+  endpoints(app, service, { ...kind, path: '/api/v1/workspaces' }).create(
     {
-      method: 'POST',
-      path: '/api/v1/workspaces',
-      scope: 'workspace:write',
-      people_only: true,
       summary: 'Make another workspace, as its owner, and go to it',
       description: `A person owns at most ${max_workspaces}; beyond, 409.`,
       body: NewWorkspaceBody,
-      answers: { 201: Single(SignedIn) },
-      extension: true,
+      view: SignedIn,
+      people_only: true,
       // The session is in another workspace when the request is repeated.
       repeatable: false,
       conflict: true,
     },
-    (request, reply) =>
-      write(request, reply, async (tx, context, problems) => {
-        const own = ownSession(request)
-        await lockEntry(tx, 'users', own.user_id)
-        await recheckAccess(tx, request)
-        const { name = '', currency } = request.body
-        const all = [...problems, ...localeProblems(request.body)]
-        if (all.length) throw invalid(all)
-        const { workspace_id, token } = await createWorkspace(tx, clock, context, own, { name, currency })
-        const record = await signedIn(tx, { ...own, workspace_id }, role_scopes)
-        if (!record) throw unauthorized()
-        return { record, location: path, set_cookie: cookieOf(request, token) }
-      }),
+    async (tx, context, { request, body, problems, recheck }) => {
+      const own = ownSession(request)
+      await lockEntry(tx, 'users', own.user_id)
+      await recheck()
+      refuse([...problems, ...localeProblems(body)])
+      const { workspace_id, token } = await createWorkspace(tx, clock, context, own, body)
+      const record = await signedIn(tx, { ...own, workspace_id }, role_scopes)
+      if (!record) throw unauthorized()
+      return { record, location: path, set_cookie: cookieOf(request, token) }
+    },
   )
 }
 
@@ -113,7 +87,7 @@ async function createWorkspace(
   clock: Clock,
   context: Context,
   { user_id, session_id }: OwnSession,
-  { name, currency }: { name: string; currency?: string | undefined },
+  { name = '', currency }: Static<typeof NewWorkspaceBody>,
 ): Promise<{ workspace_id: number; token: string }> {
   const limit = `A person owns at most ${max_workspaces} workspaces`
   refuseMore(await countOwned(tx, user_id), max_workspaces, limit, 'Use one of them.')
