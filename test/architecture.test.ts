@@ -56,11 +56,18 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'kysely',
   },
   {
+    // http/fields for a type alone.
     files: 'resources/(input|operations|list)',
-    may: 'resources/[a-z]+|errors|http/(fields|lists|patch)|events/[a-z]+|db/[a-z-]+|db/lists/.*',
+    may: 'resources/[a-z-]+|errors|http/fields|events/[a-z]+|db/[a-z-]+|db/lists/.*',
     packages: 'node:util',
   },
-  { files: 'resources/routes', may: `resources/[a-z]+|${floor}`, packages: 'typebox' },
+  // What a caller can ask a list for.
+  {
+    files: 'resources/list-query',
+    may: 'resources/resource|http/(fields|lists)|db/(db|lists/.*)',
+    packages: 'typebox',
+  },
+  { files: 'resources/routes', may: `resources/[a-z-]+|${floor}`, packages: 'typebox' },
   { files: 'resources/room', may: `resources/resource|${floor}`, packages: 'kysely' },
   { files: 'resources/index', may: `resources/(resource|room)|${resource}/routes`, packages: '' },
   // A resource as data, with its table's type.
@@ -91,10 +98,10 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'OWN/(availability|queries|schema)|db/db|clock',
     packages: '',
   },
-  // What a resource does, in the caller's transaction: nothing of HTTP but the forms of its parameters.
+  // What a resource does, in the caller's transaction: nothing of HTTP.
   {
     files: `${resource}/(operations|list|(history-)?queries)`,
-    may: `resources/[a-z-]+|OWN/.*|errors|http/(fields|lists)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
+    may: `resources/[a-z-]+|OWN/.*|errors|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
     packages: 'kysely|typebox',
   },
   // Entries of timelines that are not records.

@@ -84,6 +84,9 @@ export function Body<T extends Record<string, TSchema>>(
   })
 }
 
+/** A parameter that is true or false. */
+export const flag = (description: string) =>
+  Type.Optional(Type.Unsafe<'true' | 'false'>({ type: 'string', enum: ['true', 'false'], description }))
 /** A parameter that is a time; it arrives as UTC with milliseconds. */
 export const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 

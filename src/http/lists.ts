@@ -1,19 +1,8 @@
-import { type TSchema, Type } from 'typebox'
-import type { Db } from '../db/db.ts'
-import { type Valued, valueText } from '../db/lists/field-values.ts'
-import { type Filter, hasValue, within } from '../db/lists/filters.ts'
+import { Type } from 'typebox'
 import type { Listed, Page } from '../db/lists/lists.ts'
-import {
-  findSorting,
-  newest_first,
-  type Order,
-  type Sorting,
-  type SortKey,
-  sortNames,
-} from '../db/lists/orders.ts'
+import { findSorting, newest_first, type Order, type Sorting, type SortKey } from '../db/lists/orders.ts'
 import { invalid } from '../errors.ts'
 import { list, paging } from './envelope.ts'
-import { ListQuery, time } from './fields.ts'
 import { textProblems } from './texts.ts'
 
 /** Encodes a position as an opaque cursor. `order` makes the cursor invalid for another order. */
@@ -56,50 +45,7 @@ export const cursor = Type.Optional(
   }),
 )
 
-const custom_field = /^custom_fields\[(.{1,64})\]$/s
-
-/**
- * Query of a list of records: paging, a cursor, the orders, ranges of the dates, and the resource's own filters. With
- * `custom_fields`, also `custom_fields[key]=value`.
- */
-export const RecordsQuery = <T extends Record<string, TSchema>>(
-  orders: readonly Order[],
-  filters: T,
-  { custom_fields = false } = {},
-) =>
-  ListQuery(
-    {
-      cursor,
-      sort: Type.Optional(
-        Type.Unsafe<string>({
-          type: 'string',
-          enum: sortNames(orders),
-          description: 'Default -id: newest first.',
-        }),
-      ),
-      ...filters,
-      created_from: time('Created at or after this time.'),
-      created_to: time('Created at or before this time.'),
-      updated_from: time('Changed at or after this time.'),
-      updated_to: time('Changed at or before this time.'),
-    },
-    custom_fields
-      ? { patternProperties: { [custom_field.source]: { type: 'string', maxLength: 4096 } } }
-      : {},
-  )
-
-type Dates = {
-  created_from?: string | undefined
-  created_to?: string | undefined
-  updated_from?: string | undefined
-  updated_to?: string | undefined
-}
-type Query = Dates & {
-  page: number
-  per_page: number
-  cursor?: string | undefined
-  sort?: string | undefined
-}
+type Query = { page: number; per_page: number; cursor?: string | undefined; sort?: string | undefined }
 
 /** The requested page and order of a list. */
 export type Listing = {
@@ -107,17 +53,6 @@ export type Listing = {
   /** Its name in cursors. */
   order: string
   page: Page & { page: number }
-}
-
-/** The search parameter of lists that search only the name. */
-export const name_search = {
-  search: Type.Optional(
-    Type.String({
-      maxLength: 255,
-      description:
-        'Every word must occur in the first hundred characters of the name, anywhere inside, whatever its case and accents.',
-    }),
-  ),
 }
 
 /** Reads paging, cursor and order of a query of a list; per_page is limited to 100. */
@@ -144,24 +79,6 @@ function pageOf(
 export const pagesBy =
   (order: string, ...parts: Part[]) =>
   (query: Parameters<typeof pageOf>[0]) => ({ order, page: pageOf(query, order, parts) })
-
-/** The filters created_from, created_to, updated_from and updated_to. */
-export const dateFilters = (query: Dates): Filter[] => [
-  ...within('created_at', query.created_from, query.created_to),
-  ...within('updated_at', query.updated_from, query.updated_to),
-]
-
-/** The filters `tag` and `custom_fields[key]`. A custom field is compared as text, so `5` matches the number 5. */
-export function valueFilters(db: Db, kind: Valued, workspace_id: number, query: object): Filter[] {
-  return Object.entries(query).flatMap(([name, text]) => {
-    if (name === 'tag') return [hasValue(db, kind, workspace_id, 'tags', [text.trim()])]
-    const [, key] = custom_field.exec(name) ?? []
-    if (key === undefined) return []
-    const number = text.trim() === '' ? Number.NaN : Number(text)
-    const forms = Number.isFinite(number) ? [text, valueText(number)] : [text]
-    return [hasValue(db, kind, workspace_id, `custom_fields.${key}`, [...new Set<string>(forms)])]
-  })
-}
 
 /** The answer of a list: one page of records with the pagination, or with the next cursor. */
 export function pageAnswer<T>(

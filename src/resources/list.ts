@@ -2,11 +2,11 @@ import type { Db } from '../db/db.ts'
 import { countOf } from '../db/lists/counts.ts'
 import type { Valued } from '../db/lists/field-values.ts'
 import { equals, type Filter } from '../db/lists/filters.ts'
-import { findRecords, type Listed } from '../db/lists/lists.ts'
-import { dated, type Order } from '../db/lists/orders.ts'
+import { findRecords, type Listed, type Page } from '../db/lists/lists.ts'
+import type { Sorting } from '../db/lists/orders.ts'
 import { nameFilter } from '../db/lists/search.ts'
 import { isLive } from '../db/references.ts'
-import { dateFilters, type Listing, valueFilters } from '../http/lists.ts'
+import { dateFilters, searchesNames, valueFilters } from './list-query.ts'
 import type { Resource } from './resource.ts'
 
 /** What a list was asked for. */
@@ -14,7 +14,7 @@ export type Asked<Query = object> = {
   workspace_id: number
   /** The parameters that the schema accepted. */
   query: Query
-  listing: Pick<Listing, 'page' | 'sorting'>
+  listing: { page: Page; sorting: Sorting }
   /** ISO 8601. */
   now: string
 }
@@ -22,9 +22,6 @@ export type Asked<Query = object> = {
 type Reader<View> = (db: Db, workspace_id: number, ids: readonly number[]) => Promise<View[]>
 
 export type { Listed }
-
-/** What the lists of a resource can be sorted by. */
-export const ordersOf = ({ orders }: Pick<Resource, 'orders'>): readonly Order[] => [...dated, ...orders]
 
 /** One page of the live records of a resource that meet the query and `more` filters, as `read` reads them. */
 export async function listRecords<View>(
@@ -67,11 +64,10 @@ export async function filtersOf(
   workspace_id: number,
   query: object,
 ): Promise<Filter[] | null> {
-  const { table, sort_name, search_text, counted, references } = resource
+  const { table, counted, references } = resource
   const parameters = query as Parameters
   const filters = [...dateFilters(query), ...valueFilters(db, table as Valued, workspace_id, query)]
-  // A resource with a search text of its own searches by that (contacts/list.ts).
-  if (sort_name.length && !search_text.length) filters.push(...nameFilter(parameters.search as string))
+  if (searchesNames(resource)) filters.push(...nameFilter(parameters.search as string))
   for (const field of counted) {
     const sent = parameters[field]
     const value = typeof sent === 'string' ? sent.trim() || undefined : sent

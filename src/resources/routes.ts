@@ -6,7 +6,8 @@ import { IdParams, NoFields } from '../http/fields.ts'
 import { listingOf } from '../http/lists.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
-import { type Asked, type Listed, ordersOf } from './list.ts'
+import type { Asked, Listed } from './list.ts'
+import { type Filters, type FilterValues, listQueryOf, ordersOf } from './list-query.ts'
 import type { Change, Create, Remove, Restore } from './operations.ts'
 import type { Resource } from './resource.ts'
 
@@ -26,28 +27,35 @@ const endpointsOf = (app: App, service: Service, { path, scope, extension, noun 
     extension,
   })
 
-type ListRoute<Query extends TSchema, View> = {
-  query: Query
+type ListRoute<F extends Filters, View> = {
+  /** Filters of its own. */
+  filters: F
   /** The list view. */
   view: TSchema
-  list(db: Db, asked: Asked<Static<Query>>): Promise<Listed<View>>
+  list(db: Db, asked: Asked<FilterValues<F>>): Promise<Listed<View>>
 }
 
 /** GET of the list. */
-export function listRoute<Query extends TSchema, View>(
+export function listRoute<F extends Filters, View>(
   app: App,
   service: Service,
   resource: Resource,
-  { query, view, list }: ListRoute<Query, View>,
+  { filters, view, list }: ListRoute<F, View>,
 ): void {
   const { reading, clock } = service
   const { table } = resource
   const orders = ordersOf(resource)
-  const pages = (query: Static<Query>) => listingOf(query as Parameters<typeof listingOf>[0], table, orders)
+  const query = listQueryOf(resource, filters) as TSchema
+  const pages = (query: unknown) => listingOf(query as Parameters<typeof listingOf>[0], table, orders)
   endpointsOf(app, service, resource).list(
     { summary: `List ${table.replaceAll('_', ' ')}`, query, view, pages },
     ({ access, query }, listing) => {
-      const asked = { workspace_id: access.workspace_id, query, listing, now: isoTime(clock.now()) }
+      const asked = {
+        workspace_id: access.workspace_id,
+        query: query as FilterValues<F>,
+        listing,
+        now: isoTime(clock.now()),
+      }
       return reading((db) => list(db, asked))
     },
   )

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { invalid } from '../../errors.ts'
-import { Timestamp } from '../../http/fields.ts'
+import { flag, Timestamp } from '../../http/fields.ts'
 
 /** An event as webhooks get it, without webhook_id: the same text. */
 const FeedEvent = Type.Object(
@@ -71,13 +71,8 @@ export const StreamQuery = (names: readonly string[]) =>
     {
       cursor: cursor('As the header `Last-Event-ID`, which counts when both are there.'),
       event: named(names),
-      changes: Type.Optional(
-        Type.Unsafe<'true' | 'false'>({
-          type: 'string',
-          enum: ['true', 'false'],
-          description:
-            'true: also frames `changed`, without an id, that name the kinds of records in which something was changed, with an event or without.',
-        }),
+      changes: flag(
+        'true: also frames `changed`, without an id, that name the kinds of records in which something was changed, with an event or without.',
       ),
     },
     { additionalProperties: false },

@@ -1,26 +1,23 @@
 import { sql } from 'kysely'
-import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { type Filter, within } from '../../db/lists/filters.ts'
-import { RecordsQuery } from '../../http/lists.ts'
-import { type Asked, type Listed, listRecords, ordersOf } from '../list.ts'
+import { type Asked, type Listed, listRecords } from '../list.ts'
+import type { FilterValues } from '../list-query.ts'
 import { readerOf } from '../records.ts'
 import { listedFields } from '../selection.ts'
 import { activityRecords } from './operations.ts'
 import { activities, by_due_date } from './resource.ts'
-import { type ActivityOfList, activity_filters, columns, references_by_name } from './schema.ts'
+import { type ActivityOfList, type activity_filters, columns, references_by_name } from './schema.ts'
 
 const last_time = '9999-12-31T23:59:59.999Z'
-
-export const ActivitiesQuery = RecordsQuery(ordersOf(activities), activity_filters)
 
 const withNames = readerOf<ActivityOfList>(activities, { ...listedFields(columns), ...references_by_name })
 
 /** One page of the live activities that meet the query; with details=true, with the names of what each refers to. */
 export async function listActivities(
   db: Db,
-  asked: Asked<Static<typeof ActivitiesQuery>>,
+  asked: Asked<FilterValues<typeof activity_filters>>,
 ): Promise<Listed<ActivityOfList>> {
   const { status, due_from, due_to, details } = asked.query
   const filters: Filter[] = []

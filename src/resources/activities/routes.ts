@@ -3,7 +3,7 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
-import { ActivitiesQuery, listActivities } from './list.ts'
+import { listActivities } from './list.ts'
 import {
   activityRecords,
   changeActivity,
@@ -14,13 +14,24 @@ import {
   restoreActivity,
 } from './operations.ts'
 import { activities } from './resource.ts'
-import { Activity, ActivityCreate, ActivityOfList, ActivityUpdate, Completion } from './schema.ts'
+import {
+  Activity,
+  ActivityCreate,
+  ActivityOfList,
+  ActivityUpdate,
+  activity_filters,
+  Completion,
+} from './schema.ts'
 
 /** The activities resource: an extension of the interface, with activity.created and activity.completed. */
 export const activityRoom: Room = { resource: activities, byIds: activityRecords.byIds, routes }
 
 function routes(app: App, service: Service): void {
-  listRoute(app, service, activities, { query: ActivitiesQuery, view: ActivityOfList, list: listActivities })
+  listRoute(app, service, activities, {
+    filters: activity_filters,
+    view: ActivityOfList,
+    list: listActivities,
+  })
   recordRoutes(
     app,
     service,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import {
   Body,
+  flag,
   Id,
   nullableObject,
   OptionalId,
@@ -112,11 +113,5 @@ export const activity_filters = {
   contact_id: Type.Optional(Id()),
   company_id: Type.Optional(Id()),
   deal_id: Type.Optional(Id()),
-  details: Type.Optional(
-    Type.Unsafe<'true' | 'false'>({
-      type: 'string',
-      enum: ['true', 'false'],
-      description: 'true: each activity with the names of its contact, its company and its deal.',
-    }),
-  ),
+  details: flag('true: each activity with the names of its contact, its company and its deal.'),
 }

@@ -3,7 +3,7 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
-import { AppointmentsQuery, listAppointments } from './list.ts'
+import { listAppointments } from './list.ts'
 import {
   acceptRequest,
   appointmentRecords,
@@ -20,6 +20,7 @@ import {
   Appointment,
   AppointmentCreate,
   AppointmentUpdate,
+  appointment_filters,
   Cancellation,
   ListedAppointment,
 } from './schema.ts'
@@ -30,7 +31,7 @@ export const appointmentRoom: Room = { resource: appointments, byIds: appointmen
 function routes(app: App, service: Service): void {
   const view = Appointment
   listRoute(app, service, appointments, {
-    query: AppointmentsQuery,
+    filters: appointment_filters,
     view: ListedAppointment,
     list: listAppointments,
   })

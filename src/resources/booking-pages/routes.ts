@@ -1,11 +1,10 @@
 import { type FieldProblem, invalid } from '../../errors.ts'
 import { List, list } from '../../http/envelope.ts'
 import { IdParams } from '../../http/fields.ts'
-import { RecordsQuery } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
-import { listRecords, ordersOf } from '../list.ts'
+import { listRecords } from '../list.ts'
 import { existing } from '../operations.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
@@ -28,14 +27,12 @@ import {
 } from './schema.ts'
 import { offeredSlots } from './slots.ts'
 
-const PagesQuery = RecordsQuery(ordersOf(booking_pages), {})
-
 /** The booking pages: an extension of the interface, without events, because the catalogue has none. */
 export const bookingPageRoom: Room = { resource: booking_pages, byIds: bookingPageRecords.byIds, routes }
 
 function routes(app: App, service: Service): void {
   listRoute(app, service, booking_pages, {
-    query: PagesQuery,
+    filters: {},
     view: ListedBookingPage,
     list: (db, asked) => listRecords(db, booking_pages, asked, bookingPageRecords.byIds),
   })

@@ -1,20 +1,17 @@
-import { name_search, RecordsQuery } from '../../http/lists.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
-import { listRecords, ordersOf } from '../list.ts'
+import { listRecords } from '../list.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
 import { changeCompany, companyRecords, createCompany, deleteCompany, restoreCompany } from './operations.ts'
 import { Company, CompanyCreate, CompanyUpdate, companies, ListedCompany } from './resource.ts'
-
-const CompaniesQuery = RecordsQuery(ordersOf(companies), name_search, { custom_fields: true })
 
 /** The companies resource: an extension of the interface, with company.* events. */
 export const companyRoom: Room = { resource: companies, byIds: companyRecords.byIds, routes }
 
 function routes(app: App, service: Service): void {
   listRoute(app, service, companies, {
-    query: CompaniesQuery,
+    filters: {},
     view: ListedCompany,
     list: (db, asked) => listRecords(db, companies, asked, companyRecords.byIds),
   })

@@ -6,20 +6,12 @@ import { newest_first } from '../../db/lists/orders.ts'
 import { perNumber } from '../../db/lists/pages.ts'
 import { searchContacts, searchFilter, searchWords } from '../../db/lists/search.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import { RecordsQuery } from '../../http/lists.ts'
-import {
-  type Asked,
-  emptyPage,
-  filtersOf,
-  type Listed,
-  listFiltered,
-  listRecords,
-  ordersOf,
-} from '../list.ts'
+import { type Asked, emptyPage, filtersOf, type Listed, listFiltered, listRecords } from '../list.ts'
+import type { FilterValues } from '../list-query.ts'
 import { listedFields, type Row, selectionOf } from '../selection.ts'
 import { contactRecords } from './operations.ts'
 import { contacts } from './resource.ts'
-import { columns, contact_filters, type ListedContact } from './schema.ts'
+import { columns, type contact_filters, type ListedContact } from './schema.ts'
 
 // The first page is what clients read most, so it is one query. The limit is part of the text: PostgreSQL keeps no plan
 // for a limit that is a parameter, and planning costs as much as the page.
@@ -34,12 +26,10 @@ const firstPage = perNumber((limit) =>
   ),
 )
 
-export const ContactsQuery = RecordsQuery(ordersOf(contacts), contact_filters, { custom_fields: true })
-
 /** One page of the live contacts that meet the query; a search looks at names and e-mail addresses. */
 export async function listContacts(
   db: Db,
-  asked: Asked<{ search?: string | undefined }>,
+  asked: Asked<FilterValues<typeof contact_filters>>,
 ): Promise<Listed<ListedContact>> {
   const { workspace_id, query, listing } = asked
   const { page, sorting } = listing

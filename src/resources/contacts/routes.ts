@@ -2,16 +2,16 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
-import { ContactsQuery, listContacts } from './list.ts'
+import { listContacts } from './list.ts'
 import { changeContact, contactRecords, createContact, deleteContact, restoreContact } from './operations.ts'
 import { contacts } from './resource.ts'
-import { Contact, ContactCreate, ContactUpdate, ListedContact } from './schema.ts'
+import { Contact, ContactCreate, ContactUpdate, contact_filters, ListedContact } from './schema.ts'
 
 /** The contacts resource, with contact.* events. */
 export const contactRoom: Room = { resource: contacts, byIds: contactRecords.byIds, routes }
 
 function routes(app: App, service: Service): void {
-  listRoute(app, service, contacts, { query: ContactsQuery, view: ListedContact, list: listContacts })
+  listRoute(app, service, contacts, { filters: contact_filters, view: ListedContact, list: listContacts })
   recordRoutes(
     app,
     service,

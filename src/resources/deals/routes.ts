@@ -3,10 +3,10 @@ import type { Service } from '../../http/service.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
 import { stageHistoryRoutes } from './history-routes.ts'
-import { DealsQuery, listDeals } from './list.ts'
+import { listDeals } from './list.ts'
 import { changeDeal, changeStage, createDeal, dealRecords, deleteDeal, restoreDeal } from './operations.ts'
 import { deals } from './resource.ts'
-import { Deal, DealCreate, DealOfList, DealUpdate, StageChange } from './schema.ts'
+import { Deal, DealCreate, DealOfList, DealUpdate, deal_filters, StageChange } from './schema.ts'
 import { stage_changes } from './timeline.ts'
 
 /** The deals resource, with deal.* events. */
@@ -18,7 +18,7 @@ export const dealRoom: Room = {
 }
 
 function routes(app: App, service: Service): void {
-  listRoute(app, service, deals, { query: DealsQuery, view: DealOfList, list: listDeals })
+  listRoute(app, service, deals, { filters: deal_filters, view: DealOfList, list: listDeals })
   recordRoutes(
     app,
     service,

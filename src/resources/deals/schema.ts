@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import {
   Body,
   Day,
+  flag,
   Id,
   nullableObject,
   OptionalId,
@@ -138,3 +139,18 @@ export const StageChange = Body(
   readOnlyFields(columns, read_only),
   ['stage'],
 )
+
+/** The filters of the list. */
+export const deal_filters = {
+  stage: Type.Optional(StageCode()),
+  contact_id: Type.Optional(Id()),
+  company_id: Type.Optional(Id()),
+  status: Type.Optional(StatusCode()),
+  expected_close_from: Type.Optional(
+    Type.String({ format: 'date', description: 'Expected to close on this day or later.' }),
+  ),
+  expected_close_to: Type.Optional(
+    Type.String({ format: 'date', description: 'Expected to close on this day or earlier.' }),
+  ),
+  details: flag('true: each deal as GET one shows it, with its contact and its company.'),
+}

@@ -1,0 +1,82 @@
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import type { Db } from '../db/db.ts'
+import { type Valued, valueText } from '../db/lists/field-values.ts'
+import { type Filter, hasValue, within } from '../db/lists/filters.ts'
+import { dated, type Order, sortNames } from '../db/lists/orders.ts'
+import { ListQuery, time } from '../http/fields.ts'
+import { cursor } from '../http/lists.ts'
+import type { Resource } from './resource.ts'
+
+// What a caller can ask a list of records for.
+
+/** The schemas of the filters of a resource's own, by their parameters. */
+export type Filters = Record<string, TSchema>
+/** The values of these filters. */
+export type FilterValues<F extends Filters> = Static<TObject<F>>
+
+/** What the lists of a resource can be sorted by. */
+export const ordersOf = ({ orders }: Pick<Resource, 'orders'>): readonly Order[] => [...dated, ...orders]
+
+/** Whether the parameter `search` looks at the name. A resource with a search text of its own searches by that. */
+export const searchesNames = ({ sort_name, search_text }: Resource): boolean =>
+  sort_name.length > 0 && !search_text.length
+
+/** The search parameter of lists that search only the name. */
+const name_search = {
+  search: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      description:
+        'Every word must occur in the first hundred characters of the name, anywhere inside, whatever its case and accents.',
+    }),
+  ),
+}
+
+const custom_field = /^custom_fields\[(.{1,64})\]$/s
+
+/**
+ * Query of a list of records: paging, a cursor, the orders, ranges of the dates, the search by name, the resource's own
+ * filters, and `custom_fields[key]=value` where it has custom fields.
+ */
+export const listQueryOf = <F extends Filters>(resource: Resource, filters: F) =>
+  ListQuery(
+    {
+      cursor,
+      sort: Type.Optional(
+        Type.Unsafe<string>({
+          type: 'string',
+          enum: sortNames(ordersOf(resource)),
+          description: 'Default -id: newest first.',
+        }),
+      ),
+      ...(searchesNames(resource) && name_search),
+      ...filters,
+      created_from: time('Created at or after this time.'),
+      created_to: time('Created at or before this time.'),
+      updated_from: time('Changed at or after this time.'),
+      updated_to: time('Changed at or before this time.'),
+    },
+    'custom_fields' in resource.columns
+      ? { patternProperties: { [custom_field.source]: { type: 'string', maxLength: 4096 } } }
+      : {},
+  )
+
+type Dates = Partial<Record<'created_from' | 'created_to' | 'updated_from' | 'updated_to', string>>
+
+/** The filters created_from, created_to, updated_from and updated_to. */
+export const dateFilters = (query: Dates): Filter[] => [
+  ...within('created_at', query.created_from, query.created_to),
+  ...within('updated_at', query.updated_from, query.updated_to),
+]
+
+/** The filters `tag` and `custom_fields[key]`. A custom field is compared as text, so `5` matches the number 5. */
+export function valueFilters(db: Db, kind: Valued, workspace_id: number, query: object): Filter[] {
+  return Object.entries(query).flatMap(([name, text]) => {
+    if (name === 'tag') return [hasValue(db, kind, workspace_id, 'tags', [text.trim()])]
+    const [, key] = custom_field.exec(name) ?? []
+    if (key === undefined) return []
+    const number = text.trim() === '' ? Number.NaN : Number(text)
+    const forms = Number.isFinite(number) ? [text, valueText(number)] : [text]
+    return [hasValue(db, kind, workspace_id, `custom_fields.${key}`, [...new Set<string>(forms)])]
+  })
+}
