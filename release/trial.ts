@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+type Env = Record<string, string | undefined>
+
+/**
+ * Tries a program that was installed: it serves the API, the web app, the docs page and booking pages, two processes on one
+ * port, makes a backup, and stops with 0. `folder` is an empty folder for its data.
+ */
+export async function tryProgram(program: string, folder: string, env: Env): Promise<void> {
+  const settings = { ...env, PORT: '0', DATA_DIR: join(folder, 'data'), WEB_CONCURRENCY: '2' }
+  const run = (...words: string[]) => execFileSync(program, words, { env: settings, encoding: 'utf8' })
+  const server = spawn(program, ['serve'], {
+    cwd: folder,
+    env: settings,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    let said = ''
+    for await (const line of createInterface({ input: server.stdout })) {
+      said += `${line}\n`
+      if (line.includes('to create your account')) break
+    }
+    const [, url = ''] = /Rapport serves (\S+)/.exec(said) ?? []
+    await tryAddresses(url)
+    const [key = ''] = /crm_\w+/.exec(said) ?? []
+    const created = await fetch(`${url}/api/v1/contacts`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{"first_name":"Ana","last_name":"Ruiz"}',
+    })
+    assert.equal(created.status, 201)
+    assert.match(run('keys', 'list'), /First key/)
+    assert.match(run('backup', join(folder, 'backup.db')), /^Wrote/)
+    const exited = once(server, 'exit')
+    server.kill('SIGTERM')
+    assert.deepEqual(await exited, [0, null])
+  } finally {
+    server.kill('SIGKILL')
+  }
+}
+
+/** The pages and files that a program reads from its own installation. */
+async function tryAddresses(url: string): Promise<void> {
+  const page = await (await fetch(`${url}/`, { headers: { accept: 'text/html' } })).text()
+  const booking = await (await fetch(`${url}/book/none`)).text()
+  const files = [
+    /\/assets\/[^"]+\.js/.exec(page),
+    /\/assets\/[^"]+\.css/.exec(page),
+    /\/book\/_\/page-\w+\.css/.exec(booking),
+  ].map((found) => found?.[0] ?? '/missing')
+  for (const path of [...files, '/docs/scalar.js', '/api/v1/openapi.json', '/healthz'])
+    for (const coding of ['br', 'gzip', 'identity'])
+      assert.equal((await fetch(url + path, { headers: { 'accept-encoding': coding } })).status, 200, path)
+}
