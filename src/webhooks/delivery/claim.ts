@@ -53,23 +53,24 @@ export type Lease = {
  * crashed owner needs no reaper. Only claimInterrupted takes rows whose lease has ended.
  */
 export async function claimDue(tx: Db, request: ClaimRequest): Promise<LoadedClaim[]> {
-  const { elapsed_ms } = request.moment
-  const chosen: Due[] = []
-  const settled = followIndexes(tx)
-  for (let from = 0; from < request.webhooks.length; from += statements_at_once) {
-    let promised = chosen.length
-    const due = request.webhooks
-      .slice(from, from + statements_at_once)
-      .map(async ({ workspace_id, webhook_id }) => {
-        const limit = request.limit(webhook_id, promised)
-        if (limit < 1) return []
-        promised += limit
-        return findDue(tx, { workspace_id, webhook_id, elapsed_ms, limit })
-      })
-    for (const rows of await Promise.all(due)) chosen.push(...fitting(rows, request.fits))
-  }
-  await settled
+  // Sent with the first statements of the search, which then fails with it if the connection is lost.
+  const [, chosen] = await Promise.all([followIndexes(tx), chooseDue(tx, request)])
   return take(tx, chosen, request)
+}
+
+async function chooseDue(tx: Db, { moment, webhooks, limit: limitOf, fits }: ClaimRequest): Promise<Due[]> {
+  const chosen: Due[] = []
+  for (let from = 0; from < webhooks.length; from += statements_at_once) {
+    let promised = chosen.length
+    const due = webhooks.slice(from, from + statements_at_once).map(async ({ workspace_id, webhook_id }) => {
+      const limit = limitOf(webhook_id, promised)
+      if (limit < 1) return []
+      promised += limit
+      return findDue(tx, { workspace_id, webhook_id, elapsed_ms: moment.elapsed_ms, limit })
+    })
+    for (const rows of await Promise.all(due)) chosen.push(...fitting(rows, fits))
+  }
+  return chosen
 }
 
 /** The deliveries before the first whose body does not fit. A later one may not overtake it. */
