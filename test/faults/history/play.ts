@@ -83,10 +83,13 @@ export async function play(wishes: Play): Promise<History> {
       (length) => length >= reading.events.length,
       10_000,
     ).catch(() => {})
+    if (services.crashes.length) throw new Error('a process ended by itself')
     return {
       ...{ seed, retry_delays_ms, operations: recorder.operations, receipts: receivers.receipts },
       ...{ deeds, followed: [...follower.followed], shared, reading },
     }
+  } catch (error) {
+    throw services.crashes.length ? new Error(services.crashes.join('\n'), { cause: error }) : error
   } finally {
     await follower.stop()
     await services.end()
@@ -102,6 +105,7 @@ async function startServices({ data_dir, processes, env = {} }: Play) {
     ...env,
   }
   const running: (Service | null)[] = []
+  const crashes: string[] = []
   let key = ''
   const start = async (at: number) => {
     const service = await startService(data_dir, {
@@ -111,6 +115,11 @@ async function startServices({ data_dir, processes, env = {} }: Play) {
     })
     running[at] = service
     key = service.key
+    void service.exited.then(([code, signal]) => {
+      // Whoever ends a process takes it from the list first.
+      if (running[at] === service)
+        crashes.push(`process ${at} ended with ${code ?? signal}: ${service.complaints()}`)
+    })
   }
   for (const at of processes.keys()) await start(at)
   const alive = () => running.filter((one, at) => one && processes[at]?.includes('api')) as Service[]
@@ -118,6 +127,8 @@ async function startServices({ data_dir, processes, env = {} }: Play) {
     key,
     urls: () => alive().map(({ url }) => url),
     any: () => alive()[0] as Service,
+    /** The processes that ended although nobody ended them. */
+    crashes,
     /** Ends a process, and starts another one in its place. */
     async replace(at: number, signal: 'SIGKILL' | 'SIGTERM') {
       const victim = running[at]
@@ -125,7 +136,7 @@ async function startServices({ data_dir, processes, env = {} }: Play) {
       await victim?.end(signal)
       await start(at)
     },
-    end: () => Promise.all(running.map((one) => one?.end('SIGKILL'))),
+    end: () => Promise.all(running.splice(0).map((one) => one?.end('SIGKILL'))),
   }
 }
 type Services = Awaited<ReturnType<typeof startServices>>
