@@ -12,7 +12,7 @@ type Options = {
   /** Settings beside those of the demo, such as another database. */
   env?: Record<string, string>
   /** Called for each delivery as it arrives. */
-  onReceived?: (one: Received) => void
+  onReceived?: (delivery: Received) => void
 }
 
 /**
@@ -35,12 +35,12 @@ export async function runDemo({ print = console.log, env = {}, onReceived }: Opt
   let bad = 0
   const receiver = await startReceiver(
     () => secret,
-    (one) => {
-      if (!one.signature_ok) bad++
-      received.set(one.delivery_id, one)
-      onReceived?.(one)
+    (delivery) => {
+      if (!delivery.signature_ok) bad++
+      received.set(delivery.delivery_id, delivery)
+      onReceived?.(delivery)
       print(
-        `${one.event.padEnd(20)} ${one.delivery_id}  ${describe(one.body)}  signature ${one.signature_ok ? 'ok' : 'BAD'}`,
+        `${delivery.event.padEnd(20)} ${delivery.delivery_id}  ${describe(delivery.body)}  signature ${delivery.signature_ok ? 'ok' : 'BAD'}`,
       )
     },
   )

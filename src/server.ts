@@ -43,14 +43,14 @@ export type Running = {
 
 /** What a process does: answers the API, attempts deliveries. Health and metrics are answered by all. */
 export const roles = ['api', 'dispatcher'] as const
-export type Role = (typeof roles)[number]
+export type ProcessRole = (typeof roles)[number]
 
 type Options = {
   /** In place of the database's clock. */
   clock?: GivenClock
   /** In place of the timing of the jobs that wait, or that run, while removal is held. */
   removal?: Timing
-  roles?: readonly Role[]
+  roles?: readonly ProcessRole[]
   /**
    * A SQLite folder is this process's own; or its parent has taken the lock, and this is the first process on it
    * (`given`) or one of several (`shared`).

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { readConfig } from '../src/config.ts'
 import type { GivenClock } from '../src/db/service-clock.ts'
 import type { Timing } from '../src/jobs/run.ts'
-import { type Role, startServer } from '../src/server.ts'
+import { type ProcessRole, startServer } from '../src/server.ts'
 import { folderFiles } from '../src/web/files.ts'
 import { removeScratch, settingsOf, spareMigration } from './engine.ts'
 import { countAnswer } from './faults/report.ts'
@@ -63,7 +63,7 @@ export function client(url: string, key: string | null) {
 type Options = {
   clock?: GivenClock
   removal?: Timing
-  roles?: Role[]
+  roles?: ProcessRole[]
   env?: Record<string, string>
   data_dir?: string
   web_folder?: string

@@ -199,12 +199,12 @@ export function closedBecause({ status, start_at, end_at }: Appointment, now_ms:
   return Date.parse(start_at) <= now_ms ? 'begun' : null
 }
 
-type Change<Reason> = (tx: Db, context: Context, before: Appointment) => Promise<Outcome<Reason>>
+type LinkedChange<Reason> = (tx: Db, context: Context, before: Appointment) => Promise<Outcome<Reason>>
 
 async function changeLinked<Reason>(
   deps: Deps,
   { workspace_id, appointment }: Linked,
-  change: Change<Reason>,
+  change: LinkedChange<Reason>,
 ): Promise<Outcome<Reason | Closed>> {
   return transaction(deps.db, async (tx): Promise<Outcome<Reason | Closed>> => {
     const context = visitorContext(deps, workspace_id)

@@ -26,7 +26,7 @@ export type Offers = {
 }
 
 /** The query of a chooser, unchecked. */
-export type Asked = { month?: string | undefined; day?: string | undefined }
+export type ChooserQuery = { month?: string | undefined; day?: string | undefined }
 
 /** A month with its free times, and the selected day of it. */
 export type Choices = {
@@ -45,7 +45,7 @@ export type Choices = {
 export async function readChoices(
   offers: Offers,
   reader: Reader,
-  asked: Asked,
+  asked: ChooserQuery,
   { now_ms, page }: { now_ms: number; page: Pick<BookingPage, 'horizon_days' | 'time_zone'> },
 ): Promise<Choices | null> {
   const wanted = asked.day?.slice(0, 7) ?? asked.month ?? ''

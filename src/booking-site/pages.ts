@@ -22,7 +22,6 @@ import { emailForm } from './limits.ts'
 import { chooseScreen, detailsScreen, limitedScreen } from './screens.ts'
 import {
   askedOf,
-  type Found,
   lengthSeen,
   linkPath,
   offersOf,
@@ -32,13 +31,14 @@ import {
   slotAt,
   timeOfAddress,
   visitorViewOf,
+  type WorkspacePage,
 } from './visitor.ts'
 
 export const SlugParams = Type.Object({ slug: Type.String() })
 
 export const SlotList = List(SlotView)
 
-async function openPage({ reading }: Site, slug: string): Promise<Found> {
+async function openPage({ reading }: Site, slug: string): Promise<WorkspacePage> {
   const found = isSlug(slug) ? await reading((handle) => findPublicPage(handle, slug)) : null
   if (!found) throw notFound('This booking page')
   return found

@@ -14,7 +14,7 @@ export type Show = (reply: FastifyReply, screen: Screen) => FastifyReply
 /** The service as the public pages use it. */
 export type Site = Service & { show: Show }
 /** A booking page with its workspace. */
-export type Found = { workspace_id: number; page: BookingPage }
+export type WorkspacePage = { workspace_id: number; page: BookingPage }
 
 const max_offered = 6
 
@@ -45,7 +45,7 @@ export const visitorViewOf = (
 /** The free times of a page. An appointment that moves does not block its own time, but this time is not offered. */
 export function offersOf(
   handle: Db,
-  { workspace_id, page }: Found,
+  { workspace_id, page }: WorkspacePage,
   now_ms: number,
   moving?: { id: number; start_at: string },
 ): Offers {
@@ -64,7 +64,7 @@ export function offersOf(
 /** Up to 6 free times after a time, else from now on; without the time of the appointment that moves. */
 export async function otherSlots(
   { reading, clock }: Service,
-  { workspace_id, page }: Found,
+  { workspace_id, page }: WorkspacePage,
   after: string | null,
   moving?: { id: number; start_at: string },
 ): Promise<Slot[]> {

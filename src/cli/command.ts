@@ -30,9 +30,9 @@ export type Command = {
 }
 
 /** The description of a command or a group, available without loading the command. */
-export type Entry =
+export type CommandEntry =
   | { about: string; load: () => Promise<Command> }
-  | { about: string; commands: Record<string, Entry> }
+  | { about: string; commands: Record<string, CommandEntry> }
 
 /** The command line is wrong: prints the usage, with exit code 2. */
 export class UsageError extends Error {}
@@ -67,7 +67,7 @@ export function commandHelp(path: string[], about: string, command: Command): st
 }
 
 /** The commands of a group, or all of them. */
-export function groupHelp(path: string[], entries: Record<string, Entry>): string[] {
+export function groupHelp(path: string[], entries: Record<string, CommandEntry>): string[] {
   const rows = Object.entries(entries).map(([name, entry]): [string, string] => [
     [...path, name].join(' '),
     'commands' in entry ? `${entry.about}: ${Object.keys(entry.commands).join(', ')}` : entry.about,

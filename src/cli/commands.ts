@@ -1,7 +1,7 @@
-import type { Entry } from './command.ts'
+import type { CommandEntry } from './command.ts'
 
 /** All commands. A command's module is loaded when it runs, so that a small command does not load the server's code. */
-export const commands: Record<string, Entry> = {
+export const commands: Record<string, CommandEntry> = {
   serve: {
     about: 'Serve the API on HOST and PORT until SIGTERM or SIGINT',
     load: async () => (await import('./serve.ts')).serve,

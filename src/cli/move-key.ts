@@ -5,10 +5,10 @@ import { copyPrivately, syncFile } from '../db/engines/sqlite/backup.ts'
 import { createSeal, keyFile } from '../db/seal.ts'
 
 /** The location of the key that opens a database's secrets; null when the database has no sealed secrets. */
-export type KeyPlace = { setting: true } | { file: string } | 'unknown' | null
+export type KeyLocation = { setting: true } | { file: string } | 'unknown' | null
 
 /** Searches SECRET_KEY (or null) and the key files of the folders for the key. */
-export async function findKey(db: Db, secret_key: string | null, folders: string[]): Promise<KeyPlace> {
+export async function findKey(db: Db, secret_key: string | null, folders: string[]): Promise<KeyLocation> {
   const sample = await db.selectFrom('settings').select('value').where('name', '=', 'seal').executeTakeFirst()
   if (!sample) return null
   const opens = (key: string) => {

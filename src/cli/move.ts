@@ -4,8 +4,8 @@ import { type Copied, copyInstallation, Different } from '../move/copy.ts'
 import { tablesOf } from '../move/tables.ts'
 import { resources } from '../resources/index.ts'
 import { type Command, type Io, UsageError } from './command.ts'
-import { findKey, giveKey, type KeyPlace } from './move-key.ts'
-import { type Place, parsePlace, showPlace, withPlaces } from './move-places.ts'
+import { findKey, giveKey, type KeyLocation } from './move-key.ts'
+import { type Location, parseLocation, showLocation, withLocations } from './move-locations.ts'
 import { createProgress } from './move-progress.ts'
 import { columns } from './text.ts'
 
@@ -23,9 +23,9 @@ export const move: Command = {
   ],
   async run({ options, config, io }) {
     const { data_dir, secret_key } = config()
-    const [from, to] = [parsePlace('from', options.from ?? ''), parsePlace('to', options.to ?? '')]
-    if (showPlace(from) === showPlace(to)) throw new UsageError('--from and --to are the same.')
-    const key = await withPlaces(from, to, async (source, target) => {
+    const [from, to] = [parseLocation('from', options.from ?? ''), parseLocation('to', options.to ?? '')]
+    if (showLocation(from) === showLocation(to)) throw new UsageError('--from and --to are the same.')
+    const key = await withLocations(from, to, async (source, target) => {
       const folders = [from.folder, to.folder, data_dir].filter((folder) => folder !== null)
       const key = await findKey(source.db, secret_key, folders)
       const takeBack =
@@ -76,21 +76,21 @@ async function analyze({ db }: Database) {
     await sql`ANALYZE ${sql.table(name)}`.execute(db).catch(() => {})
 }
 
-function nextSteps(from: Place, to: Place, key: KeyPlace): string[] {
+function nextSteps(from: Location, to: Location, key: KeyLocation): string[] {
   const place =
     to.url === null
       ? [`  DATA_DIR=${to.folder}`, '  DATABASE_URL unset']
-      : [`  DATABASE_URL=${showPlace(to)}${showPlace(to) === to.url ? '' : ' (with its password)'}`]
+      : [`  DATABASE_URL=${showLocation(to)}${showLocation(to) === to.url ? '' : ' (with its password)'}`]
   return [
     '',
     'Everything was copied and compared. Start the service with the settings that it had, but for:',
     ...place,
     ...keySteps(to, key).map((line) => `  ${line}`),
-    `${showPlace(from)} is as it was. Do not serve it any more: it gets no changes from now on.`,
+    `${showLocation(from)} is as it was. Do not serve it any more: it gets no changes from now on.`,
   ]
 }
 
-function keySteps(to: Place, key: KeyPlace): string[] {
+function keySteps(to: Location, key: KeyLocation): string[] {
   if (key === null) return []
   if (key === 'unknown')
     return [

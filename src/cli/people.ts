@@ -105,7 +105,7 @@ export const invite: Command = {
     const email = (operands[0] ?? '').trim()
     if (!isEmail(email) || email.length > 320) throw new Error(`"${email}" is no e-mail address.`)
     const asked = options.role ?? 'owner'
-    const role = roles.find((one) => one === asked)
+    const role = roles.find((known) => known === asked)
     if (!role) throw new Error(`There is no role "${asked}". The roles are: ${roles.join(', ')}.`)
     const settings = config()
     const { workspace_id, token } = await withDatabase(settings, async ({ db }) => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { settingsOf } from '../../test/engine.ts'
 import { runRapport, scratchFolder } from '../../test/process.ts'
-import type { Entry } from './command.ts'
+import type { CommandEntry } from './command.ts'
 import { commands } from './commands.ts'
 import { runCommand } from './run.ts'
 
@@ -15,7 +15,7 @@ async function run(words: string[], env: Record<string, string> = {}) {
   return { code, out: out.join('\n'), err: err.join('\n') }
 }
 
-const paths = (entries: Record<string, Entry>, above: string[] = []): string[][] =>
+const paths = (entries: Record<string, CommandEntry>, above: string[] = []): string[][] =>
   Object.entries(entries).flatMap(([name, entry]) => {
     const path = [...above, name]
     return 'commands' in entry ? [path, ...paths(entry.commands, path)] : [path]

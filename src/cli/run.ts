@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
 import {
   type Command,
+  type CommandEntry,
   commandHelp,
-  type Entry,
   type Given,
   groupHelp,
   type Io,
@@ -43,7 +43,7 @@ export async function runCommand(words: string[], io: Io): Promise<number> {
 
 async function runEntry(
   path: string[],
-  { about, load }: Extract<Entry, { load: unknown }>,
+  { about, load }: Extract<CommandEntry, { load: unknown }>,
   words: string[],
   io: Io,
 ): Promise<number> {

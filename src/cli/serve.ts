@@ -1,6 +1,6 @@
 import module from 'node:module'
 import type { Config } from '../config.ts'
-import { type Role, type Running, roles, startServer } from '../server.ts'
+import { type ProcessRole, type Running, roles, startServer } from '../server.ts'
 import { openWebApp } from '../web/open.ts'
 import { type Command, type Io, UsageError } from './command.ts'
 import { joinWorkers, startWorkers, tellStarted, worker_variable } from './workers.ts'
@@ -39,12 +39,12 @@ export const serve: Command = {
   },
 }
 
-function rolesOf(list: string = roles.join()): Role[] {
+function rolesOf(list: string = roles.join()): ProcessRole[] {
   const names = list.split(',').map((name) => name.trim())
   const unknown = names.find((name) => !(roles as readonly string[]).includes(name))
   if (unknown !== undefined)
     throw new UsageError(`--roles: "${unknown}" is not a role. The roles are ${roles.join(' and ')}.`)
-  return names as Role[]
+  return names as ProcessRole[]
 }
 
 function greet({ url, first_key, setup_url }: Running, io: Io, has_web_app: boolean) {

@@ -16,8 +16,8 @@ export function trustedBy(networks: readonly string[]): (address: string) => boo
     list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4')
   }
   return (address) => {
-    const one = plain(address)
-    return list.check(one, isIPv6(one) ? 'ipv6' : 'ipv4')
+    const shown = plain(address)
+    return list.check(shown, isIPv6(shown) ? 'ipv6' : 'ipv4')
   }
 }
 
@@ -26,14 +26,14 @@ export function trustedBy(networks: readonly string[]): (address: string) => boo
  * For an invalid address, it is the peer of the connection.
  */
 export function subscriberOf(address: string, peer = ''): string {
-  const one = plain(address).replace(/%.*$/, '')
-  if (isIPv4(one)) return one
-  if (!isIPv6(one)) return peer === '' ? 'unknown' : subscriberOf(peer)
-  const [head = '', tail] = one.split('::')
+  const text = plain(address).replace(/%.*$/, '')
+  if (isIPv4(text)) return text
+  if (!isIPv6(text)) return peer === '' ? 'unknown' : subscriberOf(peer)
+  const [head = '', tail] = text.split('::')
   const parts = (text: string) => text.split(':').filter(Boolean)
   const behind = parts(tail ?? '')
   // An IPv4 address at the end counts as two parts.
-  const known = parts(head).length + behind.length + (one.includes('.') ? 1 : 0)
+  const known = parts(head).length + behind.length + (text.includes('.') ? 1 : 0)
   const zeros = tail === undefined ? [] : Array.from({ length: 8 - known }, () => '0')
   const prefix = [...parts(head), ...zeros, ...behind].slice(0, 4).map((part) => Number.parseInt(part, 16))
   const bits_56 = prefix.map((part, i) => (i === 3 ? part & 0xff00 : part))

@@ -14,7 +14,7 @@ export function etagOf(record: object): string {
 }
 
 const listed = (header: string, etag: string) =>
-  header.trim() === '*' || header.split(',').some((one) => one.trim() === etag)
+  header.trim() === '*' || header.split(',').some((tag) => tag.trim() === etag)
 // A weak tag, such as a compressing proxy makes, may match a read, but not a write (RFC 9110, 13.1).
 const weakly = (header: string) => header.replaceAll('W/"', '"')
 

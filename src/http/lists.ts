@@ -10,10 +10,10 @@ export const encodeCursor = (order: string, place: readonly unknown[]): string =
   Buffer.from(JSON.stringify([order, ...place])).toString('base64url')
 
 /** What a part of a place is. */
-type Part = 'string' | 'number'
+type PartType = 'string' | 'number'
 
 /** Decodes the position of a cursor; null for the empty cursor (the start). Throws 422 for a cursor of another order. */
-export function decodeCursor(order: string, cursor: string, parts: readonly Part[]): unknown[] | null {
+export function decodeCursor(order: string, cursor: string, parts: readonly PartType[]): unknown[] | null {
   if (cursor === '') return null
   try {
     const [made_for, ...place] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
@@ -62,13 +62,13 @@ export function listingOf(query: Query, list_name: string, orders: readonly Orde
   return { sorting, order, page: pageOf(query, order, [...sorting.keys.map(kindOf), 'number']) }
 }
 
-const kindOf = ({ numeric }: SortKey): Part => (numeric ? 'number' : 'string')
+const kindOf = ({ numeric }: SortKey): PartType => (numeric ? 'number' : 'string')
 
 /** The page of a query, by number or by a cursor whose position has these parts. */
 function pageOf(
   query: Pick<Query, 'page' | 'per_page' | 'cursor'>,
   order: string,
-  parts: readonly Part[],
+  parts: readonly PartType[],
 ): Listing['page'] {
   const { page, per_page, offset } = paging(query)
   if (query.cursor === undefined) return { page, per_page, offset }
@@ -77,7 +77,7 @@ function pageOf(
 
 /** Reads the page of a list with one order, whose cursor has these parts. */
 export const pagesBy =
-  (order: string, ...parts: Part[]) =>
+  (order: string, ...parts: PartType[]) =>
   (query: Parameters<typeof pageOf>[0]) => ({ order, page: pageOf(query, order, parts) })
 
 /** The answer of a list: one page of records with the pagination, or with the next cursor. */

@@ -92,8 +92,8 @@ export function createMetrics(
 ) {
   const groups = createHistogram(group_sizes)
   let held_up = 0
-  type Numbers = { duration: ReturnType<typeof createHistogram>; statuses: Map<number, number> }
-  const routes = new Map<string, Numbers>()
+  type RouteNumbers = { duration: ReturnType<typeof createHistogram>; statuses: Map<number, number> }
+  const routes = new Map<string, RouteNumbers>()
 
   function numbersOf(method: string, route: string) {
     const labels = `method="${method}",route="${route}"`

@@ -59,18 +59,21 @@ declare module 'fastify' {
 }
 
 type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : unknown
-type Sent<O extends Operation> = {
+type RequestOf<O extends Operation> = {
   Params: StaticOf<O['params']>
   Querystring: StaticOf<O['query']>
   Body: StaticOf<O['body']>
 }
-type Answer<O extends Operation> = StaticOf<O['answers'][keyof O['answers']]> | FastifyReply
+type ResponseOf<O extends Operation> = StaticOf<O['answers'][keyof O['answers']]> | FastifyReply
 
 /** Adds an endpoint to the service. In the handler, params, query and body have the types of their schemas. */
 export function operation<O extends Operation>(
   app: App,
   declared: O,
-  handler: (request: FastifyRequest<Sent<O>>, reply: FastifyReply) => Answer<O> | Promise<Answer<O>>,
+  handler: (
+    request: FastifyRequest<RequestOf<O>>,
+    reply: FastifyReply,
+  ) => ResponseOf<O> | Promise<ResponseOf<O>>,
 ): void {
   const { method, path, unlogged, onRequest } = declared
   const { summary, description, params, query, body, answers } = declared

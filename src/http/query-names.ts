@@ -33,14 +33,14 @@ export function parameterNames({ properties = {}, patternProperties = {}, additi
 /** 400 for an unknown parameter. It suggests the nearest name, and lists all names. */
 export function unknownParameter(name: string, names: readonly string[]): ApiError {
   const shown = name.slice(0, 100).toWellFormed().replaceAll('\0', '')
-  const near = names.filter((one) => distance(shown, one) <= Math.max(1, one.length / 3))
+  const near = names.filter((known) => distance(shown, known) <= Math.max(1, known.length / 3))
   const [nearest] = near.sort((a, b) => distance(shown, a) - distance(shown, b))
-  const told = [
+  const sentences = [
     `"${shown}" is not a parameter of this path.`,
     nearest && `Did you mean "${nearest}"?`,
     names.length ? `Its parameters are ${names.join(', ')}.` : 'It has none.',
   ]
-  return badRequest(told.filter(Boolean).join(' '))
+  return badRequest(sentences.filter(Boolean).join(' '))
 }
 
 /** The Levenshtein distance of two texts, without case. */

@@ -16,33 +16,33 @@ export const fieldName = (path: readonly string[]): string =>
     .replaceAll('\0', '') || 'body'
 
 // A linked path: most texts have no problem, so only problems build a name.
-type Place = { name: string; above: Place | null }
-function pathOf(place: Place | null): string[] {
+type PathNode = { name: string; parent: PathNode | null }
+function pathOf(last: PathNode | null): string[] {
   const path: string[] = []
-  for (let at = place; at; at = at.above) path.unshift(at.name)
+  for (let node = last; node; node = node.parent) path.unshift(node.name)
   return path
 }
 
 /** Finds NUL and lone surrogates in all strings of a parsed value. At most 1,000 problems. */
 export function textProblems(value: unknown): FieldProblem[] {
   const problems: FieldProblem[] = []
-  const check = (text: string, place: Place | null) => {
+  const check = (text: string, node: PathNode | null) => {
     if (!nul.test(text) && text.isWellFormed()) return
-    const field = fieldName(pathOf(place))
+    const field = fieldName(pathOf(node))
     problems.push({
       field,
       code: 'invalid_characters',
       message: `${field} has a NUL or an incomplete character.`,
     })
   }
-  const walk = (part: unknown, place: Place | null) => {
-    if (typeof part === 'string') return check(part, place)
+  const walk = (part: unknown, node: PathNode | null) => {
+    if (typeof part === 'string') return check(part, node)
     if (typeof part !== 'object' || part === null) return
     for (const name of Object.keys(part)) {
       if (problems.length === max_problems) return
-      const below = { name, above: place }
-      if (!Array.isArray(part)) check(name, below)
-      walk((part as Record<string, unknown>)[name], below)
+      const child = { name, parent: node }
+      if (!Array.isArray(part)) check(name, child)
+      walk((part as Record<string, unknown>)[name], child)
     }
   }
   walk(value, null)

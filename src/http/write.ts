@@ -19,7 +19,7 @@ export type Answer = ({ record: object; shown?: object; location?: string } | { 
   set_cookie?: string
 }
 
-type Sent = { status: number; headers: Record<string, string>; body: object | string }
+type Reply = { status: number; headers: Record<string, string>; body: object | string }
 type Work = (tx: Db, context: Context, problems: readonly FieldProblem[]) => Promise<Answer>
 
 /** A write that waits between two transactions, for example for an HTTP request. */
@@ -53,7 +53,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
     reply: FastifyReply,
     answer: Answer,
     idempotency: Idempotency | null,
-  ): Promise<Sent> {
+  ): Promise<Reply> {
     const headers: Record<string, string> = {}
     if ('record' in answer) headers.etag = etagOf(answer.record)
     if ('location' in answer && answer.location) headers.location = answer.location
@@ -67,7 +67,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
     return { ...kept, headers: { ...headers, ...unkept } }
   }
 
-  function send(reply: FastifyReply, { status, headers, body }: Sent): never {
+  function send(reply: FastifyReply, { status, headers, body }: Reply): never {
     reply.code(status).headers(headers)
     if (typeof body === 'string') reply.type('application/json; charset=utf-8')
     // Fastify accepts the sent reply as the handler's result.

@@ -8,7 +8,7 @@ import type { Resource } from '../resources/resource.ts'
 import { dropIndexes } from './indexes.ts'
 import { continueAfter, lastNumber } from './numbers.ts'
 import { createSum, readPages, type Sum, writePage } from './pages.ts'
-import { type Columns, columnsOf, filledTables, type Table, tablesOf } from './tables.ts'
+import { columnsOf, filledTables, type StoredColumns, type Table, tablesOf } from './tables.ts'
 
 /** The progress of one table: `rows` of `total` were copied, or read back. */
 export type Progress = { step: 'copy' | 'check'; table: string; rows: number; total: number }
@@ -118,7 +118,7 @@ async function copyTable(
   from: Db,
   to: Db,
   table: Table,
-  columns: Columns,
+  columns: StoredColumns,
   report: (rows: number) => void,
 ): Promise<Sum> {
   const sum = createSum()

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { recordset, storable } from '../db/statements/recordset.ts'
-import { type Columns, pageKey, type Table } from './tables.ts'
+import { pageKey, type StoredColumns, type Table } from './tables.ts'
 
 // The limits of a page in memory. The size of the last page predicts the number of rows of the next one.
 const max_rows = 1000
@@ -12,10 +12,10 @@ type Value = string | number | null
 type Row = Record<string, Value>
 
 /** Rows as JSON texts, one for each row. */
-export type Page = string[]
+export type RowPage = string[]
 
 /** Reads a table in pages, in the order of its key. The rows must not change during the read. */
-export async function* readPages(db: Db, table: Table, columns: Columns): AsyncGenerator<Page> {
+export async function* readPages(db: Db, table: Table, columns: StoredColumns): AsyncGenerator<RowPage> {
   const key = pageKey(db, table)
   const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
   const order = sql.join(key.map((name) => sql.ref(name)))
@@ -43,7 +43,7 @@ function rowText(row: Row): string {
   return JSON.stringify(row, (_, value) => (typeof value === 'string' ? storable(value) : value))
 }
 
-export async function writePage(tx: Db, table: Table, columns: Columns, page: Page): Promise<void> {
+export async function writePage(tx: Db, table: Table, columns: StoredColumns, page: RowPage): Promise<void> {
   const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
   const rows = recordset(tx, `[${page.join(',')}]`, columns)
   await sql`INSERT INTO ${sql.table(table.name)} (${names}) SELECT ${names} FROM ${rows} AS r`.execute(tx)
@@ -60,7 +60,7 @@ export function createSum() {
   const parts = new Uint32Array(4)
   let rows = 0
   return {
-    add(page: Page) {
+    add(page: RowPage) {
       rows += page.length
       for (const text of page) {
         const digest = hash('sha256', text, 'buffer')

@@ -67,9 +67,9 @@ export const pageKey = (db: Db, { key, numbered }: Table): readonly string[] =>
   engineOf(db) === 'sqlite' && numbered ? [numbered] : key
 
 /** The types of the columns that a move writes. Generated columns are left out. */
-export type Columns = Record<string, 'text' | 'bigint'>
+export type StoredColumns = Record<string, 'text' | 'bigint'>
 
-export async function columnsOf(db: Db, table: string): Promise<Columns> {
+export async function columnsOf(db: Db, table: string): Promise<StoredColumns> {
   type Column = { name: string; type: string }
   const { rows } = await (engineOf(db) === 'sqlite'
     ? sql<Column>`SELECT name, type FROM pragma_table_xinfo(${table}) WHERE hidden = 0 ORDER BY name`

@@ -9,8 +9,8 @@ import { isLive } from '../db/references.ts'
 import { dateFilters, searchesNames, valueFilters } from './list-query.ts'
 import type { Resource } from './resource.ts'
 
-/** What a list was asked for. */
-export type Asked<Query = object> = {
+/** The request of a list. */
+export type ListRequest<Query = object> = {
   workspace_id: number
   /** The parameters that the schema accepted. */
   query: Query
@@ -19,7 +19,7 @@ export type Asked<Query = object> = {
   now: string
 }
 
-type Reader<View> = (db: Db, workspace_id: number, ids: readonly number[]) => Promise<View[]>
+type ReadByIds<View> = (db: Db, workspace_id: number, ids: readonly number[]) => Promise<View[]>
 
 export type { Listed }
 
@@ -27,20 +27,22 @@ export type { Listed }
 export async function listRecords<View>(
   db: Db,
   resource: Resource,
-  asked: Asked,
-  read: Reader<View>,
+  request: ListRequest,
+  read: ReadByIds<View>,
   more: readonly Filter[] = [],
 ): Promise<Listed<View>> {
-  const filters = await filtersOf(db, resource, asked.workspace_id, asked.query)
-  return filters ? listFiltered(db, resource, asked, read, [...filters, ...more]) : emptyPage(asked.listing)
+  const filters = await filtersOf(db, resource, request.workspace_id, request.query)
+  return filters
+    ? listFiltered(db, resource, request, read, [...filters, ...more])
+    : emptyPage(request.listing)
 }
 
 /** The same, of the live records that meet all `filters`, whatever the query says. */
 export async function listFiltered<View>(
   db: Db,
   resource: Resource,
-  { workspace_id, listing }: Asked,
-  read: Reader<View>,
+  { workspace_id, listing }: ListRequest,
+  read: ReadByIds<View>,
   filters: Filter[],
 ): Promise<Listed<View>> {
   const { table } = resource
@@ -49,7 +51,7 @@ export async function listFiltered<View>(
 }
 
 /** The page of a list that no record can be in. */
-export const emptyPage = ({ page }: Asked['listing']) => ({
+export const emptyPage = ({ page }: ListRequest['listing']) => ({
   records: [],
   total: 'offset' in page ? 0 : null,
   next: null,

@@ -172,8 +172,8 @@ function mapColumns(columns: Columns, map: (column: Column) => TSchema | undefin
   return mapped
 }
 
-type Operation = 'create' | 'update'
-type Taken<C extends Column, O extends Operation> = C extends { taken: Record<Operation, TSchema> }
+type WriteKind = 'create' | 'update'
+type Taken<C extends Column, O extends WriteKind> = C extends { taken: Record<WriteKind, TSchema> }
   ? C['taken'][O]
   : C extends { taken: TSchema }
     ? C['taken']
@@ -183,7 +183,7 @@ type WritableKey<C extends Columns, K extends keyof C> = C[K] extends { taken: f
   : K
 
 /** The fields of a body, by the operation. */
-export type Input<C extends Columns, O extends Operation = 'update'> = {
+export type Input<C extends Columns, O extends WriteKind = 'update'> = {
   [K in keyof C as WritableKey<C, K>]?: Static<Taken<C[K], O>>
 }
 
@@ -215,7 +215,7 @@ function factsOf(columns: Columns): Facts {
 export const readOnlyFields = (columns: Columns, fields: readonly string[]): string[] =>
   fields.filter((name) => !columns[name] || !isWritable(columns[name]))
 
-function takenBy(column: Column, operation: Operation): TSchema | undefined {
+function takenBy(column: Column, operation: WriteKind): TSchema | undefined {
   const { taken, shown } = column
   if (!isWritable(column) || taken === false) return undefined
   if (!taken) return shown
@@ -223,7 +223,7 @@ function takenBy(column: Column, operation: Operation): TSchema | undefined {
 }
 
 /** The schema of the body that creates a record, or changes one; read-only fields are accepted and ignored. */
-export function bodyOf<C extends Columns, O extends Operation>(columns: C, operation: O) {
+export function bodyOf<C extends Columns, O extends WriteKind>(columns: C, operation: O) {
   const fields = mapColumns(columns, (column) => takenBy(column, operation))
   const names = Object.keys(columns)
   const required = operation === 'create' ? names.filter((name) => columns[name]?.required) : []

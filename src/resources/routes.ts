@@ -6,7 +6,7 @@ import { IdParams, NoFields } from '../http/fields.ts'
 import { listingOf } from '../http/lists.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
-import type { Asked, Listed } from './list.ts'
+import type { Listed, ListRequest } from './list.ts'
 import { type Filters, type FilterValues, listQueryOf, ordersOf } from './list-query.ts'
 import type { Change, Create, Remove, Restore } from './operations.ts'
 import type { Resource } from './resource.ts'
@@ -32,7 +32,7 @@ type ListRoute<F extends Filters, View> = {
   filters: F
   /** The list view. */
   view: TSchema
-  list(db: Db, asked: Asked<FilterValues<F>>): Promise<Listed<View>>
+  list(db: Db, request: ListRequest<FilterValues<F>>): Promise<Listed<View>>
 }
 
 /** GET of the list. */
@@ -50,13 +50,13 @@ export function listRoute<F extends Filters, View>(
   endpointsOf(app, service, resource).list(
     { summary: `List ${table.replaceAll('_', ' ')}`, query, view, pages },
     ({ access, query }, listing) => {
-      const asked = {
+      const request = {
         workspace_id: access.workspace_id,
         query: query as FilterValues<F>,
         listing,
         now: isoTime(clock.now()),
       }
-      return reading((db) => list(db, asked))
+      return reading((db) => list(db, request))
     },
   )
 }
@@ -124,24 +124,24 @@ export function recordRoutes<New extends TSchema, Update extends TSchema>(
     remove: Remove<Identified>
   },
 ): void {
-  const one = withArticle(resource.noun)
+  const a_record = withArticle(resource.noun)
   const records = endpointsOf(app, service, resource)
   records.create(
-    { summary: `Create ${one}`, description: descriptions.create, body: create, view },
+    { summary: `Create ${a_record}`, description: descriptions.create, body: create, view },
     async (tx, context, { body, problems }) => ({
       record: await operations.create(tx, context, body as Static<New> & object, problems),
     }),
   )
   records.change(
-    { summary: `Change ${one}`, description: descriptions.update, body: update, view, conflict },
+    { summary: `Change ${a_record}`, description: descriptions.update, body: update, view, conflict },
     async (tx, context, { params, body, ...sent }) => ({
       record: await operations.change(tx, context, params.id, body as Static<Update> & object, sent),
     }),
   )
-  records.read({ summary: `Read ${one}`, view }, ({ access, params }) =>
+  records.read({ summary: `Read ${a_record}`, view }, ({ access, params }) =>
     find(service.db, access.workspace_id, params.id),
   )
-  records.remove({ summary: `Move ${one} to the trash` }, async (tx, context, { params, expect }) => {
+  records.remove({ summary: `Move ${a_record} to the trash` }, async (tx, context, { params, expect }) => {
     await operations.remove(tx, context, params.id, expect)
   })
 }

@@ -65,7 +65,7 @@ function assetRoute(app: App, { names, read }: WebFiles) {
       const name = `assets/${params.file}`
       if (!known.has(name)) return reply.callNotFound()
       const coding = codings.find(
-        (one) => known.has(name + one.extension) && accepts(headers['accept-encoding'], one.name),
+        (each) => known.has(name + each.extension) && accepts(headers['accept-encoding'], each.name),
       )
       const etag = `"${params.file}${coding?.extension ?? ''}"`
       reply.headers({

@@ -16,7 +16,7 @@ export function createFairQueue(max_running: number, max_waiting: number) {
 
   function longest(): [string, Waiter[]] {
     const all = [...queues]
-    return all.reduce((most, one) => (one[1].length > most[1].length ? one : most), all[0] ?? ['', []])
+    return all.reduce((most, queue) => (queue[1].length > most[1].length ? queue : most), all[0] ?? ['', []])
   }
 
   function makeRoom(key: string): void {

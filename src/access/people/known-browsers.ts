@@ -26,7 +26,7 @@ function readMark(text: string): Mark | null {
 }
 
 function marksOf({ protocol, headers }: Pick<FastifyRequest, 'protocol' | 'headers'>): Mark[] {
-  const pair = headers.cookie?.split(/; */).find((one) => one.startsWith(`${cookie_name(protocol)}=`))
+  const pair = headers.cookie?.split(/; */).find((cookie) => cookie.startsWith(`${cookie_name(protocol)}=`))
   const texts = pair?.slice(pair.indexOf('=') + 1).split('!') ?? []
   return texts
     .slice(0, max_accounts)

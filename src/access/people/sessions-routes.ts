@@ -27,7 +27,10 @@ export function sessionsRoutes(app: App, service: Service): void {
     async (request, { page }) => {
       const { session_id, user_id } = ownSession(request)
       const { records, ...found } = await listSessions(db, user_id, isoTime(clock.now()), page)
-      return { records: records.map((one) => ({ ...one, current: one.id === session_id })), ...found }
+      return {
+        records: records.map((session) => ({ ...session, current: session.id === session_id })),
+        ...found,
+      }
     },
   )
 

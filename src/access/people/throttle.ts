@@ -72,9 +72,9 @@ export function createThrottle(db: Db, clock: Clock) {
     const counted = await transaction(db, begin)
     const undo = (right: boolean) =>
       transaction(db, async (tx) => {
-        for (const one of counted) {
-          if (right && one.counter.name === own.name) await removeFailures(tx, own.name)
-          else await undoFailure(tx, clock, one)
+        for (const failure of counted) {
+          if (right && failure.counter.name === own.name) await removeFailures(tx, own.name)
+          else await undoFailure(tx, clock, failure)
         }
       })
     const found = await check().catch(async (error) => {

@@ -14,9 +14,9 @@ export type AuditFilters = {
 }
 
 /** A place in the log: the time and the id of an entry. */
-export type Place = readonly [string, number]
+export type AuditPosition = readonly [string, number]
 
-export type Window = { limit: number; offset?: number; after?: Place | null }
+export type AuditPage = { limit: number; offset?: number; after?: AuditPosition | null }
 
 type Condition = RawBuilder<SqlBool>
 
@@ -39,7 +39,7 @@ const both = (conditions: Condition[]): Condition => sql`${sql.join([sql`TRUE`, 
 const union = (queries: RawBuilder<unknown>[]) => sql.join(queries, sql` UNION ALL `)
 
 /** The entries that an index gives, newest first, and what each of them must be beside. */
-function wayOf(workspace_id: number, filters: AuditFilters, after: Place | null = null) {
+function wayOf(workspace_id: number, filters: AuditFilters, after: AuditPosition | null = null) {
   const { kinds, record_id, action, actor_id, from, to } = filters
   const kind = kinds?.length === 1 ? kinds[0] : undefined
   const equal = { kind, record_id, action, actor_id }
@@ -103,7 +103,7 @@ export async function newestIds(
   db: Db,
   workspace_id: number,
   filters: AuditFilters,
-  window: Window,
+  window: AuditPage,
 ): Promise<number[]> {
   if (filters.kinds?.length === 0) return []
   const parts = partsOf(filters)
@@ -124,7 +124,7 @@ async function idsInSlices(
   db: Db,
   workspace_id: number,
   filters: AuditFilters,
-  { limit, offset = 0, after }: Window,
+  { limit, offset = 0, after }: AuditPage,
 ): Promise<number[]> {
   const { range, rest } = wayOf(workspace_id, filters, after)
   const parts = partsOf(filters)

@@ -4,7 +4,7 @@ import { chosenIds } from '../../db/lists/pages.ts'
 import type { AuditLogTable } from '../../db/tables.ts'
 import { type NamedActor, namedActors } from '../../events/actors.ts'
 import { type ListedSides, listed_sides, listedSides, sideOf } from '../../events/audit.ts'
-import { type AuditFilters, newestIds, type Window } from './matching.ts'
+import { type AuditFilters, type AuditPage, newestIds } from './matching.ts'
 import type { AuditEntry, ListedAuditEntry } from './schema.ts'
 
 const columns = [
@@ -23,7 +23,7 @@ export async function listEntries(
   db: Db,
   workspace_id: number,
   filters: AuditFilters,
-  window: Window,
+  window: AuditPage,
 ): Promise<ListedAuditEntry[]> {
   const ids = await newestIds(db, workspace_id, filters, window)
   const entries = await readEntries(db, workspace_id, ids)

@@ -5,7 +5,7 @@ import { IdParams } from '../../http/fields.ts'
 import { pagesBy } from '../../http/lists.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
-import { countEntries, type Place } from './matching.ts'
+import { type AuditPosition, countEntries } from './matching.ts'
 import { findEntry, listEntries } from './queries.ts'
 import { AuditEntry, auditQuery, ListedAuditEntry } from './schema.ts'
 
@@ -33,7 +33,7 @@ export function auditRoutes(app: App, service: Service): void {
       const kinds =
         kind === undefined
           ? rights.readableKinds(scopes)
-          : [kind].filter((one) => rights.mayRead(scopes, one))
+          : [kind].filter((table) => rights.mayRead(scopes, table))
       const filters = { kinds, record_id, action, actor_id, from, to }
       if (record_id !== undefined && kind === undefined)
         throw invalid([{ field: 'kind', code: 'required', message: 'kind is required with record_id.' }])
@@ -42,7 +42,7 @@ export function auditRoutes(app: App, service: Service): void {
           page,
           () => countEntries(db, workspace_id, filters),
           ({ after, ...window }) =>
-            listEntries(db, workspace_id, filters, { ...window, after: after as Place | null }),
+            listEntries(db, workspace_id, filters, { ...window, after: after as AuditPosition | null }),
           ({ occurred_at, id }) => [occurred_at, id],
         ),
       )

@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
 import type { Seal } from '../../db/seal.ts'
 import type { StoredAnswer } from '../../http/idempotency.ts'
-import type { Linked } from './references.ts'
+import type { LinkedIds } from './references.ts'
 import { createPace } from './slices.ts'
 
 type Row = { key_id: string; path: string; idempotency_key: string; answer: string | null }
 
 /** What is erased: a record, the records that its person booked, and how JSON begins its embedded copies. */
-type Erased = { kind: string; id: number; linked: Linked; copies: readonly string[] }
+type Erased = { kind: string; id: number; linked: LinkedIds; copies: readonly string[] }
 
 // An answer may be long, and all that is read is decrypted.
 const slice = 20
@@ -34,7 +34,8 @@ export async function forgetAnswersOf(
     const { body } = answer === null ? { body: '' } : (JSON.parse(seal.open(answer)) as StoredAnswer)
     if (body && showsDeliveries.test(asked)) return true
     return (
-      recordsOf(asked, body).some((one) => isErased(...one)) || copies.some((text) => body.includes(text))
+      recordsOf(asked, body).some((record) => isErased(...record)) ||
+      copies.some((text) => body.includes(text))
     )
   }
   const pace = createPace()

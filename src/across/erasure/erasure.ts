@@ -9,7 +9,7 @@ import type { Resource } from '../../resources/resource.ts'
 import { removeRecords } from '../trash/removal.ts'
 import { forgetEmptyTotals } from '../trash/totals.ts'
 import { forgetAnswersOf } from './answers.ts'
-import { rewriteEvents, type StoredEvent } from './events.ts'
+import { type EventText, rewriteEvents } from './events.ts'
 import { redactLinked } from './linked.ts'
 import { erasedPayload, persons_table, redactedPayload } from './redaction.ts'
 import { embeddedCopies, findEvents, findLinked, noneLinked } from './references.ts'
@@ -53,7 +53,7 @@ export async function eraseRecord(
     (event) => event.has_copy || isOwn(event) || isBooked(event),
   )
   const now = isoTime(context.now_ms)
-  const rewrite = (event: StoredEvent) => {
+  const rewrite = (event: EventText) => {
     if (isOwn(event)) return erasedPayload(event.payload, now)
     const of = resourceOf(event.event)
     return of
@@ -70,7 +70,7 @@ export async function eraseRecord(
   await removeRecords(db, context, resources, { resource, ids: [id], action: 'erased' }, stopping)
 }
 
-type EventOf = Pick<StoredEvent, 'event' | 'record_id'>
+type EventOf = Pick<EventText, 'event' | 'record_id'>
 
 /**
  * Begins the erasure of a record in the trash: from here on nothing brings it back, and what is left after a crash is

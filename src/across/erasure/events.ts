@@ -7,7 +7,7 @@ import { bytesOf, piecesOf } from './slices.ts'
 const batch = 100
 
 /** An event whose text may be written anew. */
-export type StoredEvent = { id: string; event: string; record_id: number | null; payload: string }
+export type EventText = { id: string; event: string; record_id: number | null; payload: string }
 
 /**
  * Writes the texts of events anew: what is still to be delivered goes out as it is now. Of deliveries that were made or
@@ -17,7 +17,7 @@ export async function rewriteEvents(
   db: Db,
   workspace_id: number,
   seqs: readonly number[],
-  rewrite: (event: StoredEvent) => string,
+  rewrite: (event: EventText) => string,
   moment: Moment,
 ): Promise<void> {
   for (let from = 0; from < seqs.length; from += batch) {
@@ -55,7 +55,7 @@ async function rewritePiece(
   tx: Db,
   workspace_id: number,
   seqs: readonly number[],
-  rewrite: (event: StoredEvent) => string,
+  rewrite: (event: EventText) => string,
 ): Promise<string[]> {
   const events = await tx
     .selectFrom('events')
@@ -111,7 +111,7 @@ async function forgetAnswers(
     .execute()
   await insertAttempts(
     tx,
-    taken.map((one) => interruptedAttempt({ ...one, url: one.url ?? '' }, Number(one.claimed_at_ms), moment)),
+    taken.map((row) => interruptedAttempt({ ...row, url: row.url ?? '' }, Number(row.claimed_at_ms), moment)),
   )
 }
 

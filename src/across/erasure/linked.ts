@@ -3,7 +3,7 @@ import { type Db, transaction } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { linkedResources, redactedFields, visitorFields } from './redaction.ts'
-import type { Linked } from './references.ts'
+import type { LinkedIds } from './references.ts'
 import { batchesOf, entriesOf } from './slices.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function redactLinked(
   db: Db,
   resources: readonly Resource[],
   workspace_id: number,
-  linked: Linked,
+  linked: LinkedIds,
   contact_id: number,
 ): Promise<void> {
   for (const resource of linkedResources(resources)) {

@@ -10,8 +10,8 @@ import { batchesOf, bytesOf, createPace, piecesOf } from './slices.ts'
  * By table, the ids of records that refer to a contact, and whether a visitor booked each. Of the kinds that visitors book,
  * also the records that referred to it before.
  */
-export type Linked = ReadonlyMap<string, Map<number, boolean>>
-export const noneLinked: Linked = new Map()
+export type LinkedIds = ReadonlyMap<string, Map<number, boolean>>
+export const noneLinked: LinkedIds = new Map()
 
 /** What a scan reads: the rows of one workspace. The signal ends it. */
 type Scan = { workspace_id: number; stopping: AbortSignal | undefined }
@@ -28,9 +28,9 @@ export async function findLinked(
   resources: readonly Resource[],
   contact_id: number,
   scan: Scan,
-): Promise<Linked> {
+): Promise<LinkedIds> {
   const { workspace_id } = scan
-  const linked: Linked = new Map(linkedResources(resources).map(({ table }) => [table, new Map()]))
+  const linked: LinkedIds = new Map(linkedResources(resources).map(({ table }) => [table, new Map()]))
   // The rows first: a record that gets another contact meanwhile is among them, or in an entry.
   for (const { resource, field } of referrersOf(resources, persons_table)) {
     const { rows } = await sql<{ id: number }>`

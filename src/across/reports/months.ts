@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill'
 
 /** A calendar month of a zone: YYYY-MM, and its first moment and the next one's, in UTC. */
-export type Month = { month: string; from: string; to: string }
+export type ReportMonth = { month: string; from: string; to: string }
 
 const isoOf = ({ epochMilliseconds }: Temporal.ZonedDateTime) => new Date(epochMilliseconds).toISOString()
 // A steady clock tells fractions of a millisecond, which Temporal refuses.
@@ -12,7 +12,7 @@ const today = (now_ms: number, time_zone: string) =>
  * The last `count` calendar months of a zone, oldest first, the current one last. Each begins when its first day does,
  * which is not at 00:00 where the clock skips midnight.
  */
-export function lastMonths(count: number, time_zone: string, now_ms: number): Month[] {
+export function lastMonths(count: number, time_zone: string, now_ms: number): ReportMonth[] {
   const current = today(now_ms, time_zone).with({ day: 1 })
   return Array.from({ length: count }, (_, index) => {
     const first = current.subtract({ months: count - 1 - index })

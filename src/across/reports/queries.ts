@@ -4,7 +4,7 @@ import { perNumber } from '../../db/lists/pages.ts'
 import { isLive } from '../../db/references.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 import { type Stage, shownProbability } from '../../resources/deals/stages.ts'
-import type { Month } from './months.ts'
+import type { ReportMonth } from './months.ts'
 import { part, type Units, unitsOf } from './sums.ts'
 
 /** How many deals, the sum of their values, and that of value × probability shown in percent: a hundredfold. */
@@ -60,7 +60,7 @@ export async function sumsOfStages(
   return sums
 }
 
-export type Closed = { count: number; value: Units }
+export type ClosedSums = { count: number; value: Units }
 
 type ClosedRow = {
   month: number
@@ -89,8 +89,8 @@ const closedIn = perNumber((count) =>
 export async function outcomesOf(
   db: Db,
   workspace_id: number,
-  months: readonly Month[],
-): Promise<{ won: Closed; lost: Closed }[]> {
+  months: readonly ReportMonth[],
+): Promise<{ won: ClosedSums; lost: ClosedSums }[]> {
   const places = Object.fromEntries(
     months.flatMap(({ from, to }, n) => [
       [`from_${n}`, from],

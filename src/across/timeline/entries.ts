@@ -4,13 +4,13 @@ import type { TimelineEntry } from './schema.ts'
 import type { Mark, Source } from './sources.ts'
 
 /** The place of an entry: its time, the rank of its type, its id. */
-export type Place = readonly [string, number, number]
+export type TimelinePosition = readonly [string, number, number]
 
-type Found = Mark & { source: Source }
+type SourcedMark = Mark & { source: Source }
 // A page ends at so much of long texts. As JSON a character may take six times its bytes; the rest of a page is short.
 const long_bytes = 512 * 1024
 const beyond = Number.MAX_SAFE_INTEGER
-const first: Place = ['9999-12-31T23:59:59.999Z', beyond, 0]
+const first: TimelinePosition = ['9999-12-31T23:59:59.999Z', beyond, 0]
 
 /**
  * One page of the timeline of a record, from these sources: newest first, before a place (null: from the newest); `next` is
@@ -20,16 +20,16 @@ export async function listTimeline(
   db: Db,
   sources: readonly Source[],
   { workspace_id, owner_id }: { workspace_id: number; owner_id: number },
-  { per_page, after }: { per_page: number; after: Place | null },
-): Promise<{ entries: TimelineEntry[]; next: Place | null }> {
+  { per_page, after }: { per_page: number; after: TimelinePosition | null },
+): Promise<{ entries: TimelineEntry[]; next: TimelinePosition | null }> {
   const [at, rank, id] = after ?? first
-  const asked = { workspace_id, owner_id, record_id: String(owner_id), at, limit: per_page + 1 }
+  const query = { workspace_id, owner_id, record_id: String(owner_id), at, limit: per_page + 1 }
   // Each gives as many as the page can hold, so that the newest of all are among them.
   const found = await Promise.all(
-    sources.map(async (source): Promise<Found[]> => {
+    sources.map(async (source): Promise<SourcedMark[]> => {
       // Of entries of the place's own time, those of lower ranks follow, and of its rank those of lower ids.
       const below = source.rank < rank ? beyond : source.rank === rank ? id : 0
-      const marks = await source.marks(db, { ...asked, below })
+      const marks = await source.marks(db, { ...query, below })
       return marks.map((mark) => ({ ...mark, source }))
     }),
   )
@@ -46,11 +46,11 @@ export async function listTimeline(
   return { entries, next: last ? [last.at, last.source.rank, last.id] : null }
 }
 
-const newestFirst = (a: Found, b: Found) =>
+const newestFirst = (a: SourcedMark, b: SourcedMark) =>
   a.at === b.at ? b.source.rank - a.source.rank || b.id - a.id : a.at < b.at ? 1 : -1
 
 /** What the entries of a page show, by source and id. */
-async function loadAll(db: Db, workspace_id: number, page: Found[]) {
+async function loadAll(db: Db, workspace_id: number, page: SourcedMark[]) {
   const by_source = [...Map.groupBy(page, ({ source }) => source)]
   const loaded = by_source.map(async ([source, found]) => {
     const ids = found.map(({ id }) => id)

@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
-import { listTimeline, type Place } from './entries.ts'
+import { listTimeline, type TimelinePosition } from './entries.ts'
 import { TimelineQuery, timelineEntry } from './schema.ts'
 import { change, sourcesOf, type TimelineRoom } from './sources.ts'
 
@@ -46,7 +46,7 @@ export function timelineRoutes(
         const per_page = Math.min(request.query.per_page, 100)
         return reading(async (db) => {
           if (!(await isLive(db, table, workspace_id, owner_id))) throw notFound(`This ${noun}`)
-          const after = decodeCursor(order, request.query.cursor ?? '', parts) as Place | null
+          const after = decodeCursor(order, request.query.cursor ?? '', parts) as TimelinePosition | null
           const of = { workspace_id, owner_id }
           const { entries, next } = await listTimeline(db, readable, of, { per_page, after })
           const next_cursor = next && encodeCursor(order, next)

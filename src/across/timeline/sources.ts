@@ -11,7 +11,7 @@ import { changes } from './changes.ts'
 export type Mark = { at: string; id: number; bytes?: number }
 
 type Owned = { workspace_id: number; owner_id: number }
-type Asked = Owned & { record_id: string; at: string; below: number; limit: number }
+type MarkQuery = Owned & { record_id: string; at: string; below: number; limit: number }
 
 /** The rows of an owner's entries, with `at` and `id`. */
 type Rows = (p: Owned, db: Db) => RawBuilder<unknown>
@@ -23,7 +23,7 @@ export type Source = {
   rank: number
   /** The first part of the scope that reads them. */
   scope: string
-  marks(db: Db, asked: Asked): Promise<Mark[]>
+  marks(db: Db, query: MarkQuery): Promise<Mark[]>
   load: OtherEntries['load']
 }
 
@@ -67,7 +67,7 @@ const loadBy =
  * fence a planner would rather go through the times of the whole workspace, as long as it takes to meet some of this owner.
  */
 const newest = (rows: Rows) =>
-  prepare((db, p: Asked) => ({
+  prepare((db, p: MarkQuery) => ({
     compile: () =>
       sql<Mark>`WITH own AS MATERIALIZED (${rows(p, db)})
         SELECT * FROM own WHERE (at, id) < (${p.at}, ${p.below})
@@ -120,7 +120,7 @@ function bytesOfLong({ columns }: Resource): RawBuilder<unknown> {
 
 // Their index goes on with the time.
 const marksOfChanges = ({ table }: Resource) =>
-  prepare((db, p: Asked) =>
+  prepare((db, p: MarkQuery) =>
     db
       .selectFrom('audit_log')
       .select(['occurred_at as at', 'id'])

@@ -12,7 +12,7 @@ export type Trashed = {
 }
 
 /** Where a record stands in the trash: latest deletion first, then by kind, then by the highest id. */
-export type Place = Pick<Trashed, 'deleted_at' | 'kind' | 'id'>
+export type TrashPosition = Pick<Trashed, 'deleted_at' | 'kind' | 'id'>
 
 // What a person calls a record.
 function nameOf({ title: { fields, characters } }: Resource): RawBuilder<string> {
@@ -34,7 +34,7 @@ const inTrash = (workspace_id: number) =>
   sql<SqlBool>`t.workspace_id = ${workspace_id} AND t.deleted_at > ${pending_removal.erasing}`
 
 // One kind's part of what comes after a place, as a range of its index.
-function beyond(kind: string, after: Place): RawBuilder<SqlBool> {
+function beyond(kind: string, after: TrashPosition): RawBuilder<SqlBool> {
   if (kind < after.kind) return sql`t.deleted_at < ${after.deleted_at}`
   if (kind > after.kind) return sql`t.deleted_at <= ${after.deleted_at}`
   return sql`(t.deleted_at, t.id) < (${after.deleted_at}, ${after.id})`
@@ -45,7 +45,7 @@ export async function listTrash(
   db: Db,
   workspace_id: number,
   resources: readonly Resource[],
-  { limit, offset = 0, after = null }: { limit: number; offset?: number; after?: Place | null },
+  { limit, offset = 0, after = null }: { limit: number; offset?: number; after?: TrashPosition | null },
 ): Promise<Trashed[]> {
   if (!resources.length) return []
   const parts = resources.map((resource) => {

@@ -11,7 +11,7 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { byDependency } from '../../resources/derived.ts'
 import { beginErasure, eraseRecord } from '../erasure/erasure.ts'
-import { countTrash, listTrash, type Place, type Trashed } from './list.ts'
+import { countTrash, listTrash, type Trashed, type TrashPosition } from './list.ts'
 import { TrashParams, trashSchemas } from './schema.ts'
 
 const path = '/api/v1/trash'
@@ -85,7 +85,7 @@ export function trashRoutes(app: App, service: Service): void {
   )
 }
 
-function placeOf(parts: readonly unknown[] | null): Place | null {
+function placeOf(parts: readonly unknown[] | null): TrashPosition | null {
   if (!parts) return null
   const [deleted_at, kind, id] = parts
   return { deleted_at: String(deleted_at), kind: String(kind), id: Number(id) }

@@ -14,9 +14,9 @@ export type Wanted = { event: string | null; groups: readonly string[] | null }
 export type SeqRange = Wanted & { workspace_id: number; after: number; up_to: number }
 
 /** `reached` is the last seq that was read, in the direction of reading. `whole`: the range was read to its end. */
-export type Part = { events: StoredEvent[]; reached: number; whole: boolean }
+export type EventPart = { events: StoredEvent[]; reached: number; whole: boolean }
 
-type Order = 'asc' | 'desc'
+type Direction = 'asc' | 'desc'
 type RangeQuery = { workspace_id: number; event: string; after: number; up_to: number; limit: number }
 
 // A ping tests a webhook and is not an event of the workspace.
@@ -35,7 +35,7 @@ const grouped =
   (db, p) =>
     eventsIn(db, p).where((eb) => eb.or(groups.map((group) => eb('event', 'like', sql.lit(`${group}.%`)))))
 
-const both = <T>(make: (order: Order) => T) => ({ asc: make('asc'), desc: make('desc') })
+const both = <T>(make: (order: Direction) => T) => ({ asc: make('asc'), desc: make('desc') })
 const queriesFor = (matching: Matching) => ({
   sizes: both((order) =>
     prepare((db, p: RangeQuery) =>
@@ -75,7 +75,12 @@ function queriesOf({ event, groups }: Wanted): Queries {
 const max_scanned = 5000
 
 /** The number of events in a part and their bytes, measured before the texts are read. */
-export type Measured = Omit<Part, 'events'> & { part: SeqRange; order: Order; count: number; bytes: number }
+export type MeasuredPart = Omit<EventPart, 'events'> & {
+  part: SeqRange
+  order: Direction
+  count: number
+  bytes: number
+}
 
 /**
  * Measures the next part of a range: up to `limit` events and `max_bytes` of text, but at least one event. It follows seq,
@@ -84,8 +89,8 @@ export type Measured = Omit<Part, 'events'> & { part: SeqRange; order: Order; co
 export async function measureEvents(
   db: Db,
   range: SeqRange,
-  { limit, max_bytes, order = 'asc' }: { limit: number; max_bytes: number; order?: Order },
-): Promise<Measured> {
+  { limit, max_bytes, order = 'asc' }: { limit: number; max_bytes: number; order?: Direction },
+): Promise<MeasuredPart> {
   const forward = order === 'asc'
   const { event, groups, after, up_to } = range
   const nothing = { part: range, order, count: 0, bytes: 0 }
@@ -108,7 +113,10 @@ export async function measureEvents(
 }
 
 /** Reads the events of a measured part. Events that were removed since are left out. */
-export async function readMeasured(db: Db, { part, order, count, reached, whole }: Measured): Promise<Part> {
+export async function readMeasured(
+  db: Db,
+  { part, order, count, reached, whole }: MeasuredPart,
+): Promise<EventPart> {
   if (!count) return { events: [], reached, whole }
   const values = { ...part, event: part.event ?? '', limit: count }
   return { events: await queriesOf(part).texts[order](db, values), reached, whole }
@@ -119,7 +127,7 @@ export const readEvents = async (
   db: Db,
   range: SeqRange,
   limits: { limit: number; max_bytes: number },
-): Promise<Part> => readMeasured(db, await measureEvents(db, range, limits))
+): Promise<EventPart> => readMeasured(db, await measureEvents(db, range, limits))
 
 /** The readable events of a caller who asked for a name, or for all (null). */
 export function wantedOf(rights: ReadRights, scopes: Scopes, event: string | null): Wanted {

@@ -6,7 +6,7 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import {
-  type Measured,
+  type MeasuredPart,
   measureEvents,
   newestSeq,
   readMeasured,
@@ -41,11 +41,11 @@ export function feedRoutes(
     async (request, reply) => {
       const { cursor, event = null, sort } = request.query
       const per_page = Math.min(request.query.per_page, 100)
-      // Asked before the events are read, wherever that is done.
+      // Read this position before the events, whichever connection reads them.
       const { last, settled } = await settledEvents(db)
       const place = seqOf(cursor, last)
       const { workspace_id, scopes } = request.access
-      const admit = ({ bytes }: Measured) => reply.reserve(bytes)
+      const admit = ({ bytes }: MeasuredPart) => reply.reserve(bytes)
       const asked = { workspace_id, wanted: wantedOf(rights, scopes, event), settled, place, per_page, admit }
       const page = await reading((db) => (sort === '-timestamp' ? lookBack(db, asked) : lookOn(db, asked)))
       reply.type('application/json; charset=utf-8')
@@ -93,22 +93,22 @@ export function feedRoutes(
   app.addHook('preClose', () => streams.close())
 }
 
-type Asked = {
+type PageQuery = {
   workspace_id: number
   wanted: Wanted
   settled: number
   place: number | null
   per_page: number
   /** Called before the texts of the events are read. */
-  admit: (measured: Measured) => void
+  admit: (measured: MeasuredPart) => void
 }
-type Page = { events: StoredEvent[]; next_cursor: number | null; has_more: boolean }
+type EventPage = { events: StoredEvent[]; next_cursor: number | null; has_more: boolean }
 
 /** From a place on, at the end of which one goes on later. */
 async function lookOn(
   db: Db,
-  { workspace_id, wanted, settled, place, per_page, admit }: Asked,
-): Promise<Page> {
+  { workspace_id, wanted, settled, place, per_page, admit }: PageQuery,
+): Promise<EventPage> {
   const after = place ?? 0
   const stretch = { ...wanted, workspace_id, after, up_to: settled }
   const measured = await measureEvents(db, stretch, { limit: per_page, max_bytes: page_bytes })
@@ -124,8 +124,8 @@ async function lookOn(
 /** Back from a place, to the oldest event that is kept. */
 async function lookBack(
   db: Db,
-  { workspace_id, wanted, settled, place, per_page, admit }: Asked,
-): Promise<Page> {
+  { workspace_id, wanted, settled, place, per_page, admit }: PageQuery,
+): Promise<EventPage> {
   const up_to = Math.min(settled, (place ?? Number.POSITIVE_INFINITY) - 1)
   const stretch = { ...wanted, workspace_id, after: 0, up_to }
   const limits = { limit: per_page, max_bytes: page_bytes, order: 'desc' } as const
@@ -136,7 +136,7 @@ async function lookBack(
 }
 
 // The stored texts as they are: parsing them would change bytes, and cost time.
-function answer({ events, next_cursor, has_more }: Page, per_page: number): string {
+function answer({ events, next_cursor, has_more }: EventPage, per_page: number): string {
   const cursor = next_cursor === null ? null : String(next_cursor)
   const meta = JSON.stringify({ per_page, next_cursor: cursor, has_more })
   return `{"success":true,"data":[${events.map(({ payload }) => payload).join()}],"meta":${meta}}`

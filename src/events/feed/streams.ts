@@ -8,7 +8,7 @@ import type { Access, FindAccess } from '../../http/auth.ts'
 import type { ReadRights } from '../../http/scopes.ts'
 import { createChanges, type Hints } from './changes.ts'
 import { createRecheck, type Follower } from './followers.ts'
-import { activeWorkspaces, type Part, readEvents, wantedOf } from './queries.ts'
+import { activeWorkspaces, type EventPart, readEvents, wantedOf } from './queries.ts'
 
 export type StreamsOptions = {
   database: Pick<Database, 'db' | 'onCommit'>
@@ -127,7 +127,7 @@ export function createStreams(options: StreamsOptions) {
     return unsent < max_unsent_bytes
   }
 
-  function deliver(stream: Stream, { events, reached }: Part) {
+  function deliver(stream: Stream, { events, reached }: EventPart) {
     for (const { seq, event, payload } of events) {
       if (stream.blocked || !streams.has(stream) || !hasRoom()) return
       write(stream, `id: ${seq}\nevent: ${event}\ndata: ${payload}\n\n`)

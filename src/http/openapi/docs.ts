@@ -95,7 +95,7 @@ export function apiIndex(app: App): void {
 
 function indexOf({ paths = {}, tags = [] }: Described): Static<typeof Index> {
   const resources = tags.flatMap(({ name, description = '' }) => {
-    const [path] = Object.keys(paths).filter((one) => one.split('/')[3] === name)
+    const [path] = Object.keys(paths).filter((path) => path.split('/')[3] === name)
     return path === undefined ? [] : [{ name, path, description }]
   })
   return { resources, documentation: '/docs/', openapi: '/api/v1/openapi.json' }

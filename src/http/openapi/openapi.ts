@@ -109,7 +109,7 @@ function describeRoute(
 ): Schema {
   const operation = config?.operation
   if (!operation || !url.startsWith('/api/v1')) return { ...schema, hide: true }
-  for (const one of [method].flat()) declared.set(nameOf(one, url), operation)
+  for (const each of [method].flat()) declared.set(nameOf(each, url), operation)
   return { ...schema, ...marksOf(operation) }
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { type Filter, within } from '../../db/lists/filters.ts'
-import { type Asked, type Listed, listRecords } from '../list.ts'
+import { type Listed, type ListRequest, listRecords } from '../list.ts'
 import type { FilterValues } from '../list-query.ts'
 import { readerOf } from '../records.ts'
 import { listedFields } from '../selection.ts'
@@ -17,17 +17,17 @@ const withNames = readerOf<ActivityOfList>(activities, { ...listedFields(columns
 /** One page of the live activities that meet the query; with details=true, with the names of what each refers to. */
 export async function listActivities(
   db: Db,
-  asked: Asked<FilterValues<typeof activity_filters>>,
+  request: ListRequest<FilterValues<typeof activity_filters>>,
 ): Promise<Listed<ActivityOfList>> {
-  const { status, due_from, due_to, details } = asked.query
+  const { status, due_from, due_to, details } = request.query
   const filters: Filter[] = []
   // A range never includes activities without a due date.
   if (due_from !== undefined || due_to !== undefined)
     filters.push(...within('due_at', due_from, due_to ?? last_time, by_due_date))
-  if (status === 'completed') filters.push(await completed(db, asked.workspace_id))
-  else if (status) filters.push(status === 'open' ? open : overdue(asked.now))
+  if (status === 'completed') filters.push(await completed(db, request.workspace_id))
+  else if (status) filters.push(status === 'open' ? open : overdue(request.now))
   const read = details === 'true' ? withNames : activityRecords.byIds
-  return listRecords<ActivityOfList>(db, activities, asked, read, filters)
+  return listRecords<ActivityOfList>(db, activities, request, read, filters)
 }
 
 // The field is that of the order whose index holds open activities only.

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/db.ts'
 import { within } from '../../db/lists/filters.ts'
-import { type Asked, type Listed, listRecords } from '../list.ts'
+import { type Listed, type ListRequest, listRecords } from '../list.ts'
 import type { FilterValues } from '../list-query.ts'
 import { appointmentRecords } from './operations.ts'
 import { appointments } from './resource.ts'
@@ -9,10 +9,10 @@ import type { appointment_filters, ListedAppointment } from './schema.ts'
 /** One page of the live appointments that meet the query. */
 export async function listAppointments(
   db: Db,
-  asked: Asked<FilterValues<typeof appointment_filters>>,
+  request: ListRequest<FilterValues<typeof appointment_filters>>,
 ): Promise<Listed<ListedAppointment>> {
-  const { start_from, start_to, end_from } = asked.query
-  return listRecords(db, appointments, asked, appointmentRecords.byIds, [
+  const { start_from, start_to, end_from } = request.query
+  return listRecords(db, appointments, request, appointmentRecords.byIds, [
     ...within('start_at', start_from, start_to),
     ...within('end_at', end_from, undefined),
   ])

@@ -16,9 +16,9 @@ export async function findBySlug(db: Db, slug: string): Promise<{ workspace_id: 
   return row ?? null
 }
 
-type Range = { workspace_id: number; page_id: number; from: string; to: string }
+type PageTimes = { workspace_id: number; page_id: number; from: string; to: string }
 
-const taken = (db: Db, p: Range) =>
+const taken = (db: Db, p: PageTimes) =>
   db
     .selectFrom('appointments')
     .select(['id', 'start_at', 'end_at'])
@@ -27,10 +27,10 @@ const taken = (db: Db, p: Range) =>
     // In the text, so that the planners see which index holds exactly these.
     .where('status', 'in', [sql.lit('scheduled' as const), sql.lit('requested' as const)])
     .where('deleted_at', 'is', null)
-const takenWithin = prepare((db, p: Range) =>
+const takenWithin = prepare((db, p: PageTimes) =>
   taken(db, p).where('start_at', '>=', p.from).where('start_at', '<', p.to),
 )
-const takenBefore = prepare((db, p: Range) =>
+const takenBefore = prepare((db, p: PageTimes) =>
   taken(db, p).where('start_at', '<', p.from).orderBy('start_at', 'desc').limit(1),
 )
 

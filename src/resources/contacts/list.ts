@@ -6,7 +6,7 @@ import { newest_first } from '../../db/lists/orders.ts'
 import { perNumber } from '../../db/lists/pages.ts'
 import { searchContacts, searchFilter, searchWords } from '../../db/lists/search.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import { type Asked, emptyPage, filtersOf, type Listed, listFiltered, listRecords } from '../list.ts'
+import { emptyPage, filtersOf, type Listed, type ListRequest, listFiltered, listRecords } from '../list.ts'
 import type { FilterValues } from '../list-query.ts'
 import { listedFields, type Row, selectionOf } from '../selection.ts'
 import { contactRecords } from './operations.ts'
@@ -29,15 +29,15 @@ const firstPage = perNumber((limit) =>
 /** One page of the live contacts that meet the query; a search looks at names and e-mail addresses. */
 export async function listContacts(
   db: Db,
-  asked: Asked<FilterValues<typeof contact_filters>>,
+  request: ListRequest<FilterValues<typeof contact_filters>>,
 ): Promise<Listed<ListedContact>> {
-  const { workspace_id, query, listing } = asked
+  const { workspace_id, query, listing } = request
   const { page, sorting } = listing
   const words = searchWords(query.search ?? '')
   const is_newest = 'offset' in page && sorting.name === newest_first.name
   if (!is_newest) {
     const searched = words.length ? [await searchFilter(db, words)] : []
-    return listRecords(db, contacts, asked, contactRecords.byIds, searched)
+    return listRecords(db, contacts, request, contactRecords.byIds, searched)
   }
   const filters = await filtersOf(db, contacts, workspace_id, query)
   if (!filters) return emptyPage(listing)
@@ -56,7 +56,7 @@ export async function listContacts(
     const rows = await firstPage(page.per_page)(db, { workspace_id })
     return { records: rows.map((row) => read(row)), total, next: null }
   }
-  return listFiltered(db, contacts, asked, contactRecords.byIds, filters)
+  return listFiltered(db, contacts, request, contactRecords.byIds, filters)
 }
 
 // The rarest filter leads a search by its index.

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/db.ts'
 import { within } from '../../db/lists/filters.ts'
-import { type Asked, emptyPage, type Listed, listRecords } from '../list.ts'
+import { emptyPage, type Listed, type ListRequest, listRecords } from '../list.ts'
 import type { FilterValues } from '../list-query.ts'
 import { dealRecords } from './operations.ts'
 import { by_close_date, deals } from './resource.ts'
@@ -10,15 +10,15 @@ import { statusOf } from './stages.ts'
 /** One page of the live deals that meet the query, in the list view or, with details=true, in the detail view. */
 export async function listDeals(
   db: Db,
-  asked: Asked<FilterValues<typeof deal_filters>>,
+  request: ListRequest<FilterValues<typeof deal_filters>>,
 ): Promise<Listed<ListedDeal | Deal>> {
-  const { stage, status, expected_close_from, expected_close_to, details } = asked.query
+  const { stage, status, expected_close_from, expected_close_to, details } = request.query
   // A stage has one status: both together match what the stage alone matches, or nothing.
-  if (stage && status && statusOf(stage) !== status) return emptyPage(asked.listing)
-  const query = stage ? { ...asked.query, status: undefined } : asked.query
+  if (stage && status && statusOf(stage) !== status) return emptyPage(request.listing)
+  const query = stage ? { ...request.query, status: undefined } : request.query
   const closing = closingFilter(expected_close_from, expected_close_to)
   const read = details === 'true' ? dealRecords.detailsByIds : dealRecords.byIds
-  return listRecords<ListedDeal | Deal>(db, deals, { ...asked, query }, read, closing)
+  return listRecords<ListedDeal | Deal>(db, deals, { ...request, query }, read, closing)
 }
 
 /** Deals that are expected to close on these days, both included. Deals without a date are on none. */

@@ -22,9 +22,9 @@ import type { Deal, DealCreate, DealUpdate, ListedDeal, PlainFields, StageChange
 import {
   type DealInput,
   type DealState,
+  type DealWrite,
   type Decision,
   decide,
-  type Operation,
   shownProbability,
 } from './stages.ts'
 
@@ -105,7 +105,7 @@ async function stateOf(tx: Db, { workspace_id }: Context, id: number): Promise<D
 function judge(
   current: DealState | null,
   body: DealInput,
-  context: { now: string; operation: Operation },
+  context: { now: string; operation: DealWrite },
   problems: readonly FieldProblem[],
 ): Decision {
   const refused = new Set(problems.map(({ field }) => field))

@@ -5,9 +5,9 @@ import fc from 'fast-check'
 import {
   type DealInput,
   type DealState,
+  type DealWrite,
   decide,
   defaultProbabilities,
-  type Operation,
   type Stage,
   shownProbability,
   stages,
@@ -18,7 +18,7 @@ const monday = '2026-11-23T09:00:00.000Z'
 const tuesday = '2026-11-24T09:00:00.000Z'
 const openStages = stages.filter((stage) => statusOf(stage) === 'open')
 
-function accept(current: DealState | null, input: DealInput, operation: Operation, now = monday) {
+function accept(current: DealState | null, input: DealInput, operation: DealWrite, now = monday) {
   const decision = decide(current, input, { now, operation })
   assert.equal(decision.problems, undefined, JSON.stringify(decision.problems))
   return decision
@@ -30,7 +30,7 @@ const change = (deal: DealState, input: DealInput, now?: string) =>
   accept(deal, input, 'change_stage', now).state
 
 /** The refused fields with their codes, such as ['lost_reason required']. */
-function refusals(current: DealState | null, input: DealInput, operation: Operation): string[] {
+function refusals(current: DealState | null, input: DealInput, operation: DealWrite): string[] {
   const { problems = [] } = decide(current, input, { now: monday, operation })
   return problems.map(({ field, code }) => `${field} ${code}`)
 }
@@ -298,10 +298,10 @@ describe('any sequence of operations', () => {
 
   /** Runs a sequence at a new `now` for each step and hands every accepted decision to `check`. */
   function replay(
-    [first, rest]: [DealInput, (readonly [Operation, DealInput])[]],
+    [first, rest]: [DealInput, (readonly [DealWrite, DealInput])[]],
     check: (
       step: {
-        operation: Operation
+        operation: DealWrite
         input: DealInput
         before: DealState | null
         now: string

@@ -42,7 +42,7 @@ export type DealState = {
 /** The fields of a valid body that the rules use. Texts are trimmed, and '' is null. */
 export type DealInput = { stage?: string | null; probability?: number | null; lost_reason?: string | null }
 
-export type Operation = 'create' | 'update' | 'change_stage'
+export type DealWrite = 'create' | 'update' | 'change_stage'
 
 type Problem = {
   field: 'stage' | 'lost_reason'
@@ -80,7 +80,7 @@ export function shownProbability(
 export function decide(
   current: DealState | null,
   input: DealInput,
-  context: { now: string; operation: Operation },
+  context: { now: string; operation: DealWrite },
 ): Decision {
   const problems: Problem[] = []
   const stage = nextStage(current, input.stage, context.operation, problems)
@@ -105,7 +105,7 @@ export function decide(
 function nextStage(
   current: DealState | null,
   sent: string | null | undefined,
-  operation: Operation,
+  operation: DealWrite,
   problems: Problem[],
 ): Stage | null {
   if (sent === undefined && operation === 'update') return current?.stage ?? defaultStage
@@ -127,7 +127,7 @@ function nextLostReason(
   current: DealState | null,
   stage: Stage | null,
   sent: string | null | undefined,
-  operation: Operation,
+  operation: DealWrite,
   problems: Problem[],
 ): string | null {
   const refuse = (code: Problem['code'], message: string) => {
@@ -155,7 +155,7 @@ function nextProbabilities(
   current: DealState | null,
   stage: Stage,
   sent: number | null | undefined,
-  operation: Operation,
+  operation: DealWrite,
 ): Pick<DealState, 'own_probability' | 'closed_probability'> {
   // A PUT may send back a probability that it has read. A default must not become the deal's own value.
   const readBack = operation === 'update' && current !== null && sent === shownProbability(current)

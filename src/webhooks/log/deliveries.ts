@@ -8,8 +8,8 @@ import { bodyFor } from '../../events/emit.ts'
 import type { Delivery, DeliveryDetail } from '../registration/schema.ts'
 import {
   countInSlices,
-  type Filters,
   idsInSlices,
+  type LogFilters,
   type LogQuery,
   type LogWindow,
   matching,
@@ -64,7 +64,7 @@ const lastDuration = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
 export async function listDeliveries(
   db: Db,
   workspace_id: number,
-  filters: Filters,
+  filters: LogFilters,
   page: Page,
   visible: VisibleEvents,
   details = false,

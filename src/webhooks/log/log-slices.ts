@@ -4,7 +4,7 @@ import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import type { Delivery } from '../registration/schema.ts'
 
 /** The filters of the delivery log. `from` and `to` are inclusive times. */
-export type Filters = {
+export type LogFilters = {
   webhook_id?: string
   event?: string
   status?: Delivery['status']
@@ -14,7 +14,7 @@ export type Filters = {
 /** The names of events whose deliveries the caller may see; null for all. */
 export type VisibleEvents = readonly string[] | null
 /** `removed` lists deleted webhooks with rows that are still pending: these deliveries count as cancelled. */
-export type LogQuery = Filters & { visible: VisibleEvents; removed: readonly string[] }
+export type LogQuery = LogFilters & { visible: VisibleEvents; removed: readonly string[] }
 /** A page: up to `limit` rows, after `offset` rows, and below the id `before` if there is one. */
 export type LogWindow = { limit: number; offset: number; before: string | null }
 

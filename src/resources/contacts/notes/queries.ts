@@ -30,13 +30,13 @@ const sizes = prepare((db, p: OfContact & { below: number; limit: number }) =>
     .orderBy('notes.id', 'desc')
     .limit(p.limit),
 )
-const some = prepare((db, p: OfContact & { below: number; from: number }) =>
+const between = prepare((db, p: OfContact & { below: number; from: number }) =>
   reachable(db, p)
     .where('notes.id', '<', p.below)
     .where('notes.id', '>=', p.from)
     .orderBy('notes.id', 'desc'),
 )
-const one = prepare((db, p: { workspace_id: number; contact_id: number; id: number }) =>
+const byId = prepare((db, p: { workspace_id: number; contact_id: number; id: number }) =>
   reachable(db, p).where('notes.id', '=', p.id),
 )
 
@@ -63,7 +63,7 @@ export const listNotes = (
   workspace_id: number,
   contact_id: number,
   { below, from }: { below: number; from: number },
-): Promise<Note[]> => some(db, { workspace_id, contact_id, below, from })
+): Promise<Note[]> => between(db, { workspace_id, contact_id, below, from })
 
 /** How many notes a contact has, without those that were deleted by themselves. */
 export async function countNotes(db: Db, workspace_id: number, contact_id: number): Promise<number> {
@@ -94,7 +94,7 @@ export async function findNote(
   contact_id: number,
   id: number,
 ): Promise<Note | null> {
-  const [note] = await one(db, { workspace_id, contact_id, id })
+  const [note] = await byId(db, { workspace_id, contact_id, id })
   return note ?? null
 }
 

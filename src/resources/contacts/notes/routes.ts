@@ -154,7 +154,7 @@ function routes(app: App, { db, write }: Service): void {
   )
 }
 
-type Range = { workspace_id: number; contact_id: number; below: number }
+type NotesBelow = { workspace_id: number; contact_id: number; below: number }
 
 /**
  * The newest notes below an id, as many as one answer may have; `next` is the id below which the rest is. `reserve` gets
@@ -162,7 +162,7 @@ type Range = { workspace_id: number; contact_id: number; below: number }
  */
 async function notesBelow(
   db: Db,
-  range: Range,
+  range: NotesBelow,
   reserve: (bytes: number) => void,
 ): Promise<{ notes: Note[]; next: number | null }> {
   const limits = { limit: max_listed, most_bytes: all_at_once_bytes }

@@ -11,10 +11,10 @@ import { isInstallation } from '../move/tables.ts'
 import { UsageError } from './command.ts'
 
 /** The location of an installation: a data folder, or the URL of a PostgreSQL database. */
-export type Place = { folder: string; url: null } | { folder: null; url: string }
+export type Location = { folder: string; url: null } | { folder: null; url: string }
 
 /** Parses `sqlite:FOLDER`, `sqlite:FOLDER/rapport.db` or `postgres://…`. Throws UsageError. */
-export function parsePlace(option: string, text: string): Place {
+export function parseLocation(option: string, text: string): Location {
   if (text.startsWith('sqlite:')) {
     const path = text.slice('sqlite:'.length).replace(/^\/\//, '')
     const full = resolve(path.replace(/^~(?=\/|$)/, homedir()))
@@ -29,7 +29,7 @@ export function parsePlace(option: string, text: string): Place {
 }
 
 /** The text of a location, without its password. */
-export function showPlace({ folder, url }: Place): string {
+export function showLocation({ folder, url }: Location): string {
   if (url === null) return `sqlite:${folder}`
   const shown = new URL(url)
   shown.password = ''
@@ -43,16 +43,16 @@ const pool_size = 2
  * Opens both locations for the work, and locks a data folder, so that no server can use it meanwhile. Throws, and changes
  * nothing, when a location cannot be reached, or the source is not an installation or is in use.
  */
-export async function withPlaces<T>(
-  source: Place,
-  target: Place,
+export async function withLocations<T>(
+  source: Location,
+  target: Location,
   work: (source: Database, target: Database) => Promise<T>,
 ): Promise<T> {
   // Close in the reverse order of opening.
   const closing: (() => unknown)[] = []
-  const open = async (place: Place) => {
-    if (place.folder !== null) closing.push(lockFolder(place.folder))
-    const { folder, url } = place
+  const open = async (location: Location) => {
+    if (location.folder !== null) closing.push(lockFolder(location.folder))
+    const { folder, url } = location
     const database = await openDatabase({
       data_dir: folder ?? '',
       database_url: url === null ? null : url,
@@ -64,11 +64,11 @@ export async function withPlaces<T>(
   try {
     if (source.folder !== null && !existsSync(databaseFile(source.folder)))
       throw new Error(`There is no database in ${source.folder}.`)
-    const from = await told(source, () => open(source))
-    await told(source, () => checkSource(from))
-    const to = await told(target, () => open(target))
-    await told(source, () => migrate(from))
-    await told(target, () => migrate(to))
+    const from = await namingLocation(source, () => open(source))
+    await namingLocation(source, () => checkSource(from))
+    const to = await namingLocation(target, () => open(target))
+    await namingLocation(source, () => migrate(from))
+    await namingLocation(target, () => migrate(to))
     return await work(from, to)
   } finally {
     for (const step of closing.reverse()) await step()
@@ -76,11 +76,11 @@ export async function withPlaces<T>(
 }
 
 /** Adds the name of the location to an error. */
-async function told<T>(place: Place, work: () => Promise<T>): Promise<T> {
+async function namingLocation<T>(location: Location, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw new Error(`${showPlace(place)}: ${(error as Error).message}`, { cause: error })
+    throw new Error(`${showLocation(location)}: ${(error as Error).message}`, { cause: error })
   }
 }
 
