@@ -29,10 +29,13 @@ test('the operations page lists every metric, and none that does not exist', () 
   assert.deepEqual(listed.sort(), shownMetrics().sort())
 })
 
-test('the metrics that the suggested alerts ask for are those that the service shows', () => {
-  const [, rules = ''] = /```yaml\n(.*?)```/s.exec(read('operations.md')) ?? []
-  const asked = [...rules.matchAll(/rapport_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''))
+test('the alerts and the dashboard ask for metrics that the service shows', () => {
   const shown = shownMetrics()
-  assert.ok(asked.length >= 5)
-  for (const name of asked) assert.ok(shown.includes(name), name)
+  for (const file of ['../ops/alerts.yml', '../ops/grafana.json']) {
+    const asked = [...read(file).matchAll(/rapport_\w+/g)].map(([name]) =>
+      name.replace(/_(bucket|sum|count)$/, ''),
+    )
+    assert.ok(asked.length >= 5)
+    for (const name of asked) assert.ok(shown.includes(name), `${file}: ${name}`)
+  }
 })
