@@ -14,10 +14,10 @@ import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 // @ts-expect-error: it has no types.
 import { inject } from 'postject'
-import { root } from '../src/bundle.ts'
 import { build } from './build.ts'
 import { bundle } from './bundle.ts'
 import { here, isPlatform, lockedNode, nodeFor, type Platform, platforms } from './node.ts'
+import { root } from './root.ts'
 
 // Makes the single executable: node release/binary.ts [--platform linux-x64]
 

@@ -1,10 +1,11 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { root, sourcesDigest } from '../src/bundle.ts'
 import { readScalar } from '../src/http/openapi/scalar.ts'
 import { buildWebApp } from '../src/web/build.ts'
 import { bundle } from './bundle.ts'
+import { root } from './root.ts'
+import { sourcesDigest } from './sources.js'
 
 // Makes dist/, which is also the content of the npm package: node release/build.ts
 
@@ -28,7 +29,7 @@ const compress = (bytes: Buffer) =>
 
 /** Builds the program and its files into a folder, which is replaced when all of it is built. */
 export async function build(target = join(root, 'dist')): Promise<void> {
-  const sources = sourcesDigest()
+  const sources = sourcesDigest(root)
   const web = await buildWebApp(console.log)
   if (!web) throw new Error('The web app could not be built. See the message above.')
   const fresh = `${target}-${process.pid}`

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { type OutputOptions, type Plugin, rolldown } from 'rolldown'
-import { root } from '../src/bundle.ts'
+import { root } from './root.ts'
 
 // Modules that a release replaces.
 const replaced: Record<string, string> = {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../src/bundle.ts'
+import { root } from './root.ts'
 
 /** The platforms that have an executable, each with the npm package of its Node. package.json pins their versions. */
 export const platforms = {

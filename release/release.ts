@@ -4,10 +4,10 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { root } from '../src/bundle.ts'
 import { buildBinary } from './binary.ts'
 import { build } from './build.ts'
 import { here, isPlatform, lockedNode, nodeFor, type Platform, platforms } from './node.ts'
+import { root } from './root.ts'
 import { tryProgram } from './trial.ts'
 
 // Makes everything that a release publishes, in artefacts/: node release/release.ts [--platforms all | linux-x64,darwin-arm64]

@@ -191,9 +191,9 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
 
   // The top: puts everything together, and is imported by itself alone.
-  { files: '(app|server|main|bundle|cli/.*)', may: '.*', packages: '.*' },
+  { files: '(app|server|main|cli/.*)', may: '.*', packages: '.*' },
 ]
-const top = /^(app|server|main|bundle|cli\/.*)$/
+const top = /^(app|server|main|cli\/.*)$/
 
 const fits = (pattern: string, name: string) => new RegExp(`^(${pattern})$`).test(name)
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')

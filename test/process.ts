@@ -8,7 +8,9 @@ import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { settingsOf } from './engine.ts'
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+// `npm test -- --bundle` runs the bundle.
+const entry = process.env.RAPPORT_RUN === 'bundle' ? '../dist/main.js' : '../src/main.ts'
+const main = fileURLToPath(new URL(entry, import.meta.url))
 
 type Env = Record<string, string>
 
@@ -16,8 +18,6 @@ type Env = Record<string, string>
 const environment = async (env: Env) => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
-  // `source`, or `bundle` for `npm test -- --bundle`.
-  RAPPORT_RUN: process.env.RAPPORT_RUN ?? 'source',
   ...(env.DATA_DIR && (await settingsOf(env.DATA_DIR))),
   ...env,
 })

@@ -1,4 +1,6 @@
 import module from 'node:module'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Config } from '../config.ts'
 import { type ProcessRole, type Running, roles, startServer } from '../server.ts'
 import { openWebApp } from '../web/open.ts'
@@ -34,7 +36,10 @@ export const serve: Command = {
     if (worker) tellStarted(running)
     else greet(running, io, web_files !== null)
     // Flush the compile cache now: kill -9 would skip the flush at exit.
-    setTimeout(() => module.flushCompileCache(), 1000).unref()
+    setTimeout(() => {
+      module.flushCompileCache()
+      freeStartMemory()
+    }, 1000).unref()
     return signals.stopped(running)
   },
 }
@@ -70,6 +75,13 @@ Create a contact:
   curl ${address}/api/v1/contacts -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"first_name":"Ada","last_name":"Lovelace"}'
 
 Everything else, to read and to try: ${address}/docs`
+
+// The start leaves 20 MiB of garbage. An idle process allocates too little for V8 to collect it. A smaller young generation
+// would save as much, at the cost of 5 % of the CPU time of each request.
+function freeStartMemory() {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+}
 
 const same_signal_ms = 500
 
