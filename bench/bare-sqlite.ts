@@ -10,6 +10,17 @@ const writer = new DatabaseSync(file)
 const reader = new DatabaseSync(file)
 for (const connection of [writer, reader]) connection.exec(pragmas)
 
+// A trigram index, as a server of few lines would have it. It replaces Rapport's index, which Rapport itself writes.
+writer.exec(`
+  DROP TRIGGER contacts_search_insert;
+  DROP TABLE contacts_search;
+  CREATE VIRTUAL TABLE contacts_search USING fts5 (search_text, content='contacts', content_rowid='id', tokenize='trigram case_sensitive 1');
+  INSERT INTO contacts_search (rowid, search_text) SELECT id, search_text FROM contacts;
+  CREATE TRIGGER contacts_search_insert AFTER INSERT ON contacts BEGIN
+    INSERT INTO contacts_search (rowid, search_text) VALUES (new.id, new.search_text);
+  END;
+`)
+
 const joined = `FROM contacts c LEFT JOIN companies k ON k.id = c.company_id AND k.deleted_at IS NULL`
 const one = reader.prepare(
   `SELECT ${listed}, ${details} ${joined} WHERE c.workspace_id = 1 AND c.id = ? AND c.deleted_at IS NULL`,

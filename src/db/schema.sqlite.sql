@@ -215,32 +215,6 @@ CREATE INDEX contacts_by_change ON contacts (workspace_id, updated_at, id) WHERE
 CREATE INDEX contacts_trash ON contacts (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX contacts_by_email ON contacts (workspace_id, lower(email), id) WHERE deleted_at IS NULL AND email IS NOT NULL;
 CREATE INDEX contacts_company_id_all ON contacts (company_id) WHERE company_id IS NOT NULL;
-CREATE TRIGGER contacts_search_insert AFTER INSERT ON contacts
-  WHEN new.deleted_at IS NULL
-BEGIN
-  INSERT INTO contacts_search (rowid, search_text) VALUES (new.id, new.search_text);
-END;
-CREATE TRIGGER contacts_search_change AFTER UPDATE OF search_text ON contacts
-  WHEN old.deleted_at IS NULL AND new.deleted_at IS NULL AND old.search_text <> new.search_text
-BEGIN
-  INSERT INTO contacts_search (contacts_search, rowid, search_text) VALUES ('delete', old.id, old.search_text);
-  INSERT INTO contacts_search (rowid, search_text) VALUES (new.id, new.search_text);
-END;
-CREATE TRIGGER contacts_search_trash AFTER UPDATE OF deleted_at ON contacts
-  WHEN old.deleted_at IS NULL AND new.deleted_at IS NOT NULL
-BEGIN
-  INSERT INTO contacts_search (contacts_search, rowid, search_text) VALUES ('delete', old.id, old.search_text);
-END;
-CREATE TRIGGER contacts_search_restore AFTER UPDATE OF deleted_at ON contacts
-  WHEN old.deleted_at IS NOT NULL AND new.deleted_at IS NULL
-BEGIN
-  INSERT INTO contacts_search (rowid, search_text) VALUES (new.id, new.search_text);
-END;
-CREATE TRIGGER contacts_search_remove AFTER DELETE ON contacts
-  WHEN old.deleted_at IS NULL
-BEGIN
-  INSERT INTO contacts_search (contacts_search, rowid, search_text) VALUES ('delete', old.id, old.search_text);
-END;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -269,8 +243,45 @@ BEGIN
     VALUES (old.workspace_id, 'contacts', old.id >> 12, 0, -1)
     ON CONFLICT (workspace_id, kind, block, slot) DO UPDATE SET n = record_blocks.n + excluded.n;
 END;
+CREATE TRIGGER contacts_search_insert AFTER INSERT ON contacts
+  WHEN new.deleted_at IS NULL
+BEGIN
+  INSERT INTO contacts_search_changes (workspace_id, id, is_indexed) VALUES (new.workspace_id, new.id, 0)
+    ON CONFLICT (workspace_id, id) DO NOTHING;
+END;
+CREATE TRIGGER contacts_search_change AFTER UPDATE OF search_text ON contacts
+  WHEN old.deleted_at IS NULL AND new.deleted_at IS NULL AND old.search_text <> new.search_text
+BEGIN
+  INSERT INTO contacts_search_changes (workspace_id, id, is_indexed) VALUES (old.workspace_id, old.id, 1)
+    ON CONFLICT (workspace_id, id) DO NOTHING;
+END;
+CREATE TRIGGER contacts_search_trash AFTER UPDATE OF deleted_at ON contacts
+  WHEN old.deleted_at IS NULL AND new.deleted_at IS NOT NULL
+BEGIN
+  INSERT INTO contacts_search_changes (workspace_id, id, is_indexed) VALUES (old.workspace_id, old.id, 1)
+    ON CONFLICT (workspace_id, id) DO NOTHING;
+END;
+CREATE TRIGGER contacts_search_restore AFTER UPDATE OF deleted_at ON contacts
+  WHEN old.deleted_at IS NOT NULL AND new.deleted_at IS NULL
+BEGIN
+  INSERT INTO contacts_search_changes (workspace_id, id, is_indexed) VALUES (new.workspace_id, new.id, 0)
+    ON CONFLICT (workspace_id, id) DO NOTHING;
+END;
+CREATE TRIGGER contacts_search_remove AFTER DELETE ON contacts
+  WHEN old.deleted_at IS NULL
+BEGIN
+  INSERT INTO contacts_search_changes (workspace_id, id, is_indexed) VALUES (old.workspace_id, old.id, 1)
+    ON CONFLICT (workspace_id, id) DO NOTHING;
+END;
 
-CREATE VIRTUAL TABLE contacts_search USING fts5 (search_text, content='contacts', content_rowid='id', tokenize='trigram case_sensitive 1');
+CREATE VIRTUAL TABLE contacts_search USING fts5 ( tokens, content='', contentless_delete=1, detail=none, prefix='1 2', tokenize="ascii tokenchars '!""#$%&''()*+,-./:;<=>?@[\]^_`{|}~'" );
+
+CREATE TABLE contacts_search_changes (
+  workspace_id INTEGER NOT NULL,
+  id INTEGER NOT NULL,
+  is_indexed INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, id)
+) WITHOUT ROWID;
 
 CREATE TABLE notes (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

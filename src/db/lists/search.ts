@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { anywhere, likeAll, searchByLike } from '../engines/postgres/search.ts'
-import { forgetRemoved, searchByTrigrams, trigramCondition } from '../engines/sqlite/search.ts'
+import { forgetRemoved, searchByTokens, tokenFilter } from '../engines/sqlite/search.ts'
 import { engineOf } from '../statements/prepare.ts'
 import type { Filter } from './filters.ts'
 
@@ -61,8 +61,9 @@ export const forgetSearched = async (db: Db): Promise<void> => {
 }
 
 /** The condition that a contact contains all words, for lists with another order or a cursor. */
-export async function searchFilter(db: Db, words: string[]): Promise<Filter> {
-  const where = engineOf(db) === 'postgres' ? likeAll(words) : await trigramCondition(db, words)
+export async function searchFilter(db: Db, workspace_id: number, words: string[]): Promise<Filter> {
+  if (engineOf(db) === 'sqlite') return tokenFilter(db, workspace_id, words)
+  const where = likeAll(words)
   return { where, plain: where }
 }
 
@@ -81,4 +82,4 @@ export function nameFilter(text: string | undefined): Filter[] {
 
 /** The live contacts of a workspace that contain all words and match the conditions. */
 export const searchContacts = (db: Db, sought: Sought): Promise<Found> =>
-  (engineOf(db) === 'postgres' ? searchByLike : searchByTrigrams)(db, sought)
+  (engineOf(db) === 'postgres' ? searchByLike : searchByTokens)(db, sought)

@@ -14,6 +14,7 @@ import { backlogs } from './0012_backlogs.ts'
 import { accounts } from './0013_accounts.ts'
 import { auditLogKinds } from './0014_audit_log_kinds.ts'
 import { bookingLimits } from './0015_booking_limits.ts'
+import { searchTokens } from './0016_search_tokens.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -32,4 +33,5 @@ export const migrations: Migration[] = [
   accounts,
   auditLogKinds,
   bookingLimits,
+  searchTokens,
 ]

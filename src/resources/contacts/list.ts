@@ -36,7 +36,7 @@ export async function listContacts(
   const words = searchWords(query.search ?? '')
   const is_newest = 'offset' in page && sorting.name === newest_first.name
   if (!is_newest) {
-    const searched = words.length ? [await searchFilter(db, words)] : []
+    const searched = words.length ? [await searchFilter(db, workspace_id, words)] : []
     return listRecords(db, contacts, request, contactRecords.byIds, searched)
   }
   const filters = await filtersOf(db, contacts, workspace_id, query)

@@ -11,6 +11,7 @@ import {
 import type { CommitTopic } from '../../commit-topics.ts'
 import type { Engine, Connection as OurConnection, Prepared } from '../../statements/prepare.ts'
 import { createGroup } from './group.ts'
+import { createSearchIndex } from './search-index.ts'
 import { createWatch, type OnSlow } from './watch.ts'
 
 // For more rows than this, a statement yields to the event loop between batches.
@@ -49,7 +50,7 @@ export function sqliteDialect(
   { onCommit, onGroup, onSlow }: Listeners,
 ): Dialect {
   const watch = createWatch(onSlow)
-  const group = createGroup(writer, watch, onGroup)
+  const group = createGroup(writer, watch, createSearchIndex(writer, watch), onGroup)
   const written = statementsOf(writer)
   const read = statementsOf(reader)
 

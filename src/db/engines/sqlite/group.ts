@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { SearchIndex } from './search-index.ts'
 import type { Watch } from './watch.ts'
 
 type Member = { resolve: () => void; reject: (error: unknown) => void }
@@ -20,7 +21,12 @@ const sqlite_busy = 5
  * one open BEGIN IMMEDIATE; the group commits once and only then resolves them. An error rolls back its own savepoint;
  * a failed COMMIT fails every member.
  */
-export function createGroup(writer: DatabaseSync, watch: Watch, onCommit: (size: number) => void) {
+export function createGroup(
+  writer: DatabaseSync,
+  watch: Watch,
+  index: SearchIndex,
+  onCommit: (size: number) => void,
+) {
   // Every transaction runs these statements, so prepare them once.
   const [begin, savepoint, release, commit] = [
     'BEGIN IMMEDIATE',
@@ -43,9 +49,12 @@ export function createGroup(writer: DatabaseSync, watch: Watch, onCommit: (size:
   }
 
   function next() {
-    if (members.length >= max_group_size) close()
-    if (!waiting.length) {
+    const is_full = members.length >= max_group_size
+    if (is_full || !waiting.length) {
+      if (!isIndexed()) return void setImmediate(nextTurn)
       close()
+    }
+    if (!waiting.length) {
       running = false
       // Members that just resolved may have queued new transactions already.
       if (waiting.length) start()
@@ -77,23 +86,37 @@ export function createGroup(writer: DatabaseSync, watch: Watch, onCommit: (size:
     next()
   }
 
+  // Catches up for one turn. Other members may join the group between two turns, unless it is full.
+  function isIndexed(): boolean {
+    if (!open || !members.length) return true
+    try {
+      while (!index.catchUp()) if (isTurnOver()) return false
+    } catch (error) {
+      fail(error)
+    }
+    return true
+  }
+
   function close() {
     if (!open) return
-    open = false
-    const group = members
-    members = []
     try {
       watch.run('COMMIT', commit)
     } catch (error) {
-      for (const member of group) member.reject(error)
-      // Ignore errors of this rollback, so that the next group can begin. Its BEGIN reports a lasting problem.
-      try {
-        if (writer.isTransaction) writer.exec('ROLLBACK')
-      } catch {}
-      return
+      return fail(error)
     }
+    open = false
+    const group = members
+    members = []
     for (const member of group) member.resolve()
     if (group.length) onCommit(group.length)
+  }
+
+  function fail(error: unknown) {
+    abandon(error)
+    // Ignore errors of this rollback, so that the next group can begin. Its BEGIN reports a lasting problem.
+    try {
+      if (writer.isTransaction) writer.exec('ROLLBACK')
+    } catch {}
   }
 
   // Start after this turn of the event loop, so that requests of the same turn join the group.

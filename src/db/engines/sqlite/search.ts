@@ -1,28 +1,60 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type Db, transaction } from '../../db.ts'
+import type { Filter } from '../../lists/filters.ts'
 import type { Found, Sought } from '../../lists/search.ts'
 import { prepare } from '../../statements/prepare.ts'
+import { id_bits, token_length } from './search-index.ts'
 
-// With more candidates than this, reading all texts of a workspace is faster than the trigram index.
+// A match of at most this many contacts is read as a list of ids.
 const max_candidates = 2000
 
-/** Searches the trigram index. If all words are too short or too common, it scans a covering index instead. */
-export async function searchByTrigrams(db: Db, sought: Sought): Promise<Found> {
+/**
+ * Searches the index. It finds words of at most 8 characters exactly. The texts of the contacts found decide about longer
+ * words. Where the index would find too many contacts, a covering index with all texts is scanned.
+ */
+export async function searchByTokens(db: Db, sought: Sought): Promise<Found> {
   const { workspace_id, words, conditions, limit, offset } = sought
+  const page = (ids: number[], total: number) => ({ ids: ids.slice(offset, offset + limit), total })
   const live = sql`workspace_id = ${workspace_id} AND deleted_at IS NULL`
   const where = sql.join([live, hasAll(words), ...conditions], sql` AND `)
-  const long = indexed(words)
-  const candidates = await fewCandidates(db, long)
-  if (candidates) {
-    const list = JSON.stringify(candidates)
-    const simple = !conditions.length && long.length === words.length
-    const found = simple
-      ? await siftOwn(db, { candidates: list, workspace_id })
-      : (await siftBy(list, where).execute(db)).rows
-    const ids = found.slice(offset, offset + limit).map((row) => row.id)
-    return { ids, total: found.length }
+  const query = await queryOf(db, workspace_id, words)
+  if (!query) return scan(db, where, conditions.length > 0, { limit, offset })
+
+  const { match, is_exact } = query
+  const { ids, n } = await candidatesOf(db, workspace_id, match)
+  const is_simple = is_exact && !conditions.length
+  if (n <= max_candidates) {
+    if (is_simple) return page(JSON.parse(ids), n)
+    const rows = conditions.length
+      ? (await siftBy(ids, where).execute(db)).rows
+      : await siftByWords(db, { ids, workspace_id, words: JSON.stringify(words) })
+    return page(
+      rows.map(({ id }) => id),
+      rows.length,
+    )
   }
-  return scan(db, where, conditions.length > 0, { limit, offset })
+  if (!is_simple) return scan(db, where, conditions.length > 0, { limit, offset })
+  const total = await countMatches(db, workspace_id, match)
+  if (offset + limit <= n) return page(JSON.parse(ids), total)
+  const rows = await matchesFrom(db, { workspace_id, match, limit, offset })
+  return { ids: rows.map(({ id }) => id), total }
+}
+
+/** The condition that a contact's text contains all words. */
+export async function tokenFilter(db: Db, workspace_id: number, words: string[]): Promise<Filter> {
+  const plain = hasAll(words)
+  const query = await queryOf(db, workspace_id, words)
+  if (!query) return { where: plain, plain }
+  const { match, is_exact } = query
+  const { ids, n } = await candidatesOf(db, workspace_id, match)
+  const listed = sql<SqlBool>`id IN (SELECT value FROM json_each(${ids}))`
+  if (n > max_candidates) {
+    if (!is_exact) return { where: plain, plain }
+    const where = sql<SqlBool>`id IN (SELECT ${id} ${matching({ workspace_id, match })})`
+    return { where, plain, total: await countMatches(db, workspace_id, match) }
+  }
+  if (is_exact) return { where: listed, plain, total: n }
+  return { where: sql<SqlBool>`${listed} AND ${plain}`, plain }
 }
 
 const hasAll = (words: string[]) =>
@@ -31,63 +63,116 @@ const hasAll = (words: string[]) =>
     sql` AND `,
   )}`
 
-// A trigram index cannot find words of one or two characters. A character above U+FFFF counts as one.
-const indexed = (words: string[]) => words.filter((word) => [...word].length >= 3)
+// The tokenizer of the index separates tokens at these characters.
+const separator = /[\0-\x20\x7f]/
 
-/** The condition that a contact's text contains all words. Rare words use the trigram index. */
-export async function trigramCondition(db: Db, words: string[]): Promise<RawBuilder<SqlBool>> {
-  const candidates = await fewCandidates(db, indexed(words))
-  if (!candidates) return hasAll(words)
-  return sql`id IN (SELECT value FROM json_each(${JSON.stringify(candidates)})) AND ${hasAll(words)}`
-}
-
-// Null when the trigram index does not help: all words are too short, or too many records match.
-async function fewCandidates(db: Db, long: string[]): Promise<number[] | null> {
-  const candidates = long.length ? await findCandidates(db, long) : null
-  return candidates && candidates.length <= max_candidates ? candidates : null
-}
-
-// The index pages that one transaction writes. It is short enough not to delay requests.
-const pages_at_once = 100
+// The prefixes of these lengths have an index of their own. A whole token is found without its prefix.
+const isFast = (length: number) => length <= 2 || length >= token_length
 
 /**
- * Removes the trigrams of removed texts from the index. They stay in it until FTS5 merges, and the texts could be
- * reconstructed. Rewrites the whole index in small transactions, so call it rarely.
+ * The query of the index that finds all contacts with these words. Exact: it finds no other contacts. Null if it would find
+ * too many.
  */
-export async function forgetRemoved(db: Db): Promise<void> {
-  const changes = sql<{ n: number }>`SELECT total_changes() AS n`
-  // A negative number starts a merge of all segments; positive numbers continue it (FTS5 manual, "merge").
-  for (let pages = -pages_at_once, changed = 2; changed >= 2; pages = pages_at_once)
-    changed = await transaction(db, async (tx) => {
-      const before = (await changes.execute(tx)).rows[0]?.n ?? 0
-      await sql`INSERT INTO contacts_search (contacts_search, rank) VALUES ('merge', ${pages})`.execute(tx)
-      return ((await changes.execute(tx)).rows[0]?.n ?? 0) - before
-    })
+async function queryOf(
+  db: Db,
+  workspace_id: number,
+  words: string[],
+): Promise<{ match: string; is_exact: boolean } | null> {
+  const terms: string[] = []
+  let is_exact = true
+  for (const word of words) {
+    const { length } = [...word]
+    const is_usable = !separator.test(word) && (isFast(length) || !(await isCommon(db, workspace_id, word)))
+    if (is_usable) terms.push(...termsOf(word))
+    is_exact &&= is_usable && length <= token_length
+  }
+  return terms.length ? { match: terms.join(' '), is_exact } : null
 }
 
-// The newest records of all workspaces that contain every word. One more than the limit shows that there are too many.
-async function findCandidates(db: Db, words: string[]): Promise<number[]> {
-  const phrases = words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' ')
-  const rows = await matches(db, { phrases })
-  return rows.map((row) => row.id)
+function termsOf(word: string): string[] {
+  const characters = [...word]
+  const quoted = (from: number) =>
+    `"${characters
+      .slice(from, from + token_length)
+      .join('')
+      .replaceAll('"', '""')}"`
+  if (characters.length < token_length) return [`${quoted(0)} *`]
+  return characters.length === token_length
+    ? [quoted(0)]
+    : [quoted(0), quoted(characters.length - token_length)]
 }
 
-const matches = prepare((db, p: { phrases: string }) => ({
+// A prefix costs as much as all its matches, before the first one is known. If more than one in eight of the newest
+// contacts has the word, a scan is faster.
+const sample_size = 64
+const max_in_sample = 8
+
+async function isCommon(db: Db, workspace_id: number, word: string): Promise<boolean> {
+  const [row] = await sample(db, { workspace_id, word })
+  return Number(row?.n) > max_in_sample
+}
+
+const sample = prepare((db, p: { workspace_id: number; word: string }) => ({
   compile: () =>
-    sql<{ id: number }>`
-      SELECT rowid AS id FROM contacts_search WHERE contacts_search MATCH ${p.phrases}
-      ORDER BY rowid DESC LIMIT ${max_candidates + 1}`.compile(db),
+    sql<{ n: number }>`SELECT count(*) AS n FROM (
+        SELECT search_text FROM contacts INDEXED BY contacts_search_text
+        WHERE workspace_id = ${p.workspace_id} AND deleted_at IS NULL ORDER BY id DESC LIMIT ${sql.lit(sample_size)}
+      ) WHERE instr(search_text, ${p.word}) > 0`.compile(db),
+}))
+
+type Match = { workspace_id: number; match: string }
+
+const id = sql`rowid & ${sql.lit(2 ** id_bits - 1)}`
+const matching = ({ workspace_id, match }: Match) => {
+  const first = sql`(CAST(${workspace_id} AS INTEGER) << ${sql.lit(id_bits)})`
+  return sql`FROM contacts_search WHERE contacts_search MATCH ${match}
+    AND rowid BETWEEN ${first} AND ${first} + ${sql.lit(2 ** id_bits - 1)}`
+}
+
+/** The newest matches as a JSON array of ids, one more than are read as a list. */
+async function candidatesOf(
+  db: Db,
+  workspace_id: number,
+  match: string,
+): Promise<{ ids: string; n: number }> {
+  const [row] = await candidates(db, { workspace_id, match })
+  return row ?? { ids: '[]', n: 0 }
+}
+
+const candidates = prepare((db, p: Match) => ({
+  compile: () =>
+    sql<{ ids: string; n: number }>`SELECT json_group_array(id) AS ids, count(*) AS n FROM (
+        SELECT ${id} AS id ${matching(p)} ORDER BY rowid DESC LIMIT ${sql.lit(max_candidates + 1)}
+      )`.compile(db),
+}))
+
+async function countMatches(db: Db, workspace_id: number, match: string): Promise<number> {
+  const [row] = await count(db, { workspace_id, match })
+  return Number(row?.n)
+}
+
+const count = prepare((db, p: Match) => ({
+  compile: () => sql<{ n: number }>`SELECT count(*) AS n ${matching(p)}`.compile(db),
+}))
+
+const matchesFrom = prepare((db, p: Match & { limit: number; offset: number }) => ({
+  compile: () =>
+    sql<{ id: number }>`SELECT ${id} AS id ${matching(p)}
+      ORDER BY rowid DESC LIMIT ${p.limit} OFFSET ${p.offset}`.compile(db),
 }))
 
 // CROSS JOIN makes SQLite start with the candidates.
-const siftBy = (candidates: string, where: RawBuilder<unknown>) => sql<{ id: number }>`
-  SELECT contacts.id FROM json_each(${candidates}) AS candidate
+const siftBy = (ids: string, where: RawBuilder<unknown>) => sql<{ id: number }>`
+  SELECT contacts.id FROM json_each(${ids}) AS candidate
   CROSS JOIN contacts ON contacts.id = candidate.value WHERE ${where} ORDER BY contacts.id DESC`
 
-// The trigram index has already checked the words. Only the workspace and deleted_at remain.
-const siftOwn = prepare((db, p: { candidates: string; workspace_id: number }) => ({
+const siftByWords = prepare((db, p: { ids: string; workspace_id: number; words: string }) => ({
   compile: () =>
-    siftBy(p.candidates, sql`workspace_id = ${p.workspace_id} AND deleted_at IS NULL`).compile(db),
+    siftBy(
+      p.ids,
+      sql`workspace_id = ${p.workspace_id} AND deleted_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM json_each(${p.words}) AS word WHERE instr(search_text, word.value) = 0)`,
+    ).compile(db),
 }))
 
 // With common words, the first query ends after few rows. With rare words, its result already gives the total.
@@ -105,4 +190,22 @@ async function scan(
   if (ids.length < limit && (ids.length > 0 || offset === 0)) return { ids, total: offset + ids.length }
   const counted = await sql<{ n: number }>`SELECT count(*) AS n FROM ${from} WHERE ${where}`.execute(db)
   return { ids, total: Number(counted.rows[0]?.n) }
+}
+
+// The index pages that one transaction writes. It is short enough not to delay requests.
+const pages_at_once = 100
+
+/**
+ * Removes the tokens of removed texts from the index. They stay in it until FTS5 merges, and the texts could be
+ * reconstructed. Rewrites the whole index in small transactions, so call it rarely.
+ */
+export async function forgetRemoved(db: Db): Promise<void> {
+  const changes = sql<{ n: number }>`SELECT total_changes() AS n`
+  // A negative number starts a merge of all segments; positive numbers continue it (FTS5 manual, "merge").
+  for (let pages = -pages_at_once, changed = 2; changed >= 2; pages = pages_at_once)
+    changed = await transaction(db, async (tx) => {
+      const before = (await changes.execute(tx)).rows[0]?.n ?? 0
+      await sql`INSERT INTO contacts_search (contacts_search, rank) VALUES ('merge', ${pages})`.execute(tx)
+      return ((await changes.execute(tx)).rows[0]?.n ?? 0) - before
+    })
 }
