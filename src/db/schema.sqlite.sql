@@ -206,7 +206,6 @@ CREATE TABLE contacts (
   FOREIGN KEY (company_id) REFERENCES companies (id)
 );
 CREATE INDEX contacts_live ON contacts (workspace_id, id) WHERE deleted_at IS NULL;
-CREATE INDEX contacts_company_id_live ON contacts (workspace_id, company_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_stage_live ON contacts (workspace_id, stage, id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_search_text ON contacts (workspace_id, id, search_text) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_by_name ON contacts (workspace_id, sort_name, id) WHERE deleted_at IS NULL;
@@ -214,7 +213,7 @@ CREATE INDEX contacts_by_creation ON contacts (workspace_id, created_at, id) WHE
 CREATE INDEX contacts_by_change ON contacts (workspace_id, updated_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_trash ON contacts (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX contacts_by_email ON contacts (workspace_id, lower(email), id) WHERE deleted_at IS NULL AND email IS NOT NULL;
-CREATE INDEX contacts_company_id_all ON contacts (company_id) WHERE company_id IS NOT NULL;
+CREATE INDEX contacts_company_id_all ON contacts (company_id, workspace_id, deleted_at) WHERE company_id IS NOT NULL;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts
   WHEN (new.deleted_at IS NULL)
 BEGIN

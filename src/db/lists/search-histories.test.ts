@@ -100,7 +100,20 @@ const part = fc.tuple(fc.nat(), fc.nat(), fc.integer({ min: 1, max: 15 }), fc.na
 const query = fc.oneof(
   { weight: 4, arbitrary: fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(' ')) },
   { weight: 1, arbitrary: fc.array(word, { minLength: 1, maxLength: 2 }).map((words) => words.join(' ')) },
-  { weight: 1, arbitrary: fc.constantFrom('a', 'an', 'example', '@example.com', '.com', 'anna exa', 'o e', 'habakkuknehemiah', 'habakkuk.nehemiah') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      'a',
+      'an',
+      'example',
+      '@example.com',
+      '.com',
+      'anna exa',
+      'o e',
+      'habakkuknehemiah',
+      'habakkuk.nehemiah',
+    ),
+  },
 )
 const asked = fc.record({
   query,

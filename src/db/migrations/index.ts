@@ -15,6 +15,7 @@ import { accounts } from './0013_accounts.ts'
 import { auditLogKinds } from './0014_audit_log_kinds.ts'
 import { bookingLimits } from './0015_booking_limits.ts'
 import { searchTokens } from './0016_search_tokens.ts'
+import { companyIndex } from './0017_company_index.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -34,4 +35,5 @@ export const migrations: Migration[] = [
   auditLogKinds,
   bookingLimits,
   searchTokens,
+  companyIndex,
 ]

@@ -41,6 +41,14 @@ test("each of the log's filters finds its page by an index of its own, without s
     assert.match(plan(where).join('; '), new RegExp(`COVERING INDEX ${index}`), where)
 })
 
+test('the contacts of a company are listed in order by an index alone', () => {
+  const sql =
+    'SELECT id FROM contacts WHERE workspace_id = 1 AND deleted_at IS NULL AND company_id = 1 ORDER BY id DESC LIMIT 25 OFFSET 1000'
+  assert.deepEqual(planOf(sql), [
+    'SEARCH contacts USING COVERING INDEX contacts_company_id_all (company_id=? AND workspace_id=? AND deleted_at=?)',
+  ])
+})
+
 test("a list's filter and its order come from an index alone: no sort, and no deal is read that a page skips", () => {
   for (const condition of [
     '',
