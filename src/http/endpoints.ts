@@ -14,10 +14,12 @@ import type { Service } from './service.ts'
 import type { Answer } from './write.ts'
 
 /** What the endpoints of one kind of record share. */
-type Kind<Params extends TSchema> = {
+type Kind<Params extends TSchema, OwnerParams extends TSchema> = {
   /** The path of the list. That of a record ends with its parameter. */
   path: string
-  /** The parameter that names a record. Without it, `path` is that of the only record, such as the own profile. */
+  /** The parameters of `path`, such as the contact of notes. */
+  owner_params?: OwnerParams
+  /** The last one names a record. Without it, `path` is that of the only record, such as the own profile. */
   params?: Params
   /** The scope of the endpoints that read. */
   reads: string
@@ -78,20 +80,21 @@ type Pages = Pick<Listing, 'order' | 'page'>
 type Numbered = { order: string; page: ReturnType<typeof paging> }
 
 /** The endpoints of a kind of record. Each function adds one. */
-export function endpoints<Schema extends TSchema>(
+export function endpoints<Schema extends TSchema, OwnerSchema extends TSchema>(
   app: App,
   { write, recheckAccess }: Service,
-  { path, params, reads, writes = reads, noun, extension }: Kind<Schema>,
+  { path, owner_params, params, reads, writes = reads, noun, extension }: Kind<Schema, OwnerSchema>,
 ) {
   type Params = Static<Schema>
-  const [parameter] = Object.keys((params as { properties?: object } | undefined)?.properties ?? {})
+  type OwnerParams = Static<OwnerSchema>
+  const parameter = Object.keys((params as { properties?: object } | undefined)?.properties ?? {}).at(-1)
   const record_path = parameter ? `${path}/:${parameter}` : path
 
   // The types of the handler are those of the schemas, which are not known here.
   const add = (declared: Operation, handler: (request: never, reply: FastifyReply) => unknown) =>
     operation(app, declared, handler as never)
 
-  const addWrite = <Body, Prepared>(
+  const addWrite = <Params, Body, Prepared>(
     declared: Partial<Operation>,
     { prepare, committed, ...more }: Partial<Operation> & Around<Params, Body, Prepared>,
     run: Run<Params, Body, Prepared>,
@@ -144,11 +147,12 @@ export function endpoints<Schema extends TSchema>(
 
     /** POST of a new record. */
     create<Body extends TSchema, Prepared>(
-      { view, ...declared }: Write<Params, Body, Prepared>,
-      run: Run<Params, Static<Body>, Prepared, Made>,
+      { view, ...declared }: Write<OwnerParams, Body, Prepared>,
+      run: Run<OwnerParams, Static<Body>, Prepared, Made>,
     ): void {
       const answers = { 201: Single(view) }
-      addWrite({ method: 'POST', path, answers, repeatable: true }, declared, async (...args) => {
+      const shared = { method: 'POST', path, ...(owner_params && { params: owner_params }) } as const
+      addWrite({ ...shared, answers, repeatable: true }, declared, async (...args) => {
         const made = await run(...args)
         return made.location === undefined ? { ...made, location: `${path}/${made.record.id}` } : made
       })

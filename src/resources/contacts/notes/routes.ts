@@ -1,8 +1,8 @@
 import type { Db } from '../../../db/db.ts'
 import { notFound } from '../../../errors.ts'
 import { all_at_once_bytes, countFitting } from '../../../http/answers.ts'
-import { Deleted, deleted, List, Single } from '../../../http/envelope.ts'
-import { checkMatch, sendRecord } from '../../../http/etag.ts'
+import { endpoints } from '../../../http/endpoints.ts'
+import { List } from '../../../http/envelope.ts'
 import { IdParams, NoFields } from '../../../http/fields.ts'
 import { decodeCursor, wholeAnswer } from '../../../http/lists.ts'
 import { operation } from '../../../http/operation.ts'
@@ -15,9 +15,7 @@ import { countNotes, listNotes, measureNotes, notesByIds } from './queries.ts'
 import { Note, NoteCreate, NoteParams, NotesQuery, NoteUpdate, notes } from './resource.ts'
 
 const { path } = notes
-const note_path = `${path}/:note_id`
 const reading = 'contacts:read'
-const writing = 'contacts:write'
 const order = 'notes'
 const beyond = Number.MAX_SAFE_INTEGER
 // Notes of one answer; the rest comes by cursor.
@@ -26,7 +24,8 @@ const max_listed = 10_000
 /** The notes of a contact. Listing them is the interface's; the rest extends it. No events: the catalogue has none. */
 export const noteRoom: Room = { resource: notes, byIds: notesByIds, routes }
 
-function routes(app: App, { db, write }: Service): void {
+function routes(app: App, service: Service): void {
+  const { db } = service
   operation(
     app,
     {
@@ -53,104 +52,48 @@ function routes(app: App, { db, write }: Service): void {
     },
   )
 
-  operation(
-    app,
+  const records = endpoints(app, service, {
+    path,
+    owner_params: IdParams,
+    params: NoteParams,
+    reads: reading,
+    writes: 'contacts:write',
+    noun: 'note',
+    extension: true,
+  })
+  records.create(
     {
-      method: 'POST',
-      path,
-      scope: writing,
       summary: 'Add a note to a contact',
       description: `A contact has at most ${max_notes}; beyond, 409. Those in the trash do not count.`,
-      params: IdParams,
       body: NoteCreate,
-      answers: { 201: Single(Note) },
-      extension: true,
-      repeatable: true,
+      view: Note,
     },
-    (request, reply) =>
-      write(request, reply, async (tx, context, problems) => {
-        const { id } = request.params
-        const record = await createNote(tx, context, id, request.body, problems)
-        return { record, location: `/api/v1/contacts/${id}/notes/${record.id}` }
-      }),
-  )
-
-  operation(
-    app,
-    {
-      method: 'GET',
-      path: note_path,
-      scope: reading,
-      summary: 'Read a note',
-      params: NoteParams,
-      answers: { 200: Single(Note) },
-      extension: true,
-      conditional: true,
+    async (tx, context, { params: { id }, body, problems }) => {
+      const record = await createNote(tx, context, id, body, problems)
+      return { record, location: `/api/v1/contacts/${id}/notes/${record.id}` }
     },
-    async (request, reply) =>
-      sendRecord(request, reply, await existingNote(db, request.access.workspace_id, request.params)),
   )
-
-  operation(
-    app,
-    {
-      method: ['PUT', 'PATCH'],
-      path: note_path,
-      scope: writing,
-      summary: 'Change a note',
-      params: NoteParams,
-      body: NoteUpdate,
-      answers: { 200: Single(Note) },
-      extension: true,
-      guarded: true,
-    },
-    (request, reply) =>
-      write(request, reply, async (tx, context, problems) => {
-        const expect = (record: object) => checkMatch(request, record)
-        const sent = { problems, expect }
-        return { record: await changeNote(tx, context, request.params, request.body, sent) }
-      }),
+  records.read({ summary: 'Read a note', view: Note }, ({ access, params }) =>
+    existingNote(db, access.workspace_id, params),
   )
-
-  operation(
-    app,
-    {
-      method: 'DELETE',
-      path: note_path,
-      scope: writing,
-      summary: 'Move a note to the trash',
-      params: NoteParams,
-      answers: { 200: Deleted },
-      extension: true,
-      guarded: true,
-    },
-    (request, reply) =>
-      write(request, reply, async (tx, context) => {
-        await deleteNote(tx, context, request.params, (record) => checkMatch(request, record))
-        return { body: deleted('The note') }
-      }),
+  records.change(
+    { summary: 'Change a note', body: NoteUpdate, view: Note },
+    async (tx, context, { params, body, ...sent }) => ({
+      record: await changeNote(tx, context, params, body, sent),
+    }),
   )
-
-  operation(
-    app,
+  records.remove({ summary: 'Move a note to the trash' }, (tx, context, { params, expect }) =>
+    deleteNote(tx, context, params, expect),
+  )
+  records.verb(
     {
-      method: 'POST',
-      path: `${note_path}/restore`,
-      scope: writing,
+      name: 'restore',
       summary: 'Restore a note from the trash',
       description: 'A note of a contact in the trash comes back with its contact.',
-      params: NoteParams,
       body: NoFields,
-      answers: { 200: Single(Note) },
-      extension: true,
-      repeatable: true,
-      guarded: true,
+      view: Note,
     },
-    (request, reply) =>
-      write(request, reply, async (tx, context, problems) => {
-        const expect = (record: object) => checkMatch(request, record)
-        return { record: await restoreNote(tx, context, request.params, { problems, expect }) }
-      }),
+    async (tx, context, { params, ...sent }) => ({ record: await restoreNote(tx, context, params, sent) }),
   )
 }
 
