@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import { countRows } from '../../db/lists/counts.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 
 type Key = { workspace_id: number; id: number }
@@ -60,17 +61,12 @@ const lapsed = prepare((db, p: Lapsing) =>
 /** Live requests of all workspaces that were made until a time, or whose own time has come, the oldest first. */
 export const lapsedRequests = (db: Db, which: Lapsing): Promise<Key[]> => lapsed(db, which)
 
-const auditEntries = prepare((db, p: { workspace_id: number; record_id: string }) =>
-  db
-    .selectFrom('audit_log')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('workspace_id', '=', p.workspace_id)
-    .where('kind', '=', sql.lit('appointments' as const))
-    .where('record_id', '=', p.record_id),
-)
-
 /** How often an appointment was changed since it was created. */
 export async function countChanges(db: Db, workspace_id: number, id: number): Promise<number> {
-  const [row] = await auditEntries(db, { workspace_id, record_id: String(id) })
-  return Math.max(0, (row?.count ?? 0) - 1)
+  const entries = db
+    .selectFrom('audit_log')
+    .where('workspace_id', '=', workspace_id)
+    .where('kind', '=', 'appointments')
+    .where('record_id', '=', String(id))
+  return Math.max(0, (await countRows(entries)) - 1)
 }

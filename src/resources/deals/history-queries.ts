@@ -1,4 +1,5 @@
 import type { Db } from '../../db/db.ts'
+import { countRows } from '../../db/lists/counts.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 
 const lines = prepare((db, p: { workspace_id: number; deal_id: number; after: number; limit: number }) =>
@@ -22,14 +23,8 @@ export const listStages = (
   { after, limit }: { after: number; limit: number },
 ) => lines(db, { workspace_id, deal_id, after, limit })
 
-const counted = prepare((db, p: { workspace_id: number; deal_id: number }) =>
-  db
-    .selectFrom('deal_stages')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('workspace_id', '=', p.workspace_id)
-    .where('deal_id', '=', p.deal_id),
-)
-
 /** The number of stage changes of a deal. */
-export const countStages = async (db: Db, workspace_id: number, deal_id: number): Promise<number> =>
-  (await counted(db, { workspace_id, deal_id }))[0]?.n ?? 0
+export const countStages = (db: Db, workspace_id: number, deal_id: number): Promise<number> =>
+  countRows(
+    db.selectFrom('deal_stages').where('workspace_id', '=', workspace_id).where('deal_id', '=', deal_id),
+  )

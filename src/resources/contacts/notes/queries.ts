@@ -1,4 +1,5 @@
 import type { Db } from '../../../db/db.ts'
+import { countRows } from '../../../db/lists/counts.ts'
 import { pending_removal } from '../../../db/records.ts'
 import { bytesOf, fitting } from '../../../db/sizes.ts'
 import { prepare } from '../../../db/statements/prepare.ts'
@@ -65,17 +66,15 @@ export const listNotes = (
   { below, from }: { below: number; from: number },
 ): Promise<Note[]> => between(db, { workspace_id, contact_id, below, from })
 
-/** How many notes a contact has, without those that were deleted by themselves. */
-export async function countNotes(db: Db, workspace_id: number, contact_id: number): Promise<number> {
-  const { n } = await db
-    .selectFrom('notes')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('workspace_id', '=', workspace_id)
-    .where('contact_id', '=', contact_id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return n
-}
+/** The number of notes of a contact, without soft-deleted ones. */
+export const countNotes = (db: Db, workspace_id: number, contact_id: number): Promise<number> =>
+  countRows(
+    db
+      .selectFrom('notes')
+      .where('workspace_id', '=', workspace_id)
+      .where('contact_id', '=', contact_id)
+      .where('deleted_at', 'is', null),
+  )
 
 /** Live notes by their ids, whose contacts are taken to be live. */
 export const notesByIds = (db: Db, workspace_id: number, ids: number[]): Promise<Note[]> =>
