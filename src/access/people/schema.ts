@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, Email, Id, OptionalText, Text, Timestamp } from '../../http/fields.ts'
+import { Body, Email, flag, Id, OptionalText, Text, Timestamp } from '../../http/fields.ts'
 import { type Role, roles } from './roles.ts'
 
 const RoleField = (options = {}) => Type.Unsafe<Role>({ type: 'string', enum: roles, ...options })
@@ -128,13 +128,7 @@ export const MemberBody = Body(
 )
 export const RemovalQuery = Type.Object(
   {
-    revoke_keys: Type.Optional(
-      Type.Unsafe<'true' | 'false'>({
-        type: 'string',
-        enum: ['true', 'false'],
-        description: `true: ${revokes} Without it they stay.`,
-      }),
-    ),
+    revoke_keys: flag(`true: ${revokes} Without it they stay.`),
   },
   { additionalProperties: false },
 )

@@ -6,7 +6,7 @@ import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import type { Access } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
-import { ListQuery, NoFields, time } from '../../http/fields.ts'
+import { flag, ListQuery, NoFields, time } from '../../http/fields.ts'
 import { cursor, pagesBy } from '../../http/lists.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
@@ -38,13 +38,7 @@ export function deliveryRoutes(app: App, service: Service): void {
     status: Type.Optional(Type.Unsafe<Delivery['status']>({ type: 'string', enum: delivery_statuses })),
     from: time('Created at or after this time.'),
     to: time('Created at or before this time.'),
-    details: Type.Optional(
-      Type.Unsafe<'true' | 'false'>({
-        type: 'string',
-        enum: ['true', 'false'],
-        description: 'true: each delivery with last_duration_ms.',
-      }),
-    ),
+    details: flag('true: each delivery with last_duration_ms.'),
   })
 
   deliveries.list(
