@@ -21,8 +21,6 @@ export type ListRequest<Query = object> = {
 
 type ReadByIds<View> = (db: Db, workspace_id: number, ids: readonly number[]) => Promise<View[]>
 
-export type { Listed }
-
 /** One page of the live records of a resource that meet the query and `more` filters, as `read` reads them. */
 export async function listRecords<View>(
   db: Db,

@@ -15,8 +15,6 @@ import type { Row } from './selection.ts'
 // The steps of an operation, all in the caller's transaction. Resources with rules of their own put them together
 // themselves; standardOperations does it for the others.
 
-export { refuse }
-
 type Identified = { id: number }
 type AnyRecords<View extends Identified> = Pick<Records<View, Identified, object>, 'resource' | 'find'>
 

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
+import { refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { emit } from '../../events/emit.ts'
 import { changedValues, valueProblems } from '../input.ts'
@@ -7,7 +8,6 @@ import {
   type Change,
   type Create,
   lockRecord,
-  refuse,
   saveChanges,
   standardOperations,
   verbOf,

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/db.ts'
 import { within } from '../../db/lists/filters.ts'
-import { type Listed, type ListRequest, listRecords } from '../list.ts'
+import type { Listed } from '../../db/lists/lists.ts'
+import { type ListRequest, listRecords } from '../list.ts'
 import type { FilterValues } from '../list-query.ts'
 import { appointmentRecords } from './operations.ts'
 import { appointments } from './resource.ts'

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
-import { conflict, type FieldProblem } from '../../errors.ts'
+import { conflict, type FieldProblem, refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { emit } from '../../events/emit.ts'
 import { changedValues, newValues, valueProblems } from '../input.ts'
@@ -14,7 +14,6 @@ import {
   moveToTrash,
   type Remove,
   type Restore,
-  refuse,
   saveChanges,
   verbOf,
 } from '../operations.ts'

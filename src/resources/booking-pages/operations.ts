@@ -2,7 +2,7 @@ import type { Db } from '../../db/db.ts'
 import { constraintOf } from '../../db/errors.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { lockEntry } from '../../db/locks.ts'
-import { type FieldProblem, invalid, refuseMore } from '../../errors.ts'
+import { type FieldProblem, invalid, refuse, refuseMore } from '../../errors.ts'
 import { changedValues, newValues } from '../input.ts'
 import {
   auditRecord,
@@ -11,7 +11,6 @@ import {
   lockRecord,
   moveFromTrash,
   type Restore,
-  refuse,
   saveChanges,
   standardOperations,
 } from '../operations.ts'

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/db.ts'
 import { within } from '../../db/lists/filters.ts'
-import { emptyPage, type Listed, type ListRequest, listRecords } from '../list.ts'
+import type { Listed } from '../../db/lists/lists.ts'
+import { emptyPage, type ListRequest, listRecords } from '../list.ts'
 import type { FilterValues } from '../list-query.ts'
 import { dealRecords } from './operations.ts'
 import { by_close_date, deals } from './resource.ts'

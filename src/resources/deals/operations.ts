@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import type { FieldProblem } from '../../errors.ts'
+import { type FieldProblem, refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import type { Changes, EventDefinition } from '../../events/define.ts'
 import { emit } from '../../events/emit.ts'
@@ -11,7 +11,6 @@ import {
   type Change,
   type Create,
   lockRecord,
-  refuse,
   saveChanges,
   standardOperations,
 } from '../operations.ts'
