@@ -13,6 +13,7 @@ import type { Pool, PoolClient, QueryResult as Result } from 'pg'
 import type { CommitTopic } from '../../commit-topics.ts'
 import { explainLoss, type Trouble, troubleOf } from '../../errors.ts'
 import type { Engine, Connection as OurConnection } from '../../statements/prepare.ts'
+import { createSharedReads } from './shared-reads.ts'
 import type { Watch } from './watch.ts'
 
 const unknown_statement = new Set(['26000', '42P05'])
@@ -28,6 +29,7 @@ export function postgresDialect(
   onCommit: (topics: readonly CommitTopic[]) => void,
 ): Dialect {
   let named = true
+  const shareReads = createSharedReads(pool, (error) => troubleOf(error) === 'unavailable')
 
   /** Runs one statement. Calls `failed` with an error and its kind. */
   async function run(
@@ -141,20 +143,16 @@ export function postgresDialect(
   class Adapter extends PostgresAdapter implements Engine {
     readonly engine = 'postgres'
     async read(sql: string, parameters: readonly unknown[]): Promise<unknown[]> {
-      const client = await acquire()
-      let broken = false
+      const query = { sql, parameters, prepared: true }
       try {
-        const query = { sql, parameters, prepared: true }
-        const { rows } = await run(client, query, (error, trouble) => {
-          if (trouble === 'unavailable') broken = true
-          stopNaming(error)
+        const { rows } = await shareReads((client) => {
+          cork(client, setImmediate)
+          return run(client, query, stopNaming)
         })
         return rows
       } catch (error) {
-        if (!unknown_statement.has((error as { code?: string }).code ?? '')) throw error
+        if (!unknown_statement.has((error as { code?: string }).code ?? '')) throw explainLoss(error)
         return this.read(sql, parameters)
-      } finally {
-        client.release(broken ? true : undefined)
       }
     }
   }
@@ -167,14 +165,15 @@ export function postgresDialect(
   }
 }
 
-// Sends the statements of one turn of the event loop in one packet.
+// Sends the statements of a connection in one packet: those of one callback, or with setImmediate, those of one turn of
+// the event loop.
 const corked = new WeakSet<PoolClient>()
-function cork(client: PoolClient) {
+function cork(client: PoolClient, defer: (send: () => void) => void = process.nextTick) {
   if (corked.has(client)) return
   corked.add(client)
   const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
   stream.cork()
-  process.nextTick(() => {
+  defer(() => {
     corked.delete(client)
     stream.uncork()
   })

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { openScratch, removeScratch, settingsOf } from '../../../../test/engine.ts'
+import type { Database } from '../../db.ts'
+import { prepare } from '../../statements/prepare.ts'
+import { connectionOptions } from './connection.ts'
+import { createSharedReads } from './shared-reads.ts'
+
+const folder = '/shared-reads'
+let database: Database
+before(async () => {
+  database = await openScratch(folder)
+})
+after(async () => {
+  await database.close()
+  await removeScratch(folder)
+})
+
+/** A read that takes so many seconds and returns its number. */
+const read = prepare<{ number: number; seconds: number }, { number: number }>((db, { number, seconds }) => ({
+  compile: () =>
+    sql<{ number: number }>`SELECT ${number}::int AS number FROM pg_sleep(${seconds}::float8)`.compile(db),
+}))
+const readMany = (count: number, seconds: number) =>
+  Promise.all(
+    Array.from({ length: count }, async (_, number) => {
+      const [row] = await read(database.db, { number, seconds })
+      assert.equal(row?.number, number)
+    }),
+  )
+
+test('concurrent reads get their own answers', async () => {
+  await readMany(500, 0)
+})
+
+test('concurrent reads share at most a third of the connections', async (t) => {
+  const { DATABASE_URL = '' } = await settingsOf(folder)
+  const pool = new pg.Pool({ ...connectionOptions(DATABASE_URL), max: 10 })
+  t.after(() => pool.end())
+  // The clock stands still, so no connection counts as slow.
+  const share = createSharedReads(
+    pool,
+    () => false,
+    () => 0,
+  )
+  const connections = await Promise.all(
+    Array.from({ length: 500 }, () =>
+      share(async (client) => (await client.query('SELECT pg_backend_pid() AS pid')).rows[0].pid),
+    ),
+  )
+  assert.equal(new Set(connections).size, 3)
+})
+
+test('a read does not wait for a slow one that began earlier', async () => {
+  const begun_ms = performance.now()
+  const slow = readMany(12, 3)
+  // Until the connections of the slow reads have answered nothing for a while.
+  await pause(100)
+  let done = false
+  const finished = slow.then(() => {
+    done = true
+  })
+  await readMany(5, 0)
+  assert.ok(!done, `the reads took ${Math.round(performance.now() - begun_ms)} ms`)
+  await finished
+})
+
+test('no read fails when its connection is lost while others share it', async () => {
+  const reads = readMany(30, 0.02)
+  await pause(30)
+  const { rows } = await sql<{ ended: boolean }>`
+    SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
+    WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()`.execute(database.db)
+  assert.ok(rows.length > 0, 'the reads were over')
+  await reads
+})
