@@ -20,7 +20,7 @@ export async function insertWorkspace(
     .values({ ...fields, created_at: isoTime(clock.now()) })
     .returning('id')
     .executeTakeFirstOrThrow()
-  await recordChange(tx, contextOf(clock, { workspace_id: id, actor, request_id }), {
+  recordChange(tx, contextOf(clock, { workspace_id: id, actor, request_id }), {
     action: 'created',
     kind: 'workspaces',
     record_id: id,
@@ -61,7 +61,7 @@ export async function changeWorkspace(
   if (!fields.length) return
   const sideOf = (from: typeof sent) => Object.fromEntries(fields.map((field) => [field, from[field]]))
   await tx.updateTable('workspaces').set(sideOf(sent)).where('id', '=', workspace_id).execute()
-  await recordChange(tx, context, {
+  recordChange(tx, context, {
     action: 'updated',
     kind: 'workspaces',
     record_id: workspace_id,

@@ -1,11 +1,19 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import type { Deletable } from './records.ts'
-import { engineOf } from './statements/prepare.ts'
+import { engineOf, perKey, prepare } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 
 /** The tables whose rows are read, checked and then written. */
 export type Lockable = Extract<keyof Tables, Deletable | 'webhooks' | 'webhook_deliveries' | 'saved_views'>
+
+const lockRowOf = perKey((table: Lockable) =>
+  prepare((db, p: { workspace_id: number; id: number | string }) => ({
+    compile: () =>
+      sql`SELECT 1 FROM ${sql.table(table)} WHERE workspace_id = ${p.workspace_id} AND id = ${p.id}
+        FOR NO KEY UPDATE`.compile(db),
+  })),
+)
 
 /**
  * Locks a row until the end of the transaction, also a soft-deleted one. Call it before the read on which a change
@@ -18,9 +26,7 @@ export async function lockRow(
   id: number | string,
 ): Promise<void> {
   if (engineOf(tx) === 'sqlite') return
-  await sql`SELECT 1 FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND id = ${id} FOR NO KEY UPDATE`.execute(
-    tx,
-  )
+  await lockRowOf(table)(tx, { workspace_id, id })
 }
 
 /** Like lockRow, for a workspace or a row without a workspace. */

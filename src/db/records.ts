@@ -36,7 +36,7 @@ export async function moveRecord(
   const [moved] = rows
   if (!moved) return false
   const [before, after] = deleted_at === null ? [null, moved] : [moved, null]
-  await recount(tx, workspace_id, table, counted, before, after)
+  recount(tx, workspace_id, table, counted, before, after)
   return true
 }
 

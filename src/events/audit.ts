@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { bytesOf, listed_bytes, textUpTo } from '../db/sizes.ts'
-import { announce, prepare } from '../db/statements/prepare.ts'
+import { announce, defer, prepare } from '../db/statements/prepare.ts'
 import type { Actor, Context } from './context.ts'
 import type { Changes } from './define.ts'
 
@@ -46,11 +46,11 @@ const insert = prepare((db, p: Entry) =>
 const textOf = (fields: object | null | undefined): string | null => (fields ? JSON.stringify(fields) : null)
 
 /** Adds an entry to the audit log, in the transaction of the change. */
-export async function recordChange(tx: Db, context: Context, change: Change): Promise<void> {
+export function recordChange(tx: Db, context: Context, change: Change): void {
   const { workspace_id, actor, request_id, now } = context
   const { action, kind, record_id, before, after } = change
   announce(tx, 'changes')
-  await insert(tx, {
+  const entry = {
     workspace_id,
     occurred_at: now,
     actor_kind: actor.kind,
@@ -61,7 +61,8 @@ export async function recordChange(tx: Db, context: Context, change: Change): Pr
     before: textOf(before),
     after: textOf(after),
     request_id,
-  })
+  }
+  defer(tx, insert(tx, entry))
 }
 
 /** The columns `before` and `after` for lists, which do not read a long side. */

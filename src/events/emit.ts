@@ -2,22 +2,45 @@ import type { Db } from '../db/db.ts'
 import { insertEvent } from '../db/event-order.ts'
 import { newId } from '../db/ids.ts'
 import { addCounts, countChanges } from '../db/lists/counts.ts'
-import { announce, engineOf, prepare } from '../db/statements/prepare.ts'
+import { announce, defer, engineOf, prepare } from '../db/statements/prepare.ts'
 import { prepareRows } from '../db/statements/recordset.ts'
 import type { Context } from './context.ts'
 import type { Changes, EventDefinition } from './define.ts'
 
 // On PostgreSQL, lock the found subscriptions. A concurrent deletion of the webhook either waits for this transaction and
 // then cancels its deliveries, or committed first, and its subscription is not found (see removeWebhook).
-const subscribers = prepare((db, p: { workspace_id: number; event: string }) => {
+const subscribers = prepare((db, p: { workspace_id: number; events: string }) => {
   const query = db
     .selectFrom('webhook_subscriptions')
-    .select('webhook_id')
+    .select(['event', 'webhook_id'])
     .where('workspace_id', '=', p.workspace_id)
-    .where('event', '=', p.event)
     .orderBy('webhook_id')
-  return engineOf(db) === 'postgres' ? query.forKeyShare() : query
+  if (engineOf(db) === 'sqlite') return query.where('event', '=', p.events)
+  return query
+    .where((eb) =>
+      eb('event', '=', eb.fn<string>('any', [eb.fn('string_to_array', [eb.val(p.events), eb.val(',')])])),
+    )
+    .forKeyShare()
 })
+
+type Subscribers = Promise<{ event: string; webhook_id: string }[]>
+// By transaction, then by workspace and event.
+const prepared = new WeakMap<Db, Map<string, Subscribers>>()
+
+/**
+ * Reads who is subscribed to events that this transaction may emit. On PostgreSQL the query is sent with the statements
+ * around this call, so that emit() does not wait for it. SQLite answers at once, so it reads only in emit().
+ */
+export function prepareEmit(tx: Db, workspace_id: number, events: readonly EventDefinition[]): void {
+  if (engineOf(tx) === 'sqlite') return
+  const known = prepared.get(tx) ?? new Map<string, Subscribers>()
+  prepared.set(tx, known)
+  const names = events.map(({ name }) => name).filter((name) => !known.has(`${workspace_id} ${name}`))
+  if (!names.length) return
+  const found = subscribers(tx, { workspace_id, events: names.join() })
+  defer(tx, found)
+  for (const name of names) known.set(`${workspace_id} ${name}`, found)
+}
 
 /**
  * Writes an event, and a delivery for each subscribed webhook, in the transaction of the change. So an event exists exactly
@@ -33,31 +56,32 @@ export async function emit(
   const { workspace_id } = context
   const event = definition.name
   announce(tx, 'events')
-  // The two statements are independent, so send them together.
-  const [event_id, webhooks] = await Promise.all([
-    insertEventOf(tx, context, definition, record, changes),
-    subscribers(tx, { workspace_id, event }),
-  ])
-  const webhook_ids = webhooks.map(({ webhook_id }) => webhook_id)
+  const event_id = insertEventOf(tx, context, definition, record, changes)
+  const found =
+    prepared.get(tx)?.get(`${workspace_id} ${event}`) ?? subscribers(tx, { workspace_id, events: event })
+  const webhook_ids = (await found).flatMap((one) => (one.event === event ? [one.webhook_id] : []))
   const delivery = { event_id, event, kind: 'event' as const }
-  if (webhook_ids.length) await insertDeliveries(tx, context, delivery, webhook_ids)
+  if (webhook_ids.length) insertDeliveries(tx, context, delivery, webhook_ids)
 }
 
 /** Writes an event without deliveries; returns its id. */
-export async function insertEventOf(
+export function insertEventOf(
   tx: Db,
   context: Context,
   definition: EventDefinition,
   record: object,
   changes?: Changes,
-): Promise<string> {
+): string {
   const event = { id: newId('evt'), event: definition.name, timestamp: context.now }
   const payload = JSON.stringify({ ...event, data: project(definition, record), ...changes })
   const { id } = record as { id?: unknown }
   const record_id = typeof id === 'number' ? id : null
   const { workspace_id, now } = context
   const { id: event_id, event: name } = event
-  await insertEvent(tx, { id: event_id, workspace_id, event: name, occurred_at: now, record_id, payload })
+  defer(
+    tx,
+    insertEvent(tx, { id: event_id, workspace_id, event: name, occurred_at: now, record_id, payload }),
+  )
   return event_id
 }
 
@@ -103,24 +127,24 @@ const enqueue = prepareRows(queue_columns, (db, { row, values }) => {
 })
 
 /** Adds a delivery that is due now to the log and the queue; returns its id. */
-export async function insertDelivery(
+export function insertDelivery(
   tx: Db,
   context: Context,
   { webhook_id, ...delivery }: NewDelivery & { webhook_id: string },
   lease?: Lease,
-): Promise<string> {
-  const [id = ''] = await insertDeliveries(tx, context, delivery, [webhook_id], lease)
+): string {
+  const [id = ''] = insertDeliveries(tx, context, delivery, [webhook_id], lease)
   return id
 }
 
 // Runs three statements for any number of webhooks.
-async function insertDeliveries(
+function insertDeliveries(
   tx: Db,
   { workspace_id, now, elapsed }: Context,
   { event_id, event, kind }: NewDelivery,
   webhook_ids: readonly string[],
   lease?: Lease,
-): Promise<string[]> {
+): string[] {
   announce(tx, 'deliveries')
   const elapsed_ms = elapsed()
   const logged = webhook_ids.map((webhook_id) => ({
@@ -145,7 +169,8 @@ async function insertDeliveries(
   }))
   const counted = ['webhook_id', 'event', 'status']
   const counts = logged.flatMap((row) => countChanges(workspace_id, 'deliveries', counted, null, row))
-  await Promise.all([addDeliveries(tx, logged, {}), enqueue(tx, queued, {}), addCounts(tx, counts)])
+  for (const statement of [addDeliveries(tx, logged, {}), enqueue(tx, queued, {}), addCounts(tx, counts)])
+    defer(tx, statement)
   return logged.map(({ id }) => id)
 }
 

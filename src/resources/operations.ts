@@ -6,7 +6,7 @@ import { auditSides, recordChange } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
 import type { Changes, EventDefinition } from '../events/define.ts'
-import { emit } from '../events/emit.ts'
+import { emit, prepareEmit } from '../events/emit.ts'
 import { changedValues, newValues, valueProblems } from './input.ts'
 import type { Records } from './records.ts'
 import type { Resource } from './resource.ts'
@@ -42,8 +42,13 @@ export async function lockRecord<View extends Identified>(
   id: number,
   expect?: Expect,
 ): Promise<View> {
-  await lockRow(tx, records.resource.table, workspace_id, id)
-  const record = await existing(tx, records, workspace_id, id)
+  const { table, events } = records.resource
+  prepareEmit(tx, workspace_id, events)
+  // The read is sent with the lock, and sees what the lock waited for.
+  const [, record] = await Promise.all([
+    lockRow(tx, table, workspace_id, id),
+    existing(tx, records, workspace_id, id),
+  ])
   expect?.(record)
   return record
 }
@@ -71,6 +76,21 @@ export const auditRecord = (
     [action === 'deleted' ? 'before' : 'after']: auditFacts(resource, record),
   })
 
+/** Adds a record, with the audit entry; returns its detail view. `set` has the columns that no body sets. */
+export async function addRecord<View extends Identified, Values extends object>(
+  tx: Db,
+  context: Context,
+  records: Records<View, Identified, Values>,
+  values: Values,
+  set?: Row,
+): Promise<View> {
+  const { resource } = records
+  prepareEmit(tx, context.workspace_id, resource.events)
+  const record = await records.insert(tx, context, values, set)
+  auditRecord(tx, context, 'created', resource, record)
+  return record
+}
+
 type SaveOptions = {
   /** The verb of the audit entry. */
   action?: string
@@ -93,13 +113,15 @@ export async function saveChanges<View extends Identified, Values extends object
   { action = 'updated', set = {}, touch = true }: SaveOptions = {},
 ): Promise<{ after: View; changes: Changes | null }> {
   if (!Object.keys(values).length && !Object.keys(set).length) return { after: before, changes: null }
-  await records.update(tx, context, before, values, { set, touch })
   const { table, tracked } = records.resource
-  const after = await existing(tx, records, context.workspace_id, before.id)
+  const [, after] = await Promise.all([
+    records.update(tx, context, before, values, { set, touch }),
+    existing(tx, records, context.workspace_id, before.id),
+  ])
   const changes = changesBetween(before, after, tracked)
   if (changes) {
     const sides = auditSides(changes, after)
-    await recordChange(tx, context, { action, kind: table, record_id: after.id, ...sides })
+    recordChange(tx, context, { action, kind: table, record_id: after.id, ...sides })
   }
   return { after, changes }
 }
@@ -117,7 +139,7 @@ export async function moveToTrash<View extends Identified>(
   const record = await lockRecord(tx, context, records, id, expect)
   if (!(await moveRecord(tx, table, counted, context.workspace_id, id, context.now)))
     throw notFound(`This ${noun}`)
-  await auditRecord(tx, context, 'deleted', resource, record)
+  auditRecord(tx, context, 'deleted', resource, record)
   return record
 }
 
@@ -151,7 +173,7 @@ export async function moveFromTrash<View extends Identified>(
   // The record returns as it was when it was deleted, so its entity tag is the one that was read before.
   expect(record)
   if (!moved) return { record, changes: null }
-  await auditRecord(tx, context, 'restored', resource, record)
+  auditRecord(tx, context, 'restored', resource, record)
   return { record, changes: { changed_fields: ['deleted_at'], previous: { deleted_at } } }
 }
 
@@ -206,11 +228,8 @@ export function standardOperations<View extends Identified, Values extends objec
     async create(tx, context, body, problems) {
       const values = newValues(resource, body, problems) as Values
       refuse([...problems, ...(await valueProblems(tx, context.workspace_id, resource, values))])
-      const record = await records.insert(tx, context, values)
-      await Promise.all([
-        created && emit(tx, context, created, record),
-        auditRecord(tx, context, 'created', resource, record),
-      ])
+      const record = await addRecord(tx, context, records, values)
+      if (created) await emit(tx, context, created, record)
       return record
     },
     async change(tx, context, id, body, { problems, expect }) {

@@ -100,19 +100,12 @@ function inserterOf<View extends Identified, Values extends object>(
 
   return async (tx: Db, { workspace_id, now }: Written, values: Values, set: Row = {}): Promise<View> => {
     const fields: Row = { ...values, ...set, created_at: now, updated_at: now }
-    const inserted = insert(tx, { ...empty, ...rowOf(fields), workspace_id })
-    // No list has pages of records that are part of another one, so no totals are kept of them.
-    const count = async (row: Row) => {
-      if (!part_of) await recount(tx, workspace_id, table, counted, null, row)
-    }
-    // Sent together: only a value that the database computes makes the totals wait for the row.
-    const [[made]] = await Promise.all([
-      inserted,
-      generated.length ? inserted.then(([made]) => count({ ...fields, ...made })) : count(fields),
-    ])
+    const [made] = await insert(tx, { ...empty, ...rowOf(fields), workspace_id })
     if (!made) throw new Error('The insert returned no row.')
     const { id } = made
-    if (is_indexed) await addValues(tx, table as Valued, [{ ...fields, workspace_id, id }])
+    // No list has pages of records that are part of another one, so no totals are kept of them.
+    if (!part_of) recount(tx, workspace_id, table, counted, null, { ...fields, ...made })
+    if (is_indexed) addValues(tx, table as Valued, [{ ...fields, workspace_id, id }])
     // Without a reference every field is known. Reading the record would cost one more round trip.
     if (references.some((name) => fields[name] !== null)) return (await find(tx, workspace_id, id)) as View
     return newView<View>(resource, { ...fields, ...made }, computed)
@@ -130,6 +123,7 @@ function updaterOf<View extends Identified, Values extends object>(resource: Res
   const { table, counted } = resource
   const rowOf = rowMaker(resource)
   const is_indexed = isIndexed(resource)
+  const updateOf = updatesOf(table, ['id', ...counted])
   const countedRow = prepare<Key, Row>((db, p) => ({
     compile: () =>
       sql<Row>`SELECT ${columnList(counted)} FROM ${sql.table(table)}
@@ -146,24 +140,40 @@ function updaterOf<View extends Identified, Values extends object>(resource: Res
     const { id } = before
     const fields: Row = { ...changes, ...set, ...(touch && { updated_at: now }) }
     const is_counted = counted.some((name) => name in fields)
+    if (is_indexed && ('tags' in fields || 'custom_fields' in fields)) {
+      const after = { ...before, ...fields } as Tagged
+      indexValues(tx, table as Valued, workspace_id, id, before as Tagged, after)
+    }
+    const row = rowOf(fields, before)
     // As they are stored: a reference that reads null is counted too.
-    const [old = null] = is_counted ? await countedRow(tx, { workspace_id, id }) : []
-    if (is_indexed && ('tags' in fields || 'custom_fields' in fields))
-      await indexValues(
-        tx,
-        table as Valued,
-        workspace_id,
-        id,
-        before as Tagged,
-        { ...before, ...fields } as Tagged,
-      )
-    const assignments = Object.entries(rowOf(fields, before)).map(
-      ([name, value]) => sql`${sql.ref(name)} = ${value}`,
-    )
-    const returning = is_counted ? sql`RETURNING ${columnList(counted)}` : sql``
-    const { rows } = await sql<Row>`UPDATE ${sql.table(table)} SET ${sql.join(assignments)}
-      WHERE workspace_id = ${workspace_id} AND id = ${id} ${returning}`.execute(tx)
-    if (is_counted) await recount(tx, workspace_id, table, counted, old, rows[0] ?? null)
+    const [[old = null], [current = null]] = await Promise.all([
+      is_counted ? countedRow(tx, { workspace_id, id }) : [],
+      updateOf(Object.keys(row))(tx, { ...row, workspace_id, id }),
+    ])
+    if (is_counted) recount(tx, workspace_id, table, counted, old, current)
+  }
+}
+
+// A client chooses which fields it sends, and each prepared statement takes memory on every connection.
+const max_prepared_updates = 50
+
+/** The UPDATE of some columns of a record by its id, which returns the columns `returning`. */
+function updatesOf(table: string, returning: readonly string[]) {
+  type Update = (tx: Db, row: Row & Key) => Promise<Row[]>
+  const prepared = new Map<string, Update>()
+  const update = (names: readonly string[], row: Row) => sql<Row>`UPDATE ${sql.table(table)}
+    SET ${sql.join(names.map((name) => sql`${sql.ref(name)} = ${row[name]}`))}
+    WHERE workspace_id = ${row.workspace_id} AND id = ${row.id} RETURNING ${columnList(returning)}`
+  return (names: readonly string[]): Update => {
+    const key = names.join()
+    let found = prepared.get(key)
+    if (!found) {
+      if (prepared.size >= max_prepared_updates)
+        return async (tx, row) => (await update(names, row).execute(tx)).rows
+      found = prepare<Row & Key, Row>((db, p) => ({ compile: () => update(names, p).compile(db) }))
+      prepared.set(key, found)
+    }
+    return found
   }
 }
 

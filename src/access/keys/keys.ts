@@ -62,7 +62,7 @@ export async function insertKey(
       made_by: context.actor.id,
     })
     .execute()
-  await recordChange(tx, context, {
+  recordChange(tx, context, {
     action: 'created',
     kind: 'api_keys',
     record_id: id,

@@ -97,7 +97,7 @@ export async function revokeKeyTree(tx: Db, context: Context, id: string): Promi
     .returning('id')
     .executeTakeFirst()
   if (!revoked) return false
-  await recordChange(tx, context, {
+  recordChange(tx, context, {
     action: 'revoked',
     kind: 'api_keys',
     record_id: id,

@@ -71,8 +71,8 @@ export async function closeAccount(
     const target = { ...context, workspace_id }
     await revokeInvitationsBy(tx, target, user_id, null)
     const change = { action: 'deleted', record_id: user_id }
-    await recordChange(tx, target, { ...change, kind: 'members', before: { role } })
-    await recordChange(tx, target, { ...change, kind: 'users' })
+    recordChange(tx, target, { ...change, kind: 'members', before: { role } })
+    recordChange(tx, target, { ...change, kind: 'users' })
   }
   for (const table of ['memberships', 'sessions'] as const)
     await tx.deleteFrom(table).where('user_id', '=', user_id).execute()

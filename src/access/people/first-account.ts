@@ -40,7 +40,7 @@ export async function createFirstAccount(
   const user_id = await insertUser(tx, isoTime(clock.now()), { ...person, password_hash })
   const member = { workspace_id, user_id }
   const context = personContext(clock, member, request_id)
-  await recordChange(tx, context, {
+  recordChange(tx, context, {
     action: 'created',
     kind: 'users',
     record_id: user_id,

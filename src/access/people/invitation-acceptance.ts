@@ -58,14 +58,14 @@ export async function acceptInvitation(
   const context = personContext(clock, member, request_id)
   if (await roleOf(tx, workspace_id, user_id)) throw conflict('You are a member of this workspace already.')
   if (person.made)
-    await recordChange(tx, context, {
+    recordChange(tx, context, {
       action: 'created',
       kind: 'users',
       record_id: user_id,
       after: auditSnapshot(person.made),
     })
   await tx.updateTable('invitations').set({ accepted_at: now }).where('id', '=', id).execute()
-  await recordChange(tx, context, { action: 'accepted', kind: 'invitations', record_id: id })
+  recordChange(tx, context, { action: 'accepted', kind: 'invitations', record_id: id })
   await insertMember(tx, context, user_id, role)
   return member
 }

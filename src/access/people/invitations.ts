@@ -181,7 +181,7 @@ async function insertInvitation(
       revoked_at: null,
     })
     .execute()
-  await recordChange(tx, context, {
+  recordChange(tx, context, {
     action: 'created',
     kind: 'invitations',
     record_id: id,
@@ -204,7 +204,7 @@ export async function revokeInvitation(
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   if (!numUpdatedRows) return
-  await recordChange(tx, context, {
+  recordChange(tx, context, {
     action: 'revoked',
     kind: 'invitations',
     record_id: id,

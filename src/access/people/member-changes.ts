@@ -52,7 +52,7 @@ export async function changeMember(
     .where('user_id', '=', member.id)
     .execute()
   await revokeInvitationsBy(tx, context, member.id, role)
-  await recordChange(tx, context, {
+  recordChange(tx, context, {
     action: 'updated',
     kind: 'members',
     record_id: member.id,
@@ -90,7 +90,7 @@ export async function removeMember(
   await endSessions(tx, id, { workspace_id })
   if (revoke_keys === 'true') await revokeKeys(tx, context, access, member)
   await revokeInvitationsBy(tx, context, id, null)
-  await recordChange(tx, context, {
+  recordChange(tx, context, {
     action: 'deleted',
     kind: 'members',
     record_id: id,

@@ -72,7 +72,7 @@ export async function auditPerson(
   change: Pick<Change, 'action' | 'before' | 'after'>,
 ): Promise<void> {
   for (const { id: workspace_id } of await workspacesOf(tx, user_id))
-    await recordChange(tx, { ...context, workspace_id }, { ...change, kind: 'users', record_id: user_id })
+    recordChange(tx, { ...context, workspace_id }, { ...change, kind: 'users', record_id: user_id })
 }
 
 /** Makes a person a member of the context's workspace. */
@@ -83,7 +83,7 @@ export async function insertMember(tx: Db, context: Context, user_id: string, ro
     .values({ workspace_id, user_id, role, created_at: now, entered_at: now })
     .execute()
   await tx.updateTable('users').set({ left_at: null }).where('id', '=', user_id).execute()
-  await recordChange(tx, context, {
+  recordChange(tx, context, {
     action: 'created',
     kind: 'members',
     record_id: user_id,

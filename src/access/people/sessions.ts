@@ -41,7 +41,7 @@ export async function startSession(
     })
     .execute()
   await markEntered(tx, context, user_id)
-  await recordChange(tx, context, { action: 'signed_in', kind: 'sessions', record_id: id, after: device })
+  recordChange(tx, context, { action: 'signed_in', kind: 'sessions', record_id: id, after: device })
   return { id, token }
 }
 
@@ -102,7 +102,7 @@ export async function endSession(
   action: 'signed_out' | 'ended',
 ): Promise<void> {
   const { numDeletedRows } = await tx.deleteFrom('sessions').where('id', '=', id).executeTakeFirst()
-  if (numDeletedRows) await recordChange(tx, context, { action, kind: 'sessions', record_id: id })
+  if (numDeletedRows) recordChange(tx, context, { action, kind: 'sessions', record_id: id })
 }
 
 /** Ends sessions of a person: all of them, or those of one workspace, or all but one. */

@@ -89,7 +89,7 @@ export function signInRoutes(app: App, service: PeopleService): void {
       if (!(await roleOf(tx, workspace_id, user_id))) throw invalid([notOwn(workspace_id)])
       const target = { ...context, workspace_id }
       const token = await moveSession(tx, target, session_id, user_id)
-      await recordChange(tx, target, { action: 'entered', kind: 'sessions', record_id: session_id })
+      recordChange(tx, target, { action: 'entered', kind: 'sessions', record_id: session_id })
       return { record: await current(tx, { ...own, workspace_id }), set_cookie: cookieOf(request, token) }
     },
   )

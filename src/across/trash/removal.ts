@@ -105,7 +105,7 @@ async function removeRows(
     await sql`DELETE FROM record_counts WHERE ${mine} AND name IN (${idsOf(totals)})`.execute(tx)
   const { rows } = await sql<{ id: number }>`
     DELETE FROM ${sql.table(table)} WHERE ${mine} AND id IN (${idsOf(ids)}) RETURNING id`.execute(tx)
-  for (const { id } of rows) await recordChange(tx, context, { action, kind: table, record_id: id })
+  for (const { id } of rows) recordChange(tx, context, { action, kind: table, record_id: id })
   return rows.length
 }
 
@@ -123,6 +123,6 @@ async function forgetValues(
     WHERE workspace_id = ${workspace_id} AND id IN (${idsOf(ids)})`.execute(tx)
   for (const row of rows) {
     const values = Object.fromEntries(indexed.map((name) => [name, JSON.parse(String(row[name]))]))
-    await indexValues(tx, table as Valued, workspace_id, row.id, values, {})
+    indexValues(tx, table as Valued, workspace_id, row.id, values, {})
   }
 }

@@ -42,7 +42,7 @@ export async function createView(
   const id = newId('view')
   await insertView(tx, workspace_id, context.now, { id, list, name, query })
   const view = await existing(tx, context, id)
-  await recordChange(tx, context, { ...change('created', id), after: auditSnapshot(view) })
+  recordChange(tx, context, { ...change('created', id), after: auditSnapshot(view) })
   return view
 }
 
@@ -55,8 +55,7 @@ export async function changeView(tx: Db, context: Context, sent: OfView<Fields>)
   await updateView(tx, context.workspace_id, before.id, context.now, changes)
   const after = await existing(tx, context, before.id)
   const changed = changesBetween(before, after, view_fields)
-  if (changed)
-    await recordChange(tx, context, { ...change('updated', before.id), ...auditSides(changed, after) })
+  if (changed) recordChange(tx, context, { ...change('updated', before.id), ...auditSides(changed, after) })
   return after
 }
 
@@ -64,5 +63,5 @@ export async function changeView(tx: Db, context: Context, sent: OfView<Fields>)
 export async function deleteView(tx: Db, context: Context, sent: OfView): Promise<void> {
   const before = await lockView(tx, context, sent)
   await removeView(tx, context.workspace_id, before.id)
-  await recordChange(tx, context, { ...change('deleted', before.id), before: auditSnapshot(before) })
+  recordChange(tx, context, { ...change('deleted', before.id), before: auditSnapshot(before) })
 }

@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { engineOf, prepare } from '../statements/prepare.ts'
+import { defer, engineOf, prepare } from '../statements/prepare.ts'
 import { prepareRows } from '../statements/recordset.ts'
 
 // Exact totals of lists, updated in the same transaction as the records: counting rows gets slower with each record. A
@@ -73,15 +73,15 @@ export function countChanges(
 }
 
 /** Updates the counts for one record's change. `before` and `after` are null when the record is not live. */
-export async function recount(
+export function recount(
   tx: Db,
   workspace_id: number,
   kind: string,
   fields: readonly string[],
   before: object | null,
   after: object | null,
-): Promise<void> {
-  await addCounts(tx, countChanges(workspace_id, kind, fields, before, after))
+): void {
+  defer(tx, addCounts(tx, countChanges(workspace_id, kind, fields, before, after)))
 }
 
 /** The number of live records under a name. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { Deletable } from '../records.ts'
+import { defer } from '../statements/prepare.ts'
 import { prepareRows } from '../statements/recordset.ts'
 import type { Tables } from '../tables.ts'
 
@@ -60,28 +61,29 @@ const remove = prepareRows(columns, (db, { row, rows }) => ({
 }))
 
 /** Adds the values of records that have no index rows yet. */
-export async function addValues(
+export function addValues(
   tx: Db,
   kind: Valued,
   records: readonly (Values & { workspace_id: number; id: number })[],
-): Promise<void> {
+): void {
   const rows = records.flatMap(({ workspace_id, id, ...values }) =>
     [...pairsOf(values).values()].map((pair) => ({ workspace_id, kind, record_id: id, ...pair })),
   )
-  await add(tx, rows, {})
+  defer(tx, add(tx, rows, {}))
 }
 
 /** Updates the index for a change of a record's values. Without a change it runs no statement. */
-export async function indexValues(
+export function indexValues(
   tx: Db,
   kind: Valued,
   workspace_id: number,
   record_id: number,
   before: Values,
   after: Values,
-): Promise<void> {
+): void {
   const [old, current] = [pairsOf(before), pairsOf(after)]
   const rowsOf = (pairs: Map<string, Pair>, others: Map<string, Pair>) =>
     [...pairs].flatMap(([key, pair]) => (others.has(key) ? [] : [{ workspace_id, kind, record_id, ...pair }]))
-  await Promise.all([remove(tx, rowsOf(old, current), {}), add(tx, rowsOf(current, old), {})])
+  defer(tx, remove(tx, rowsOf(old, current), {}))
+  defer(tx, add(tx, rowsOf(current, old), {}))
 }

@@ -10,7 +10,7 @@ import { newId } from '../ids.ts'
 import { addCounts, countOf, recount } from '../lists/counts.ts'
 import { migrate } from '../migrate.ts'
 import { isLive, referenceProblems } from '../references.ts'
-import { engineOf, prepare } from './prepare.ts'
+import { defer, engineOf, prepare } from './prepare.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
 let database: Database
@@ -73,10 +73,49 @@ describe('prepared queries', () => {
   })
 })
 
+describe('a statement that only the commit waits for', () => {
+  const set = prepare((handle, p: { name: string; value: string | null }) =>
+    handle.insertInto('settings').values({ name: p.name, value: p.value as string }),
+  )
+  const values = async () => {
+    const rows = await db.selectFrom('settings').select('value').where('name', 'like', 'deferred%').execute()
+    return rows.map(({ value }) => value)
+  }
+
+  test('is committed with the transaction, in the order of the statements', async () => {
+    await transaction(db, async (tx) => {
+      for (const n of [1, 2, 3]) defer(tx, set(tx, { name: `deferred ${n}`, value: String(n) }))
+      await tx.deleteFrom('settings').where('name', '=', 'deferred 2').execute()
+    })
+    assert.deepEqual(await values(), ['1', '3'])
+  })
+
+  test('fails the transaction with its own error, also when a later statement fails because of it', async () => {
+    const fails = (more: (tx: Db) => unknown) =>
+      transaction(db, async (tx) => {
+        defer(tx, set(tx, { name: 'deferred 4', value: '4' }))
+        defer(tx, set(tx, { name: 'deferred 5', value: null }))
+        await more(tx)
+      })
+    const later = (tx: Db) => tx.selectFrom('settings').select('name').execute()
+    for (const more of [() => {}, later]) await assert.rejects(fails(more), /settings.value|"value"/)
+    assert.deepEqual(await values(), ['1', '3'])
+  })
+
+  test('is rolled back with the transaction', async () => {
+    const failing = transaction(db, async (tx) => {
+      defer(tx, set(tx, { name: 'deferred 6', value: '6' }))
+      throw new Error('not today')
+    })
+    await assert.rejects(failing, /not today/)
+    assert.deepEqual(await values(), ['1', '3'])
+  })
+})
+
 describe('counts', () => {
   test('follow a record by its kind and its fields, null for none', async () => {
     const move = (before: object | null, after: object | null) =>
-      transaction(db, (tx) => recount(tx, 1, 'things', ['stage', 'owner_id'], before, after))
+      transaction(db, async (tx) => recount(tx, 1, 'things', ['stage', 'owner_id'], before, after))
     const counts = () =>
       Promise.all(
         ['things', 'things.stage=a', 'things.stage=b', 'things.owner_id=7'].map((name) =>

@@ -189,7 +189,7 @@ async function listeners(count: number) {
 const frames = (...kinds: string[][]) =>
   kinds.map((kinds) => `event: changed\ndata: ${JSON.stringify({ kinds })}\n\n`)
 const change = (kind: string) =>
-  transaction(outbox.db, (tx) =>
+  transaction(outbox.db, async (tx) =>
     recordChange(tx, outbox.context(), { action: 'updated', kind, record_id: 1 }),
   )
 

@@ -6,7 +6,7 @@ import type { Context } from '../../events/context.ts'
 import { emit } from '../../events/emit.ts'
 import { changedValues, newValues, valueProblems } from '../input.ts'
 import {
-  auditRecord,
+  addRecord,
   type Change,
   type Create,
   lockRecord,
@@ -80,9 +80,8 @@ export async function addAppointment(
     link_hash = null,
   }: { status?: 'scheduled' | 'requested'; link_hash?: string | null } = {},
 ): Promise<Appointment> {
-  const appointment = await appointmentRecords.insert(tx, context, values, { status, link_hash })
+  const appointment = await addRecord(tx, context, appointmentRecords, values, { status, link_hash })
   if (isBooked(appointment)) await emit(tx, context, appointmentCreated, appointment)
-  await auditRecord(tx, context, 'created', appointments, appointment)
   return appointment
 }
 

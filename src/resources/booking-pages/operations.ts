@@ -5,7 +5,7 @@ import { lockEntry } from '../../db/locks.ts'
 import { type FieldProblem, invalid, refuse, refuseMore } from '../../errors.ts'
 import { changedValues, newValues } from '../input.ts'
 import {
-  auditRecord,
+  addRecord,
   type Change,
   type Create,
   lockRecord,
@@ -47,8 +47,7 @@ export const createBookingPage: Create<BookingPage, BookingPageBody> = async (
   const values = newValues(booking_pages, withCanonicalZone(body)) as PageFields
   refuse([...problems, ...(await pageProblems(tx, values, null, problems))])
   await lockPlace(tx, context.workspace_id)
-  const page = await orSlugTaken(() => bookingPageRecords.insert(tx, context, values))
-  await auditRecord(tx, context, 'created', booking_pages, page)
+  const page = await orSlugTaken(() => addRecord(tx, context, bookingPageRecords, values))
   return page
 }
 

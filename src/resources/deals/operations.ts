@@ -7,7 +7,7 @@ import type { Changes, EventDefinition } from '../../events/define.ts'
 import { emit } from '../../events/emit.ts'
 import { changedValues, newValues, valueProblems } from '../input.ts'
 import {
-  auditRecord,
+  addRecord,
   type Change,
   type Create,
   lockRecord,
@@ -43,13 +43,10 @@ export const createDeal: Create<Deal, Static<typeof DealCreate>> = async (tx, co
   const values = newValues(deals, body) as PlainFields
   const decision = judge(null, body, { now: context.now, operation: 'create' }, problems)
   const { state, entered } = await accepted(tx, context, decision, values, problems)
-  const deal = await dealRecords.insert(tx, context, values, state)
+  const deal = await addRecord(tx, context, dealRecords, values, state)
   await addStage(tx, context, deal.id, null, state.stage)
-  const emitAll = async () => {
-    await emit(tx, context, dealCreated, deal)
-    if (entered) await emit(tx, context, entryEvents[entered], deal)
-  }
-  await Promise.all([emitAll(), auditRecord(tx, context, 'created', deals, deal)])
+  await emit(tx, context, dealCreated, deal)
+  if (entered) await emit(tx, context, entryEvents[entered], deal)
   return deal
 }
 

@@ -3,7 +3,7 @@ import { isoTime, type Moment, shownTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
-import { engineOf, prepare } from '../../db/statements/prepare.ts'
+import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows, storable } from '../../db/statements/recordset.ts'
 import { insertAttempts } from './attempts.ts'
 import type { Claim } from './claim.ts'
@@ -45,13 +45,11 @@ export async function record(
   ])
   const held = new Set(found.map(({ claim_id, delivery_id }) => claim_id + delivery_id))
   const own = results.filter(({ claim }) => held.delete(claim.claim_id + claim.delivery_id))
-  await Promise.all([
-    insertAttempts(tx, own.map(logged)),
-    updateDeliveries(tx, own),
-    updateQueue(tx, own),
-    markWebhooks(tx, statuses, own),
-    addCounts(tx, own.flatMap(statusCounts)),
-  ])
+  defer(tx, insertAttempts(tx, own.map(logged)))
+  updateDeliveries(tx, own)
+  updateQueue(tx, own)
+  markWebhooks(tx, statuses, own)
+  defer(tx, addCounts(tx, own.flatMap(statusCounts)))
   for (const lost of results) if (!own.includes(lost) && !lost.interrupted) await logIfCancelled(tx, lost)
 }
 
@@ -93,7 +91,7 @@ const setDeliveries = prepareRows(delivery_columns, (db, { row, rows }) => ({
 const statusOf = ({ outcome, next_ms }: Result) =>
   next_ms !== null ? 'pending' : outcome.ok ? 'succeeded' : 'failed'
 
-async function updateDeliveries(tx: Db, own: readonly Result[]): Promise<void> {
+function updateDeliveries(tx: Db, own: readonly Result[]): void {
   const rows = own.map((result) => ({
     workspace_id: result.claim.workspace_id,
     id: result.claim.delivery_id,
@@ -102,7 +100,7 @@ async function updateDeliveries(tx: Db, own: readonly Result[]): Promise<void> {
     finished_at: result.next_ms === null ? isoTime(result.ended.now_ms) : null,
     counted: result.interrupted ? 0 : 1,
   }))
-  await setDeliveries(tx, rows, {})
+  defer(tx, setDeliveries(tx, rows, {}))
 }
 
 const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
@@ -121,12 +119,13 @@ const requeue = prepareRows(retry_columns, (db, { row, rows }) => ({
       WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
 }))
 
-async function updateQueue(tx: Db, own: readonly Result[]): Promise<void> {
+function updateQueue(tx: Db, own: readonly Result[]): void {
   const done = own.filter(({ next_ms }) => next_ms === null).map(({ claim }) => claim)
   const again = own.flatMap(({ claim: { workspace_id, delivery_id }, next_ms, tries }) =>
     next_ms === null ? [] : [{ workspace_id, delivery_id, run_at_ms: next_ms, tries }],
   )
-  await Promise.all([dequeue(tx, done, {}), requeue(tx, again, {})])
+  defer(tx, dequeue(tx, done, {}))
+  defer(tx, requeue(tx, again, {}))
 }
 
 function statusCounts(result: Result) {
@@ -179,7 +178,7 @@ const mark = prepare((db, p: { workspace_id: number; id: string } & Status) =>
 
 // Applies the outcomes of each webhook in order and writes the final status once. A paused webhook is not changeable: it
 // stays paused, whatever its attempts in flight return.
-async function markWebhooks(tx: Db, before: Map<string, Status>, own: readonly Result[]): Promise<void> {
+function markWebhooks(tx: Db, before: Map<string, Status>, own: readonly Result[]): void {
   for (const [id, old] of before) {
     const of_webhook = own.filter(({ claim }) => claim.webhook_id === id)
     let status = old
@@ -193,7 +192,8 @@ async function markWebhooks(tx: Db, before: Map<string, Status>, own: readonly R
       }
     }
     const [first] = of_webhook
-    if (first && status !== old) await mark(tx, { workspace_id: first.claim.workspace_id, id, ...status })
+    if (first && status !== old)
+      defer(tx, mark(tx, { workspace_id: first.claim.workspace_id, id, ...status }))
   }
 }
 

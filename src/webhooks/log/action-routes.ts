@@ -103,7 +103,7 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
           const sent = { request, params: request.params, problems, expect }
           const { id: webhook_id } = await webhookToChange(tx, rights, sent)
           const message = 'This is a test of your webhook.'
-          const event_id = await insertEventOf(tx, context, ping, { message })
+          const event_id = insertEventOf(tx, context, ping, { message })
           const delivery = { webhook_id, event_id, event: ping.name, kind: 'ping' } as const
           return insertDelivery(tx, context, delivery, dispatcher.lease())
         },
@@ -130,7 +130,7 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
       const visible = scopes && event_names.filter((name) => rights.mayReadEvent(scopes, name))
       const when = { now: context.now, elapsed_ms: context.elapsed() }
       const count = await resendFailed(tx, workspace_id, when, { webhook_id, since, visible })
-      if (count) await recordChange(tx, context, { ...change('resent', webhook_id), after: { count } })
+      if (count) recordChange(tx, context, { ...change('resent', webhook_id), after: { count } })
       return { body: single({ count }) }
     },
   )
@@ -173,5 +173,5 @@ async function changeStatus(
 /** Adds an action on a webhook to the audit log, with the changed fields of the answer of GET. */
 async function recordAction(tx: Db, context: Context, action: string, before: Webhook, after: Webhook) {
   const told = changesBetween(before, after, ['status', 'status_reason', 'rotation_ends_at'])
-  await recordChange(tx, context, { ...change(action, after.id), ...(told && auditSides(told, after)) })
+  recordChange(tx, context, { ...change(action, after.id), ...(told && auditSides(told, after)) })
 }

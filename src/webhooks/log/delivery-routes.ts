@@ -104,7 +104,7 @@ async function resendDelivery(
   refuseUnreadable(scopes, webhook.events)
   if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
   await resend(tx, workspace_id, { now, elapsed_ms: context.elapsed() }, [id], [status])
-  await recordChange(tx, context, {
+  recordChange(tx, context, {
     action: 'resent',
     kind: 'deliveries',
     record_id: id,

@@ -113,7 +113,7 @@ export async function registerWebhook(
   const secret = body.secret ?? generateSecret()
   await insertWebhook(tx, workspace_id, context.now, { id, name, url, events, secret: seal.seal(secret) })
   const record = await existingWebhook(tx, workspace_id, id)
-  await recordChange(tx, context, { ...change('created', id), after: auditSnapshot(record) })
+  recordChange(tx, context, { ...change('created', id), after: auditSnapshot(record) })
   return { record, shown: { ...record, secret } }
 }
 
@@ -137,8 +137,7 @@ export async function changeWebhook(
   await updateWebhook(tx, workspace_id, before.id, changes)
   const after = await existingWebhook(tx, workspace_id, before.id)
   const changed = changesBetween(before, after, webhook_fields)
-  if (changed)
-    await recordChange(tx, context, { ...change('updated', before.id), ...auditSides(changed, after) })
+  if (changed) recordChange(tx, context, { ...change('updated', before.id), ...auditSides(changed, after) })
   return after
 }
 
@@ -151,7 +150,7 @@ export async function deleteWebhook(
 ): Promise<void> {
   const before = await webhookToChange(tx, rights, sent)
   await removeWebhook(tx, context.workspace_id, before.id, context.now)
-  await recordChange(tx, context, { ...change('deleted', before.id), before: auditSnapshot(before) })
+  recordChange(tx, context, { ...change('deleted', before.id), before: auditSnapshot(before) })
 }
 
 /**

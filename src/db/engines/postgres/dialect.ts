@@ -82,6 +82,8 @@ export function postgresDialect(
     /** The pending BEGIN; null outside of a transaction. */
     begun: Promise<unknown> | null = null
     announces: readonly CommitTopic[] = []
+    deferred: Promise<unknown>[] = []
+    deferred_failure: unknown
     constructor(client: PoolClient) {
       this.client = client
     }
@@ -119,9 +121,13 @@ export function postgresDialect(
     },
     async commitTransaction(connection) {
       const session = connection as Connection
+      // Sent with the deferred statements: after a failed one, the server rolls back.
+      const committed = session.command('COMMIT')
+      await Promise.allSettled([session.begun, ...session.deferred, committed])
       await session.begun
-      const { command } = await session.command('COMMIT')
+      const { command } = await committed
       session.begun = null
+      if (session.deferred_failure) throw session.deferred_failure
       // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and no error.
       if (command !== 'COMMIT') throw new Error('A statement of the transaction failed: it was rolled back.')
       if (session.announces.length) onCommit(session.announces)

@@ -57,6 +57,8 @@ export function sqliteDialect(
   class Connection implements OurConnection {
     statement = read
     announces: readonly CommitTopic[] = []
+    deferred: Promise<unknown>[] = []
+    deferred_failure: unknown
     /** The database error of this transaction. */
     failure: unknown
     /** Resolves when the last yielding statement ends. Later statements wait for it. */
@@ -128,6 +130,7 @@ export function sqliteDialect(
     },
     async commitTransaction(connection) {
       const handle = connection as Connection
+      await Promise.all(handle.deferred)
       handle.statement = read
       await group.commit()
       if (handle.announces.length) onCommit(handle.announces)

@@ -4,7 +4,7 @@ import { isLive } from '../../../db/references.ts'
 import { type FieldProblem, notFound, refuse, refuseMore } from '../../../errors.ts'
 import type { Context } from '../../../events/context.ts'
 import { changedValues, newValues } from '../../input.ts'
-import { auditRecord, type Expect, type Sent, saveChanges } from '../../operations.ts'
+import { addRecord, auditRecord, type Expect, type Sent, saveChanges } from '../../operations.ts'
 import { recordsOf } from '../../records.ts'
 import { countNotes, findNote, isNoteInTrash, moveNote } from './queries.ts'
 import { type Note, type NoteBody, notes } from './resource.ts'
@@ -36,8 +36,7 @@ export async function createNote(
   await lockContact(tx, workspace_id, contact_id, 'This contact')
   refuse(problems)
   await refuseManyNotes(tx, workspace_id, contact_id)
-  const note = await noteRecords.insert(tx, context, newValues(notes, body) as NoteBody, { contact_id })
-  await auditRecord(tx, context, 'created', notes, note)
+  const note = await addRecord(tx, context, noteRecords, newValues(notes, body) as NoteBody, { contact_id })
   return note
 }
 
@@ -61,7 +60,7 @@ export async function deleteNote(tx: Db, context: Context, key: NoteKey, expect:
   const note = await lockNote(tx, workspace_id, key, expect)
   // The context reads the clock here, not before the lock.
   await moveNote(tx, workspace_id, note.id, context.now)
-  await auditRecord(tx, context, 'deleted', notes, note)
+  auditRecord(tx, context, 'deleted', notes, note)
 }
 
 /** Brings a note back that was deleted by itself. A note of a deleted contact comes back with its contact. */
@@ -85,7 +84,7 @@ export async function restoreNote(
   await refuseManyNotes(tx, workspace_id, id)
   await moveNote(tx, workspace_id, note_id, null)
   const note = await existingNote(tx, workspace_id, key)
-  await auditRecord(tx, context, 'restored', notes, note)
+  auditRecord(tx, context, 'restored', notes, note)
   return note
 }
 
