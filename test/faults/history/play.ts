@@ -72,11 +72,7 @@ export async function play(wishes: Play): Promise<History> {
     await working
     receivers.heal()
     const { call } = services.any()
-    await until(
-      () => total(call, 'status=pending'),
-      (left) => left === 0,
-      patience_ms,
-    )
+    await untilDelivered(call)
     const reading = await readAll(call, recorder.operations)
     await until(
       async () => follower.followed.length,
@@ -94,6 +90,21 @@ export async function play(wishes: Play): Promise<History> {
     await follower.stop()
     await services.end()
     receivers.close()
+  }
+}
+
+/** Waits until no delivery is pending. Throws with the first pending ones when none has ended for so long. */
+async function untilDelivered(call: Service['call']): Promise<void> {
+  let [least, since_ms] = [Infinity, 0]
+  for (;;) {
+    const left = await total(call, 'status=pending')
+    if (left === 0) return
+    if (left < least) [least, since_ms] = [left, now_ms()]
+    if (now_ms() - since_ms > patience_ms) {
+      const { body } = await call('GET', '/api/v1/deliveries?status=pending&per_page=5')
+      throw new Error(`${left} deliveries stay pending, such as ${JSON.stringify(body.data)}`)
+    }
+    await pause(200)
   }
 }
 
