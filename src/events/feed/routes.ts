@@ -5,15 +5,7 @@ import { page_bytes } from '../../http/answers.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
-import {
-  type MeasuredPart,
-  measureEvents,
-  newestSeq,
-  readMeasured,
-  type StoredEvent,
-  type Wanted,
-  wantedOf,
-} from './queries.ts'
+import { measureEvents, newestSeq, readMeasured, type StoredEvent, type Wanted, wantedOf } from './queries.ts'
 import { EventList, EventsQuery, StreamQuery, seqOf } from './schema.ts'
 import type { Streams } from './streams.ts'
 
@@ -43,11 +35,13 @@ export function feedRoutes(
       const per_page = Math.min(request.query.per_page, 100)
       // Read this position before the events, whichever connection reads them.
       const { last, settled } = await settledEvents(db)
-      const place = seqOf(cursor, last)
+      const position = seqOf(cursor, last)
       const { workspace_id, scopes } = request.access
-      const admit = ({ bytes }: MeasuredPart) => reply.reserve(bytes)
-      const asked = { workspace_id, wanted: wantedOf(rights, scopes, event), settled, place, per_page, admit }
-      const page = await reading((db) => (sort === '-timestamp' ? lookBack(db, asked) : lookOn(db, asked)))
+      const wanted = wantedOf(rights, scopes, event)
+      const backwards = sort === '-timestamp'
+      const reserve = (bytes: number) => reply.reserve(bytes)
+      const query = { workspace_id, wanted, settled, position, per_page, backwards, reserve }
+      const page = await reading((db) => readPage(db, query))
       reply.type('application/json; charset=utf-8')
       return reply.send(answer(page, per_page) as never)
     },
@@ -97,45 +91,38 @@ type PageQuery = {
   workspace_id: number
   wanted: Wanted
   settled: number
-  place: number | null
+  position: number | null
   per_page: number
+  backwards: boolean
   /** Called before the texts of the events are read. */
-  admit: (measured: MeasuredPart) => void
+  reserve: (bytes: number) => void
 }
 type EventPage = { events: StoredEvent[]; next_cursor: number | null; has_more: boolean }
 
-/** From a place on, at the end of which one goes on later. */
-async function lookOn(
+/**
+ * A page of events after a position, whose cursor also finds later events. Or, backwards, the events before a position, to
+ * the oldest stored event.
+ */
+async function readPage(
   db: Db,
-  { workspace_id, wanted, settled, place, per_page, admit }: PageQuery,
+  { workspace_id, wanted, settled, position, per_page, backwards, reserve }: PageQuery,
 ): Promise<EventPage> {
-  const after = place ?? 0
-  const stretch = { ...wanted, workspace_id, after, up_to: settled }
-  const measured = await measureEvents(db, stretch, { limit: per_page, max_bytes: page_bytes })
-  admit(measured)
+  const after = backwards ? 0 : (position ?? 0)
+  const up_to = backwards ? Math.min(settled, (position ?? Number.POSITIVE_INFINITY) - 1) : settled
+  const order = backwards ? 'desc' : 'asc'
+  const range = { ...wanted, workspace_id, after, up_to }
+  const measured = await measureEvents(db, range, { limit: per_page, max_bytes: page_bytes, order })
+  reserve(measured.bytes)
   const { events, reached, whole } = await readMeasured(db, measured)
   if (!whole) return { events, next_cursor: reached, has_more: true }
-  // What a filter has passed is not looked at again.
+  if (backwards) return { events, next_cursor: null, has_more: false }
+  // The next page must not scan again the events that a filter has left out.
   const all = wanted.event === null && wanted.groups === null
   const end = all ? (events.at(-1)?.seq ?? 0) : await newestSeq(db, workspace_id, settled)
   return { events, next_cursor: Math.max(after, end), has_more: false }
 }
 
-/** Back from a place, to the oldest event that is kept. */
-async function lookBack(
-  db: Db,
-  { workspace_id, wanted, settled, place, per_page, admit }: PageQuery,
-): Promise<EventPage> {
-  const up_to = Math.min(settled, (place ?? Number.POSITIVE_INFINITY) - 1)
-  const stretch = { ...wanted, workspace_id, after: 0, up_to }
-  const limits = { limit: per_page, max_bytes: page_bytes, order: 'desc' } as const
-  const measured = await measureEvents(db, stretch, limits)
-  admit(measured)
-  const { events, reached, whole } = await readMeasured(db, measured)
-  return { events, next_cursor: whole ? null : reached, has_more: !whole }
-}
-
-// The stored texts as they are: parsing them would change bytes, and cost time.
+// Send the stored texts as they are: parsing them costs time and may change bytes.
 function answer({ events, next_cursor, has_more }: EventPage, per_page: number): string {
   const cursor = next_cursor === null ? null : String(next_cursor)
   const meta = JSON.stringify({ per_page, next_cursor: cursor, has_more })
@@ -144,7 +131,7 @@ function answer({ events, next_cursor, has_more }: EventPage, per_page: number):
 
 const lastEventId = ({ headers }: FastifyRequest) => headers['last-event-id'] as string | undefined
 
-// From here on the answer is not Fastify's any more: it would wait for a whole body.
+// Take the answer from Fastify, which would wait for a whole body.
 function begin(reply: FastifyReply): void {
   reply.hijack()
   reply.raw.writeHead(200, reply.getHeaders() as Record<string, string>)
