@@ -132,6 +132,34 @@ function refuseElsewhere({ headers }: FastifyRequest, { workspace_id, actor }: A
 const remembered_ms = 500
 const max_remembered = 10_000
 
+type Entrance = { access: Access; credential: Credential }
+
+function createAccessCache(findAccess: FindAccess) {
+  const remembered = new Map<string, Entrance & { until: number }>()
+  return {
+    /** The access that was found within the last 500 ms. */
+    recent(kind: Credential['kind'], token: string): Entrance | undefined {
+      const known = remembered.get(token)
+      // A session's text sent as a key, or a key sent as a cookie, is not valid.
+      return known && known.until > performance.now() && known.credential.kind === kind ? known : undefined
+    },
+    /** Throws 401 for an unknown token. */
+    async find(kind: Credential['kind'], token: string): Promise<Entrance> {
+      const credential = { kind, hash: hashToken(token) }
+      const access = await findAccess(credential)
+      if (!access) {
+        remembered.delete(token)
+        throw unauthorized()
+      }
+      if (remembered.size >= max_remembered) remembered.clear()
+      // Use the monotonic clock: somebody may set the wall clock.
+      const found = { access, credential, until: performance.now() + remembered_ms }
+      remembered.set(token, found)
+      return found
+    },
+  }
+}
+
 /**
  * Checks the key or session of a request, then the rate limit, then the scope. Returns the hook for routes that require a
  * scope. Every request passes here, so a cached access with a local limit creates no promise.
@@ -143,23 +171,9 @@ export function createGate(
   touched: (access: Access) => void,
   shared_limiter: Limiter | null = null,
 ) {
-  const remembered = new Map<string, { access: Access; credential: Credential; until: number }>()
+  const accesses = createAccessCache(findAccess)
   const too_fast = `At most ${rate_limit_per_second} ${rate_limit_per_second === 1 ? 'request' : 'requests'} a second.`
   const limiter: Limiter | null = shared_limiter ?? createLimiter(rate_limit_per_second, clock)
-
-  async function lookUp(kind: Credential['kind'], token: string) {
-    const credential = { kind, hash: hashToken(token) }
-    const access = await findAccess(credential)
-    if (!access) {
-      remembered.delete(token)
-      throw unauthorized()
-    }
-    if (remembered.size >= max_remembered) remembered.clear()
-    // Use the monotonic clock: somebody may set the wall clock.
-    const found = { access, credential, until: performance.now() + remembered_ms }
-    remembered.set(token, found)
-    return found
-  }
 
   function pass(reply: FastifyReply, access: Access, needs: Needs, allowance?: Allowance): void {
     if (allowance) {
@@ -194,7 +208,7 @@ export function createGate(
         return
       }
       const { kind, token } = offered
-      const enter = ({ access, credential }: { access: Access; credential: Credential }) => {
+      const enter = ({ access, credential }: Entrance) => {
         try {
           if (kind === 'session') {
             refuseForeign(request)
@@ -210,10 +224,9 @@ export function createGate(
           done(error as Error)
         }
       }
-      const known = remembered.get(token)
-      // A session's text sent as a key, or a key sent as a cookie, is not valid.
-      if (known && known.until > performance.now() && known.credential.kind === kind) enter(known)
-      else lookUp(kind, token).then(enter, done)
+      const known = accesses.recent(kind, token)
+      if (known) enter(known)
+      else accesses.find(kind, token).then(enter, done)
     }
 }
 

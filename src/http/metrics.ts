@@ -50,6 +50,12 @@ const head = (name: string, type: string, help: string) => [
   `# TYPE ${name} ${type}`,
 ]
 
+/** The lines of a metric without labels. */
+const single = (name: string, type: string, help: string, value: number) => [
+  ...head(name, type, help),
+  `${name} ${value}`,
+]
+
 /** The other processes on the same port. Any of them may receive a request of /metrics. */
 export type Peers = {
   /** Sets the function that answers the questions of other processes. */
@@ -84,6 +90,30 @@ function addUp(texts: string[]): string {
     .join('\n')
 }
 
+function queueLines({ due, in_flight, failed, paused, ...ages }: QueueNumbers): string[] {
+  const gauge = (name: string, help: string, value: number) =>
+    single(`rapport_deliveries_${name}`, 'gauge', help, value)
+  return [
+    ...gauge('due', 'Deliveries whose next attempt is due.', due),
+    ...gauge('in_flight', 'Deliveries that are being attempted.', in_flight),
+    ...gauge('failed', 'Deliveries in the log that failed.', failed),
+    ...gauge('oldest_due_seconds', 'Age of the oldest due delivery.', ages.oldest_due_seconds),
+    ...gauge('paused', 'Deliveries kept for paused webhooks, at most 100000.', paused),
+    ...gauge('oldest_paused_seconds', 'Age of the oldest kept one.', ages.oldest_paused_seconds),
+  ]
+}
+
+const safetyLines = ({ held, put_off, durable }: SafetyNumbers): string[] => [
+  ...single('rapport_removal_held', 'gauge', 'Removal waits: the clock may be wrong.', Number(held)),
+  ...single('rapport_removal_put_off_total', 'counter', 'Removals that were put off for that.', put_off),
+  ...single(
+    'rapport_database_durable',
+    'gauge',
+    'A power cut leaves all that was acknowledged.',
+    Number(durable),
+  ),
+]
+
 /** Collects the metrics for /metrics, in Prometheus text. Each route has its own numbers. */
 export function createMetrics(
   readQueue: () => Promise<QueueNumbers>,
@@ -116,8 +146,12 @@ export function createMetrics(
       ...all.flatMap(([labels, { duration }]) => duration.lines('rapport_http_request_seconds', labels)),
       ...head('rapport_commit_group_size', 'histogram', 'Transactions that shared one commit.'),
       ...groups.lines('rapport_commit_group_size', ''),
-      ...head('rapport_slow_statements_total', 'counter', 'SQLite statements that took longer than 50 ms.'),
-      `rapport_slow_statements_total ${held_up}`,
+      ...single(
+        'rapport_slow_statements_total',
+        'counter',
+        'SQLite statements that took longer than 50 ms.',
+        held_up,
+      ),
     ].join('\n')
   }
   peers?.answerWith(ownText)
@@ -137,27 +171,7 @@ export function createMetrics(
     async text(): Promise<string> {
       const others = (await peers?.ask()) ?? []
       const counted = others.length ? addUp([ownText(), ...others]) : ownText()
-      const { due, in_flight, failed, paused, ...ages } = await readQueue()
-      const gauge = (name: string, help: string, value: number) => [
-        ...head(`rapport_deliveries_${name}`, 'gauge', help),
-        `rapport_deliveries_${name} ${value}`,
-      ]
-      const { held, put_off, durable } = safety()
-      const lines = [
-        counted,
-        ...gauge('due', 'Deliveries whose next attempt is due.', due),
-        ...gauge('in_flight', 'Deliveries that are being attempted.', in_flight),
-        ...gauge('failed', 'Deliveries in the log that failed.', failed),
-        ...gauge('oldest_due_seconds', 'Age of the oldest due delivery.', ages.oldest_due_seconds),
-        ...gauge('paused', 'Deliveries kept for paused webhooks, at most 100000.', paused),
-        ...gauge('oldest_paused_seconds', 'Age of the oldest kept one.', ages.oldest_paused_seconds),
-        ...head('rapport_removal_held', 'gauge', 'Removal waits: the clock may be wrong.'),
-        `rapport_removal_held ${Number(held)}`,
-        ...head('rapport_removal_put_off_total', 'counter', 'Removals that were put off for that.'),
-        `rapport_removal_put_off_total ${put_off}`,
-        ...head('rapport_database_durable', 'gauge', 'A power cut leaves all that was acknowledged.'),
-        `rapport_database_durable ${Number(durable)}`,
-      ]
+      const lines = [counted, ...queueLines(await readQueue()), ...safetyLines(safety())]
       return `${lines.join('\n')}\n`
     },
     content_type: 'text/plain; version=0.0.4; charset=utf-8',

@@ -37,6 +37,18 @@ redis.call('PEXPIRE', KEYS[1], full_ms)
 return { allowed and math.ceil(limit - tokens) or limit + 1, full_ms }
 `
 
+const client_options = {
+  // RESP 2 is enough, and every compatible server has it.
+  RESP: 2,
+  maintNotifications: 'disabled',
+  // The client's timeout covers only the sending of a command. afterAnswerTime covers the answer.
+  commandOptions: { timeout: 0 },
+  // Do not reconnect in the client: it does not notice a missing answer. Each reconnection creates a new client.
+  socket: { reconnectStrategy: false, connectTimeout: connect_ms },
+} as const
+
+type Connection = { drop(): void; limiter: RateLimiterRedis | null }
+
 /**
  * The limit of createLimiter, shared by all processes with the same Redis or Valkey; null without Redis or a limit. It
  * never rejects: while Redis is unavailable or slow, each process limits alone, logs this once, and reconnects every
@@ -61,22 +73,12 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
     return null
   }
 
-  type Connection = { drop(): void; limiter: RateLimiterRedis | null }
   let current: Connection | null = null
   let away = false
   let again: NodeJS.Timeout | undefined
 
   const connect = async () => {
-    const client = createClient({
-      url: redis_url,
-      // RESP 2 is enough, and every compatible server has it.
-      RESP: 2,
-      maintNotifications: 'disabled',
-      // The client's timeout covers only the sending of a command. The timeout below covers the answer.
-      commandOptions: { timeout: 0 },
-      // Do not reconnect in the client: it does not notice a missing answer. Each reconnection creates a new client.
-      socket: { reconnectStrategy: false, connectTimeout: connect_ms },
-    })
+    const client = createClient({ url: redis_url, ...client_options })
     const mine: Connection = { drop: () => client.destroy(), limiter: null }
     current = mine
     client.on('error', (error) => lost(mine, error))
@@ -117,14 +119,7 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
   }
 
   const ask = async (connection: Connection, limiter: RateLimiterRedis, key: string) => {
-    let waiting = true
-    const tooLate = () => waiting && lost(connection, new Error(`No answer within ${answer_ms} ms`))
-    // Use two timers and setImmediate, so that received answers are read first: a pause of this process must not count as
-    // a timeout of Redis.
-    const half = answer_ms / 2
-    let late = setTimeout(() => {
-      late = setTimeout(() => setImmediate(tooLate), half)
-    }, half)
+    const answered = afterAnswerTime(() => lost(connection, new Error(`No answer within ${answer_ms} ms`)))
     try {
       const answer = await limiter.consume(key).catch((refusal) => {
         if (refusal instanceof RateLimiterRes) return refusal
@@ -139,8 +134,7 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
       lost(connection, error)
       return alone(key)
     } finally {
-      waiting = false
-      clearTimeout(late)
+      answered()
     }
   }
 
@@ -152,6 +146,22 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
       current?.drop()
       current = null
     },
+  }
+}
+
+/**
+ * Calls `late` after `answer_ms`, unless the returned function is called first. It uses two timers and setImmediate, so that
+ * received answers are read first: a pause of this process must not count as a timeout of Redis.
+ */
+function afterAnswerTime(late: () => void): () => void {
+  let waiting = true
+  const half = answer_ms / 2
+  let timer = setTimeout(() => {
+    timer = setTimeout(() => setImmediate(() => waiting && late()), half)
+  }, half)
+  return () => {
+    waiting = false
+    clearTimeout(timer)
   }
 }
 
