@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { isoTime } from '../../clock.ts'
 import { invalid } from '../../errors.ts'
 import { Single, single } from '../../http/envelope.ts'
@@ -6,8 +7,8 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { canonicalTimeZone } from '../../resources/booking-pages/availability.ts'
 import { stages, statusOf } from '../../resources/deals/stages.ts'
-import { dayOf, lastMonths } from './months.ts'
-import { countOpenActivities, outcomesOf, type Sums, sumsOfStages } from './queries.ts'
+import { dayOf, lastMonths, type ReportMonth } from './months.ts'
+import { type ClosedSums, countOpenActivities, outcomesOf, type Sums, sumsOfStages } from './queries.ts'
 import {
   OpenActivities,
   OpenActivitiesQuery,
@@ -45,22 +46,8 @@ export function reportRoutes(app: App, { reading, clock }: Service): void {
     async (request) => {
       const { company_id, contact_id } = request.query
       const { workspace_id } = request.access
-      const found = await reading((db) => sumsOfStages(db, workspace_id, { company_id, contact_id }))
-      const of_stages = stages.map((stage) => ({
-        stage,
-        status: statusOf(stage),
-        sums: found.get(stage) ?? nothing,
-      }))
-      const open = of_stages.filter(({ status }) => status === 'open').map(({ sums }) => sums)
-      const total = open.reduce((sum, next) => ({
-        count: sum.count + next.count,
-        value: sum.value + next.value,
-        weighted_hundredfold: sum.weighted_hundredfold + next.weighted_hundredfold,
-      }))
-      return single({
-        stages: of_stages.map(({ stage, status, sums }) => ({ stage, status, ...shown(sums) })),
-        total_open: shown(total),
-      })
+      const filters = { company_id, contact_id }
+      return single(pipelineOf(await reading((db) => sumsOfStages(db, workspace_id, filters))))
     },
   )
 
@@ -79,23 +66,7 @@ export function reportRoutes(app: App, { reading, clock }: Service): void {
     async (request) => {
       const months = lastMonths(request.query.months, zoneOf(request.query), clock.now())
       const outcomes = await reading((db) => outcomesOf(db, request.access.workspace_id, months))
-      const of = (count: (outcome: (typeof outcomes)[number]) => number) =>
-        outcomes.reduce((sum, outcome) => sum + count(outcome), 0)
-      const won_count = of(({ won }) => won.count)
-      const lost_count = of(({ lost }) => lost.count)
-      const all = won_count + lost_count
-      return single({
-        months: outcomes.map(({ won, lost }, index) => ({
-          month: months[index]?.month ?? '',
-          won_count: won.count,
-          won_value: decimalOf(won.value),
-          lost_count: lost.count,
-          lost_value: decimalOf(lost.value),
-        })),
-        won_count,
-        lost_count,
-        win_rate: all ? Math.round((won_count * 10_000) / all) / 10_000 : null,
-      })
+      return single(outcomesReport(months, outcomes))
     },
   )
 
@@ -120,7 +91,46 @@ export function reportRoutes(app: App, { reading, clock }: Service): void {
   )
 }
 
-/** The zone that was asked for; 422 when there is none of this name. */
+function pipelineOf(sums_of_stages: Map<string, Sums>): Static<typeof Pipeline> {
+  const of_stages = stages.map((stage) => ({
+    stage,
+    status: statusOf(stage),
+    sums: sums_of_stages.get(stage) ?? nothing,
+  }))
+  const open = of_stages.filter(({ status }) => status === 'open').map(({ sums }) => sums)
+  const total = open.reduce((sum, next) => ({
+    count: sum.count + next.count,
+    value: sum.value + next.value,
+    weighted_hundredfold: sum.weighted_hundredfold + next.weighted_hundredfold,
+  }))
+  return {
+    stages: of_stages.map(({ stage, status, sums }) => ({ stage, status, ...shown(sums) })),
+    total_open: shown(total),
+  }
+}
+
+function outcomesReport(
+  months: readonly ReportMonth[],
+  outcomes: readonly { won: ClosedSums; lost: ClosedSums }[],
+): Outcomes {
+  const won_count = outcomes.reduce((sum, { won }) => sum + won.count, 0)
+  const lost_count = outcomes.reduce((sum, { lost }) => sum + lost.count, 0)
+  const all = won_count + lost_count
+  return {
+    months: outcomes.map(({ won, lost }, index) => ({
+      month: months[index]?.month ?? '',
+      won_count: won.count,
+      won_value: decimalOf(won.value),
+      lost_count: lost.count,
+      lost_value: decimalOf(lost.value),
+    })),
+    won_count,
+    lost_count,
+    win_rate: all ? Math.round((won_count * 10_000) / all) / 10_000 : null,
+  }
+}
+
+/** The canonical name of the requested time zone. Throws 422 for an unknown one. */
 function zoneOf({ time_zone }: { time_zone: string }): string {
   const zone = canonicalTimeZone(time_zone)
   if (zone !== null) return zone

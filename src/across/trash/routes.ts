@@ -10,6 +10,7 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { byDependency } from '../../resources/derived.ts'
+import type { Resource } from '../../resources/resource.ts'
 import { beginErasure, eraseRecord } from '../erasure/erasure.ts'
 import { countTrash, listTrash, type Trashed, type TrashPosition } from './list.ts'
 import { TrashParams, trashSchemas } from './schema.ts'
@@ -18,7 +19,7 @@ const path = '/api/v1/trash'
 
 /** The trash: what was deleted and can be restored, and how to erase it at once. */
 export function trashRoutes(app: App, service: Service): void {
-  const { db, reading, write, seal, config, resources, rights } = service
+  const { reading, config, resources, rights } = service
   const all = byDependency(resources)
   const { TrashedRecord, TrashQuery } = trashSchemas(all.map(({ table }) => table))
   const withRemoval = (record: Trashed) => ({
@@ -41,7 +42,8 @@ export function trashRoutes(app: App, service: Service): void {
         readPage(
           page,
           () => countTrash(db, workspace_id, shown),
-          ({ after, ...window }) => listTrash(db, workspace_id, shown, { ...window, after: placeOf(after) }),
+          ({ after, ...window }) =>
+            listTrash(db, workspace_id, shown, { ...window, after: positionOf(after) }),
           ({ deleted_at, kind, id }) => [deleted_at, kind, id],
         ),
       )
@@ -49,6 +51,10 @@ export function trashRoutes(app: App, service: Service): void {
     },
   )
 
+  eraseRoute(app, service, all)
+}
+
+function eraseRoute(app: App, { db, write, seal, resources }: Service, all: readonly Resource[]): void {
   operation(
     app,
     {
@@ -75,7 +81,7 @@ export function trashRoutes(app: App, service: Service): void {
           if (!(await beginErasure(tx, context.workspace_id, table, id))) throw notFound(`This ${noun}`)
           return context
         },
-        // More than one transaction should hold at once: what is interrupted, the cleaning does to the end.
+        // An erasure takes several transactions. The trash job completes an interrupted one.
         meanwhile: (context) => eraseRecord({ db, seal, resources }, context, resource, id),
         after: async () => ({
           body: { success: true as const, message: `The ${noun} was erased.` },
@@ -85,7 +91,7 @@ export function trashRoutes(app: App, service: Service): void {
   )
 }
 
-function placeOf(parts: readonly unknown[] | null): TrashPosition | null {
+function positionOf(parts: readonly unknown[] | null): TrashPosition | null {
   if (!parts) return null
   const [deleted_at, kind, id] = parts
   return { deleted_at: String(deleted_at), kind: String(kind), id: Number(id) }
