@@ -59,32 +59,6 @@ export function createThrottle(db: Db, clock: Clock) {
   const withoutWait = (counter: Counter) =>
     readFailures(db, [counter.name]).then((rows) => refuseDuringWait(clock, rows.get(counter.name)))
 
-  /**
-   * Runs a check, and returns whether it is right. The try counts as a failure before the check, so that concurrent tries
-   * get no more than sequential ones. A right check takes its failures back and removes the row of `own`. An error of the
-   * check takes the failures back too.
-   */
-  async function runCounted(
-    begin: (tx: Db) => Promise<CountedFailure[]>,
-    own: Counter,
-    check: () => Promise<Finding>,
-  ): Promise<boolean> {
-    const counted = await transaction(db, begin)
-    const undo = (right: boolean) =>
-      transaction(db, async (tx) => {
-        for (const failure of counted) {
-          if (right && failure.counter.name === own.name) await removeFailures(tx, own.name)
-          else await undoFailure(tx, clock, failure)
-        }
-      })
-    const found = await check().catch(async (error) => {
-      await undo(false)
-      throw error
-    })
-    if (found === true) await undo(true)
-    return found !== false
-  }
-
   return {
     /** Removes the failures of an address for an e-mail, after its person has proven to own the account. */
     async forget(tx: Db, stranger: Stranger): Promise<void> {
@@ -104,14 +78,14 @@ export function createThrottle(db: Db, clock: Clock) {
         if (by_pair.after.failures <= max_pair_failures) return [by_address, by_pair]
         return [by_address, by_pair, await countFailure(tx, clock, email)]
       }
-      return runCounted(begin, pair, check)
+      return runCounted(db, clock, begin, pair, check)
     },
 
     /** Like `prove`, for a known browser or a session, by its id. Tries from elsewhere do not count. */
     async proveIdentified(id: string, check: () => Promise<boolean>): Promise<boolean> {
       const own = { name: `own ${id}`, wait: doubling(free_failures.own) }
       await withoutWait(own)
-      return runCounted(async (tx) => [await countFailure(tx, clock, own)], own, check)
+      return runCounted(db, clock, async (tx) => [await countFailure(tx, clock, own)], own, check)
     },
 
     /** Returns what `find` finds for the token of a link. An unknown token is a failure. Throws 429 during a wait. */
@@ -129,6 +103,34 @@ export function createThrottle(db: Db, clock: Clock) {
         countFailure(tx, clock, { name: `moves ${user_id}`, wait: doubling(free_failures.email_changes) }),
       ),
   }
+}
+
+/**
+ * Runs a check, and returns whether it is right. The try counts as a failure before the check, so that concurrent tries
+ * get no more than sequential ones. A right check takes its failures back and removes the row of `own`. An error of the
+ * check takes the failures back too.
+ */
+async function runCounted(
+  db: Db,
+  clock: Clock,
+  begin: (tx: Db) => Promise<CountedFailure[]>,
+  own: Counter,
+  check: () => Promise<Finding>,
+): Promise<boolean> {
+  const counted = await transaction(db, begin)
+  const undo = (right: boolean) =>
+    transaction(db, async (tx) => {
+      for (const failure of counted) {
+        if (right && failure.counter.name === own.name) await removeFailures(tx, own.name)
+        else await undoFailure(tx, clock, failure)
+      }
+    })
+  const found = await check().catch(async (error) => {
+    await undo(false)
+    throw error
+  })
+  if (found === true) await undo(true)
+  return found !== false
 }
 
 function refuseDuringWait(clock: Clock, row: FailureRow | undefined): void {
