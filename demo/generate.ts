@@ -32,44 +32,50 @@ const tags = ['newsletter', 'decision maker', 'technical', 'vip', 'event 2026', 
 /** The whole data set. A pure function, so that a test can compare it with the files. */
 export function generateDemoData(): DemoData {
   const random = seededRandom(seed)
-  const companies = cultures.flatMap((culture) =>
-    culture.companies.map((company) => ({ culture, domain: `${company[1]}.example`, company })),
-  )
-  const companyRows = companies.map(({ culture, domain, company }, index): DemoCompany => {
-    const [name, , industry, address] = company
-    const region = culture.phones.length > 0 ? random.pick(culture.phones) : undefined
-    return {
-      key: key('company', index),
-      body: {
-        name,
-        website: `https://www.${domain}`,
-        industry,
-        phone: region && landline(region, random),
-        address,
-        custom_fields: { employees: random.between(4, 900), language: culture.language },
-      },
-    }
-  })
+  const companies = inventCompanies(random)
+  const contacts = inventContacts(companies, random)
+  const deals = inventDeals(companies, contacts, random)
+  return { companies: companies.map(({ row }) => row), contacts: contacts.map(({ row }) => row), deals }
+}
 
-  const taken = new Set<string>()
-  const contacts = Array.from({ length: contactCount }, (_, index) => {
+type InventedCompany = { culture: Culture; domain: string; row: DemoCompany }
+type InventedContact = { culture: Culture; row: DemoContact }
+
+function inventCompanies(random: Random): InventedCompany[] {
+  const companies = cultures.flatMap((culture) => culture.companies.map((company) => ({ culture, company })))
+  return companies.map(({ culture, company }, index) => {
+    const [name, domain_name, industry, address] = company
+    const domain = `${domain_name}.example`
+    const region = culture.phones.length > 0 ? random.pick(culture.phones) : undefined
+    const body = {
+      name,
+      website: `https://www.${domain}`,
+      industry,
+      phone: region && landline(region, random),
+      address,
+      custom_fields: { employees: random.between(4, 900), language: culture.language },
+    }
+    return { culture, domain, row: { key: key('company', index), body } }
+  })
+}
+
+function inventContacts(companies: InventedCompany[], random: Random): InventedContact[] {
+  const emails = new Set<string>()
+  return Array.from({ length: contactCount }, (_, index) => {
     // Each company gets three people before companies are chosen at random. Every twelfth person has no company.
     const alone = index % 12 === 11
     const place = index < companies.length * 3 ? index % companies.length : random.below(companies.length)
-    const { culture, domain } = companies[place]!
-    const body = person(culture, alone ? 'example.com' : domain, taken, random)
-    const row: DemoContact = {
-      key: key('contact', index),
-      company: alone ? undefined : key('company', place),
-      body,
-    }
-    return { culture, row }
+    const { culture, domain, row } = companies[place]!
+    const body = person(culture, alone ? 'example.com' : domain, emails, random)
+    return { culture, row: { key: key('contact', index), company: alone ? undefined : row.key, body } }
   })
+}
 
-  const deals = Array.from({ length: dealCount }, (_, index): DemoDeal => {
+function inventDeals(companies: InventedCompany[], contacts: InventedContact[], random: Random): DemoDeal[] {
+  return Array.from({ length: dealCount }, (_, index): DemoDeal => {
     const { culture, row } = random.pick(contacts)
     const company = row.company
-    const companyName = companyRows.find((candidate) => candidate.key === company)?.body.name
+    const companyName = companies.find((candidate) => candidate.row.key === company)?.row.body.name
     const thing = random.pick(culture.deals)
     const start = random.chance(70) ? 0 : random.between(1, 3)
     return {
@@ -90,8 +96,6 @@ export function generateDemoData(): DemoData {
       moves: stageMoves(start, culture, random),
     }
   })
-
-  return { companies: companyRows, contacts: contacts.map(({ row }) => row), deals }
 }
 
 function person(culture: Culture, domain: string, taken: Set<string>, random: Random): DemoContact['body'] {
