@@ -8,6 +8,7 @@ import type { Access, FindAccess } from '../../http/auth.ts'
 import type { ReadRights } from '../../http/scopes.ts'
 import { createChanges, type Hints } from './changes.ts'
 import { createRecheck, type Follower } from './followers.ts'
+import { createOutput, type Recipient, recipientOf } from './output.ts'
 import { activeWorkspaces, type EventPart, readEvents, wantedOf } from './queries.ts'
 
 export type StreamsOptions = {
@@ -32,24 +33,13 @@ type Wishes = {
   /** The state of its hints of changes; null without hints. */
   hints: Hints | null
 }
-type Stream = Follower &
-  Wishes & {
-    raw: ServerResponse
-    /** Set while the client does not read. Nothing is written until it reads again. */
-    blocked: boolean
-    /** While it is blocked: since when, and how many bytes wait for the client in this process. */
-    blocked_at: number
-    unsent: number
-    wrote_at: number
-  }
+type Stream = Follower & Wishes & Recipient
 
 // Limits of this process, so that one key or workspace cannot use all streams.
 const max_of_a_key = 100
 const max_of_a_workspace = 2500
 const max_streams = 5000
 const default_max_unsent_bytes = 32 * 1024 * 1024
-// Above the limit, disconnect streams blocked for 1 s, longest first. Clients resume by Last-Event-ID.
-const max_blocked_ms = 1000
 const retry_ms = 2000
 // Commits wake the streams. The poll finds commits of other processes without a notification.
 const default_poll_ms = 1000
@@ -58,6 +48,21 @@ const default_heartbeat_ms = 15_000
 const min_poll_ms = 20
 const events_at_once = { limit: 50, max_bytes: 1024 * 1024 }
 const readers_at_once = 4
+
+/** Throws when the key, the workspace or the process has reached its limit of streams. */
+function refuseBeyondLimits(streams: Set<Stream>, { id, workspace_id }: Access): void {
+  let of_key = 0
+  let of_workspace = 0
+  for (const { access } of streams) {
+    if (access.id === id) of_key++
+    if (access.workspace_id === workspace_id) of_workspace++
+  }
+  if (of_key >= max_of_a_key) throw tooMany(`A key may have ${max_of_a_key} streams open at once.`)
+  if (of_workspace >= max_of_a_workspace)
+    throw tooMany(`A workspace may have ${max_of_a_workspace} streams open at once.`)
+  if (streams.size >= max_streams)
+    throw unavailable(`This process has ${max_streams} streams open. Try again later.`)
+}
 
 /** Follows the events for all open streams of this process. Streams that need the same events share one read. */
 export function createStreams(options: StreamsOptions) {
@@ -68,6 +73,7 @@ export function createStreams(options: StreamsOptions) {
   const streams = new Set<Stream>()
   const changes = createChanges(db, clock, rights, wake)
   const recheck = createRecheck(findAccess, clock)
+  const output = createOutput(streams, max_unsent_bytes, wake)
   let subscribed = false
   let closed = false
   let following: Promise<void> | null = null
@@ -75,9 +81,6 @@ export function createStreams(options: StreamsOptions) {
   let resume = () => {}
   // The seq up to which the last poll has read for all streams that were not behind; -1 before the first poll.
   let head = -1
-  // Ordered by the time when they were blocked.
-  const blocked = new Set<Stream>()
-  let unsent = 0
 
   function wake() {
     woken = true
@@ -85,52 +88,16 @@ export function createStreams(options: StreamsOptions) {
   }
 
   function end(stream: Stream) {
-    forget(stream)
+    output.forget(stream)
     // Unread bytes would keep the connection open, so destroy it.
     if (stream.raw.writableLength > 0) stream.raw.destroy()
     else stream.raw.end()
   }
 
-  function write(stream: Stream, text: string) {
-    stream.wrote_at = performance.now()
-    if (stream.raw.write(text)) return
-    stream.blocked = true
-    stream.blocked_at = performance.now()
-    stream.unsent = stream.raw.writableLength
-    unsent += stream.unsent
-    blocked.add(stream)
-    stream.raw.once('drain', () => {
-      unblock(stream)
-      wake()
-    })
-  }
-
-  function unblock(stream: Stream) {
-    if (!blocked.delete(stream)) return
-    stream.blocked = false
-    unsent -= stream.unsent
-  }
-
-  function forget(stream: Stream) {
-    streams.delete(stream)
-    unblock(stream)
-  }
-
-  /** Whether more bytes may wait for clients. Disconnects the streams that were blocked longest to make room. */
-  function hasRoom(): boolean {
-    for (const stream of blocked) {
-      if (unsent < max_unsent_bytes) return true
-      if (performance.now() - stream.blocked_at < max_blocked_ms) return false
-      forget(stream)
-      stream.raw.destroy()
-    }
-    return unsent < max_unsent_bytes
-  }
-
   function deliver(stream: Stream, { events, reached }: EventPart) {
     for (const { seq, event, payload } of events) {
-      if (stream.blocked || !streams.has(stream) || !hasRoom()) return
-      write(stream, `id: ${seq}\nevent: ${event}\ndata: ${payload}\n\n`)
+      if (stream.blocked || !streams.has(stream) || !output.hasRoom()) return
+      output.write(stream, `id: ${seq}\nevent: ${event}\ndata: ${payload}\n\n`)
       stream.cursor = seq
     }
     stream.cursor = Math.max(stream.cursor, reached)
@@ -155,7 +122,7 @@ export function createStreams(options: StreamsOptions) {
   async function poll(): Promise<boolean> {
     await recheck(streams, end)
     const more = await sendEvents()
-    await changes.sendHints(streams, write)
+    await changes.sendHints(streams, output.write)
     return more
   }
 
@@ -175,7 +142,7 @@ export function createStreams(options: StreamsOptions) {
         ? { events: [], reached: settled, whole: true }
         : await readEvents(db, range, events_at_once)
       for (const stream of group) deliver(stream, part)
-      more ||= !part.whole && hasRoom()
+      more ||= !part.whole && output.hasRoom()
     }
     const waiting = groups.values()
     const readOn = async () => {
@@ -188,7 +155,8 @@ export function createStreams(options: StreamsOptions) {
 
   function beat() {
     const before = performance.now() - heartbeat_ms
-    for (const stream of streams) if (!stream.blocked && stream.wrote_at <= before) write(stream, ':\n\n')
+    for (const stream of streams)
+      if (!stream.blocked && stream.wrote_at <= before) output.write(stream, ':\n\n')
   }
 
   async function follow() {
@@ -232,20 +200,10 @@ export function createStreams(options: StreamsOptions) {
     })
 
   return {
-    /** Throws when the key, the workspace or the process has reached its limit of streams. */
-    admit({ id, workspace_id }: Access): void {
+    /** Throws when the service is stopping, or a limit of streams is reached. */
+    admit(access: Access): void {
       if (closed || !serving()) throw unavailable('The service is stopping.', 1)
-      let of_key = 0
-      let of_workspace = 0
-      for (const { access } of streams) {
-        if (access.id === id) of_key++
-        if (access.workspace_id === workspace_id) of_workspace++
-      }
-      if (of_key >= max_of_a_key) throw tooMany(`A key may have ${max_of_a_key} streams open at once.`)
-      if (of_workspace >= max_of_a_workspace)
-        throw tooMany(`A workspace may have ${max_of_a_workspace} streams open at once.`)
-      if (streams.size >= max_streams)
-        throw unavailable(`This process has ${max_streams} streams open. Try again later.`)
+      refuseBeyondLimits(streams, access)
     },
     /** The initial hints of a new stream. */
     hints: changes.begin,
@@ -253,8 +211,7 @@ export function createStreams(options: StreamsOptions) {
     open(follower: Follower, raw: ServerResponse, wishes: Wishes): void {
       // A client that has already disconnected emits no further event.
       if (raw.destroyed) return
-      const nothing_waits = { blocked: false, blocked_at: 0, unsent: 0 }
-      const stream = { ...follower, ...wishes, raw, ...nothing_waits, wrote_at: 0 }
+      const stream = { ...follower, ...wishes, ...recipientOf(raw) }
       if (!subscribed) {
         database.onCommit('events', wake)
         database.onCommit('changes', () => [...streams].some(({ hints }) => hints) && wake())
@@ -262,9 +219,9 @@ export function createStreams(options: StreamsOptions) {
       subscribed = true
       streams.add(stream)
       raw.on('error', () => {})
-      raw.on('close', () => forget(stream))
+      raw.on('close', () => output.forget(stream))
       // Send the id first: a client that disconnects before the first event resumes here.
-      write(stream, `retry: ${retry_ms}\nid: ${stream.cursor}\n\n`)
+      output.write(stream, `retry: ${retry_ms}\nid: ${stream.cursor}\n\n`)
       following ??= follow()
       wake()
     },
