@@ -35,13 +35,13 @@ export type Running = {
   first_key: string | null
   /** Where the first account can be made, while there is none: shown once, and each start makes a new one. */
   setup_url: string | null
-  /** Looks for due deliveries at once: for a clock that was turned. */
+  /** Looks for due deliveries at once. Tests call it after they set the clock. */
   wake(): void
   /** Lets requests and attempts in flight finish within 15 s, releases the rest, closes everything. */
   stop(): Promise<void>
 }
 
-/** What a process does: answers the API, attempts deliveries. Health and metrics are answered by all. */
+/** The roles of a process: to answer the API, to attempt deliveries. Every process answers health and metrics. */
 export const roles = ['api', 'dispatcher'] as const
 export type ProcessRole = (typeof roles)[number]
 
@@ -63,7 +63,7 @@ type Options = {
 }
 
 const drain_ms = 15_000
-// How long a start waits for a database that does not answer: the two may be started together.
+// A start waits this long for the database: both may be started together.
 const patience_ms = 15_000
 
 /** Starts the service; resolves when it answers requests. */
@@ -127,13 +127,13 @@ export async function startServer(
     closing.push(() => app.close())
     const connections = openConnections(app)
     const url = await app.listen({ port: config.port, host: config.host })
-    // Only now: what the start itself writes holds nobody up.
+    // Not earlier: slow statements of the start delay no request.
     database.onSlow(tellSlow(logger))
-    // Nobody else has the folder, so whoever held these leases is gone.
+    // No other process uses the folder, so the owners of these leases have ended.
     if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaimAll(tx, clock.elapsed()))
-    // As late as can be: a start that fails must not make a key that nobody sees.
+    // As late as possible: a start that fails must not create a key that nobody sees.
     const first_key = mine.includes('api') ? await patiently(() => firstKey(db, clock), onWait) : null
-    // By one of the processes of a start, and anew by each start: an older link is worth nothing any more.
+    // One process of each start makes a new link. Older links are no longer valid.
     const offers = mine.includes('api') && folder !== 'shared'
     const token = offers ? await patiently(() => transaction(db, makeSetupToken), onWait) : null
     const setup_url = token && `${config.public_url ?? url}/setup#${token}`
@@ -147,10 +147,10 @@ export async function startServer(
     async function stopNow() {
       phase = 'stopping'
       const late = setTimeout(() => app.server.closeAllConnections(), drain_ms)
-      // Whoever asks meanwhile is told 503: the door closes when no attempt is on its way any more.
+      // Requests get 503 until no attempt is in flight. Then the server closes.
       await dispatcher.stop(drain_ms)
-      // A connection whose request has just been answered would be kept for the next one, and one that never sent
-      // anything, as browsers open in advance, for ever.
+      // Otherwise, keep-alive connections stay open after their answer, and connections that never sent a byte (browsers
+      // open them in advance) stay open without a limit.
       const sweep = setInterval(() => {
         app.server.closeIdleConnections()
         for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
@@ -170,7 +170,7 @@ export async function startServer(
   }
 }
 
-// A slow disk makes every statement slow: one line of the log a second tells it.
+// A slow disk makes every statement slow, so log at most one line a second.
 function tellSlow(logger: Logger) {
   let last_ms = -Infinity
   return (statement: string, duration_ms: number) => {

@@ -4,7 +4,7 @@ import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 
 export type AuditFilters = {
-  /** Entries of these kinds alone; null: of all. */
+  /** The kinds of the entries; null for all kinds. */
   kinds: readonly string[] | null
   record_id?: string | undefined
   action?: string | undefined
@@ -13,18 +13,18 @@ export type AuditFilters = {
   to?: string | undefined
 }
 
-/** A place in the log: the time and the id of an entry. */
+/** A position in the log: the time and the id of an entry. */
 export type AuditPosition = readonly [string, number]
 
 export type AuditPage = { limit: number; offset?: number; after?: AuditPosition | null }
 
 type Condition = RawBuilder<SqlBool>
 
-// SQLite counts or skips so many entries of an index in about 2 ms.
+// SQLite counts or skips this many entries of an index in about 2 ms.
 const counted_at_once = 20_000
-// Entries that are looked at one by one are read from the table, in about 5 ms.
+// SQLite reads this many entries from the table in about 5 ms, to check them one by one.
 const looked_at_once = 5000
-// PostgreSQL holds nobody up, and each statement is a journey.
+// On PostgreSQL a statement does not block other requests, and each one is a round trip.
 const at_once_on_postgres = 200_000
 
 function sizeFor(db: Db, is_looked_at: boolean): number {
@@ -32,13 +32,13 @@ function sizeFor(db: Db, is_looked_at: boolean): number {
   return is_looked_at ? looked_at_once : counted_at_once
 }
 
-// What an index of the log knows before the time: the first one that fits the filters leads to the entries.
+// The columns before the time in the indexes of the log. The first index that fits the filters is read.
 const leads = [['kind', 'record_id'], ['actor_id'], ['action'], ['kind'], []] as const
 
 const both = (conditions: Condition[]): Condition => sql`${sql.join([sql`TRUE`, ...conditions], sql` AND `)}`
 const union = (queries: RawBuilder<unknown>[]) => sql.join(queries, sql` UNION ALL `)
 
-/** The entries that an index gives, newest first, and what each of them must be beside. */
+/** The range of an index, newest first, and the conditions that its entries must still meet. */
 function wayOf(workspace_id: number, filters: AuditFilters, after: AuditPosition | null = null) {
   const { kinds, record_id, action, actor_id, from, to } = filters
   const kind = kinds?.length === 1 ? kinds[0] : undefined
@@ -46,7 +46,7 @@ function wayOf(workspace_id: number, filters: AuditFilters, after: AuditPosition
   const lead: readonly string[] =
     leads.find((names) => names.every((name) => equal[name] !== undefined)) ?? []
   const along = [sql<SqlBool>`workspace_id = ${workspace_id}`]
-  // Of an expression, SQLite takes no other index.
+  // SQLite uses no other index for an expression.
   const rest: Condition[] = []
   for (const [name, value] of Object.entries(equal))
     if (value === undefined) continue
@@ -65,7 +65,7 @@ function wayOf(workspace_id: number, filters: AuditFilters, after: AuditPosition
   return { range, rest }
 }
 
-/** Filters that each one index serves: with several kinds alone, one for each kind. */
+/** Splits filters into parts that one index serves each: several kinds without other filters, by kind. */
 function partsOf(filters: AuditFilters): AuditFilters[] {
   const { kinds, action, actor_id } = filters
   if (!kinds || kinds.length === 1 || (action ?? actor_id) !== undefined) return [filters]
@@ -85,7 +85,7 @@ async function idsOf(db: Db, entries: RawBuilder<unknown>, limit: number, offset
 
 const entriesOf = (where: Condition) => sql`SELECT id, occurred_at FROM audit_log WHERE ${where}`
 
-/** How many entries match. They are counted by an index, and slice by slice, however long the log is. */
+/** The number of matching entries, counted slice by slice of an index. */
 export async function countEntries(db: Db, workspace_id: number, filters: AuditFilters): Promise<number> {
   if (filters.kinds?.length === 0) return 0
   let total = 0
@@ -111,7 +111,7 @@ export async function newestIds(
   const { limit, offset = 0 } = window
   const is_near = (offset + limit) * ways.length <= counted_at_once
   if (!is_near || ways.some(({ rest }) => rest.length)) return idsInSlices(db, workspace_id, filters, window)
-  // Each kind is cut by its own index before all are sorted together: a rare one costs no walk through the log.
+  // Limit each kind by its own index before all are sorted together, so that a rare kind does not scan the log.
   const newest = ways.map(({ range: { along, first, last } }, n) => {
     const where = both([along, ...[first, last].filter((bound) => bound !== undefined)])
     const part = sql`${entriesOf(where)} ORDER BY occurred_at DESC, id DESC LIMIT ${offset + limit}`
@@ -129,7 +129,7 @@ async function idsInSlices(
   const { range, rest } = wayOf(workspace_id, filters, after)
   const parts = partsOf(filters)
   const by_kind = parts.length > 1
-  // Within a slice of time, each kind's own index knows its entries.
+  // Within a slice of time, read each kind by its own index.
   const choices = by_kind ? parts.map(({ kinds }) => sql<SqlBool>`kind = ${kinds?.[0]}`) : [both(rest)]
   const size = sizeFor(db, rest.length > 0 && !by_kind)
   const ids: number[] = []

@@ -53,7 +53,7 @@ export async function readEntries(
   )
 }
 
-/** One entry of these kinds (null: of any) with both sides, however long they are; null when there is none. */
+/** An entry of these kinds (null for any) with both sides in full; null if it does not exist. */
 export async function findEntry(
   db: Db,
   workspace_id: number,

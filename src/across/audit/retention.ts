@@ -4,7 +4,7 @@ import { batch, inBatches } from '../../db/batches.ts'
 import type { Db } from '../../db/db.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 
-/** For how many days entries are kept (null: forever), and the address and the browser of a sign-in. */
+/** The days for which entries (null: forever), and addresses and browsers of sign-ins, are kept. */
 export type Kept = { audit_log_days: number | null; sign_in_address_days: number }
 
 /** Removes the address and the browser of old sign-ins, and old entries. May be stopped between two batches. */

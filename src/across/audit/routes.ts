@@ -9,7 +9,7 @@ import { type AuditPosition, countEntries } from './matching.ts'
 import { findEntry, listEntries } from './queries.ts'
 import { AuditEntry, auditQuery, ListedAuditEntry } from './schema.ts'
 
-/** The audit log, to be read: nothing but the changes themselves writes it. */
+/** Reads the audit log. Only changes write it. */
 export function auditRoutes(app: App, service: Service): void {
   const { reading, rights } = service
   const entries = endpoints(app, service, {

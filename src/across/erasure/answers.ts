@@ -7,13 +7,13 @@ import { createPace } from './slices.ts'
 
 type Row = { key_id: string; path: string; idempotency_key: string; answer: string | null }
 
-/** What is erased: a record, the records that its person booked, and how JSON begins its embedded copies. */
+/** The erased record, the records that its person booked, and the JSON prefixes of its embedded copies. */
 type Erased = { kind: string; id: number; linked: LinkedIds; copies: readonly string[] }
 
-// An answer may be long, and all that is read is decrypted.
+// Answers may be long, and each one that is read is decrypted.
 const slice = 20
 
-// They show payloads as text inside text, so their records are unknown.
+// Answers of these paths hold payloads as JSON inside JSON, so their records are unknown.
 const showsDeliveries = /^\/api\/v1\/(?:deliveries\/[^/]+\/resend|webhooks\/[^/]+\/test)$/
 
 /**

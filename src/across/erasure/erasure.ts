@@ -18,14 +18,14 @@ export type ErasureDeps = {
   db: Db
   seal: Seal
   resources: readonly Resource[]
-  /** Ends it, by throwing, before the next step; the cleaning of another time begins again. */
+  /** Stops the erasure before its next step, by an error. The trash job repeats it later. */
   stopping?: AbortSignal
 }
 
 /**
- * Erases a record that is on its way out (`pending_removal.erasing`): its row, the sides of its audit entries, and its data
- * in events, and so in deliveries and the feed. Of a contact also its embedded copies in the events of other records, and
- * what it wrote as a visitor. The row goes last, so an interrupted erasure is found and repeated from the beginning.
+ * Erases a record that is marked (`pending_removal.erasing`): its row, the sides of its audit entries, and its data in
+ * events, and so in deliveries and the feed. For a contact, it also erases embedded copies in events of other records, and
+ * what the person wrote as a visitor. The row is removed last, so an interrupted erasure is found and repeated.
  */
 export async function eraseRecord(
   { db, seal, resources, stopping }: ErasureDeps,
@@ -38,7 +38,7 @@ export async function eraseRecord(
   const of_person = kind === persons_table
   const scan = { workspace_id, stopping }
   const linked = of_person ? await findLinked(db, resources, id, scan) : noneLinked
-  // Before the events: a change under way emits its event before this ends.
+  // Do this before the events: it waits for changes in flight, which then have emitted their events.
   if (of_person) await redactLinked(db, resources, workspace_id, linked, id)
 
   const resourceOf = createResourceOfEvent(resources)
@@ -62,10 +62,10 @@ export async function eraseRecord(
   }
   const moment = { now_ms: context.now_ms, elapsed_ms: context.elapsed() }
   await rewriteEvents(db, workspace_id, seqs, rewrite, moment)
-  // After the events: the answer of a resend holds the payload as it is at that time.
+  // Do this after the events: the answer of a concurrent resend holds the current payload.
   await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, copies })
   await forgetEmptyTotals(db, resources, workspace_id)
-  // Before the row goes: while it is there, an interrupted erasure is repeated.
+  // Do this before the row is removed: an interrupted erasure is found by its row.
   if ('search_text' in resource.hidden) await forgetSearched(db)
   await removeRecords(db, context, resources, { resource, ids: [id], action: 'erased' }, stopping)
 }
@@ -73,8 +73,8 @@ export async function eraseRecord(
 type EventOf = Pick<EventText, 'event' | 'record_id'>
 
 /**
- * Begins the erasure of a record in the trash: from here on nothing brings it back, and what is left after a crash is
- * done by the cleaning. False when it is not in the trash.
+ * Marks a record in the trash for erasure. It can no longer be restored, and the trash job completes the erasure after a
+ * crash. False if the record is not in the trash.
  */
 export async function beginErasure(tx: Db, workspace_id: number, kind: string, id: number): Promise<boolean> {
   const begun = await tx

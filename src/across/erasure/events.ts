@@ -6,12 +6,12 @@ import { bytesOf, piecesOf } from './slices.ts'
 
 const batch = 100
 
-/** An event whose text may be written anew. */
+/** An event whose payload may be rewritten. */
 export type EventText = { id: string; event: string; record_id: number | null; payload: string }
 
 /**
- * Writes the texts of events anew: what is still to be delivered goes out as it is now. Of deliveries that were made or
- * are on their way, what the receiver answers goes too: it may hold what it was sent.
+ * Rewrites the payloads of events, so that later attempts send the new ones. It also removes the responses of finished
+ * attempts and of attempts in flight: a response may repeat the payload.
  */
 export async function rewriteEvents(
   db: Db,
@@ -27,9 +27,9 @@ export async function rewriteEvents(
         ids.push(...(await rewritePiece(tx, workspace_id, piece, rewrite)))
       return ids
     })
-    // Those whose text was erased by an attempt before, too: it may have ended in between. And not in the same
-    // transaction: whoever read a text of before holds its rows by now, and whoever takes them later reads the new one.
-    // An event has a delivery for each webhook: on SQLite few events at once.
+    // Include events that an interrupted erasure has rewritten: it may have stopped before this step. Use a transaction of
+    // its own: by now, a process that read the old payload holds its rows, and later ones read the new payload.
+    // An event has a delivery for each webhook, so take few events at once on SQLite.
     const few = engineOf(db) === 'sqlite' ? 5 : batch
     if (event_ids.length)
       await transaction(db, async (tx) => {
@@ -39,7 +39,7 @@ export async function rewriteEvents(
   }
 }
 
-/** The numbers of these events, in pieces whose texts are not too long for one go. */
+/** The seqs of these events, in pieces that limit the bytes of their payloads. */
 async function sizesOf(tx: Db, workspace_id: number, seqs: readonly number[]): Promise<number[][]> {
   const sizes = await tx
     .selectFrom('events')
@@ -92,7 +92,7 @@ async function forgetAnswers(
 ): Promise<void> {
   const deliveries = deliveriesOf(tx, workspace_id, event_ids)
   const taken = await takeLeases(tx, workspace_id, event_ids)
-  // A resend that shows a text of before, and an attempt whose webhook was deleted, are written down by then.
+  // Wait for a resend that holds an old payload, and for an attempt whose webhook was deleted: both have committed then.
   if (engineOf(tx) === 'postgres') await deliveries.orderBy('id').forNoKeyUpdate().execute()
   await tx
     .updateTable('webhook_attempts')
@@ -116,14 +116,14 @@ async function forgetAnswers(
 }
 
 /**
- * Takes the leases of attempts that are on their way, and returns them: their owners write nothing down any more. Each
- * delivery is due again at the end of its lease, and then goes out as it is by now. It is claimed by nobody until then: a
- * claim that ends looks like a crash, after which every process makes one attempt at a time.
+ * Takes and returns the leases of attempts in flight, so that their owners can no longer record an outcome. Each delivery is
+ * due again at the end of its lease, and then sends the new payload. Until then it has no claim: a claim that expires looks
+ * like a crash, after which every process makes one attempt at a time.
  */
 async function takeLeases(tx: Db, workspace_id: number, event_ids: readonly string[]) {
   const deliveries = deliveriesOf(tx, workspace_id, event_ids)
-  // A claim that is just being made cannot be seen, but its row can be waited for. In the order of whoever writes down
-  // outcomes: the queue before the log, by ids.
+  // An uncommitted claim is invisible, so wait for its row. Lock in the order of the code that records outcomes: the queue
+  // before the log, by ids.
   const queued = tx
     .selectFrom('webhook_queue as q')
     .select(['q.workspace_id', 'q.delivery_id', 'q.claim_id', 'q.claimed_at_ms'])

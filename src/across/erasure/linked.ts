@@ -7,9 +7,9 @@ import type { LinkedIds } from './references.ts'
 import { batchesOf, entriesOf } from './slices.ts'
 
 /**
- * Removes what visitors wrote from the records that they booked, in the trash too, and from their audit entries. The
- * references stay, so it can be repeated. All linked records are locked on the way: a change under way may still emit an
- * event that shows the contact, and its event is committed when this ends.
+ * Removes what visitors wrote from the records that they booked, also in the trash, and from the audit entries. The
+ * references stay, so it can be repeated. It locks all linked records: a change in flight may emit an event that shows the
+ * contact, and that event is committed before this function returns.
  */
 export async function redactLinked(
   db: Db,
@@ -42,7 +42,7 @@ async function redactBooked(
 ): Promise<void> {
   const { table } = resource
   const empty = visitorFields(resource).map((field) => sql`${sql.ref(field)} = NULL`)
-  // updated_at stays: nobody changed the record.
+  // Keep updated_at: no person changed the record.
   await sql`UPDATE ${sql.table(table)} SET ${sql.join(empty)}
     WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)})`.execute(tx)
   const side = (text: string | null) =>

@@ -21,7 +21,7 @@ const slice = 1000
 
 /**
  * Finds the records that refer to a contact in the trash. The audit log and the events name the appointments that staff
- * gave to another contact. Nothing can start to refer to the contact meanwhile.
+ * gave to another contact. No record can start to refer to a contact in the trash.
  */
 export async function findLinked(
   db: Db,
@@ -31,7 +31,7 @@ export async function findLinked(
 ): Promise<LinkedIds> {
   const { workspace_id } = scan
   const linked: LinkedIds = new Map(linkedResources(resources).map(({ table }) => [table, new Map()]))
-  // The rows first: a record that gets another contact meanwhile is among them, or in an entry.
+  // Read the rows first: a record that gets another contact during the scan is found by its row or by an audit entry.
   for (const { resource, field } of referrersOf(resources, persons_table)) {
     const { rows } = await sql<{ id: number }>`
       SELECT id FROM ${sql.table(resource.table)}
@@ -121,7 +121,7 @@ async function* slices<T>(
   select: ReturnType<typeof sql>,
   condition: ReturnType<typeof sql>,
 ): AsyncGenerator<T[]> {
-  // SQLite would take an index of the workspace for the one of the number.
+  // Without the +, SQLite would choose an index of the workspace instead of the index of the number.
   const owner = engineOf(db) === 'sqlite' ? sql`+workspace_id` : sql`workspace_id`
   const from = sql`FROM ${sql.table(table)} WHERE ${owner} = ${workspace_id}`
   const within = (after: number, last: number) =>
@@ -143,7 +143,7 @@ async function* slices<T>(
       const found = await sql<T>`${select} ${within(below, end)} AND ${condition}`.execute(db)
       yield found.rows
       below = end
-      // SQLite answers at once: without a turn for them, nobody else would be served until the end.
+      // SQLite answers synchronously, so let other requests run between two slices.
       await pace()
     }
     await pace()

@@ -12,8 +12,8 @@ const seen_at_once = 2000
 const max_turn_ms = 10
 
 /**
- * A function to call between two pieces of work that is not a statement of a transaction: it lets the event loop turn when
- * the pieces since the last time took longer than 10 ms.
+ * Returns a function to call between two pieces of work outside of a transaction. It yields to the event loop if the pieces
+ * since the last yield took longer than 10 ms.
  */
 export function createPace(): () => Promise<void> {
   let began = performance.now()
@@ -52,7 +52,7 @@ export async function* entriesOf(
   kind: string,
   record_ids: readonly (number | string)[],
 ): AsyncGenerator<number[]> {
-  // On PostgreSQL a statement is a round trip, and other requests go on meanwhile.
+  // On PostgreSQL a statement is a round trip, and does not block other requests.
   const together = engineOf(db) === 'postgres' ? max_rows : 1
   for (let from = 0; from < record_ids.length; from += together) {
     const some = record_ids.slice(from, from + together).map(String)

@@ -11,10 +11,10 @@ export type Trashed = {
   deleted_at: string
 }
 
-/** Where a record stands in the trash: latest deletion first, then by kind, then by the highest id. */
+/** The position of a record in the trash: latest deletion first, then by kind, then by the highest id. */
 export type TrashPosition = Pick<Trashed, 'deleted_at' | 'kind' | 'id'>
 
-// What a person calls a record.
+// The name that people see.
 function nameOf({ title: { fields, characters } }: Resource): RawBuilder<string> {
   const name = sql<string>`${sql.join(
     fields.map((field) => sql.ref(`t.${field}`)),
@@ -23,7 +23,7 @@ function nameOf({ title: { fields, characters } }: Resource): RawBuilder<string>
   return characters ? sql`substr(${name}, 1, ${sql.lit(characters)})` : name
 }
 
-// A part of a record in the trash goes and comes back with it.
+// A part of a soft-deleted record is restored with that record, so it is not listed.
 function tableOf({ table, part_of }: Resource): RawBuilder<unknown> {
   if (!part_of) return sql`${sql.table(table)} AS t`
   return sql`${sql.table(table)} AS t JOIN ${sql.table(part_of.table)} AS owner
@@ -33,14 +33,14 @@ function tableOf({ table, part_of }: Resource): RawBuilder<unknown> {
 const inTrash = (workspace_id: number) =>
   sql<SqlBool>`t.workspace_id = ${workspace_id} AND t.deleted_at > ${pending_removal.erasing}`
 
-// One kind's part of what comes after a place, as a range of its index.
+// The records of one kind after a position, as a range of the kind's index.
 function beyond(kind: string, after: TrashPosition): RawBuilder<SqlBool> {
   if (kind < after.kind) return sql`t.deleted_at < ${after.deleted_at}`
   if (kind > after.kind) return sql`t.deleted_at <= ${after.deleted_at}`
   return sql`(t.deleted_at, t.id) < (${after.deleted_at}, ${after.id})`
 }
 
-/** Records in the trash, latest deletion first: so many from an offset, or from after a place. */
+/** Up to `limit` records in the trash, latest deletion first, from an offset or after a position. */
 export async function listTrash(
   db: Db,
   workspace_id: number,
@@ -53,7 +53,7 @@ export async function listTrash(
     const contact_id = part_of?.table === 'contacts' ? sql.ref(`t.${part_of.by}`) : sql`CAST(NULL AS bigint)`
     const columns = sql`${sql.lit(kind)} AS kind, t.id, ${nameOf(resource)} AS name, ${contact_id} AS contact_id, t.deleted_at`
     const where = after ? sql`${inTrash(workspace_id)} AND ${beyond(kind, after)}` : inTrash(workspace_id)
-    // Each part is cut by its own index before all are sorted together.
+    // Limit each part by its own index before all parts are sorted together.
     return sql`SELECT * FROM (
       SELECT ${columns} FROM ${tableOf(resource)} WHERE ${where}
       ORDER BY t.deleted_at DESC, t.id DESC LIMIT ${limit + offset}) AS ${sql.ref(`part_${kind}`)}`
@@ -65,7 +65,7 @@ export async function listTrash(
   return rows
 }
 
-/** How many records of these resources are in the trash. */
+/** The number of records of these resources in the trash. */
 export async function countTrash(
   db: Db,
   workspace_id: number,

@@ -14,13 +14,13 @@ const batch = 500
 
 const idsOf = (ids: readonly (number | string)[]) => sql.join(ids)
 
-// So that two that do the same wait for each other, and never in a circle. SQLite would sort all that refers each time.
+// Concurrent removals lock rows in the same order, so they cannot deadlock. On SQLite, the order would sort all references.
 const inOrder = (tx: Db) => (engineOf(tx) === 'postgres' ? sql`ORDER BY id` : sql``)
 
 /**
- * Removes records for good, which nothing brings back any more (`pending_removal` in db/records.ts): what refers to them refers to
- * nothing, what belongs to them goes, and the audit log keeps that they were, not what they were. Tells how many it was
- * that removed. May be stopped anywhere and begun again, and two may do it at once. All ids are of one workspace.
+ * Removes records of one workspace that cannot be restored (`pending_removal` in db/records.ts). References to them become
+ * null, and their parts are removed too. The audit log keeps that they existed, without their values. Returns how many
+ * records this call removed. It is idempotent, may be stopped at any point, and may run concurrently.
  */
 export async function removeRecords(
   db: Db,
@@ -35,7 +35,7 @@ export async function removeRecords(
   for (const { resource: other, field } of referrers)
     await inBatches(db, stopping, async (tx) => {
       const [table, column] = [sql.table(other.table), sql.ref(field)]
-      // Asked twice: one that got another reference while this waited for it keeps that.
+      // The second condition keeps a reference that was changed while this statement waited for its row.
       const { numAffectedRows } = await sql`
         UPDATE ${table} SET ${column} = NULL
         WHERE workspace_id = ${workspace_id} AND id IN (
@@ -47,7 +47,7 @@ export async function removeRecords(
   for (const part of resources)
     if (part.part_of?.table === resource.table)
       await inBatches(db, stopping, (tx) => removeParts(tx, workspace_id, part, part.part_of?.by ?? '', ids))
-  // The totals by the reference: of the filters by these ids.
+  // The totals of the filters by these ids.
   const totals = referrers.flatMap(({ resource: other, field }) =>
     ids.map((id) => `${other.table}.${field}=${id}`),
   )
@@ -77,7 +77,7 @@ async function removeParts(
   return rows.length
 }
 
-/** Who changed these records and when stays in the audit log; what they were does not. */
+/** Removes the values of these records from the audit log. Who changed them, and when, stays. */
 async function forgetSides(tx: Db, workspace_id: number, kind: string, ids: readonly number[]) {
   for await (const some of entriesOf(tx, workspace_id, kind, ids))
     await tx

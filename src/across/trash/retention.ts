@@ -13,14 +13,13 @@ import { removeRecords } from './removal.ts'
 type Deps = ErasureDeps & {
   clock: Clock
   trash_days: number
-  /** Leaves what is old where it is, and does to the end what was begun. */
+  /** Completes interrupted removals and erasures only, and starts no others. */
   begun_only?: boolean
 }
 
 /**
- * Removes for good what has been in the trash for its days, and does to the end what a crash left half done. Several
- * processes may do it at once: each takes other records, and what two have taken is removed once. May be stopped between
- * two batches.
+ * Removes records that have been in the trash for `trash_days`, and completes what a crash interrupted. Several processes
+ * may run it at once: a record that two processes have taken is removed once. It may be stopped between two batches.
  */
 export async function emptyTrash({ trash_days, begun_only, ...deps }: Deps): Promise<void> {
   const { db, clock, stopping } = deps
@@ -35,7 +34,7 @@ export async function emptyTrash({ trash_days, begun_only, ...deps }: Deps): Pro
   for (const { id: workspace_id } of workspaces)
     for (const resource of byDependency(deps.resources)) {
       stopping?.throwIfAborted()
-      // What cannot be done for one must not keep the others from it.
+      // An error of one resource must not stop the others.
       await emptyOf({ ...deps, before, forget }, workspace_id, resource).catch((error) =>
         failures.push(error),
       )
@@ -45,7 +44,7 @@ export async function emptyTrash({ trash_days, begun_only, ...deps }: Deps): Pro
 
 type Run = Omit<Deps, 'trash_days'> & {
   before: string
-  /** Lets the search forget what was deleted before now; does so once. */
+  /** Removes deleted records from the search index. Further calls do nothing. */
   forget: () => Promise<void>
 }
 
@@ -72,7 +71,7 @@ async function emptyOf(
   for (let count = batch; count === batch; ) {
     stopping?.throwIfAborted()
     const ids = await transaction(db, (tx) => takeOld(tx, workspace_id, kind, before))
-    // Before the rows go: while they are there, what was interrupted is done again.
+    // Do this before the rows are removed: an interrupted run finds its work by the rows.
     if ('search_text' in resource.hidden && ids.length) await forget()
     const removal = { resource, ids, action: 'removed' } as const
     await removeRecords(db, context(), deps.resources, removal, stopping)
@@ -81,7 +80,7 @@ async function emptyOf(
   if (failures.length) throw failures[0]
 }
 
-/** Takes up to 200 records whose days are over: from here on nothing brings them back. */
+/** Takes up to 200 records whose days are over. They can no longer be restored. */
 async function takeOld(tx: Db, workspace_id: number, kind: Deletable, before: string): Promise<number[]> {
   const old = tx
     .selectFrom(kind as 'contacts')

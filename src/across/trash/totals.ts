@@ -3,7 +3,7 @@ import { type Db, transaction } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import type { Resource } from '../../resources/resource.ts'
 
-// The beginnings of the names of totals that have a text in them which somebody typed.
+// The prefixes of names of totals that contain a text that a person typed.
 const typed = (resources: readonly Resource[]) =>
   resources.flatMap((resource) =>
     resource.counted.flatMap((field) =>
@@ -11,7 +11,7 @@ const typed = (resources: readonly Resource[]) =>
     ),
   )
 
-/** Removes totals of typed texts that nothing has any more: the last record with such a text may have been a person's. */
+/** Removes totals of typed texts that no record has any longer: such a text may be personal data. */
 export async function forgetEmptyTotals(
   db: Db,
   resources: readonly Resource[],
@@ -24,7 +24,7 @@ export async function forgetEmptyTotals(
       GROUP BY name HAVING sum(n) = 0`.execute(db)
     for (const { name } of rows)
       await transaction(db, async (tx) => {
-        // Kept until the end: what is added meanwhile waits, and then begins anew.
+        // Lock the rows: a concurrent addition waits, and then inserts a new row.
         const slots = await sql<{ slot: number; n: number }>`
           SELECT slot, n FROM record_counts WHERE ${mine} AND name = ${name}
           ORDER BY slot ${engineOf(tx) === 'postgres' ? sql`FOR UPDATE` : sql``}`.execute(tx)

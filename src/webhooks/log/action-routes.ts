@@ -172,6 +172,6 @@ async function changeStatus(
 
 /** Adds an action on a webhook to the audit log, with the changed fields of the answer of GET. */
 async function recordAction(tx: Db, context: Context, action: string, before: Webhook, after: Webhook) {
-  const told = changesBetween(before, after, ['status', 'status_reason', 'rotation_ends_at'])
-  recordChange(tx, context, { ...change(action, after.id), ...(told && auditSides(told, after)) })
+  const changes = changesBetween(before, after, ['status', 'status_reason', 'rotation_ends_at'])
+  recordChange(tx, context, { ...change(action, after.id), ...(changes && auditSides(changes, after)) })
 }
