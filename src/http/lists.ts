@@ -9,7 +9,7 @@ import { textProblems } from './texts.ts'
 export const encodeCursor = (order: string, place: readonly unknown[]): string =>
   Buffer.from(JSON.stringify([order, ...place])).toString('base64url')
 
-/** What a part of a place is. */
+/** The type of a part of a position. */
 type PartType = 'string' | 'number'
 
 /** Decodes the position of a cursor; null for the empty cursor (the start). Throws 422 for a cursor of another order. */

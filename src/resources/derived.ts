@@ -29,7 +29,7 @@ export const referrersOf = (resources: readonly Resource[], table: string) =>
     Object.entries(resource.references).flatMap(([field, of]) => (of === table ? [{ resource, field }] : [])),
   )
 
-/** A function that tells the resource of an event such as `deal.won`; none for a ping. */
+/** Returns a function that finds the resource of an event such as `deal.won`; undefined for a ping. */
 export function createResourceOfEvent(
   resources: readonly Resource[],
 ): (event: string) => Resource | undefined {

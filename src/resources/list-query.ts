@@ -7,14 +7,14 @@ import { ListQuery, time } from '../http/fields.ts'
 import { cursor } from '../http/lists.ts'
 import type { Resource } from './resource.ts'
 
-// What a caller can ask a list of records for.
+// The parameters of a list of records.
 
 /** The schemas of the filters of a resource's own, by their parameters. */
 export type Filters = Record<string, TSchema>
 /** The values of these filters. */
 export type FilterValues<F extends Filters> = Static<TObject<F>>
 
-/** What the lists of a resource can be sorted by. */
+/** The orders of the lists of a resource. */
 export const ordersOf = ({ orders }: Pick<Resource, 'orders'>): readonly Order[] => [...dated, ...orders]
 
 /** Whether the parameter `search` looks at the name. A resource with a search text of its own searches by that. */

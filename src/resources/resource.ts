@@ -16,14 +16,14 @@ export type Column = {
   taken?: TSchema | false | { create: TSchema; update: TSchema }
   /** A body that creates a record must have it. */
   required?: true
-  /** What a new record has when the body has null or nothing; otherwise null. */
+  /** The value of a new record if the body has null or no value. By default null. */
   default?: unknown
-  /** Whether the list view has it: false, or only up to so many bytes. */
+  /** Limits the list view: false leaves the field out, `up_to_bytes` leaves longer values out. */
   listed?: false | { up_to_bytes: number }
   encoding?: Encoding
   /** The column's name in the table, where it differs; false: no column, the resource computes the value. */
   stored?: string | false
-  /** The database sets it: nothing writes it. */
+  /** The database sets it, so no statement writes it. */
   generated?: true
   /** Lists can be filtered by it, and the totals of its values are kept (db/lists/counts.ts). */
   counted?: true
@@ -48,7 +48,7 @@ export type Embedding = {
 
 export type Columns = Record<string, Column>
 
-/** What follows from the columns. It is computed once, because every write uses it. */
+/** Derived from the columns once, because every write uses it. */
 type Facts = {
   /** The fields that a person may change. */
   writable: readonly string[]
@@ -62,7 +62,7 @@ type Facts = {
   stored: readonly { field: string; name: string; column: Column }[]
 }
 
-/** What a resource is, as data. Everything that looks at all resources is made from this. */
+/** The description of a resource, as data. All code for several resources reads it. */
 export type Resource<C extends Columns = Columns> = Facts & {
   /** The table; also the kind's name in the audit log, the trash and the change hints. */
   table: Deletable
@@ -71,12 +71,12 @@ export type Resource<C extends Columns = Columns> = Facts & {
   path: string
   /** The first part of its scopes: companies:read, companies:write. */
   scope: string
-  /** What the API's documentation says of it; none for a part of another resource. */
+  /** The text in the API's documentation; absent for a part of another resource. */
   about?: string
   /** Goes beyond the base interface. */
   extension: boolean
   columns: C
-  /** What a record is called in the trash: these fields, joined by a space, or so many characters of one. */
+  /** The name of a record in the trash: these fields, joined by a space, or the first characters of one field. */
   title: { fields: readonly string[]; characters?: number }
   /** Fields by which it is sorted by name, in the column sort_name (db/lists/sort-names.ts). */
   sort_name: readonly string[]
@@ -84,7 +84,7 @@ export type Resource<C extends Columns = Columns> = Facts & {
   search_text: readonly string[]
   /** Columns of the table that no answer shows. */
   hidden: Record<string, 'text' | 'integer'>
-  /** What lists can be sorted by, beside the dates. Each has an index. */
+  /** The orders of lists, besides the dates. Each has an index. */
   orders: readonly Order[]
   /** All with one first part of their names, such as `deal`; a resource without events says so with an empty list. */
   events: readonly EventDefinition[]
@@ -103,7 +103,7 @@ export type Resource<C extends Columns = Columns> = Facts & {
 type Description<C extends Columns> = Pick<Resource<C>, 'table' | 'noun' | 'columns' | 'title' | 'events'> &
   Partial<Omit<Resource<C>, keyof Facts>>
 
-/** Describes a resource: what is not said has the usual value. */
+/** Describes a resource, with defaults for absent properties. */
 export const defineResource = <C extends Columns>(description: Description<C>): Resource<C> => ({
   path: `/api/v1/${description.table.replaceAll('_', '-')}`,
   scope: description.table,

@@ -15,7 +15,7 @@ export type OtherEntries = {
   rowsOf(
     owner: Resource,
   ): ((p: { workspace_id: number; owner_id: number }) => RawBuilder<unknown>) | undefined
-  /** What they show, by their ids. Those that are not live may be missing. */
+  /** The data of these entries by their ids. Soft-deleted ones may be missing. */
   load(db: Db, workspace_id: number, ids: number[]): Promise<Map<number, object>>
 }
 
@@ -24,7 +24,7 @@ export type Room = {
   resource: Resource
   /** Records as lists show them, in the order of the ids. */
   byIds(db: Db, workspace_id: number, ids: number[]): Promise<{ id: number }[]>
-  /** Entries of timelines beside its records, such as the stage changes of deals. */
+  /** Entries of timelines besides its records, such as the stage changes of deals. */
   entries?: OtherEntries
   /** Adds its endpoints to the service. */
   routes(app: App, service: Service): void

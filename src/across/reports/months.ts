@@ -4,7 +4,7 @@ import { Temporal } from 'temporal-polyfill'
 export type ReportMonth = { month: string; from: string; to: string }
 
 const isoOf = ({ epochMilliseconds }: Temporal.ZonedDateTime) => new Date(epochMilliseconds).toISOString()
-// A steady clock tells fractions of a millisecond, which Temporal refuses.
+// A monotonic clock returns fractions of a millisecond, which Temporal refuses.
 const today = (now_ms: number, time_zone: string) =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(now_ms)).toZonedDateTimeISO(time_zone).toPlainDate()
 

@@ -7,7 +7,7 @@ import { type Stage, shownProbability } from '../../resources/deals/stages.ts'
 import type { ReportMonth } from './months.ts'
 import { part, type Units, unitsOf } from './sums.ts'
 
-/** How many deals, the sum of their values, and that of value × probability shown in percent: a hundredfold. */
+/** The number of deals, the sum of their values, and the sum of value × probability in percent (100 times the sum). */
 export type Sums = { count: number; value: Units; weighted_hundredfold: Units }
 
 type Filters = { company_id?: number | undefined; contact_id?: number | undefined }
@@ -23,7 +23,7 @@ type Group = {
 const parts = sql.raw(`sum(value_units / ${part})`)
 const rest = sql.raw(`sum(value_units % ${part})`)
 
-/** The sums of the live deals of each stage that has some; with filters, of a live company's or contact's. */
+/** The sums of the live deals by stage, without empty stages. Filters select the deals of a live company or contact. */
 export async function sumsOfStages(
   db: Db,
   workspace_id: number,
@@ -36,13 +36,13 @@ export async function sumsOfStages(
     ['contact_id', 'contacts', contact_id],
   ] as const) {
     if (id === undefined) continue
-    // A reference to a record in the trash reads null, so no deal is that record's.
+    // A reference to a record in the trash reads null, so no deal matches.
     if (!(await isLive(db, table, workspace_id, id))) return sums
     conditions.push(sql<SqlBool>`${sql.ref(column)} = ${id}`)
   }
   const columns = sql`stage, own_probability, closed_probability, value_units`
   const those = sql`SELECT ${columns} FROM deals WHERE ${sql.join(conditions, sql` AND `)}`
-  // Found by the filter's index first: the index of all deals has the order of the groups, but reads them all.
+  // MATERIALIZED makes the planner use the filter's index. The index in the order of the groups would read all deals.
   const found =
     conditions.length > 1 ? sql`WITH found AS MATERIALIZED (${those})` : sql`WITH found AS (${those})`
   const { rows } = await sql<Group>`${found}
@@ -70,7 +70,7 @@ type ClosedRow = {
   rest: number | null
 }
 
-// Each month and status is a range of one index: nothing is sorted or grouped.
+// Each month and status is a range of one index, so no sort is needed.
 const closedIn = perNumber((count) =>
   prepare((db, p: { workspace_id: number } & Record<`from_${number}` | `to_${number}`, string>) => {
     const ranges = Array.from({ length: count }, (_, n) => n).flatMap((n) =>
@@ -108,7 +108,7 @@ export async function outcomesOf(
   return outcomes
 }
 
-// As the index of open activities has it.
+// The same expression as in the index of open activities.
 const due = sql`coalesce(due_at, 'z')`
 type Times = { workspace_id: number; now: string; from: string; to: string }
 const openActivities = prepare((db, p: Times) => {
@@ -124,7 +124,7 @@ const openActivities = prepare((db, p: Times) => {
   }
 })
 
-/** How many live open activities are due before now, from `from` to before `to` (the current day), and from `to` on. */
+/** The numbers of live open activities due before now, from `from` until `to` (the current day), and from `to` on. */
 export async function countOpenActivities(db: Db, times: Times) {
   const [counts] = await openActivities(db, times)
   return counts ?? { overdue_count: 0, today_count: 0, upcoming_count: 0 }

@@ -29,7 +29,7 @@ const shown = ({ count, value, weighted_hundredfold }: Sums) => ({
   weighted_value: decimalOf(hundredth(weighted_hundredfold)),
 })
 
-/** What the deals and activities of a workspace add up to. */
+/** Reports of the deals and activities of a workspace. */
 export function reportRoutes(app: App, { reading, clock }: Service): void {
   operation(
     app,

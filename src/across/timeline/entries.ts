@@ -3,18 +3,18 @@ import { fitting } from '../../db/sizes.ts'
 import type { TimelineEntry } from './schema.ts'
 import type { Mark, Source } from './sources.ts'
 
-/** The place of an entry: its time, the rank of its type, its id. */
+/** The position of an entry: its time, the rank of its type, its id. */
 export type TimelinePosition = readonly [string, number, number]
 
 type SourcedMark = Mark & { source: Source }
-// A page ends at so much of long texts. As JSON a character may take six times its bytes; the rest of a page is short.
+// The limit of the long texts of a page. As JSON a character may take six times its bytes.
 const long_bytes = 512 * 1024
 const beyond = Number.MAX_SAFE_INTEGER
 const first: TimelinePosition = ['9999-12-31T23:59:59.999Z', beyond, 0]
 
 /**
- * One page of the timeline of a record, from these sources: newest first, before a place (null: from the newest); `next` is
- * null at the end. A page of long texts has fewer entries.
+ * One page of the timeline of a record, from these sources, newest first: the entries after a position (null: the newest).
+ * `next` is null at the end. A page of long texts has fewer entries.
  */
 export async function listTimeline(
   db: Db,
@@ -24,10 +24,10 @@ export async function listTimeline(
 ): Promise<{ entries: TimelineEntry[]; next: TimelinePosition | null }> {
   const [at, rank, id] = after ?? first
   const query = { workspace_id, owner_id, record_id: String(owner_id), at, limit: per_page + 1 }
-  // Each gives as many as the page can hold, so that the newest of all are among them.
+  // Read a whole page from each source, so that the newest of all sources are among them.
   const found = await Promise.all(
     sources.map(async (source): Promise<SourcedMark[]> => {
-      // Of entries of the place's own time, those of lower ranks follow, and of its rank those of lower ids.
+      // At the time of the position, entries with a lower rank follow, and with the same rank those with a lower id.
       const below = source.rank < rank ? beyond : source.rank === rank ? id : 0
       const marks = await source.marks(db, { ...query, below })
       return marks.map((mark) => ({ ...mark, source }))
@@ -40,7 +40,7 @@ export async function listTimeline(
   const shown = await loadAll(db, workspace_id, page)
   const entries = page.flatMap(({ at, id, source }): TimelineEntry[] => {
     const data = shown.get(source)?.get(id)
-    // It may have gone to the trash since.
+    // The record may have been soft-deleted since.
     return data ? [{ at, type: source.type, id, data }] : []
   })
   return { entries, next: last ? [last.at, last.source.rank, last.id] : null }
@@ -49,7 +49,7 @@ export async function listTimeline(
 const newestFirst = (a: SourcedMark, b: SourcedMark) =>
   a.at === b.at ? b.source.rank - a.source.rank || b.id - a.id : a.at < b.at ? 1 : -1
 
-/** What the entries of a page show, by source and id. */
+/** The data of the entries of a page, by source and id. */
 async function loadAll(db: Db, workspace_id: number, page: SourcedMark[]) {
   const by_source = [...Map.groupBy(page, ({ source }) => source)]
   const loaded = by_source.map(async ([source, found]) => {

@@ -13,7 +13,7 @@ import { change, sourcesOf, type TimelineRoom } from './sources.ts'
 const order = 'timeline'
 const parts = ['string', 'number', 'number'] as const
 
-/** What happened with a record, newest first, for each resource that has a timeline. */
+/** The timeline of a record, newest first, for each resource that has timelines. */
 export function timelineRoutes(
   app: App,
   { reading, resources }: Service,
@@ -40,7 +40,7 @@ export function timelineRoutes(
       },
       (request) => {
         const { workspace_id, scopes } = request.access
-        // A timeline is no way around a scope.
+        // Show only entries that the scopes of the caller may read.
         const readable = sources.filter(({ scope }) => !scopes || scopes.includes(`${scope}:read`))
         const { id: owner_id } = request.params
         const per_page = Math.min(request.query.per_page, 100)

@@ -7,7 +7,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { OtherEntries, Room } from '../../resources/room.ts'
 import { changes } from './changes.ts'
 
-/** Where an entry stands among those of its type; and its bytes, where they may be many. */
+/** The position of an entry among those of its type, and the bytes of its long texts. */
 export type Mark = { at: string; id: number; bytes?: number }
 
 type Owned = { workspace_id: number; owner_id: number }
@@ -27,7 +27,7 @@ export type Source = {
   load: OtherEntries['load']
 }
 
-/** What a resource has to do with timelines. */
+/** The part of a room that timelines use. */
 export type TimelineRoom = Pick<Room, 'resource' | 'byIds' | 'entries'>
 
 /** The sources of a timeline of one resource's records, by rank. */
@@ -47,7 +47,7 @@ export function sourcesOf(owner: Resource, rooms: readonly TimelineRoom[]): Sour
   return sources.sort((a, b) => a.rank - b.rank)
 }
 
-/** The changes of the owner itself, which the audit log knows. */
+/** The changes of the owner itself, from the audit log. */
 export const change = {
   type: 'change',
   rank: 0,
@@ -63,8 +63,8 @@ const loadBy =
   }
 
 /**
- * The newest of an owner's rows that come before a mark. They are found by the owner first, and sorted then: without the
- * fence a planner would rather go through the times of the whole workspace, as long as it takes to meet some of this owner.
+ * The newest of an owner's rows after a position. MATERIALIZED makes the planner find the rows of the owner first and then
+ * sort them. Otherwise it may scan the whole workspace by time, to find rows of this owner.
  */
 const newest = (rows: Rows) =>
   prepare((db, p: MarkQuery) => ({
@@ -74,7 +74,7 @@ const newest = (rows: Rows) =>
         ORDER BY at DESC, id DESC LIMIT ${p.limit}`.compile(db),
   }))
 
-// Records that name the owner, or else those of the records that name it: such as the notes of a company's contacts.
+// Records that refer to the owner, or that refer to such records: for example the notes of a company's contacts.
 function rowsOf(resource: Resource, owner: Resource, resources: readonly Resource[]): Rows | undefined {
   const link = linkTo(resource, owner.table)
   if (link) return rowsByLink(resource, link)
@@ -91,7 +91,7 @@ function rowsByLink(resource: Resource, link: string): Rows {
     WHERE workspace_id = ${workspace_id} AND ${sql.ref(link)} = ${owner_id} AND deleted_at IS NULL`
 }
 
-// SQLite takes the tables of a CROSS JOIN in the order in which they stand; without statistics it would guess wrong.
+// SQLite joins the tables of a CROSS JOIN in their order. Without statistics, it would choose the wrong order.
 function rowsBetween(resource: Resource, link: string, between: Resource, to_owner: string): Rows {
   const [table, more] = [sql.table(resource.table), bytesOfLong(resource)]
   const of_between = sql`t.workspace_id = b.workspace_id AND ${sql.ref(`t.${link}`)} = b.id AND t.deleted_at IS NULL`
@@ -99,7 +99,7 @@ function rowsBetween(resource: Resource, link: string, between: Resource, to_own
     const of_owner = sql`b.workspace_id = ${workspace_id} AND ${sql.ref(`b.${to_owner}`)} = ${owner_id}
       AND b.deleted_at IS NULL`
     const entries = sql`${sql.table(between.table)} AS b CROSS JOIN`
-    // PostgreSQL without statistics would go through the whole workspace once for each record. OFFSET is a fence.
+    // OFFSET 0 is a fence: without statistics, PostgreSQL would scan the whole workspace once for each record.
     return engineOf(db) === 'postgres'
       ? sql`SELECT t.* FROM ${entries} LATERAL (
           SELECT created_at AS at, id${more} FROM ${table} AS t WHERE ${of_between} OFFSET 0) AS t WHERE ${of_owner}`
@@ -107,7 +107,7 @@ function rowsBetween(resource: Resource, link: string, between: Resource, to_own
   }
 }
 
-// The bytes of the texts that a list shows in full, where they may be long.
+// The bytes of the long texts that a list shows in full.
 function bytesOfLong({ columns }: Resource): RawBuilder<unknown> {
   const long = Object.keys(columns).filter((name) => {
     const column = columns[name]
@@ -118,7 +118,7 @@ function bytesOfLong({ columns }: Resource): RawBuilder<unknown> {
   return sql`, ${sql.join(bytes, sql` + `)} AS bytes`
 }
 
-// Their index goes on with the time.
+// The index by kind and record also orders by time.
 const marksOfChanges = ({ table }: Resource) =>
   prepare((db, p: MarkQuery) =>
     db

@@ -44,8 +44,8 @@ const byId = prepare((db, p: { workspace_id: number; contact_id: number; id: num
 const bytes_beside_body = 200
 
 /**
- * How far down the newest notes of a live contact below an id fit into so many bytes, and into `limit` notes: the lowest id
- * (null: there are none), their bytes, and whether there are more.
+ * Measures the newest notes of a live contact below an id, up to `most_bytes` and `limit` notes: their lowest id (null
+ * without notes), their bytes, and whether there are more.
  */
 export async function measureNotes(
   db: Db,
@@ -97,7 +97,7 @@ export async function findNote(
   return note ?? null
 }
 
-/** Moves a live note to the trash (`deleted_at` set), or one of the trash back (null). What it shows stays as it was. */
+/** Moves a live note to the trash (`deleted_at` set), or back (null). No shown field changes. */
 export async function moveNote(
   tx: Db,
   workspace_id: number,

@@ -37,6 +37,6 @@ declare module '../../../db/tables.ts' {
   }
 }
 
-/** All notes come at once: there is nothing to ask for, but the rest of those that are too many for one answer. */
+/** All notes come at once. The cursor reads the rest if they exceed one answer. */
 export const NotesQuery = Type.Object({ cursor: rest_cursor }, { additionalProperties: false })
 export const NoteParams = Type.Object({ id: Id(), note_id: Id() })
