@@ -60,7 +60,7 @@ const networks = (value: string) => {
       !/^\d{1,3}$/.test(bits) ||
       Number(bits) > (version === 4 ? 32 : 128)
     )
-      throw new Error(`has "${cidr}", which is no network: write CIDRs such as 10.0.0.0/8,fd12::/16`)
+      throw new Error(`has "${cidr}", which is not a network. Write CIDRs such as 10.0.0.0/8,fd12::/16`)
   }
   return list
 }

@@ -215,7 +215,7 @@ test('a workspace of the command line gets its owner by a link of the command li
     [['new@example.com', '--workspace', '77'], /There is no workspace 77/],
     [['new@example.com'], /several workspaces/],
     [['new@example.com', '--workspace', id, '--role', 'king'], /There is no role "king".*owner, admin/],
-    [['new', '--workspace', id], /"new" is no e-mail address/],
+    [['new', '--workspace', id], /"new" is not an e-mail address/],
   ]
   for (const [args, told] of wrong) {
     const { code, stdout, stderr } = await run('people', 'invite', ...args)

@@ -86,7 +86,7 @@ function nextSteps(from: Location, to: Location, key: KeyLocation): string[] {
     'Everything was copied and compared. Start the service with the settings that it had, but for:',
     ...place,
     ...keySteps(to, key).map((line) => `  ${line}`),
-    `${showLocation(from)} is as it was. Do not serve it any more: it gets no changes from now on.`,
+    `${showLocation(from)} is unchanged. Do not serve it again: later changes are only in the copy.`,
   ]
 }
 

@@ -103,7 +103,7 @@ export const invite: Command = {
   notes: ['The link can be used once, for 7 days. An earlier invitation of the same e-mail there ends.'],
   async run({ operands, options, config, io }) {
     const email = (operands[0] ?? '').trim()
-    if (!isEmail(email) || email.length > 320) throw new Error(`"${email}" is no e-mail address.`)
+    if (!isEmail(email) || email.length > 320) throw new Error(`"${email}" is not an e-mail address.`)
     const asked = options.role ?? 'owner'
     const role = roles.find((known) => known === asked)
     if (!role) throw new Error(`There is no role "${asked}". The roles are: ${roles.join(', ')}.`)

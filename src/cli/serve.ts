@@ -124,6 +124,6 @@ function listenError(error: { code?: string; syscall?: string }, { port, host }:
   if (code === 'EACCES' && syscall === 'listen')
     return new Error(`This user may not listen on port ${port}. Set PORT to one above 1023.`)
   if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
-    return new Error(`${host} is no address of this machine. Set HOST to one, such as 127.0.0.1.`)
+    return new Error(`${host} is not an address of this machine. Set HOST to one, such as 127.0.0.1.`)
   return null
 }
