@@ -27,7 +27,7 @@ const hasSurrogates = /[\ud800-\udfff]/
 const max_contacts_at_once = 200
 
 type Change = { workspace_id: number; id: number; is_indexed: number; search_text: string | null }
-type Statements = Record<'changes' | 'remove' | 'add' | 'forget', StatementSync>
+type Statements = Record<'changes' | 'remove' | 'add' | 'forget' | 'clear', StatementSync>
 
 const texts = {
   changes: `SELECT h.workspace_id, h.id, h.is_indexed, c.search_text FROM contacts_search_changes AS h
@@ -36,6 +36,8 @@ const texts = {
   remove: `DELETE FROM contacts_search WHERE rowid = (CAST(? AS INTEGER) << ${id_bits}) + CAST(? AS INTEGER)`,
   add: `INSERT INTO contacts_search (rowid, tokens) VALUES ((CAST(? AS INTEGER) << ${id_bits}) + CAST(? AS INTEGER), ?)`,
   forget: 'DELETE FROM contacts_search_changes WHERE (workspace_id, id) <= (?, ?)',
+  // Without a condition, SQLite needs no list of the rows.
+  clear: 'DELETE FROM contacts_search_changes',
 } satisfies Record<keyof Statements, string>
 
 /**
@@ -60,8 +62,8 @@ export function createSearchIndex(writer: DatabaseSync, watch: Watch) {
   return {
     /** Indexes at most 200 of the listed contacts. True when the list is empty. */
     catchUp(): boolean {
-      const { changes, remove, add, forget } = prepared() ?? {}
-      if (!changes || !remove || !add || !forget) return true
+      const { changes, remove, add, forget, clear } = prepared() ?? {}
+      if (!changes || !remove || !add || !forget || !clear) return true
       const rows = changes.all() as Change[]
       const last = rows.at(-1)
       if (!last) return true
@@ -72,8 +74,10 @@ export function createSearchIndex(writer: DatabaseSync, watch: Watch) {
         if (is_indexed) run('remove', remove, workspace_id, id)
       for (const { workspace_id, id, search_text } of rows)
         if (search_text !== null) run('add', add, workspace_id, id, searchTokens(search_text))
-      run('forget', forget, last.workspace_id, last.id)
-      return rows.length < max_contacts_at_once
+      const are_all = rows.length < max_contacts_at_once
+      if (are_all) run('clear', clear)
+      else run('forget', forget, last.workspace_id, last.id)
+      return are_all
     },
   }
 }
