@@ -29,7 +29,7 @@ const cases: Case[] = [
   },
   {
     name: 'search, a name that 10 contacts have',
-    limit: 5,
+    limit: 3,
     next: (key) => get(key)(`?search=${oneOf(rare_names)}`),
   },
 ]
