@@ -61,22 +61,33 @@ const onSqlite = [
 
 const contacts_at_once = 1000
 
+type Row = { workspace_id: number; id: number; search_text: string }
+
+// One workspace after the other: SQLite would find a pair of both columns by the first one alone.
 async function fillIndex(tx: Db): Promise<void> {
-  let last = { workspace_id: 0, id: 0 }
-  for (;;) {
-    const { rows } = await sql<{ workspace_id: number; id: number; search_text: string }>`
-      SELECT workspace_id, id, search_text FROM contacts INDEXED BY contacts_search_text
-      WHERE deleted_at IS NULL AND (workspace_id, id) > (${last.workspace_id}, ${last.id})
-      ORDER BY workspace_id, id LIMIT ${contacts_at_once}`.execute(tx)
-    const end = rows.at(-1)
-    if (!end) break
-    const tokens = rows.map(({ workspace_id, id, search_text }) => [workspace_id, id, tokensOf(search_text)])
-    await sql`INSERT INTO contacts_search (rowid, tokens)
-      SELECT ((value ->> 0) << 40) + (value ->> 1), value ->> 2 FROM json_each(${JSON.stringify(tokens)})`.execute(
-      tx,
-    )
-    last = end
+  const texts = sql`contacts INDEXED BY contacts_search_text WHERE deleted_at IS NULL`
+  for (let workspace_id: number | null = 0; workspace_id !== null; ) {
+    let last = 0
+    for (;;) {
+      const { rows } = await sql<Row>`SELECT workspace_id, id, search_text FROM ${texts}
+        AND workspace_id = ${workspace_id} AND id > ${last} ORDER BY id LIMIT ${contacts_at_once}`.execute(tx)
+      const end = rows.at(-1)
+      if (!end) break
+      await index(tx, rows)
+      last = end.id
+    }
+    const next: { rows: { id: number | null }[] } = await sql<{ id: number | null }>`
+      SELECT min(workspace_id) AS id FROM ${texts} AND workspace_id > ${workspace_id}`.execute(tx)
+    workspace_id = next.rows[0]?.id ?? null
   }
+}
+
+async function index(tx: Db, rows: Row[]): Promise<void> {
+  const tokens = rows.map(({ workspace_id, id, search_text }) => [workspace_id, id, tokensOf(search_text)])
+  await sql`INSERT INTO contacts_search (rowid, tokens)
+    SELECT ((value ->> 0) << 40) + (value ->> 1), value ->> 2 FROM json_each(${JSON.stringify(tokens)})`.execute(
+    tx,
+  )
 }
 
 // A copy of db/engines/sqlite/search-index.ts as it was released with this migration.

@@ -21,6 +21,8 @@ const released: Record<string, [sqlite: string, postgres: string]> = {
   '0013_accounts': ['1b2817e214a51081', '7ec3380b81d94789'],
   '0014_audit_log_kinds': ['c48543f84f542da9', 'c48543f84f542da9'],
   '0015_booking_limits': ['14f365461d707748', '62ab87c5ee83a018'],
+  '0016_search_tokens': ['3cf4958505883814', 'e3b0c44298fc1c14'],
+  '0017_company_index': ['9f8fb759b1db434e', 'e3b0c44298fc1c14'],
 }
 
 test('a released migration never changes: databases that ran it still start', () => {
