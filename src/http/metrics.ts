@@ -51,9 +51,9 @@ const head = (name: string, type: string, help: string) => [
 ]
 
 /** The lines of a metric without labels. */
-const single = (name: string, type: string, help: string, value: number) => [
+const single = (name: string, type: string, help: string, value: number | boolean) => [
   ...head(name, type, help),
-  `${name} ${value}`,
+  `${name} ${Number(value)}`,
 ]
 
 /** The other processes on the same port. Any of them may receive a request of /metrics. */
@@ -104,14 +104,9 @@ function queueLines({ due, in_flight, failed, paused, ...ages }: QueueNumbers): 
 }
 
 const safetyLines = ({ held, put_off, durable }: SafetyNumbers): string[] => [
-  ...single('rapport_removal_held', 'gauge', 'Removal waits: the clock may be wrong.', Number(held)),
+  ...single('rapport_removal_held', 'gauge', 'Removal waits: the clock may be wrong.', held),
   ...single('rapport_removal_put_off_total', 'counter', 'Removals that were put off for that.', put_off),
-  ...single(
-    'rapport_database_durable',
-    'gauge',
-    'A power cut leaves all that was acknowledged.',
-    Number(durable),
-  ),
+  ...single('rapport_database_durable', 'gauge', 'A power cut leaves all that was acknowledged.', durable),
 ]
 
 /** Collects the metrics for /metrics, in Prometheus text. Each route has its own numbers. */
