@@ -17,6 +17,15 @@ const replaceModules: Plugin = {
   },
 }
 
+const http = '\0http.cjs'
+
+/** An import of node:http as a module reads all its properties, and one of them loads the undici of Node: 50 ms of a start. */
+const requireHttp: Plugin = {
+  name: 'require-http',
+  resolveId: (name) => (name === 'node:http' ? http : undefined),
+  load: (id) => (id === http ? "module.exports = process.getBuiltinModule('node:http')" : undefined),
+}
+
 const read_text = /readFileSync\(\s*new URL\('([^']+)', import\.meta\.url\),\s*'utf8',?\s*\)/g
 
 /** Replaces the reads of files beside the sources by their texts. */
@@ -45,7 +54,7 @@ export async function bundle(input: Record<string, string>, output: OutputOption
     platform: 'node',
     // An optional part of pg, which is not installed.
     external: ['pg-native'],
-    plugins: [replaceModules, inlineTexts],
+    plugins: [replaceModules, requireHttp, inlineTexts],
     logLevel: 'warn',
   })
   await built.write({ minify: true, keepNames: true, ...output })

@@ -46,7 +46,7 @@ export function nodeFor(platform: Platform, version: string): string {
     const found = `sha512-${hash('sha512', readFileSync(file), 'base64')}`
     if (locked.version === version && locked.integrity !== found)
       throw new Error(`${name}@${version} is not the package of the lock file.`)
-    execFileSync('tar', ['-xzf', file, '-C', fresh, `package/${program}`, 'package/LICENSE'])
+    execFileSync('tar', ['-xzf', file, '-C', fresh])
     cpSync(join(fresh, 'package'), folder, { recursive: true })
   } finally {
     rmSync(fresh, { recursive: true, force: true })

@@ -1,6 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -38,7 +47,8 @@ async function packBinary(platform: Platform) {
   if (platform === here) await inScratch((scratch) => tryProgram(program, scratch, { HOME: scratch }))
   for (const file of ['LICENSE', 'licences.md']) cpSync(join(dist, file), join(folder, file))
   const node = dirname(dirname(nodeFor(platform, lockedNode(platform).version)))
-  cpSync(join(node, 'LICENSE'), join(folder, 'LICENSE.node'))
+  // The package for Windows has none.
+  if (existsSync(join(node, 'LICENSE'))) cpSync(join(node, 'LICENSE'), join(folder, 'LICENSE.node'))
   if (platform.startsWith('linux')) cpSync(join(root, 'release/install.sh'), join(folder, 'install.sh'))
   execFileSync('tar', ['-czf', `${name}.tar.gz`, basename(folder)], { cwd: target })
   rmSync(folder, { recursive: true })

@@ -17,6 +17,7 @@ import { trustedBy } from './client-address.ts'
 import { cutStalledReaders, inTurn, write_timeout_ms } from './connections.ts'
 import { errorBody, publicError } from './errors.ts'
 import { refuseManyParameters } from './query-names.ts'
+import { lazySerializers } from './serializers.ts'
 import { refuseUnknownQuery, validatorCompiler } from './validation.ts'
 
 /** The Fastify instance with Rapport's validators, parsers and error answers, but without routes. */
@@ -61,6 +62,7 @@ export function createServer(
       : { logger: false }),
     // The limit of open routes. The gate raises it for others.
     bodyLimit: max_body_bytes.without_key,
+    schemaController: { compilersFactory: { buildSerializer: lazySerializers } },
     trustProxy: trusted_proxies.length > 0 && trustedBy(trusted_proxies),
     // Fastify calls it for each address: localhost has two.
     serverFactory: (handler) => listener(inTurn(handler), request_ms, write_ms),
