@@ -75,11 +75,12 @@ export async function run<R>(db: Db, query: CompiledQuery): Promise<R[]> {
  * it, and fails with its error. On PostgreSQL it is sent together with the statements after it, which saves a round trip.
  */
 export function defer(tx: Db, statement: Promise<unknown>): void {
-  const connection = connectionOf(tx, 'defer')
-  connection.deferred.push(statement)
+  const connection = connections.get(tx)
+  // Handle the rejection before the check: an unhandled one ends the process.
   statement.catch((error) => {
-    connection.deferred_failure ??= error
+    if (connection) connection.deferred_failure ??= error
   })
+  connectionOf(tx, 'defer').deferred.push(statement)
 }
 
 /** Notifies the listeners of a topic after this transaction commits. */

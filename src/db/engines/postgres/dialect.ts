@@ -17,7 +17,10 @@ import { createSharedReads } from './shared-reads.ts'
 import type { Watch } from './watch.ts'
 
 const unknown_statement = new Set(['26000', '42P05'])
+const failed_transaction = '25P02'
 const read_only = '25006'
+
+const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
 
 /**
  * Kysely's dialect for PostgreSQL. Each connection prepares a compiled statement once. BEGIN is sent with the first
@@ -31,11 +34,11 @@ export function postgresDialect(
   let named = true
   const shareReads = createSharedReads(pool, (error) => troubleOf(error) === 'unavailable')
 
-  /** Runs one statement. Calls `failed` with an error and its kind. */
+  /** Runs one statement. Calls `failed` with an error and its kind, and throws the error that it returns. */
   async function run(
     client: PoolClient,
     query: Pick<CompiledQuery, 'sql' | 'parameters'>,
-    failed: (error: unknown, trouble: Trouble | null) => void,
+    failed: (error: unknown, trouble: Trouble | null) => unknown,
   ): Promise<Result> {
     const { sql: text, parameters } = query
     const values = parameters as unknown[]
@@ -45,21 +48,21 @@ export function postgresDialect(
       return await client.query({ text, values, name })
     } catch (error) {
       const explained = explainLoss(error)
-      failed(explained, troubleOf(explained))
-      throw explained
+      throw failed(explained, troubleOf(explained))
     } finally {
       watch.answered(client)
     }
   }
 
   // Stop using named statements: a pooler switched the server connection. The caller retries the transaction.
-  function stopNaming(error: unknown) {
-    if (unknown_statement.has((error as { code?: string }).code ?? '')) named = false
+  function stopNaming(error: unknown): unknown {
+    if (unknown_statement.has(codeOf(error))) named = false
+    return error
   }
 
   // After a fail-over, the old server is read-only. Close the idle connections to it; new ones reach the new primary.
   function leaveReadOnlyServer(error: unknown) {
-    if ((error as { code?: string }).code !== read_only) return
+    if (codeOf(error) !== read_only) return
     for (let n = pool.idleCount; n > 0; n--)
       void pool.connect().then(
         (client) => client.release(true),
@@ -78,7 +81,9 @@ export function postgresDialect(
   class Connection implements OurConnection {
     readonly client: PoolClient
     broken = false
-    failures = 0
+    /** The end of the transaction is sent. A later statement would commit by itself. */
+    ended = false
+    failure: unknown = null
     /** The pending BEGIN; null outside of a transaction. */
     begun: Promise<unknown> | null = null
     announces: readonly CommitTopic[] = []
@@ -88,6 +93,7 @@ export function postgresDialect(
       this.client = client
     }
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      if (this.ended) throw new Error('The transaction has ended.')
       cork(this.client)
       const result = await run(this.client, query, this.failed)
       return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) }
@@ -100,11 +106,14 @@ export function postgresDialect(
       cork(this.client)
       return run(this.client, { sql: text, parameters: [] }, this.failed)
     }
-    readonly failed = (error: unknown, trouble: Trouble | null) => {
+    readonly failed = (error: unknown, trouble: Trouble | null): unknown => {
       if (trouble === 'unavailable') this.broken = true
       // Only the first error counts: later statements of a batch fail because the failed one prepared nothing.
-      if (this.failures++ === 0) stopNaming(error)
+      if (this.failure === null) stopNaming(error)
       leaveReadOnlyServer(error)
+      this.failure ??= error
+      // Statements that were sent with the failed one may report their error first. The caller must see the reason.
+      return codeOf(error) === failed_transaction ? this.failure : error
     }
   }
 
@@ -123,6 +132,7 @@ export function postgresDialect(
       const session = connection as Connection
       // Sent with the deferred statements: after a failed one, the server rolls back.
       const committed = session.command('COMMIT')
+      session.ended = true
       await Promise.allSettled([session.begun, ...session.deferred, committed])
       await session.begun
       const { command } = await committed
@@ -135,6 +145,7 @@ export function postgresDialect(
     async rollbackTransaction(connection) {
       const session = connection as Connection
       session.begun = null
+      session.ended = true
       if (!session.broken) await session.command('ROLLBACK').catch(() => {})
     },
     async releaseConnection(connection) {
@@ -157,7 +168,7 @@ export function postgresDialect(
         })
         return rows
       } catch (error) {
-        if (!unknown_statement.has((error as { code?: string }).code ?? '')) throw explainLoss(error)
+        if (!unknown_statement.has(codeOf(error))) throw explainLoss(error)
         return this.read(sql, parameters)
       }
     }

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { type Db, transaction } from '../../src/db/db.ts'
+import { defer, prepare } from '../../src/db/statements/prepare.ts'
+import { openOutbox } from '../outbox.ts'
+
+const divide = prepare((db, p: { by: number }) => ({
+  compile: () => sql`SELECT 1 / ${p.by}::int`.compile(db),
+}))
+const division_by_zero = { code: '22012' }
+
+// Takes more turns of the microtask queue than the statement after it.
+async function divideSlowly(tx: Db) {
+  try {
+    await divide(tx, { by: 0 })
+  } catch (error) {
+    for (let turn = 0; turn < 20; turn++) await null
+    throw error
+  }
+}
+
+test('a transaction fails with the error of its first failed statement, also when others were sent with it', async (t) => {
+  const { db, close } = await openOutbox()
+  t.after(close)
+  const deferred = transaction(db, async (tx) => {
+    defer(tx, divideSlowly(tx))
+    defer(tx, divide(tx, { by: 1 }))
+  })
+  await assert.rejects(deferred, division_by_zero)
+  const awaited = transaction(db, (tx) => Promise.all([divideSlowly(tx), divide(tx, { by: 1 })]))
+  await assert.rejects(awaited, division_by_zero)
+})
+
+test('a statement that is issued after the end of its transaction is refused', async (t) => {
+  const { db, close } = await openOutbox()
+  t.after(close)
+  // The other statement goes on when the first one has failed.
+  let late: Promise<unknown> | null = null
+  const work = async (tx: Db) => {
+    const other = divideSlowly(tx).catch(() => sql`SELECT 1`.execute(tx))
+    late = other.catch(String)
+    await divide(tx, { by: 0 })
+  }
+  await assert.rejects(transaction(db, work), division_by_zero)
+  assert.match(String(await late), /The transaction has ended/)
+  // A rejection that nobody handles fails the test.
+  let ended: Db = db
+  await transaction(db, async (tx) => {
+    ended = tx
+  })
+  assert.throws(() => defer(ended, divide(ended, { by: 1 })), /inside of a transaction/)
+})
