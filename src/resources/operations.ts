@@ -157,7 +157,9 @@ export async function moveFromTrash<View extends Identified>(
 ): Promise<{ record: View; changes: Changes | null }> {
   const { workspace_id } = context
   const { resource } = records
-  const { table, noun, counted } = resource
+  const { table, noun, counted, events } = resource
+  // As in lockRecord, before the lock: another order could deadlock with the removal of a webhook.
+  prepareEmit(tx, workspace_id, events)
   await lockRow(tx, table, workspace_id, id)
   await hold?.(tx, workspace_id, id)
   const live = await records.find(tx, workspace_id, id)
