@@ -5,7 +5,7 @@ import { addValues, indexValues, type Valued } from '../db/lists/field-values.ts
 import { byIds } from '../db/lists/pages.ts'
 import { searchText } from '../db/lists/search.ts'
 import { sortName } from '../db/lists/sort-names.ts'
-import { prepare } from '../db/statements/prepare.ts'
+import { prepare, run } from '../db/statements/prepare.ts'
 import { encode } from './encoding.ts'
 import type { Columns, Resource } from './resource.ts'
 import { type Computed, detailFields, listedFields, type Row, selectionOf } from './selection.ts'
@@ -168,8 +168,7 @@ function updatesOf(table: string, returning: readonly string[]) {
     const key = names.join()
     let found = prepared.get(key)
     if (!found) {
-      if (prepared.size >= max_prepared_updates)
-        return async (tx, row) => (await update(names, row).execute(tx)).rows
+      if (prepared.size >= max_prepared_updates) return (tx, row) => run(tx, update(names, row).compile(tx))
       found = prepare<Row & Key, Row>((db, p) => ({ compile: () => update(names, p).compile(db) }))
       prepared.set(key, found)
     }
