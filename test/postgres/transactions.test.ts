@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../src/db/db.ts'
+import { lockRow } from '../../src/db/locks.ts'
 import { defer, prepare } from '../../src/db/statements/prepare.ts'
+import { createCompany, deleteCompany, restoreCompany } from '../../src/resources/companies/operations.ts'
 import { openOutbox } from '../outbox.ts'
+import { until } from '../webhooks.ts'
 
 const divide = prepare((db, p: { by: number }) => ({
   compile: () => sql`SELECT 1 / ${p.by}::int`.compile(db),
@@ -50,4 +53,26 @@ test('a statement that is issued after the end of its transaction is refused', a
     ended = tx
   })
   assert.throws(() => defer(ended, divide(ended, { by: 1 })), /inside of a transaction/)
+})
+
+// Otherwise the restoration, a change of the record and the removal of a webhook could wait for each other.
+test('a restoration locks the subscriptions before its record, as every change does', async (t) => {
+  const { db, context, webhook, close } = await openOutbox()
+  t.after(close)
+  await webhook('wh_a')
+  const { id } = await transaction(db, (tx) => createCompany(tx, context(), { name: 'Atlas' }, []))
+  const sent = { problems: [], expect() {} }
+  await transaction(db, (tx) => deleteCompany(tx, context(), id, sent.expect))
+  const free = sql`SELECT 1 FROM webhook_subscriptions FOR UPDATE SKIP LOCKED`
+  let restored: Promise<unknown> | null = null
+  await transaction(db, async (holder) => {
+    await lockRow(holder, 'companies', 1, id)
+    restored = transaction(db, (tx) => restoreCompany(tx, context(), id, sent))
+    await until(
+      () => transaction(db, (tx) => free.execute(tx)),
+      ({ rows }) => rows.length === 0,
+      2000,
+    )
+  })
+  await restored
 })
