@@ -8,9 +8,10 @@ import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { settingsOf } from './engine.ts'
 
-// `npm test -- --bundle` runs the bundle.
+// test/run.ts says which of the two runs.
 const entry = process.env.RAPPORT_RUN === 'bundle' ? '../dist/main.js' : '../src/main.ts'
-const main = fileURLToPath(new URL(entry, import.meta.url))
+/** The program that tests start as a process. */
+export const main = fileURLToPath(new URL(entry, import.meta.url))
 
 type Env = Record<string, string>
 
@@ -66,6 +67,7 @@ export async function serveProcess(t: TestContext, env: Env) {
   const [, url = ''] = /Rapport serves (\S+)/.exec(output) ?? []
   return {
     url,
+    pid: child.pid as number,
     /** What it has written to standard output so far. */
     output: () => output,
     signal: (name: NodeJS.Signals) => child.kill(name),

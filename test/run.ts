@@ -8,6 +8,7 @@ import { type Outcome, runFiles } from './suite/pool.ts'
 // All tests: node test/run.ts
 // Some of them: node test/run.ts [--engine sqlite|postgres] [FILE, FOLDER or PATTERN ...]
 // Those that start the service as a process, against the bundle: node test/run.ts --bundle
+// A run of all tests starts the sources on SQLite and the bundle on PostgreSQL, so both are tested.
 // TEST_DATABASE_URL names a PostgreSQL to use instead of one that is started here; its user makes and drops databases.
 
 const { values, positionals } = parseArgs({
@@ -22,7 +23,8 @@ const secondsSince = (ms: number) => `${Math.round((performance.now() - ms) / 10
 const wanted = (engine: Engine) =>
   filesFor(engine, positionals).filter((file) => !values.bundle || startsProcess(file))
 const files = engines.map((engine) => [engine, chosen(engine) ? wanted(engine) : []] as const)
-if (values.bundle) await build()
+const runsBundle = (engine: Engine) => values.bundle || (!positionals.length && engine === 'postgres')
+if (engines.some((engine) => chosen(engine) && runsBundle(engine))) await build()
 // Once, before the tests that open it side by side.
 if (files.some(([, some]) => needWeb(some))) await buildWebApp(console.log)
 const outcomes: Outcome[] = []
@@ -31,7 +33,7 @@ for (const [engine, some] of files) {
   const begun = performance.now()
   console.log(`\n${engine}: ${some.length} files\n`)
   const outcome = await withEngine(engine, (env) =>
-    runFiles(some, { ...env, RAPPORT_RUN: values.bundle ? 'bundle' : 'source' }),
+    runFiles(some, { ...env, RAPPORT_RUN: runsBundle(engine) ? 'bundle' : 'source' }),
   )
   console.log(`\n${engine}: ${outcome.passed} tests passed, in ${secondsSince(begun)}`)
   for (const failure of outcome.failures) console.log(`✖ ${failure}`)

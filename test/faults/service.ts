@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { settingsOf } from '../engine.ts'
 import { client } from '../harness.ts'
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+import { main } from '../process.ts'
 
 /** The service in a process of its own, started as `npm start` does; `key` is of the folder's first start. */
 export type Service = Awaited<ReturnType<typeof startService>>

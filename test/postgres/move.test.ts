@@ -9,7 +9,7 @@ import pg from 'pg'
 import { settingsOf } from '../engine.ts'
 import { client, startRapport } from '../harness.ts'
 import { browser, setUp } from '../people.ts'
-import { runRapport, scratchFolder } from '../process.ts'
+import { main, runRapport, scratchFolder } from '../process.ts'
 import { startReceiver } from '../receiver.ts'
 import { act, attempted, type Call, delivery, log, onlyDelivery, register, until } from '../webhooks.ts'
 
@@ -258,7 +258,6 @@ test('kill -9 in the middle of a copy leaves the target empty, and the next one 
   await holder.connect()
   t.after(() => holder.end())
   await holder.query('BEGIN; LOCK TABLE contacts IN ACCESS SHARE MODE')
-  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
   const words = [main, 'move', '--from', `sqlite:${data_dir}`, '--to', url]
   const child = spawn(process.execPath, words, {
     env: { PATH: process.env.PATH },
