@@ -9,7 +9,7 @@ import type { Context } from '../../events/context.ts'
 import type { Incoming } from '../../http/endpoints.ts'
 import { changesOf } from '../../http/patch.ts'
 import { countViews, findView, insertView, removeView, updateView } from './queries.ts'
-import { most_views, type View, type ViewParams, view_fields } from './schema.ts'
+import { max_views, type View, type ViewParams, view_fields } from './schema.ts'
 
 type Fields = Partial<Pick<View, 'list' | 'name' | 'query'>>
 type OfView<Body = unknown> = Incoming<Static<typeof ViewParams>, Body>
@@ -36,8 +36,8 @@ export async function createView(
   const { workspace_id } = context
   // The lock makes the limit exact.
   await lockText(tx, 'saved_views', workspace_id, '')
-  if ((await countViews(tx, workspace_id)) >= most_views)
-    throw conflict(`A workspace keeps ${most_views} saved views at most: delete one first.`)
+  if ((await countViews(tx, workspace_id)) >= max_views)
+    throw conflict(`A workspace keeps ${max_views} saved views at most: delete one first.`)
   const { list = '', name = '', query = '' } = body
   const id = newId('view')
   await insertView(tx, workspace_id, context.now, { id, list, name, query })

@@ -5,7 +5,7 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { changeView, createView, deleteView } from './operations.ts'
 import { findView, listViews } from './queries.ts'
-import { most_views, ViewParams, viewSchemas } from './schema.ts'
+import { max_views, ViewParams, viewSchemas } from './schema.ts'
 
 /** Saved views, which everybody in a workspace shares. */
 export function viewRoutes(app: App, service: Service): void {
@@ -41,7 +41,7 @@ export function viewRoutes(app: App, service: Service): void {
   views.create(
     {
       summary: 'Save a view',
-      description: `A workspace keeps ${most_views} at most; beyond, 409.`,
+      description: `A workspace keeps ${max_views} at most; beyond, 409.`,
       body: ViewCreate,
       view: View,
     },

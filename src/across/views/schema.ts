@@ -3,7 +3,7 @@ import { Body, Text, Timestamp } from '../../http/fields.ts'
 import type { Resource } from '../../resources/resource.ts'
 
 /** Views of one workspace are few enough to come all at once. */
-export const most_views = 200
+export const max_views = 200
 
 /** A saved view as GET shows it. */
 export type View = {

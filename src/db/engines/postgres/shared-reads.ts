@@ -1,12 +1,13 @@
 import type { Pool, PoolClient } from 'pg'
 
-// A connection that has answered nothing for so long takes no more reads: they would wait behind a slow one.
+// A connection without an answer for this time takes no more reads: they would wait behind a slow one.
 const slow_ms = 20
-// With fewer unanswered reads on a connection, no further connection is taken.
-const few = 2
+// A connection with this many unanswered reads is busy: the next read takes a further connection.
+const busy_reads = 2
 // A read that was lost later is not repeated: its client has waited long enough.
 const repeat_within_ms = 1000
 
+/** A connection that several reads share. */
 type Lane = {
   client: Promise<PoolClient>
   unanswered: number
@@ -27,7 +28,7 @@ export function createSharedReads(
   isLost: (error: unknown) => boolean,
   now_ms = () => performance.now(),
 ) {
-  const most = Math.floor(pool.options.max / 3)
+  const max_lanes = Math.floor(pool.options.max / 3)
   const lanes = new Set<Lane>()
 
   const connect = (): Lane => ({
@@ -42,9 +43,9 @@ export function createSharedReads(
     let best: Lane | null = null
     for (const lane of lanes)
       if (at_ms - lane.since_ms < slow_ms && (!best || lane.unanswered < best.unanswered)) best = lane
-    if (best && (best.unanswered < few || lanes.size >= most)) return best
+    if (best && (best.unanswered < busy_reads || lanes.size >= max_lanes)) return best
     const lane = connect()
-    if (lanes.size < most) lanes.add(lane)
+    if (lanes.size < max_lanes) lanes.add(lane)
     return lane
   }
 

@@ -44,17 +44,17 @@ const byId = prepare((db, p: { workspace_id: number; contact_id: number; id: num
 const bytes_beside_body = 200
 
 /**
- * Measures the newest notes of a live contact below an id, up to `most_bytes` and `limit` notes: their lowest id (null
+ * Measures the newest notes of a live contact below an id, up to `max_bytes` and `limit` notes: their lowest id (null
  * without notes), their bytes, and whether there are more.
  */
 export async function measureNotes(
   db: Db,
   { workspace_id, contact_id, below }: OfContact & { below: number },
-  { limit, most_bytes }: { limit: number; most_bytes: number },
+  { limit, max_bytes }: { limit: number; max_bytes: number },
 ): Promise<{ from: number | null; bytes: number; more: boolean }> {
   const found = await sizes(db, { workspace_id, contact_id, below, limit: limit + 1 })
   const notes = found.slice(0, limit).map(({ bytes }) => ({ bytes: bytes + bytes_beside_body }))
-  const { count, bytes } = fitting(notes, most_bytes)
+  const { count, bytes } = fitting(notes, max_bytes)
   return { from: found[count - 1]?.id ?? null, bytes, more: count < found.length }
 }
 

@@ -108,7 +108,7 @@ async function notesBelow(
   range: NotesBelow,
   reserve: (bytes: number) => void,
 ): Promise<{ notes: Note[]; next: number | null }> {
-  const limits = { limit: max_listed, most_bytes: all_at_once_bytes }
+  const limits = { limit: max_listed, max_bytes: all_at_once_bytes }
   const { from, bytes, more } = await measureNotes(db, range, limits)
   if (from === null) return { notes: [], next: null }
   reserve(bytes)
