@@ -37,12 +37,16 @@ export async function openOutbox() {
     seal,
     workspace_id,
     context,
-    /** Adds a webhook for company.created. */
+    /** Adds a webhook, for company.created unless told otherwise. */
     async webhook(
       id: string,
-      { url = `http://127.0.0.1:9/${id}`, secret = seal.seal('a secret for tests') } = {},
+      {
+        url = `http://127.0.0.1:9/${id}`,
+        secret = seal.seal('a secret for tests'),
+        events = ['company.created'],
+      } = {},
     ) {
-      const webhook = { id, name: null, url, secret, events: ['company.created'] }
+      const webhook = { id, name: null, url, secret, events }
       await transaction(db, (tx) => insertWebhook(tx, workspace_id, isoTime(clock.now()), webhook))
     },
     /** Writes events, with a delivery for each webhook. */

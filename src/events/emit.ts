@@ -23,23 +23,28 @@ const subscribers = prepare((db, p: { workspace_id: number; events: string }) =>
     .forKeyShare()
 })
 
-type Subscribers = Promise<{ event: string; webhook_id: string }[]>
-// By transaction, then by workspace and event.
-const prepared = new WeakMap<Db, Map<string, Subscribers>>()
+type Prepared = {
+  workspace_id: number
+  names: readonly string[]
+  found: Promise<{ event: string; webhook_id: string }[]>
+}
+const prepared = new WeakMap<Db, Prepared>()
 
 /**
- * Reads who is subscribed to events that this transaction may emit. On PostgreSQL the query is sent with the statements
- * around this call, so that emit() does not wait for it. SQLite answers at once, so it reads only in emit().
+ * Reads who is subscribed to events that this transaction may emit; the first call of a transaction decides. On PostgreSQL
+ * the query is sent with the statements around this call, so that emit() does not wait for it. Call it before the record
+ * is locked: another order could deadlock with the removal of a webhook. SQLite answers at once, so it reads in emit().
  */
-export function prepareEmit(tx: Db, workspace_id: number, events: readonly EventDefinition[]): void {
-  if (engineOf(tx) === 'sqlite') return
-  const known = prepared.get(tx) ?? new Map<string, Subscribers>()
-  prepared.set(tx, known)
-  const names = events.map(({ name }) => name).filter((name) => !known.has(`${workspace_id} ${name}`))
-  if (!names.length) return
-  const found = subscribers(tx, { workspace_id, events: names.join() })
+export function prepareEmit(
+  tx: Db,
+  workspace_id: number,
+  events: readonly (EventDefinition | null | undefined)[],
+): void {
+  if (engineOf(tx) === 'sqlite' || prepared.has(tx)) return
+  const names = events.flatMap((event) => event?.name ?? [])
+  const found = names.length ? subscribers(tx, { workspace_id, events: names.join() }) : Promise.resolve([])
   defer(tx, found)
-  for (const name of names) known.set(`${workspace_id} ${name}`, found)
+  prepared.set(tx, { workspace_id, names, found })
 }
 
 /**
@@ -57,8 +62,9 @@ export async function emit(
   const event = definition.name
   announce(tx, 'events')
   const event_id = insertEventOf(tx, context, definition, record, changes)
-  const found =
-    prepared.get(tx)?.get(`${workspace_id} ${event}`) ?? subscribers(tx, { workspace_id, events: event })
+  const known = prepared.get(tx)
+  const is_known = known?.workspace_id === workspace_id && known.names.includes(event)
+  const found = is_known ? known.found : subscribers(tx, { workspace_id, events: event })
   const webhook_ids = (await found).flatMap((one) => (one.event === event ? [one.webhook_id] : []))
   const delivery = { event_id, event, kind: 'event' as const }
   if (webhook_ids.length) insertDeliveries(tx, context, delivery, webhook_ids)

@@ -158,7 +158,6 @@ export async function moveFromTrash<View extends Identified>(
   const { workspace_id } = context
   const { resource } = records
   const { table, noun, counted, events } = resource
-  // As in lockRecord, before the lock: another order could deadlock with the removal of a webhook.
   prepareEmit(tx, workspace_id, events)
   await lockRow(tx, table, workspace_id, id)
   await hold?.(tx, workspace_id, id)
@@ -228,6 +227,7 @@ export function standardOperations<View extends Identified, Values extends objec
   const { resource } = records
   return {
     async create(tx, context, body, problems) {
+      prepareEmit(tx, context.workspace_id, [created])
       const values = newValues(resource, body, problems) as Values
       refuse([...problems, ...(await valueProblems(tx, context.workspace_id, resource, values))])
       const record = await addRecord(tx, context, records, values)
@@ -235,6 +235,7 @@ export function standardOperations<View extends Identified, Values extends objec
       return record
     },
     async change(tx, context, id, body, { problems, expect }) {
+      prepareEmit(tx, context.workspace_id, [updated])
       const before = await lockRecord(tx, context, records, id, expect)
       const values = changedValues(resource, body, before, problems) as Partial<Values>
       refuse([...problems, ...(await valueProblems(tx, context.workspace_id, resource, values, before))])
@@ -243,11 +244,13 @@ export function standardOperations<View extends Identified, Values extends objec
       return after
     },
     async remove(tx, context, id, expect) {
+      prepareEmit(tx, context.workspace_id, [deleted])
       const record = await moveToTrash(tx, context, records, id, expect)
       if (deleted) await emit(tx, context, deleted, record)
       return record
     },
     async restore(tx, context, id, sent) {
+      prepareEmit(tx, context.workspace_id, [updated])
       const { record, changes } = await moveFromTrash(tx, context, records, id, sent)
       if (changes && updated) await emit(tx, context, updated, record, changes)
       return record

@@ -4,7 +4,7 @@ import { prepare } from '../../db/statements/prepare.ts'
 import { type FieldProblem, refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import type { Changes, EventDefinition } from '../../events/define.ts'
-import { emit } from '../../events/emit.ts'
+import { emit, prepareEmit } from '../../events/emit.ts'
 import { changedValues, newValues, valueProblems } from '../input.ts'
 import {
   addRecord,
@@ -43,6 +43,7 @@ export const createDeal: Create<Deal, Static<typeof DealCreate>> = async (tx, co
   const values = newValues(deals, body) as PlainFields
   const decision = judge(null, body, { now: context.now, operation: 'create' }, problems)
   const { state, entered } = await accepted(tx, context, decision, values, problems)
+  prepareEmit(tx, context.workspace_id, [dealCreated, entered && entryEvents[entered]])
   const deal = await addRecord(tx, context, dealRecords, values, state)
   await addStage(tx, context, deal.id, null, state.stage)
   await emit(tx, context, dealCreated, deal)
@@ -53,6 +54,7 @@ export const createDeal: Create<Deal, Static<typeof DealCreate>> = async (tx, co
 const changeBy =
   (operation: 'update' | 'change_stage'): Change<Deal, DealInput> =>
   async (tx, context, id, body, { problems, expect }) => {
+    if (body.stage === undefined) prepareEmit(tx, context.workspace_id, [dealUpdated])
     const before = await lockRecord(tx, context, dealRecords, id, expect)
     const state = await stateOf(tx, context, id)
     // The schema of change-stage refuses all other fields.
