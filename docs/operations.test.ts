@@ -19,7 +19,7 @@ test('the operations page lists every setting with its default, and none that do
 function shownMetrics(): string[] {
   const source = read('../src/http/metrics.ts')
   return [
-    ...[...source.matchAll(/head\('(rapport_\w+)'/g)].map(([, name]) => String(name)),
+    ...[...source.matchAll(/(?:head|single)\(\s*'(rapport_\w+)'/g)].map(([, name]) => String(name)),
     ...[...source.matchAll(/gauge\('(\w+)'/g)].map(([, name]) => `rapport_deliveries_${name}`),
   ]
 }

@@ -67,7 +67,8 @@ function removeSourceTexts(folder: string) {
   }
 }
 
-if (import.meta.main) {
-  await build()
-  console.log(`dist/ has version ${version}. npm start uses it until a source changes.`)
-}
+// Without await at the top: the tests load this file synchronously.
+if (import.meta.main)
+  void build().then(() =>
+    console.log(`dist/ has version ${version}. npm start uses it until a source changes.`),
+  )
