@@ -39,8 +39,6 @@ export interface Connection extends DatabaseConnection {
   announces: readonly CommitTopic[]
   /** The statements that the commit waits for (see defer). */
   deferred: Promise<unknown>[]
-  /** The error of the first deferred statement that failed. */
-  deferred_failure?: unknown
 }
 
 const connections = new WeakMap<object, Connection>()
@@ -53,9 +51,6 @@ export async function withConnection<T>(tx: Db, work: (tx: Db) => Promise<T>): P
   connections.set(tx, connection)
   try {
     return await work(tx)
-  } catch (error) {
-    // PostgreSQL refuses every statement after a failed one, so the later error does not tell the reason.
-    throw connection.deferred_failure ?? error
   } finally {
     connections.delete(tx)
   }
@@ -75,11 +70,8 @@ export async function run<R>(db: Db, query: CompiledQuery): Promise<R[]> {
  * it, and fails with its error. On PostgreSQL it is sent together with the statements after it, which saves a round trip.
  */
 export function defer(tx: Db, statement: Promise<unknown>): void {
-  const connection = connections.get(tx)
-  // Handle the rejection before the check: an unhandled one ends the process.
-  statement.catch((error) => {
-    if (connection) connection.deferred_failure ??= error
-  })
+  // The commit throws the error. Until then, and outside of a transaction, an unhandled rejection would end the process.
+  statement.catch(() => {})
   connectionOf(tx, 'defer').deferred.push(statement)
 }
 

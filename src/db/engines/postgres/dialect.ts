@@ -88,7 +88,6 @@ export function postgresDialect(
     begun: Promise<unknown> | null = null
     announces: readonly CommitTopic[] = []
     deferred: Promise<unknown>[] = []
-    deferred_failure: unknown
     constructor(client: PoolClient) {
       this.client = client
     }
@@ -137,9 +136,9 @@ export function postgresDialect(
       await session.begun
       const { command } = await committed
       session.begun = null
-      if (session.deferred_failure) throw session.deferred_failure
       // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and no error.
-      if (command !== 'COMMIT') throw new Error('A statement of the transaction failed: it was rolled back.')
+      if (command !== 'COMMIT')
+        throw session.failure ?? new Error('A statement of the transaction failed: it was rolled back.')
       if (session.announces.length) onCommit(session.announces)
     },
     async rollbackTransaction(connection) {

@@ -58,7 +58,6 @@ export function sqliteDialect(
     statement = read
     announces: readonly CommitTopic[] = []
     deferred: Promise<unknown>[] = []
-    deferred_failure: unknown
     /** The database error of this transaction. */
     failure: unknown
     /** Resolves when the last yielding statement ends. Later statements wait for it. */
