@@ -61,7 +61,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'resources/[a-z-]+|errors|http/fields|events/[a-z]+|db/[a-z-]+|db/lists/.*',
     packages: 'node:util',
   },
-  // What a caller can ask a list for.
+  // The parameters of a list.
   {
     files: 'resources/list-query',
     may: 'resources/resource|http/(fields|lists)|db/(db|lists/.*)',
@@ -98,7 +98,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'OWN/(availability|queries|schema)|db/db|clock',
     packages: '',
   },
-  // What a resource does, in the caller's transaction: nothing of HTTP.
+  // Operations run in the transaction of the caller and know nothing of HTTP.
   {
     files: `${resource}/(operations|list|(history-)?queries)`,
     may: `resources/[a-z-]+|OWN/.*|errors|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,

@@ -13,7 +13,7 @@ import type { App } from './server.ts'
 import type { Service } from './service.ts'
 import type { Answer } from './write.ts'
 
-/** What the endpoints of one kind of record share. */
+/** The settings that all endpoints of a kind of record share. */
 type Kind<Params extends TSchema, OwnerParams extends TSchema> = {
   /** The path of the list. That of a record ends with its parameter. */
   path: string

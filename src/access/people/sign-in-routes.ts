@@ -78,7 +78,7 @@ export function signInRoutes(app: App, service: PeopleService): void {
     async (tx, context, { request, body, problems, expect, recheck }) => {
       const own = ownSession(request)
       const { session_id, user_id } = own
-      // Two tabs that switch at the same time: the second one shows a token that is no longer valid.
+      // If two tabs switch at the same time, the token of the second one is no longer valid.
       await lockEntry(tx, 'users', user_id)
       await recheck()
       const before = await current(tx, own)

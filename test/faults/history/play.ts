@@ -127,7 +127,7 @@ async function startServices({ data_dir, processes, env = {} }: Play) {
     running[at] = service
     key = service.key
     void service.exited.then(([code, signal]) => {
-      // Whoever ends a process takes it from the list first.
+      // replace() and end() take a process off the list before they end it.
       if (running[at] === service)
         crashes.push(`process ${at} ended with ${code ?? signal}: ${service.complaints()}`)
     })

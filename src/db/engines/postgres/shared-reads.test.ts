@@ -19,7 +19,7 @@ after(async () => {
   await removeScratch(folder)
 })
 
-/** A read that takes so many seconds and returns its number. */
+/** A read that takes the given number of seconds and returns its number. */
 const read = prepare<{ number: number; seconds: number }, { number: number }>((db, { number, seconds }) => ({
   compile: () =>
     sql<{ number: number }>`SELECT ${number}::int AS number FROM pg_sleep(${seconds}::float8)`.compile(db),
