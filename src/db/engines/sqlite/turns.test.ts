@@ -50,7 +50,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 test('a transaction of many statements holds nobody up: the loop turns in between', async () => {
   const turns = await turnsDuring(
     transaction(db, async (tx) => {
-      for (let id = 0; id < 20_000; id++) await add(tx, id)
+      for (let id = 0; id < 50_000; id++) await add(tx, id)
     }),
   )
   assert.ok(turns > 5, `${turns} turns`)
@@ -70,9 +70,12 @@ test('a statement for many rows holds nobody up, and reads meanwhile see what is
 })
 
 test('many transactions that wait together share a commit, and the loop turns between them', async () => {
+  // Enough work for many turns, however fast the machine is.
   const groups: number[] = []
   database.onGroup((size) => groups.push(size))
-  const works = rows(0, 30).map(({ id }) => transaction(db, (tx) => insert(tx, rows(id * 5000, 5000), {})))
+  const works = rows(0, 30).map(({ id }) =>
+    transaction(db, (tx) => insert(tx, rows(id * 50_000, 50_000), {})),
+  )
   const turns = await turnsDuring(Promise.all(works))
   assert.deepEqual(groups, [30])
   assert.ok(turns > 5, `${turns} turns`)
