@@ -93,6 +93,7 @@ export async function startWeb({ set_up = true, ...options }: Options = {}) {
   const rapport: Rapport = await startRapport({ ...options, web_folder })
   const browser = await openBrowser()
   const cookie = set_up ? await makeOwner(rapport) : ''
+  const opened: (() => Promise<void>)[] = []
 
   return {
     rapport,
@@ -117,8 +118,14 @@ export async function startWeb({ set_up = true, ...options }: Options = {}) {
       // A busy machine may take long; what never comes is found all the same.
       page.setDefaultTimeout(30_000)
       const complaints = watch(page, rapport.url, allow)
+      let left: Promise<void> | undefined
+      const leave = () => {
+        left ??= returnProfile(context, options)
+        return left
+      }
+      opened.push(leave)
       t.after(async () => {
-        await returnProfile(context, options)
+        await leave()
         assert.deepEqual(complaints, [])
       })
       await page.goto(rapport.url + path)
@@ -127,6 +134,8 @@ export async function startWeb({ set_up = true, ...options }: Options = {}) {
     /** Instead of close(), where a test has closed the service. */
     leaveBrowser,
     async close() {
+      // A page that outlives its service complains that the service is gone.
+      await Promise.all(opened.map((leave) => leave()))
       await leaveBrowser()
       await rapport.close()
     },
