@@ -4,8 +4,9 @@ import type { Fault } from '../table.ts'
 export const crashes: Fault[] = [
   {
     number: 1,
-    fault: 'kill -9 after a claim, before the POST',
-    promise: 'sent when the lease is over, once; the attempt is listed as interrupted and uses up no try',
+    fault: '`kill -9` after a claim, before the POST',
+    promise:
+      'The delivery is sent once, when the lease ends. The log lists the attempt as interrupted, and it does not count as a try.',
     tests: {
       'test/faults/kill.fault.ts': [
         'killed after a claim and before the POST: the delivery is sent once, when the lease is over, and no try is used',
@@ -20,8 +21,9 @@ export const crashes: Fault[] = [
   },
   {
     number: 2,
-    fault: 'kill -9 after the receiver answered, before the commit',
-    promise: 'sent again: same delivery id, same bytes, ends succeeded; never 0 times',
+    fault: '`kill -9` after the receiver answered, before the commit',
+    promise:
+      'The delivery is sent again with the same delivery id and the same bytes, and succeeds. It is never sent 0 times.',
     tests: {
       'test/faults/kill.fault.ts': [
         'killed when the receiver has answered, before that is written down: sent again with the same id and bytes',
@@ -33,8 +35,9 @@ export const crashes: Fault[] = [
   },
   {
     number: 3,
-    fault: 'kill -9 of the API inside a write',
-    promise: 'record and event exist both or neither; a repetition with the same key finds one record',
+    fault: '`kill -9` of an API process during a write',
+    promise:
+      'The record and its event exist together, or neither exists. A repeated request with the same key finds one record.',
     tests: {
       'test/faults/history.test.ts': [
         'five kills among random operations, with restarts and clock jumps: every promise holds in the history',
@@ -44,7 +47,8 @@ export const crashes: Fault[] = [
   {
     number: 4,
     fault: 'SIGTERM under load',
-    promise: '503 with Retry-After at once, what is in flight ends within 15 s, exit 0; 0 lost, 0 twice',
+    promise:
+      'New requests get 503 with `Retry-After` at once. Requests and attempts in flight end within 15 s. The exit code is 0. No event is lost or sent twice.',
     tests: {
       'test/faults/kill.fault.ts': [
         'a stop under load: what was acknowledged is delivered once, and the process ends with 0 in time',
@@ -57,8 +61,9 @@ export const crashes: Fault[] = [
   },
   {
     number: 5,
-    fault: 'the database restarts while there is traffic',
-    promise: '503 with Retry-After, no 2xx without a commit; all works 5 s after it is back, no restart',
+    fault: 'The database restarts under load.',
+    promise:
+      'Requests get 503 with `Retry-After`. No request gets 2xx without a commit. Everything works 5 s after the restart, and Rapport does not restart.',
     tests: {
       'test/postgres/recovery.test.ts': [
         'while the database is away (… shutdown) all is 503 in time; once it is back all works, without a restart',
@@ -70,8 +75,8 @@ export const crashes: Fault[] = [
   },
   {
     number: 6,
-    fault: 'the database hangs, or another program holds it',
-    promise: '503 with Retry-After within 6 s; the service says that it is not ready, and recovers alone',
+    fault: 'The database hangs, or another program holds its lock.',
+    promise: 'Requests get 503 with `Retry-After` within 6 s. Readiness fails. Rapport recovers by itself.',
     tests: {
       'test/postgres/recovery.test.ts': [
         'a database that hangs is as one that is away, also one that never comes back to an open connection',
@@ -83,8 +88,9 @@ export const crashes: Fault[] = [
   },
   {
     number: 7,
-    fault: 'the disk is full',
-    promise: 'writes are 503, reads work, nothing is half done; heals when there is room again',
+    fault: 'The disk is full.',
+    promise:
+      'Writes get 503, and reads work. No change is stored in part. Writes succeed again when the disk has space.',
     tests: {
       'test/faults/disk.fault.ts': [
         'a real full disk: writes are 503 and leave nothing, reads work, and all heals when there is room',
@@ -96,8 +102,8 @@ export const crashes: Fault[] = [
   },
   {
     number: 8,
-    fault: 'deadlock, serialization failure, another writer',
-    promise: 'the transaction is done again, at most 3 times, then 503; nothing is stored twice',
+    fault: 'Deadlock, serialization failure, or a concurrent writer',
+    promise: 'The transaction is retried at most 3 times. Then the answer is 503. Nothing is stored twice.',
     tests: {
       'test/postgres/locks.test.ts': [
         'two transactions that wait for each other both succeed, one of them by doing its work again',
@@ -110,8 +116,8 @@ export const crashes: Fault[] = [
   },
   {
     number: 9,
-    fault: 'power cut',
-    promise: 'every acknowledged write and its event is there',
+    fault: 'Power cut',
+    promise: 'Every acknowledged write and its event are stored.',
     tests: {
       'test/faults/power.fault.ts': [
         'a power cut loses no acknowledged write and no event of one',
@@ -132,9 +138,9 @@ export const crashes: Fault[] = [
   },
   {
     number: 22,
-    fault: 'the schedule of retries',
+    fault: 'Schedule of retries',
     promise:
-      '1, 5 and 30 minutes after the previous attempt ended, never early; then failed, the webhook too',
+      'Retries are sent 1, 5 and 30 minutes after the previous attempt ended, never earlier. Then the delivery and the webhook are `failed`.',
     tests: {
       'test/webhooks-retries.test.ts': [
         'come 1, 5 and 30 minutes after the previous attempt ended, to the millisecond, and then no more',
@@ -148,9 +154,9 @@ export const crashes: Fault[] = [
   },
   {
     number: 23,
-    fault: "the machine's clock jumps by an hour",
+    fault: "The machine's clock jumps by an hour.",
     promise:
-      'no retry early or late, no second attempt at once, no lease for longer; nothing is removed by it',
+      'No retry is early or late, and no second attempt overlaps. Leases do not get longer. The jump removes no data.',
     tests: {
       'test/webhooks-retries.test.ts': [
         'a clock that jumps far ahead during an attempt starts no second one',
@@ -172,8 +178,8 @@ export const crashes: Fault[] = [
   },
   {
     number: 24,
-    fault: 'SIGSTOP of a worker until its lease is over, then SIGCONT',
-    promise: 'its late outcome changes nothing: the new owner’s stands',
+    fault: 'SIGSTOP of a worker until its lease ends, then SIGCONT',
+    promise: 'Its late outcome changes nothing. The outcome of the new owner stays.',
     tests: {
       'src/webhooks/delivery/queue.test.ts': [
         'a late outcome of a lease that another owner took over changes nothing',
@@ -185,8 +191,8 @@ export const crashes: Fault[] = [
   },
   {
     number: 25,
-    fault: 'several workers claim at once',
-    promise: 'no delivery is claimed twice',
+    fault: 'Several workers claim at the same time.',
+    promise: 'No delivery is claimed twice.',
     tests: {
       'src/webhooks/delivery/queue.test.ts': ['owners that claim at once never get the same delivery'],
       'src/webhooks/delivery/dispatcher.test.ts': ['two dispatchers on one database send each delivery once'],
@@ -194,8 +200,9 @@ export const crashes: Fault[] = [
   },
   {
     number: 28,
-    fault: 'a webhook is deleted or paused while work is pending',
-    promise: 'deleted: pending is cancelled, nothing is sent after the 200; paused: kept, and sent on resume',
+    fault: 'A webhook is deleted or paused while deliveries are pending.',
+    promise:
+      'Deletion cancels pending deliveries, and nothing is sent after the 200. A pause keeps them, and a resume sends them.',
     tests: {
       'test/webhooks-pause-delete.test.ts': [
         'cancels what is pending: the log keeps it as cancelled, finished, with nothing to come',
@@ -213,8 +220,9 @@ export const crashes: Fault[] = [
   },
   {
     number: 29,
-    fault: 'the secret is rotated between two attempts',
-    promise: 'same body, signed with the secrets of its own time; old and new both verify in the overlap',
+    fault: 'The secret is rotated between two attempts.',
+    promise:
+      'The body stays the same. Each attempt is signed with the secrets of its time. During the overlap, the old and the new secret both verify.',
     tests: {
       'test/webhooks-rotation.test.ts': [
         'a retry is signed with the secrets of its own time, over the same body',
@@ -224,9 +232,9 @@ export const crashes: Fault[] = [
   },
   {
     number: 30,
-    fault: 'a delivery that cannot be made, or ends the process; payloads larger than the memory',
+    fault: 'A delivery that cannot be built, or that ends the process; payloads larger than the memory',
     promise:
-      'fails by itself (after 5 crashes alone: `interrupted`) and stops no other; all are delivered in 256 MB',
+      'The delivery fails alone (after 5 crashes: `interrupted`), and all others continue. In 256 MB, all payloads are delivered.',
     tests: {
       'src/webhooks/delivery/dispatcher.test.ts': [
         'a delivery that cannot even be made fails by itself and stops no other',
@@ -247,8 +255,8 @@ export const crashes: Fault[] = [
   },
   {
     number: 32,
-    fault: 'a transaction of another program stays open for minutes (OPEN_SECONDS=600: for ten)',
-    promise: 'deliveries go on as quickly as without it',
+    fault: 'Another program keeps a transaction open for minutes (`OPEN_SECONDS=600`: for 10 minutes).',
+    promise: 'Deliveries are as fast as without it.',
     tests: {
       'test/faults/open-transaction.fault.ts': [
         'a transaction that stays open in another program slows no delivery down',

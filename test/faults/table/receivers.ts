@@ -4,8 +4,8 @@ import type { Fault } from '../table.ts'
 export const receivers: Fault[] = [
   {
     number: 10,
-    fault: 'a receiver never answers',
-    promise: '`timeout` after 10 s in all; retried; no other webhook is delayed',
+    fault: 'A receiver never answers.',
+    promise: 'The attempt ends with `timeout` after 10 s and is retried. No other webhook is delayed.',
     tests: {
       'src/webhooks/delivery/deliver.test.ts': [
         'a receiver that never answers, or drips its headers, times out when the whole time is over',
@@ -18,8 +18,9 @@ export const receivers: Fault[] = [
   },
   {
     number: 11,
-    fault: 'headers or a body of a byte a second',
-    promise: 'headers: `timeout` at the deadline; body after a 2xx: succeeded, cut, the connection dropped',
+    fault: 'A receiver sends headers or a body at one byte a second.',
+    promise:
+      'Slow headers: `timeout` at the deadline. A slow body after a 2xx: the delivery succeeds, the body is cut, and the connection is closed.',
     tests: {
       'src/webhooks/delivery/deliver.test.ts': [
         'a receiver that never answers, or drips its headers, times out when the whole time is over',
@@ -29,8 +30,8 @@ export const receivers: Fault[] = [
   },
   {
     number: 12,
-    fault: 'an endless answer',
-    promise: '16 KiB are kept, the connection is dropped; the status decides',
+    fault: 'A receiver sends an endless answer.',
+    promise: '16 KiB are kept, and the connection is closed. The status decides the outcome.',
     tests: {
       'src/webhooks/delivery/deliver.test.ts': [
         'an endless response is cut at 16 KiB, its connection dropped, and its sender not listened to',
@@ -40,16 +41,16 @@ export const receivers: Fault[] = [
   },
   {
     number: 13,
-    fault: 'a gzip bomb as an answer',
-    promise: 'asked for no compression, and never inflated',
+    fault: 'A receiver answers with a gzip bomb.',
+    promise: 'The request does not accept compression. The answer is never decompressed.',
     tests: {
       'src/webhooks/delivery/deliver.test.ts': ['a compressed answer is asked not to be, and never inflated'],
     },
   },
   {
     number: 14,
-    fault: 'no HTTP, headers over 16 KiB, a bad chunk',
-    promise: '`protocol_error`, retried',
+    fault: 'The answer is not HTTP, has headers above 16 KiB, or has an invalid chunk.',
+    promise: 'The attempt ends with `protocol_error` and is retried.',
     tests: {
       'src/webhooks/delivery/deliver.test.ts': [
         'an answer that is not valid HTTP, or has headers over 16 KiB, is a protocol_error',
@@ -58,8 +59,9 @@ export const receivers: Fault[] = [
   },
   {
     number: 15,
-    fault: 'no such name, refused, reset, a wrong certificate',
-    promise: '`dns_error`, `connection_refused`, `connection_reset`, `tls_error`; each retried',
+    fault: 'Unknown name, refused connection, reset connection, or invalid certificate',
+    promise:
+      'The attempt ends with `dns_error`, `connection_refused`, `connection_reset` or `tls_error`, and is retried.',
     tests: {
       'src/webhooks/delivery/connector.test.ts': [
         'no such name, no answer of the name server and a refused connection are told apart',
@@ -70,8 +72,8 @@ export const receivers: Fault[] = [
   },
   {
     number: 16,
-    fault: 'a kept-alive connection dies without a byte',
-    promise: 'one new connection in the same attempt',
+    fault: 'A kept-alive connection closes before the first byte of the answer.',
+    promise: 'The same attempt opens one new connection.',
     tests: {
       'src/webhooks/delivery/deliver.test.ts': [
         'a kept-alive connection that dies without a byte is replaced once within the attempt',
@@ -81,16 +83,17 @@ export const receivers: Fault[] = [
   },
   {
     number: 17,
-    fault: 'a redirect to the metadata of the cloud',
-    promise: '`redirect_not_followed`; the target sees nothing',
+    fault: 'A receiver redirects to the metadata address of the cloud.',
+    promise: 'The attempt ends with `redirect_not_followed`. The target gets no request.',
     tests: {
       'src/webhooks/delivery/deliver.test.ts': ['a redirect is a failure and its target is never contacted'],
     },
   },
   {
     number: 18,
-    fault: 'a private address, in any spelling',
-    promise: '422 `url_not_allowed` at registration and `address_blocked` at send; no packet',
+    fault: 'Private address, in any spelling',
+    promise:
+      'Registration answers 422 `url_not_allowed`. A send ends with `address_blocked` and sends no packet.',
     tests: {
       'src/webhooks/registration/target.test.ts': [
         'an IP address in any spelling is judged by the address, without a look-up',
@@ -104,8 +107,9 @@ export const receivers: Fault[] = [
   },
   {
     number: 19,
-    fault: 'DNS rebinding, public and private answers together',
-    promise: '`address_blocked`: the address that is judged is dialled, and one private address blocks all',
+    fault: 'DNS rebinding, or public and private addresses for one name',
+    promise:
+      'The attempt ends with `address_blocked`. Rapport connects to the address that it checked. One private address blocks all addresses of the name.',
     tests: {
       'src/webhooks/delivery/connector.test.ts': [
         'the address that was checked is the one dialled: a name is resolved once per connection',
@@ -115,7 +119,7 @@ export const receivers: Fault[] = [
   },
   {
     number: 20,
-    fault: 'a URL with a password, a fragment, port 0, line breaks',
+    fault: 'URL with a password, a fragment, port 0 or line breaks',
     promise: '422',
     tests: {
       'src/webhooks/registration/target.test.ts': [
@@ -128,8 +132,9 @@ export const receivers: Fault[] = [
   },
   {
     number: 21,
-    fault: '410, and 429 or 503 with Retry-After',
-    promise: 'failures as all others, retried by the schedule: the receiver sets no time',
+    fault: '410, or 429 or 503 with `Retry-After`',
+    promise:
+      'They are failures like all others. The schedule decides the time of the retry, not the receiver.',
     tests: {
       'test/webhooks-refusals.test.ts': [
         '410, and 429 or 503 with Retry-After, are failures like all others: the schedule alone says when the retry comes',
@@ -144,8 +149,8 @@ export const receivers: Fault[] = [
   },
   {
     number: 26,
-    fault: 'a backlog of 100,000 for one webhook, an event for another',
-    promise: 'the other one gets it within 1 s',
+    fault: 'Backlog of 100,000 deliveries for one webhook, and an event for another webhook',
+    promise: 'The other webhook gets the event within 1 s.',
     tests: {
       'test/faults/backlog.fault.ts': [
         'a backlog of 100,000 for one slow webhook: an event of another one arrives within a second',
@@ -157,8 +162,8 @@ export const receivers: Fault[] = [
   },
   {
     number: 27,
-    fault: '50 webhooks hang beside 50 healthy ones',
-    promise: 'p95 of the healthy ones ≤ 1.2 times what it was alone',
+    fault: '50 webhooks hang beside 50 healthy ones.',
+    promise: 'The p95 of the healthy ones is at most 1.2 times their p95 alone.',
     tests: {
       'test/webhooks-isolation.test.ts': [
         'twenty webhooks that hang do not delay a healthy one',
@@ -171,8 +176,8 @@ export const receivers: Fault[] = [
   },
   {
     number: 31,
-    fault: 'the name server hangs',
-    promise: 'the look-up fails after 3 s; other hosts and everything else are not delayed',
+    fault: 'The name server hangs.',
+    promise: 'The lookup fails after 3 s. Other hosts and all other work are not delayed.',
     tests: {
       'src/webhooks/registration/target.test.ts': [
         'a name server that never answers holds registration up for three seconds, then the name is accepted',

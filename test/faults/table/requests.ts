@@ -4,7 +4,7 @@ import type { Fault } from '../table.ts'
 export const requests: Fault[] = [
   {
     number: 33,
-    fault: 'invalid UTF-8',
+    fault: 'Invalid UTF-8',
     promise: '400',
     tests: {
       'test/http-errors.test.ts': ['invalid UTF-8 is 400; a byte order mark is no part of the JSON'],
@@ -26,8 +26,8 @@ export const requests: Fault[] = [
   },
   {
     number: 35,
-    fault: 'JSON deeper than 64 levels, 100,000 brackets',
-    promise: '400, as quickly as anything else',
+    fault: 'JSON with more than 64 levels, or 100,000 brackets',
+    promise: '400, as fast as any other answer',
     tests: {
       'test/http-errors.test.ts': [
         'JSON may be 64 levels deep; one more is 400, and 100,000 are as quickly refused',
@@ -36,8 +36,8 @@ export const requests: Fault[] = [
   },
   {
     number: 36,
-    fault: '`__proto__` and `constructor.prototype`, escaped too',
-    promise: '400; a plain key `constructor` works',
+    fault: '`__proto__` and `constructor.prototype`, also escaped',
+    promise: '400. A plain key `constructor` is accepted.',
     tests: {
       'test/http-errors.test.ts': [
         'keys that reach for the prototype are 400, at every depth and however they are escaped',
@@ -47,8 +47,9 @@ export const requests: Fault[] = [
   },
   {
     number: 37,
-    fault: 'what is not JSON, unusual JSON, hostile texts',
-    promise: 'not JSON: 400; JSON: read as the standard says; every accepted text comes back byte for byte',
+    fault: 'Invalid JSON, unusual JSON, or hostile texts',
+    promise:
+      'Invalid JSON gets 400. Valid JSON is read as the standard says. Every accepted text is returned byte for byte.',
     tests: {
       'test/http-json.test.ts': [
         '… texts are 400 in the envelope, on POST and PUT, and change nothing',
@@ -67,8 +68,8 @@ export const requests: Fault[] = [
   },
   {
     number: 38,
-    fault: 'ids such as 0, -1, 1.5, 2⁶³, 1e3, 0x1',
-    promise: 'in a path 404, in a body or a query 422; never 500',
+    fault: 'Ids such as 0, -1, 1.5, 2⁶³, 1e3, 0x1',
+    promise: '404 in a path, 422 in a body or a query, never 500',
     tests: {
       'test/http-errors.test.ts': ['an id in the path that is no positive integer is 404, for every method'],
       'test/ids-and-times.test.ts': [
@@ -79,8 +80,8 @@ export const requests: Fault[] = [
   },
   {
     number: 39,
-    fault: 'a value of 1e400, of 19 digits, 0.1 + 0.2, -0, a text',
-    promise: '422 when it cannot be kept exactly, else echoed and summed exactly',
+    fault: 'A value of 1e400, of 19 digits, 0.1 + 0.2, -0, or a text',
+    promise: '422 if it cannot be stored exactly. Otherwise it is returned and summed exactly.',
     tests: {
       'src/resources/deals/deals.test.ts': [
         'a value is echoed exactly, in the detail, in the list and in the event',
@@ -96,8 +97,8 @@ export const requests: Fault[] = [
   },
   {
     number: 40,
-    fault: '2026-02-30, 24:00, offsets, the year 0',
-    promise: '422, or the same moment in UTC; never another day',
+    fault: '2026-02-30, 24:00, UTC offsets, or the year 0',
+    promise: '422, or the same moment in UTC. Never another day.',
     tests: {
       'test/ids-and-times.test.ts': [
         'a day that does not exist is 422; one that does comes back as the same day',
@@ -110,8 +111,9 @@ export const requests: Fault[] = [
   },
   {
     number: 41,
-    fault: '50 POSTs at once with one Idempotency-Key',
-    promise: 'one record, one event, one answer; another body is 409; kept 24 h, over a restart',
+    fault: '50 concurrent POSTs with one `Idempotency-Key`',
+    promise:
+      'One record, one event and one answer. Another body gets 409. The answer is kept for 24 h, also after a restart.',
     tests: {
       'test/http-idempotency.test.ts': [
         '50 requests at once with one key make one record with one event',
@@ -123,8 +125,8 @@ export const requests: Fault[] = [
   },
   {
     number: 42,
-    fault: 'PUTs of other fields at once',
-    promise: 'both are kept, and the events form a chain',
+    fault: 'Concurrent PUTs of different fields',
+    promise: 'Both changes are kept, and their events form a chain.',
     tests: {
       'src/resources/deals/changes.test.ts': ['two PUTs at once on different fields keep both'],
       'src/resources/contacts/contacts.test.ts': ['two PUTs at once on different fields keep both'],
@@ -135,8 +137,8 @@ export const requests: Fault[] = [
   },
   {
     number: 43,
-    fault: 'two that win one deal at once',
-    promise: 'exactly one `deal.won`',
+    fault: 'Two concurrent requests win one deal.',
+    promise: 'Exactly one `deal.won` is emitted.',
     tests: {
       'src/resources/deals/changes.test.ts': ['of two that win at once exactly one is the change'],
       'test/postgres/locks.test.ts': ['a deal that fifty requests win at once is won once'],
@@ -144,8 +146,8 @@ export const requests: Fault[] = [
   },
   {
     number: 44,
-    fault: 'a search for %, _, \\, quotes, 10,000 characters',
-    promise: 'plain characters; over 255 is 422',
+    fault: 'A search for %, _, \\, quotes, or 10,000 characters',
+    promise: 'They are plain characters. A search above 255 characters gets 422.',
     tests: {
       'src/resources/contacts/list.test.ts': [
         'a search takes %, _, backslashes and quotes as plain characters, and 10,000 characters are 422',
@@ -156,8 +158,9 @@ export const requests: Fault[] = [
   },
   {
     number: 45,
-    fault: 'per_page 0, -1, 101, 1e9, abc; page 2⁵³',
-    promise: 'above 100 is taken as 100, others are 422; past the end is empty',
+    fault: '`per_page` of 0, -1, 101, 1e9 or abc; `page` of 2⁵³',
+    promise:
+      'Above 100, `per_page` is 100. Other invalid values get 422. A page after the last one is empty.',
     tests: {
       'src/resources/companies/list.test.ts': [
         'pages are stable, newest first, and hold every record once',
@@ -169,8 +172,8 @@ export const requests: Fault[] = [
   },
   {
     number: 46,
-    fault: '100,000 custom fields, a value of 1 MiB',
-    promise: '422 within a fixed number of problems; a body over 1 MiB is 413',
+    fault: '100,000 custom fields, or a value of 1 MiB',
+    promise: '422 with a fixed number of problems. A body above 1 MiB gets 413.',
     tests: {
       'test/http-errors.test.ts': [
         'a body over 1 MiB is 413, one of exactly 1 MiB is taken',
@@ -182,8 +185,9 @@ export const requests: Fault[] = [
   },
   {
     number: 47,
-    fault: 'slow uploads, slow readers, 10,000 connections, 100 KB of headers',
-    promise: '408, bounded buffers, 431; health is answered all the time',
+    fault: 'Slow uploads, slow readers, 10,000 connections, or 100 KB of headers',
+    promise:
+      'Slow uploads get 408, and large headers 431. Buffers are bounded. Health checks are always answered.',
     tests: {
       'test/http-raw.test.ts': [
         'headers or a path larger than 16 KiB are 431 in the envelope',
@@ -206,7 +210,7 @@ export const requests: Fault[] = [
   {
     number: 48,
     fault: 'CR and LF in names, events and headers',
-    promise: 'never in a header; one line of the log for each record of it',
+    promise: 'They never reach a header. Each log record is one line.',
     tests: {
       'test/line-breaks.test.ts': [
         'line breaks in names reach no header, and the log has one line of JSON for each of its records',
@@ -215,8 +219,8 @@ export const requests: Fault[] = [
   },
   {
     number: 49,
-    fault: 'guessing keys by time',
-    promise: 'looked up by the hash of the whole key; one and the same 401 for every cause',
+    fault: 'Timing attack on keys',
+    promise: 'A key is found by the hash of all its characters. Each cause gets the same 401.',
     tests: {
       'test/access.test.ts': [
         'no key, an unknown, a malformed, a revoked and an expired one get one and the same answer',
@@ -227,8 +231,8 @@ export const requests: Fault[] = [
   },
   {
     number: 50,
-    fault: "wrong media type or method, two lengths, unknown fields, another tenant's id",
-    promise: '415, 405 with Allow, 400, 422, 404; what the service owns is never written',
+    fault: "Wrong media type or method, two lengths, unknown fields, or another tenant's id",
+    promise: '415, 405 with `Allow`, 400, 422 and 404. Fields that only the service sets are never written.',
     tests: {
       'test/http-errors.test.ts': [
         'a body that is not declared as JSON is 415',
