@@ -3,6 +3,7 @@ import { findAccess, recordKeyUse } from './access/keys/keys.ts'
 import { keyRoutes } from './access/keys/routes.ts'
 import { peopleRoutes } from './access/people/people.ts'
 import { createRoleScopes } from './access/people/roles.ts'
+import type { RoleService } from './access/people/service.ts'
 import { findSession, recordSessionUse } from './access/people/sessions.ts'
 import { createUseRecorder } from './access/use.ts'
 import { auditRoutes } from './across/audit/routes.ts'
@@ -17,7 +18,7 @@ import type { Seal } from './db/seal.ts'
 import type { ServiceClock } from './db/service-clock.ts'
 import type { EventDefinition } from './events/define.ts'
 import { feedRoutes } from './events/feed/routes.ts'
-import { createStreams } from './events/feed/streams.ts'
+import { createStreams, type Streams } from './events/feed/streams.ts'
 import { limitOpenRoutes } from './http/address-limit.ts'
 import { type Access, type Credential, createGate, createRecheckAccess, guardRoutes } from './http/auth.ts'
 import { healthRoutes, type Phase } from './http/health.ts'
@@ -39,6 +40,7 @@ import { webhookActionRoutes } from './webhooks/log/action-routes.ts'
 import { deliveryRoutes } from './webhooks/log/delivery-routes.ts'
 import { webhookRoutes } from './webhooks/registration/routes.ts'
 import type { TargetPolicy } from './webhooks/registration/target.ts'
+import type { WebhookService } from './webhooks/service.ts'
 
 /** The event catalogue: the events of all resources, in the order of the interface. */
 export const catalogue: readonly EventDefinition[] = resources.flatMap(({ events }) => events)
@@ -82,48 +84,50 @@ export type Deps = {
   logger?: FastifyBaseLogger
 }
 
-/** Builds the whole service over an open, migrated database. Listens to nothing by itself. */
+/** Builds the whole service over an open, migrated database. It does not listen yet. */
 export async function buildApp(deps: Deps): Promise<App> {
-  const {
-    config,
-    database,
-    clock,
-    isDurable,
-    seal,
-    dispatcher,
-    policy,
-    phase,
-    roles,
-    peers,
-    limiter,
-    web_files,
-    logger,
-  } = deps
-  const { db, reading } = database
+  const { config, database, clock, phase, roles, limiter, web_files, logger } = deps
+  const { db } = database
   const app = createServer(logger, { trusted_proxies: config.trusted_proxies })
-  const write = createWriter(db, clock, seal)
+  healthRoutes(app, { db, phase, metrics: watchMetrics(app, deps) })
+  if (roles && !roles.includes('api')) return app
+
+  const find = (credential: Credential) => findCredential(db, credential)
+  const recordUse = createAccessRecorder(db, clock)
+  guardRoutes(app, createGate(find, clock, config.rate_limit_per_second, recordUse, limiter))
+  limitOpenRoutes(app, config.open_rate_per_second, clock)
+  await describeApi(app, resources, version)
+  const service = createService(app, deps, find)
+  addRoutes(app, service)
+  await publicBooking(app, service)
+  apiIndex(app)
+  await docsPage(app)
+  if (web_files) webApp(app, web_files, resources)
+  else app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/', 302))
+  return app
+}
+
+function watchMetrics(app: App, { database, clock, isDurable, peers }: Deps) {
   const metrics = createMetrics(
-    () => queueNumbers(db, clock.elapsed()),
+    () => queueNumbers(database.db, clock.elapsed()),
     () => ({ ...clock.removal(), durable: isDurable() }),
     peers,
   )
   database.onGroup(metrics.groupCommitted)
   database.onSlow(metrics.statementHeld)
   metrics.watch(app)
+  return metrics
+}
 
-  healthRoutes(app, { db, phase, metrics })
-  if (roles && !roles.includes('api')) return app
-  const findIn = (handle: Db, { kind, hash }: Credential) =>
-    kind === 'key' ? findAccess(handle, hash) : findSession(handle, role_scopes, hash)
-  const find = (credential: Credential) => findIn(db, credential)
-  const recheckAccess = createRecheckAccess(findIn, clock)
-  const keyUsed = createUseRecorder(db, clock, recordKeyUse)
-  const sessionUsed = createUseRecorder(db, clock, recordSessionUse)
-  const touched = ({ id, actor }: Access) => (actor.kind === 'person' ? sessionUsed(id) : keyUsed(id))
-  guardRoutes(app, createGate(find, clock, config.rate_limit_per_second, touched, limiter))
-  limitOpenRoutes(app, config.open_rate_per_second, clock)
-  await describeApi(app, resources, version)
+type Routed = RoleService & WebhookService & { streams: Streams }
 
+function createService(
+  app: App,
+  deps: Deps,
+  find: (credential: Credential) => Promise<Access | null>,
+): Routed {
+  const { config, database, clock, seal, dispatcher, policy, phase } = deps
+  const { db, reading } = database
   const rights = createReadRights(resources)
   const streams = createStreams({
     database,
@@ -133,11 +137,35 @@ export async function buildApp(deps: Deps): Promise<App> {
     serving: () => phase() === 'ready',
     onError: (err) => app.log.error({ err }, 'following the events failed'),
   })
-  const event_names = catalogue.map((event) => event.name)
-  const service = {
-    ...{ db, reading, write, clock, seal, recheckAccess, config, scopes, event_names },
-    ...{ resources, rights, role_scopes, dispatcher, policy, streams },
+  return {
+    resources,
+    rights,
+    db,
+    reading,
+    write: createWriter(db, clock, seal),
+    clock,
+    seal,
+    recheckAccess: createRecheckAccess(findCredential, clock),
+    config,
+    scopes,
+    event_names: catalogue.map((event) => event.name),
+    role_scopes,
+    dispatcher,
+    policy,
+    streams,
   }
+}
+
+const findCredential = (db: Db, { kind, hash }: Credential) =>
+  kind === 'key' ? findAccess(db, hash) : findSession(db, role_scopes, hash)
+
+function createAccessRecorder(db: Db, clock: ServiceClock) {
+  const keyUsed = createUseRecorder(db, clock, recordKeyUse)
+  const sessionUsed = createUseRecorder(db, clock, recordSessionUse)
+  return ({ id, actor }: Access) => (actor.kind === 'person' ? sessionUsed(id) : keyUsed(id))
+}
+
+function addRoutes(app: App, service: Routed): void {
   for (const { routes } of rooms) routes(app, service)
   timelineRoutes(app, service, rooms)
   auditRoutes(app, service)
@@ -150,10 +178,4 @@ export async function buildApp(deps: Deps): Promise<App> {
   webhookActionRoutes(app, service)
   deliveryRoutes(app, service)
   feedRoutes(app, service)
-  await publicBooking(app, service)
-  apiIndex(app)
-  await docsPage(app)
-  if (web_files) webApp(app, web_files, resources)
-  else app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/', 302))
-  return app
 }

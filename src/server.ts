@@ -25,7 +25,7 @@ import { startJobs, type Timing } from './jobs/run.ts'
 import { version } from './version.ts'
 import type { WebFiles } from './web/files.ts'
 import { createSender } from './webhooks/delivery/deliver.ts'
-import { createDispatcher } from './webhooks/delivery/dispatcher.ts'
+import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatcher.ts'
 import { reclaimAll } from './webhooks/delivery/queue.ts'
 import { parseNetworks, type TargetPolicy } from './webhooks/registration/target.ts'
 
@@ -104,7 +104,8 @@ export async function startServer(
     const dispatcher = createDispatcher({ database, clock, seal, sender, retry_delays, timeout_ms, onError })
 
     const { redis_url, rate_limit_per_second: per_second } = config
-    const shared_limiter = mine.includes('api')
+    const answers_api = mine.includes('api')
+    const shared_limiter = answers_api
       ? await openSharedLimiter({ redis_url, per_second, clock, logger })
       : null
     closing.push(() => shared_limiter?.close())
@@ -132,9 +133,9 @@ export async function startServer(
     // No other process uses the folder, so the owners of these leases have ended.
     if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaimAll(tx, clock.elapsed()))
     // As late as possible: a start that fails must not create a key that nobody sees.
-    const first_key = mine.includes('api') ? await patiently(() => firstKey(db, clock), onWait) : null
+    const first_key = answers_api ? await patiently(() => firstKey(db, clock), onWait) : null
     // One process of each start makes a new link. Older links are no longer valid.
-    const offers = mine.includes('api') && folder !== 'shared'
+    const offers = answers_api && folder !== 'shared'
     const token = offers ? await patiently(() => transaction(db, makeSetupToken), onWait) : null
     const setup_url = token && `${config.public_url ?? url}/setup#${token}`
     const work = jobs({ db, clock, durability, seal, config })
@@ -144,23 +145,9 @@ export async function startServer(
     if (mine.includes('dispatcher')) dispatcher.start()
     phase = 'ready'
 
-    async function stopNow() {
-      phase = 'stopping'
-      const late = setTimeout(() => app.server.closeAllConnections(), drain_ms)
-      // Requests get 503 until no attempt is in flight. Then the server closes.
-      await dispatcher.stop(drain_ms)
-      // Otherwise, keep-alive connections stay open after their answer, and connections that never sent a byte (browsers
-      // open them in advance) stay open without a limit.
-      const sweep = setInterval(() => {
-        app.server.closeIdleConnections()
-        for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
-      }, 50)
-      await close()
-      clearInterval(sweep)
-      clearTimeout(late)
-    }
     const stop = () => {
-      stopping ??= stopNow()
+      phase = 'stopping'
+      stopping ??= drain(app, connections, dispatcher, close)
       return stopping
     }
     return { url, first_key, setup_url, wake: dispatcher.wake, stop }
@@ -168,6 +155,27 @@ export async function startServer(
     await close()
     throw error
   }
+}
+
+/** Lets attempts in flight end, then closes the server and everything that the start opened. */
+async function drain(
+  { server }: App,
+  connections: Set<Socket>,
+  dispatcher: Dispatcher,
+  close: () => Promise<void>,
+): Promise<void> {
+  const late = setTimeout(() => server.closeAllConnections(), drain_ms)
+  // Requests get 503 until no attempt is in flight. Then the server closes.
+  await dispatcher.stop(drain_ms)
+  // Otherwise, keep-alive connections stay open after their answer, and connections that never sent a byte (browsers
+  // open them in advance) stay open without a limit.
+  const sweep = setInterval(() => {
+    server.closeIdleConnections()
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
+  }, 50)
+  await close()
+  clearInterval(sweep)
+  clearTimeout(late)
 }
 
 // A slow disk makes every statement slow, so log at most one line a second.

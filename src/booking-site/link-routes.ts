@@ -15,19 +15,19 @@ import type { Site } from './visitor.ts'
 
 const path = '/:slug/a/:token'
 // The path holds the token, so the request log leaves it out.
-const shared = { scope: 'open', params: LinkParams, extension: true, unlogged: true }
+const shared = {
+  scope: 'open',
+  params: LinkParams,
+  answers: { 200: HtmlPage },
+  extension: true,
+  unlogged: true,
+}
 
 /** The private pages of an appointment. The token in their path is the only proof of a visitor's right to it. */
 export function linkRoutes(app: App, site: Site): void {
   operation(
     app,
-    {
-      ...shared,
-      method: 'GET',
-      path,
-      summary: 'Show an appointment to its visitor',
-      answers: { 200: HtmlPage },
-    },
+    { ...shared, method: 'GET', path, summary: 'Show an appointment to its visitor' },
     (request, reply) => showAppointment(site, request, reply),
   )
 
@@ -52,7 +52,6 @@ export function linkRoutes(app: App, site: Site): void {
       method: 'GET',
       path: `${path}/cancel`,
       summary: 'Show the form that cancels an appointment',
-      answers: { 200: HtmlPage },
     },
     (request, reply) => showCancelling(site, request, reply),
   )
@@ -65,7 +64,6 @@ export function linkRoutes(app: App, site: Site): void {
       path: `${path}/cancel`,
       summary: 'Cancel an appointment',
       body: CancelForm,
-      answers: { 200: HtmlPage },
       repeatable: false,
     },
     (request, reply) => submitCancelling(site, request, reply),
@@ -78,7 +76,6 @@ export function linkRoutes(app: App, site: Site): void {
       method: 'GET',
       path: `${path}/move`,
       summary: 'Choose another time for an appointment, or confirm the chosen time',
-      answers: { 200: HtmlPage },
     },
     (request, reply) => showMoving(site, request, reply),
   )
@@ -91,7 +88,6 @@ export function linkRoutes(app: App, site: Site): void {
       path: `${path}/move`,
       summary: 'Move an appointment to another time',
       body: MoveForm,
-      answers: { 200: HtmlPage },
       repeatable: false,
     },
     (request, reply) => submitMoving(site, request, reply),

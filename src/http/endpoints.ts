@@ -79,10 +79,28 @@ type Made = { shown?: object; set_cookie?: string } & (
 type Pages = Pick<Listing, 'order' | 'page'>
 type Numbered = { order: string; page: ReturnType<typeof paging> }
 
+const writeHandler =
+  <Params, Body, Prepared>(
+    { write, recheckAccess }: Service,
+    { prepare, committed }: Around<Params, Body, Prepared>,
+    run: Run<Params, Body, Prepared>,
+  ) =>
+  async (request: Request<Params, unknown, Body>, reply: FastifyReply) => {
+    const prepared = (await prepare?.(request)) as Prepared
+    const sent = await write(request, reply, (tx, context, problems) => {
+      const { params, body } = request
+      const expect = (record: object) => checkMatch(request, record)
+      const recheck = () => recheckAccess(tx, request)
+      return run(tx, context, { request, params, body, problems, expect, recheck, prepared })
+    })
+    committed?.(request)
+    return sent
+  }
+
 /** The endpoints of a kind of record. Each function adds one. */
 export function endpoints<Schema extends TSchema, OwnerSchema extends TSchema>(
   app: App,
-  { write, recheckAccess }: Service,
+  service: Service,
   { path, owner_params, params, reads, writes = reads, noun, extension }: Kind<Schema, OwnerSchema>,
 ) {
   type Params = Static<Schema>
@@ -101,17 +119,7 @@ export function endpoints<Schema extends TSchema, OwnerSchema extends TSchema>(
   ) =>
     add(
       { scope: writes, extension, ...declared, ...more } as Operation,
-      async (request: Request<Params, unknown, Body>, reply) => {
-        const prepared = (await prepare?.(request)) as Prepared
-        const sent = await write(request, reply, (tx, context, problems) => {
-          const { params, body } = request
-          const expect = (record: object) => checkMatch(request, record)
-          const recheck = () => recheckAccess(tx, request)
-          return run(tx, context, { request, params, body, problems, expect, recheck, prepared })
-        })
-        committed?.(request)
-        return sent
-      },
+      writeHandler(service, { prepare, committed }, run),
     )
 
   return {

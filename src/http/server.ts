@@ -75,13 +75,7 @@ export function createServer(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
-    frameworkErrors: (error, request, reply) => {
-      const known = publicError(error) ?? badRequest('The request is not valid.')
-      reply.header('x-request-id', request.id)
-      for (const answer of answers.get(app) ?? [])
-        if (answer(known, request as FastifyRequest, reply as FastifyReply)) return
-      sendError(reply as never, known, request.id)
-    },
+    frameworkErrors: (error, request, reply) => answerBadPath(app, error, request as never, reply as never),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setValidatorCompiler(validatorCompiler as never)
@@ -90,31 +84,38 @@ export function createServer(
   const refuseUnknown = unknownPaths(app)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    const { headers } = request
-    if (headers.host === undefined && request.raw.httpVersion === '1.1')
-      throw badRequest('The Host header is missing.')
-    refuseManyParameters(request.url)
-    if (invalidUtf8(request.url)) throw badRequest('The query is not valid UTF-8.')
+    checkHead(request)
     // Refuse unknown paths and methods before the body is read.
     if (request.is404) refuseUnknown(request)
-    // Ignore the Content-Type of an empty body.
-    const empty = headers['transfer-encoding'] === undefined && !Number(headers['content-length'])
-    if (empty && headers['content-type'] !== undefined) delete headers['content-type']
+    ignoreTypeOfEmptyBody(request)
     done()
   })
   app.addHook('preValidation', refuseUnknownQuery)
-  app.setErrorHandler((error, request, reply) => {
-    const answer =
-      publicError(error) ??
-      new ApiError('internal_error', 'Something went wrong here. The request id finds it in the log.')
-    if (answer.statusCode >= 500) {
-      const level = answer.statusCode === 500 ? 'error' : 'warn'
-      request.log[level]({ err: error, request_id: request.id }, 'request failed')
-    }
-    sendError(reply as never, answer, request.id)
-  })
+  app.setErrorHandler((error, request, reply) => answerError(error, request as never, reply as never))
   app.setNotFoundHandler(refuseUnknown)
   return app
+}
+
+function checkHead({ url, headers, raw }: FastifyRequest): void {
+  if (headers.host === undefined && raw.httpVersion === '1.1') throw badRequest('The Host header is missing.')
+  refuseManyParameters(url)
+  if (invalidUtf8(url)) throw badRequest('The query is not valid UTF-8.')
+}
+
+function ignoreTypeOfEmptyBody({ headers }: FastifyRequest): void {
+  const empty = headers['transfer-encoding'] === undefined && !Number(headers['content-length'])
+  if (empty && headers['content-type'] !== undefined) delete headers['content-type']
+}
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const answer =
+    publicError(error) ??
+    new ApiError('internal_error', 'Something went wrong here. The request id finds it in the log.')
+  if (answer.statusCode >= 500) {
+    const level = answer.statusCode === 500 ? 'error' : 'warn'
+    request.log[level]({ err: error, request_id: request.id }, 'request failed')
+  }
+  sendError(reply, answer, request.id)
 }
 
 type PathAnswer = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => boolean
@@ -123,6 +124,13 @@ const answers = new WeakMap<App, PathAnswer[]>()
 /** Registers a function that may answer paths that reach no route, such as an invalid URL. It returns true if it did. */
 export function answerBadPaths(app: App, answer: PathAnswer): void {
   answers.set(app, [...(answers.get(app) ?? []), answer])
+}
+
+function answerBadPath(app: App, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = publicError(error) ?? badRequest('The request is not valid.')
+  reply.header('x-request-id', request.id)
+  const answered = answers.get(app)?.some((answer) => answer(known, request, reply))
+  if (!answered) sendError(reply, known, request.id)
 }
 
 // A visitor's private link gives access to anybody who has it. Its routes are not logged. Other requests with the token in

@@ -47,6 +47,13 @@ const client_options = {
   socket: { reconnectStrategy: false, connectTimeout: connect_ms },
 } as const
 
+const limiter_options = {
+  useRedisPackage: true,
+  keyPrefix: 'rapport:rate',
+  duration: burst_seconds,
+  customIncrTtlLuaScript: token_bucket,
+}
+
 type Connection = { drop(): void; limiter: RateLimiterRedis | null }
 
 /**
@@ -59,26 +66,16 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
   const alone = createLimiter(per_second, clock)
   if (!redis_url || !alone) return null
   // Import the client only when it is used: it costs 0.1 s and 27 MB at the start.
-  const { createClient, RedisClient } = await import('@redis/client')
+  const redis = await import('@redis/client')
   const { RateLimiterRedis, RateLimiterRes } = await import('rate-limiter-flexible')
-  try {
-    RedisClient.parseURL(redis_url)
-  } catch (error) {
-    // Do not log the error: it has the address, which may contain a password.
-    const reason = (error as Error).message
-    logger.warn(
-      { reason },
-      'REDIS_URL is not a Redis address: each process limits rates alone. Set it to redis://HOST:6379.',
-    )
-    return null
-  }
+  if (!isRedisUrl(redis, redis_url, logger)) return null
 
   let current: Connection | null = null
   let away = false
   let again: NodeJS.Timeout | undefined
 
   const connect = async () => {
-    const client = createClient({ url: redis_url, ...client_options })
+    const client = redis.createClient({ url: redis_url, ...client_options })
     const mine: Connection = { drop: () => client.destroy(), limiter: null }
     current = mine
     client.on('error', (error) => lost(mine, error))
@@ -88,14 +85,8 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
       await client.connect()
       // The client was dropped while it connected, but has connected nevertheless. Destroy it again.
       if (current !== mine) client.destroy()
-      mine.limiter = new RateLimiterRedis({
-        storeClient: client,
-        useRedisPackage: true,
-        keyPrefix: 'rapport:rate',
-        points: per_second * burst_seconds,
-        duration: burst_seconds,
-        customIncrTtlLuaScript: token_bucket,
-      })
+      const points = per_second * burst_seconds
+      mine.limiter = new RateLimiterRedis({ storeClient: client, points, ...limiter_options })
     } catch (error) {
       lost(mine, error)
     } finally {
@@ -146,6 +137,25 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
       current?.drop()
       current = null
     },
+  }
+}
+
+function isRedisUrl(
+  { RedisClient }: typeof import('@redis/client'),
+  url: string,
+  logger: Options['logger'],
+): boolean {
+  try {
+    RedisClient.parseURL(url)
+    return true
+  } catch (error) {
+    // Do not log the error: it has the address, which may contain a password.
+    const reason = (error as Error).message
+    logger.warn(
+      { reason },
+      'REDIS_URL is not a Redis address: each process limits rates alone. Set it to redis://HOST:6379.',
+    )
+    return false
   }
 }
 

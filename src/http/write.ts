@@ -47,33 +47,6 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
       request_id: id,
     })
 
-  // Builds the answer inside of the transaction that stores it.
-  async function conclude(
-    tx: Db,
-    reply: FastifyReply,
-    answer: Answer,
-    idempotency: Idempotency | null,
-  ): Promise<Reply> {
-    const headers: Record<string, string> = {}
-    if ('record' in answer) headers.etag = etagOf(answer.record)
-    if ('location' in answer && answer.location) headers.location = answer.location
-    const status = headers.location ? 201 : 200
-    const body = 'record' in answer ? single(answer.shown ?? answer.record) : answer.body
-    const unkept: Record<string, string> = answer.set_cookie ? { 'set-cookie': answer.set_cookie } : {}
-    if (!idempotency) return { status, headers: { ...headers, ...unkept }, body }
-    reply.code(status)
-    const kept = { status, headers, body: reply.serialize(body) as string }
-    await keepAnswer(tx, idempotency, kept, seal)
-    return { ...kept, headers: { ...headers, ...unkept } }
-  }
-
-  function send(reply: FastifyReply, { status, headers, body }: Reply): never {
-    reply.code(status).headers(headers)
-    if (typeof body === 'string') reply.type('application/json; charset=utf-8')
-    // Fastify accepts the sent reply as the handler's result.
-    return reply.send(body) as never
-  }
-
   const write = async (request: FastifyRequest, reply: FastifyReply, work: Work): Promise<never> => {
     const idempotency = idempotencyOf(request, clock)
     const sent = await transaction(db, async (tx) => {
@@ -83,7 +56,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
       const problems = bodyProblems(request.body)
       const answer = await work(tx, context, problems)
       if (problems.length) throw invalid(problems)
-      return conclude(tx, reply, answer, idempotency)
+      return conclude(tx, reply, answer, idempotency, seal)
     })
     return send(reply, sent)
   }
@@ -106,7 +79,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
         await steps.meanwhile(made)
         const sent = await transaction(db, async (tx) => {
           const answer = await steps.after(tx, contextOfRequest(request), made)
-          return conclude(tx, reply, answer, idempotency)
+          return conclude(tx, reply, answer, idempotency, seal)
         })
         return send(reply, sent)
       } catch (error) {
@@ -115,6 +88,34 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
       }
     },
   })
+}
+
+// Builds the answer inside of the transaction that stores it.
+async function conclude(
+  tx: Db,
+  reply: FastifyReply,
+  answer: Answer,
+  idempotency: Idempotency | null,
+  seal: Seal,
+): Promise<Reply> {
+  const headers: Record<string, string> = {}
+  if ('record' in answer) headers.etag = etagOf(answer.record)
+  if ('location' in answer && answer.location) headers.location = answer.location
+  const status = headers.location ? 201 : 200
+  const body = 'record' in answer ? single(answer.shown ?? answer.record) : answer.body
+  const unkept: Record<string, string> = answer.set_cookie ? { 'set-cookie': answer.set_cookie } : {}
+  if (!idempotency) return { status, headers: { ...headers, ...unkept }, body }
+  reply.code(status)
+  const kept = { status, headers, body: reply.serialize(body) as string }
+  await keepAnswer(tx, idempotency, kept, seal)
+  return { ...kept, headers: { ...headers, ...unkept } }
+}
+
+function send(reply: FastifyReply, { status, headers, body }: Reply): never {
+  reply.code(status).headers(headers)
+  if (typeof body === 'string') reply.type('application/json; charset=utf-8')
+  // Fastify accepts the sent reply as the handler's result.
+  return reply.send(body) as never
 }
 
 function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | null {

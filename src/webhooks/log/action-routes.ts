@@ -42,7 +42,7 @@ const ping = defineEvent('ping', 'A test of a webhook.', Type.Object({ message: 
 
 /** The actions on a webhook: pause and resume, rotate the secret, send a ping, send all failed deliveries again. */
 export function webhookActionRoutes(app: App, service: WebhookService): void {
-  const { write, event_names, rights, dispatcher } = service
+  const { rights, dispatcher } = service
   const webhooks = endpoints(app, service, webhook_kind)
 
   webhooks.verb(
@@ -82,6 +82,21 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
     (tx, context, sent) => rotate(tx, context, service, sent),
   )
 
+  pingRoute(app, service)
+
+  webhooks.verb(
+    {
+      name: 'resend-failed',
+      summary: 'Send all failed deliveries again',
+      body: ResendFailed,
+      view: ResendCount,
+    },
+    (tx, context, sent) => resendAllFailed(tx, context, service, sent),
+  )
+}
+
+/** POST of a ping: the answer waits for its attempt. */
+function pingRoute(app: App, { write, rights, dispatcher }: WebhookService): void {
   operation(
     app,
     {
@@ -113,27 +128,24 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
         }),
       }),
   )
+}
 
-  webhooks.verb(
-    {
-      name: 'resend-failed',
-      summary: 'Send all failed deliveries again',
-      body: ResendFailed,
-      view: ResendCount,
-    },
-    async (tx, context, sent) => {
-      const { workspace_id } = context
-      const { id: webhook_id, status } = await webhookToChange(tx, rights, sent)
-      if (status === 'paused') throw conflict('The webhook is paused: resume it first.')
-      const since = sent.body?.since ?? null
-      const { scopes } = sent.request.access
-      const visible = scopes && event_names.filter((name) => rights.mayReadEvent(scopes, name))
-      const when = { now: context.now, elapsed_ms: context.elapsed() }
-      const count = await resendFailed(tx, workspace_id, when, { webhook_id, since, visible })
-      if (count) recordChange(tx, context, { ...change('resent', webhook_id), after: { count } })
-      return { body: single({ count }) }
-    },
-  )
+async function resendAllFailed(
+  tx: Db,
+  context: Context,
+  { event_names, rights }: WebhookService,
+  sent: OfWebhook<Static<typeof ResendFailed>>,
+) {
+  const { workspace_id } = context
+  const { id: webhook_id, status } = await webhookToChange(tx, rights, sent)
+  if (status === 'paused') throw conflict('The webhook is paused: resume it first.')
+  const since = sent.body?.since ?? null
+  const { scopes } = sent.request.access
+  const visible = scopes && event_names.filter((name) => rights.mayReadEvent(scopes, name))
+  const when = { now: context.now, elapsed_ms: context.elapsed() }
+  const count = await resendFailed(tx, workspace_id, when, { webhook_id, since, visible })
+  if (count) recordChange(tx, context, { ...change('resent', webhook_id), after: { count } })
+  return { body: single({ count }) }
 }
 
 /** Gives a webhook a new secret, which the answer shows. The old one still signs during the overlap. */
