@@ -45,7 +45,7 @@ import type { WebhookService } from './webhooks/service.ts'
 /** The event catalogue: the events of all resources, in the order of the interface. */
 export const catalogue: readonly EventDefinition[] = resources.flatMap(({ events }) => events)
 
-/** What a key may be allowed: every resource to read and to write. */
+/** All scopes that a key can have. */
 export const scopes = [
   ...scopeNames(resources),
   ...['webhooks', 'trash', 'views', 'keys', 'members', 'workspace'],
@@ -66,20 +66,20 @@ export type Deps = {
   >
   database: Database
   clock: ServiceClock
-  /** Whether a power cut leaves everything that was acknowledged. */
+  /** Whether all acknowledged writes survive a power cut. */
   isDurable: () => boolean
   seal: Seal
   dispatcher: Dispatcher
   policy: TargetPolicy
-  /** What this process does: without `api`, it answers for its health alone. */
+  /** Without `api`, the process answers health checks and metrics only. */
   roles?: readonly ('api' | 'dispatcher')[]
   /** The other processes behind the same port, whose numbers /metrics adds. */
   peers?: Peers | undefined
-  /** Where the process is in its life; readiness and refusals follow it. */
+  /** Readiness depends on it, and refusals during a stop. */
   phase: () => Phase
-  /** In place of this process's own rate limits. */
+  /** Replaces the rate limits of this process. */
   limiter?: Limiter | null | undefined
-  /** The built web app; without one, / leads to the API's documentation. */
+  /** The built web app. Without it, / redirects to the documentation of the API. */
   web_files?: WebFiles | null | undefined
   logger?: FastifyBaseLogger
 }

@@ -31,13 +31,13 @@ import { parseNetworks, type TargetPolicy } from './webhooks/registration/target
 
 export type Running = {
   url: string
-  /** The first API key, when this start made it: shown once. */
+  /** The first API key, if this start made it. It is shown once. */
   first_key: string | null
-  /** Where the first account can be made, while there is none: shown once, and each start makes a new one. */
+  /** The link to create the first account, while there is none. Each start makes a new one and shows it once. */
   setup_url: string | null
   /** Looks for due deliveries at once. Tests call it after they set the clock. */
   wake(): void
-  /** Lets requests and attempts in flight finish within 15 s, releases the rest, closes everything. */
+  /** Lets requests and attempts in flight finish within 15 s, ends the rest, and closes everything. */
   stop(): Promise<void>
 }
 
@@ -48,17 +48,17 @@ export type ProcessRole = (typeof roles)[number]
 type Options = {
   /** In place of the database's clock. */
   clock?: GivenClock
-  /** In place of the timing of the jobs that wait, or that run, while removal is held. */
+  /** Replaces the timing of the jobs that depend on whether removal is held. */
   removal?: Timing
   roles?: readonly ProcessRole[]
   /**
-   * A SQLite folder is this process's own; or its parent has taken the lock, and this is the first process on it
-   * (`given`) or one of several (`shared`).
+   * `own`: this process locks the SQLite folder. Otherwise, its parent has the lock, and this process is the first one
+   * on the folder (`given`) or one of several (`shared`).
    */
   folder?: 'own' | 'given' | 'shared'
   /** The other processes behind the same port. */
   peers?: Peers
-  /** The built web app; none: none is served. */
+  /** The built web app. Without it, no web app is served. */
   web_files?: WebFiles | null
 }
 
@@ -74,9 +74,9 @@ export async function startServer(
   const logger = pino({ level: config.log_level })
   const onError = (error: unknown, job?: string) =>
     logger.error({ err: error, job }, 'a task of the service failed')
-  // What has been opened is closed in the opposite order, after a stop as after a start that failed.
+  // A stop and a failed start close everything in the opposite order.
   const closing: (() => unknown)[] = []
-  // A SQLite folder is served by one process, or by one and those that it started. PostgreSQL serves any number.
+  // One process serves a SQLite folder, alone or with the processes that it started. PostgreSQL serves any number.
   const sqlite = config.database_url === null
   if (sqlite && folder === 'own') closing.push(lockFolder(config.data_dir))
   const close = async () => {
@@ -128,11 +128,11 @@ export async function startServer(
     closing.push(() => app.close())
     const connections = openConnections(app)
     const url = await app.listen({ port: config.port, host: config.host })
-    // Not earlier: slow statements of the start delay no request.
+    // Not earlier: a slow statement of the start delays no request.
     database.onSlow(tellSlow(logger))
     // No other process uses the folder, so the owners of these leases have ended.
     if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaimAll(tx, clock.elapsed()))
-    // As late as possible: a start that fails must not create a key that nobody sees.
+    // As late as possible: a start that fails must not create a key, because it would never be shown.
     const first_key = answers_api ? await patiently(() => firstKey(db, clock), onWait) : null
     // One process of each start makes a new link. Older links are no longer valid.
     const offers = answers_api && folder !== 'shared'
@@ -167,8 +167,8 @@ async function drain(
   const late = setTimeout(() => server.closeAllConnections(), drain_ms)
   // Requests get 503 until no attempt is in flight. Then the server closes.
   await dispatcher.stop(drain_ms)
-  // Otherwise, keep-alive connections stay open after their answer, and connections that never sent a byte (browsers
-  // open them in advance) stay open without a limit.
+  // Close idle connections. Otherwise, keep-alive connections stay open after their answer. Browsers open connections
+  // in advance: without a byte received, they would stay open without a limit.
   const sweep = setInterval(() => {
     server.closeIdleConnections()
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
@@ -188,7 +188,7 @@ function tellSlow(logger: Logger) {
   }
 }
 
-/** Does the work, again and again for some seconds while the database is away. */
+/** Does the work. While the database is unavailable, repeats it every 0.5 s, for at most 15 s. */
 async function patiently<T>(work: () => Promise<T>, onWait: (error: unknown) => void): Promise<T> {
   const start = performance.now()
   for (let waited = false; ; waited = true) {
@@ -227,7 +227,7 @@ function targetPolicy(config: Config): TargetPolicy {
   }
 }
 
-// An empty installation gets a workspace and a key, both or neither, so that the first request can be sent at once.
+// An empty installation gets a workspace and a key, both or neither. So the first request needs no set-up.
 const firstKey = (db: Db, clock: Clock): Promise<string | null> =>
   transaction(db, async (tx) => {
     const workspace_id = await firstWorkspace(tx, clock, service)

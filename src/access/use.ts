@@ -5,7 +5,7 @@ const interval_ms = 60_000
 // At this size the map is cleared. Some uses are then recorded twice in a minute.
 const max_ids = 10_000
 
-/** Records the use of keys or sessions at most once a minute for each id, so that a read does not cost a write. */
+/** Records the use of keys or sessions, at most once a minute for each id: a read must not cost a write. */
 export function createUseRecorder(
   db: Db,
   clock: Clock,

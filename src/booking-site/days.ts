@@ -23,8 +23,8 @@ const formatted = (ms: number, reader: Reader, options: Intl.DateTimeFormatOptio
 const weekday_and_day = { weekday: 'long', day: 'numeric', month: 'long' } as const
 
 /**
- * The English locale for dates, by the preferred language of Accept-Language. Other languages get en-GB, with the day first
- * and 24 hours: a German browser lists American English too, but only later.
+ * The English locale for dates, by the first language of Accept-Language. Other languages than English get en-GB, with
+ * the day first and 24 hours. Later entries do not count: a German browser lists American English there.
  */
 export function localeOf(accepted = ''): string {
   const [first = ''] = accepted
@@ -63,7 +63,9 @@ function isAmbiguous(ms: number, { zone }: Reader): boolean {
   return earlier !== later
 }
 
-/** 09:30–10:00, with the end's day if it is a later one, and with both offsets if the clock changes in between. */
+/**
+ * Such as 09:30–10:00. It has the day of the end if that is later, and both offsets if the clock changes in between.
+ */
 export function spanOf(slot: Slot, reader: Reader): string {
   const [start, end] = [Date.parse(slot.start_at), Date.parse(slot.end_at)]
   const day = dateOf(start, reader) === dateOf(end, reader) ? '' : ` (${shortDateOf(end, reader)})`

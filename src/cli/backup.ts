@@ -4,7 +4,7 @@ import { writeBackup } from '../db/engines/sqlite/backup.ts'
 import { restoreBackup } from '../db/engines/sqlite/restore.ts'
 import type { Command } from './command.ts'
 
-// Refuse to save or replace the SQLite file of a folder when the settings name PostgreSQL: no server uses that file.
+// With PostgreSQL, no server uses the SQLite file of the folder, so refuse to save or replace that file.
 function refusePostgres({ database_url }: Config, instead: string): void {
   if (database_url === null) return
   throw new Error(

@@ -1,5 +1,5 @@
 /**
- * The sign of life: the last known time, which the processes on a database share and keep for the next start. Service
+ * The sign of life: the last known time. The processes on a database share it, and the next start reads it. Service
  * time is `wall_ms - offset_ms`. `boot` and `steady_ms` come from the machine that wrote it last.
  */
 export type Sign = {
@@ -36,9 +36,9 @@ export function firstSign(newest_ms: number | null, now: Reading): Sign {
 }
 
 /**
- * The next sign of life, and the service time. If the wall clock was set since the last one, the offset changes, and
- * service time advances by the elapsed time. A step back of more than a minute, or forward of more than a day, holds
- * removal for a day of service time. `known` is null at a start.
+ * The next sign of life, and the service time. After a set of the wall clock, the offset changes, and service time
+ * advances by the elapsed time. A step back of more than a minute, or forward of more than a day, holds removal for a
+ * day. `known` is null at a start.
  */
 export function judge(sign: Sign, known: Known | null, now: Reading): { sign: Sign; elapsed_ms: number } {
   const next = { ...sign, ...now }

@@ -9,8 +9,8 @@ export type Trouble =
 // 26000 and 42P05: a pooler switched to a connection that lacks, or already has, a prepared statement.
 const retry = new Set(['40001', '40P01', '26000', '42P05'])
 const unavailable_classes = new Set(['53', '57', '58'])
-// In this order: a server in another role, a lock timeout, a read-only server (after a fail-over), two timeouts of a
-// transaction, a changed password. SQLite: SQLITE_BUSY, SQLITE_IOERR, SQLITE_FULL.
+// 55000: a server in another role. 55P03: a lock timeout. 25006: a read-only server, after a fail-over. 25P03, 25P04:
+// timeouts of a transaction. 28P01: a changed password. SQLite: SQLITE_BUSY, SQLITE_IOERR, SQLITE_FULL.
 const unavailable = new Set(['55000', '55P03', '25006', '25P03', '25P04', '28P01'])
 const sqlite_unavailable = new Set([5, 10, 13])
 const network = new Set([

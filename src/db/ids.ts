@@ -4,9 +4,9 @@ let last_ms = 0
 let in_this_ms = 0
 
 /**
- * A public text id such as `wh_01a1fd…`: unique, and ordered by creation. It has 48 bits of milliseconds, 16 bits of a
- * counter that orders the ids of this process, and 64 random bits. It is like UUID version 7, but takes a tenth of the
- * time to make: a change makes three ids.
+ * A public text id such as `wh_01a1fd…`: unique, and ordered by creation. It has 48 bits of milliseconds, a counter of
+ * 16 bits, which orders the ids of this process, and 64 random bits. It is like UUID version 7, but takes a tenth of
+ * the time to make. A change makes three ids.
  */
 export function newId(prefix: 'key' | 'wh' | 'evt' | 'dlv' | 'clm' | 'usr' | 'ses' | 'inv' | 'view'): string {
   // The time never decreases, also when the machine's clock is set back. A full counter uses the next millisecond.

@@ -17,7 +17,7 @@ const lockRowOf = perKey((table: Lockable) =>
 
 /**
  * Locks a row until the end of the transaction, also a soft-deleted one. Call it before the read on which a change
- * depends: a concurrent writer waits here, and then reads the new row. A no-op on SQLite, which has one writer.
+ * depends. A concurrent writer waits here, and then reads the new row. A no-op on SQLite, which has one writer.
  */
 export async function lockRow(
   tx: Db,

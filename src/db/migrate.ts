@@ -10,8 +10,8 @@ export type Migration = {
   name: string
   statements: (engine: Database['engine']) => string[]
   /**
-   * Computes values that SQL alone cannot compute. The checksum does not cover it, so it must not call code outside of
-   * db/migrations, which could change after the release.
+   * Computes values that SQL alone cannot compute. The checksum does not cover it. So it must not call code outside of
+   * db/migrations: that code could change after the release.
    */
   fill?: (tx: Db, filling: Filling) => Promise<void>
 }

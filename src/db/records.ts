@@ -15,8 +15,8 @@ export type Deletable = {
 export const pending_removal = { removing: '0', erasing: '1' } as const
 
 /**
- * Soft-deletes a live record (`deleted_at` set) or restores one (null), and updates the totals of its table and of the
- * `counted` fields. False when there was nothing to do. It does not change updated_at: a restored record reads as before.
+ * Soft-deletes a live record (`deleted_at` set) or restores one (null). Updates the totals of its table and of the
+ * `counted` fields. Returns false if no row changed. It does not change updated_at: a restored record reads as before.
  */
 export async function moveRecord(
   tx: Db,

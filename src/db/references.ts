@@ -24,7 +24,10 @@ export async function isLive(db: Db, table: Deletable, workspace_id: number, id:
   return (await query(db, { workspace_id, id })).length > 0
 }
 
-/** Field problems of a body's references, for {company_id: 'companies'} and the like; values that are no ids are left to the schema. */
+/**
+ * Field problems of a body's references, for a map such as {company_id: 'companies'}. The schema reports values that
+ * are not ids.
+ */
 export async function referenceProblems(
   tx: Db,
   workspace_id: number,

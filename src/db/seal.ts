@@ -90,9 +90,9 @@ const tooShort = ({ length }: string) =>
   `SECRET_KEY has ${length} characters: it needs ${min_key_length} or more that nobody can guess. Make one with: openssl rand -hex 32`
 
 /**
- * Throws when the key is not the one that sealed this database's secrets, or when a new database would get a SECRET_KEY
- * of fewer than 32 characters. Returns a warning when an existing database uses such a short key: no other key opens its
- * secrets, so the service continues.
+ * Throws if another key sealed this database's secrets, or if SECRET_KEY of a new database has fewer than 32
+ * characters. Returns a warning if an existing database uses such a short key. The service continues, because only this
+ * key opens its secrets.
  */
 export async function checkSeal(db: Db, seal: Seal, secret_key: string | null): Promise<string | null> {
   const weak = secret_key !== null && secret_key.length < min_key_length ? tooShort(secret_key) : null

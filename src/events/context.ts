@@ -1,6 +1,6 @@
 import { type Clock, isoTime } from '../clock.ts'
 
-/** The author of a change: a key, a person, a visitor of a booking page, the command line, or the service. */
+/** The author of a change: a key, a person, a visitor of a booking page, the command line or the service. */
 export type Actor = {
   kind: 'key' | 'person' | 'visitor' | 'command_line' | 'service'
   /** The id of a key or a person; null for others. */

@@ -7,8 +7,8 @@ import { prepareRows } from '../db/statements/recordset.ts'
 import type { Context } from './context.ts'
 import type { Changes, EventDefinition } from './define.ts'
 
-// On PostgreSQL, lock the found subscriptions. A concurrent deletion of the webhook either waits for this transaction and
-// then cancels its deliveries, or committed first, and its subscription is not found (see removeWebhook).
+// On PostgreSQL, lock the found subscriptions. A concurrent deletion of the webhook may wait for this transaction: then
+// it cancels its deliveries. Or it committed first: then its subscription is not found (see removeWebhook).
 const subscribers = prepare((db, p: { workspace_id: number; events: string }) => {
   const query = db
     .selectFrom('webhook_subscriptions')

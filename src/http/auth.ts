@@ -99,8 +99,8 @@ const isExpired = ({ expires_at }: Access, now_ms: number) =>
 export type RecheckAccess = (tx: Db, request: FastifyRequest) => Promise<Access>
 
 /**
- * Checks a credential again, for changes that outlast it, such as a new key: the gate's cache may be 500 ms old. If the
- * transaction takes a lock, call it after the lock.
+ * Checks a credential again, because the gate's cache may be 500 ms old. Call it for changes that outlast the
+ * credential, such as a new key. If the transaction takes a lock, call it after the lock.
  */
 export function createRecheckAccess(
   find: (tx: Db, credential: Credential) => Promise<Access | null>,

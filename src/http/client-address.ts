@@ -22,8 +22,8 @@ export function trustedBy(networks: readonly string[]): (address: string) => boo
 }
 
 /**
- * The key of a limit by address: an IPv4 address, or the /56 network of an IPv6 address, which a subscriber commonly gets.
- * For an invalid address, it is the peer of the connection.
+ * The key of a limit by address: an IPv4 address, or the /56 network of an IPv6 address, which one subscriber often
+ * has. For an invalid address, it is the peer of the connection.
  */
 export function subscriberOf(address: string, peer = ''): string {
   const text = plain(address).replace(/%.*$/, '')

@@ -9,7 +9,7 @@ const max_ahead = 100
 
 /**
  * Answers the requests of a connection one after the other. Node would process all pipelined requests at once, and keep
- * every answer until the client reads: one connection could hold hundreds of answers in memory.
+ * every answer until the client reads. One connection could then hold hundreds of answers in memory.
  */
 export function inTurn(handler: RequestListener): RequestListener {
   const ahead = new WeakMap<Socket, number>()

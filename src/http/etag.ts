@@ -4,8 +4,8 @@ import { ApiError } from '../errors.ts'
 import { single } from './envelope.ts'
 
 /**
- * The entity tag of a record as GET returns it: the time of its last change, if it has one, and a checksum of the record,
- * including embedded records.
+ * The entity tag of a record as GET returns it. It has the time of the last change, if any, and a checksum that
+ * includes embedded records.
  */
 export function etagOf(record: object): string {
   const text = JSON.stringify(record)

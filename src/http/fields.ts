@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 
-// Building blocks of the resources' schemas. A nullable field is written as a type list, which every consumer of the
-// schemas (validator, serialiser, OpenAPI) understands better than a union.
+// Building blocks of the resources' schemas. A nullable field is a list of types, not a union: validator, serializer
+// and OpenAPI all support a list better.
 
 type Options = Record<string, unknown>
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 
 /**
- * The fields of a body that really change a record: those that differ from what GET shows. So what GET returned can
- * be edited and put back, and a reference that reads null because its target is in the trash stays.
+ * The fields of a body that differ from the answer of GET. So a client can send an edited answer of GET: a reference
+ * that reads null because its target is in the trash stays.
  */
 export function changesOf<T extends object>(body: T, shown: object, writable: readonly string[]): T {
   const changed = Object.entries(body).filter(

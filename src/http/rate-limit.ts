@@ -35,8 +35,8 @@ export function createLimiter(
     const now_ms = clock.elapsed()
     let bucket = buckets.get(key)
     if (!bucket) {
-      // Remove full buckets, which equal new ones. Do it at most every 2 s: a scan for each new key would be slow when
-      // many new keys come.
+      // Remove full buckets, which equal new ones. Do it at most every 2 s: with many new keys, a scan for each would
+      // be slow.
       if (buckets.size > clean_above && Math.abs(now_ms - cleaned_ms) > burst_seconds * 1000) {
         for (const [name, { at_ms }] of buckets)
           if (now_ms - at_ms > burst_seconds * 1000) buckets.delete(name)

@@ -19,8 +19,8 @@ const other_kinds: Record<string, string> = {
 }
 
 /**
- * Whether a caller with the scopes `own` may give, change or end what has the scopes `others` (contract: keys, limits,
- * safety). A list of all scopes does not cover null.
+ * Whether a caller with the scopes `own` may grant, change or revoke a right with the scopes `others` (contract: keys,
+ * limits, safety). A list of all scopes does not cover null.
  */
 export function covers(own: Scopes, others: Scopes): boolean {
   if (own === null) return true

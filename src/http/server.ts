@@ -43,9 +43,9 @@ type ServerOptions = {
 }
 
 /**
- * Builds the server without routes. Every error is answered in the envelope. A client is disconnected when sending its
- * request takes longer than `request_ms`, or when it reads nothing of its answer for `write_ms`. Only proxies of the
- * trusted networks (CIDRs) may set a visitor's address.
+ * Builds the server without routes. Every error is answered in the envelope. A client may take at most `request_ms` to
+ * send its request, and `write_ms` without reading its answer. Then it is disconnected. Only proxies of the trusted
+ * networks (CIDRs) may set a visitor's address.
  */
 export function createServer(
   logger: (FastifyBaseLogger & { isLevelEnabled?(level: string): boolean }) | undefined,

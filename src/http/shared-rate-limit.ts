@@ -160,8 +160,8 @@ function isRedisUrl(
 }
 
 /**
- * Calls `late` after `answer_ms`, unless the returned function is called first. It uses two timers and setImmediate, so that
- * received answers are read first: a pause of this process must not count as a timeout of Redis.
+ * Calls `late` after `answer_ms`, unless the returned function is called first. It uses two timers and setImmediate, so
+ * that received answers are read first. A pause of this process must not count as a timeout of Redis.
  */
 function afterAnswerTime(late: () => void): () => void {
   let waiting = true

@@ -35,9 +35,9 @@ export type Writer = {
 }
 
 /**
- * Runs every write: one transaction for the change, its events and its stored answer, so that a repeated Idempotency-Key
- * finds all or none of them. `problems` are those of the body's schema. The work adds its own problems and throws all at
- * once. If the work returns although there are problems, it is rolled back here.
+ * Runs every write. One transaction stores the change, its events and its answer, so a repeated Idempotency-Key finds
+ * all or none of them. `problems` are those of the body's schema. The work adds its own problems and throws all
+ * together. If the work returns although there are problems, it is rolled back here.
  */
 export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
   const contextOfRequest = ({ access, id }: FastifyRequest): Context =>

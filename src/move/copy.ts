@@ -33,9 +33,9 @@ export class Different extends Error {
 }
 
 /**
- * Copies every row of a migrated database into an empty one, reads the rows back and compares them, in one transaction of
- * the target. Ids and the next id of each table stay the same. Throws `Different` if a count or a checksum differs, and an
- * error if the target has rows.
+ * Copies every row of a migrated database into an empty one, reads the rows back, and compares them. One transaction of
+ * the target does all of it. Ids and the next id of each table stay the same. Throws `Different` if a count or a
+ * checksum differs, and an error if the target has rows.
  */
 export async function copyInstallation(source: Db, target: Db, options: Options): Promise<Copied[]> {
   // On SQLite the transaction also keeps other writers out. The source is idle while the target writes, so the timeouts of

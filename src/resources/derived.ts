@@ -17,7 +17,7 @@ export function byDependency(resources: readonly Resource[]): Resource[] {
   return ordered
 }
 
-/** The field by which a resource's records name one of a table: a reference, or the record that they are part of. */
+/** The field by which a resource's records refer to a record of a table: a reference or their owner. */
 export function linkTo(resource: Resource, table: string): string | undefined {
   if (resource.part_of?.table === table) return resource.part_of.by
   return Object.entries(resource.references).find(([, of]) => of === table)?.[0]
@@ -44,7 +44,7 @@ export const scopeNames = (resources: readonly Resource[]): string[] => [
 
 type TextSchema = { maxLength?: number; items?: TextSchema; additionalProperties?: TextSchema | boolean }
 
-/** How many characters a text of a field may have: the field itself, each tag, or each value of the custom fields. */
+/** The most characters of a text in a field: of the field itself, each tag, or each value of the custom fields. */
 export function longestText({ shown, taken }: Column): number | undefined {
   for (const schema of [shown, taken] as TextSchema[]) {
     const { maxLength, items, additionalProperties: values } = schema ?? {}

@@ -25,9 +25,9 @@ export function newValues<C extends Columns>(
 }
 
 /**
- * The fields of a body that change a record: those that differ from what GET shows. So what GET returned can be edited
- * and sent back, and a reference that reads null because its record is in the trash stays. Custom fields are merged key
- * by key (contract: reading and writing).
+ * The fields of a body that differ from the answer of GET. So a client can send an edited answer of GET: a reference
+ * that reads null because its record is in the trash stays. Custom fields are merged key by key (contract: reading and
+ * writing).
  */
 export function changedValues<C extends Columns>(
   { columns, writable }: Resource<C>,
@@ -61,8 +61,8 @@ function customFieldsOf(body: WithCustomFields, before: WithCustomFields, proble
 }
 
 /**
- * The problems that no schema finds: amounts with too many decimals, references to missing records, and custom fields
- * that are too large. Live references stay locked against deletion until the transaction ends.
+ * The problems that schemas do not find: too many decimals of an amount, references to missing records, and too large
+ * custom fields. Live references stay locked against deletion until the transaction ends.
  */
 export async function valueProblems(
   tx: Db,

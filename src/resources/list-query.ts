@@ -35,8 +35,8 @@ const name_search = {
 const custom_field = /^custom_fields\[(.{1,64})\]$/s
 
 /**
- * Query of a list of records: paging, a cursor, the orders, ranges of the dates, the search by name, the resource's own
- * filters, and `custom_fields[key]=value` where it has custom fields.
+ * Query of a list of records: paging, a cursor, orders, ranges of dates, search by name, and the resource's own
+ * filters. With custom fields, `custom_fields[key]=value` is a filter, too.
  */
 export const listQueryOf = <F extends Filters>(resource: Resource, filters: F) =>
   ListQuery(

@@ -171,7 +171,7 @@ export async function moveFromTrash<View extends Identified>(
   refuse(problems)
   const moved = await moveRecord(tx, table, counted, workspace_id, id, null)
   const record = await existing(tx, records, workspace_id, id)
-  // The record returns as it was when it was deleted, so its entity tag is the one that was read before.
+  // A restore brings back the same record, so it has the entity tag of before.
   expect(record)
   if (!moved) return { record, changes: null }
   auditRecord(tx, context, 'restored', resource, record)

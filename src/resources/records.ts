@@ -14,7 +14,7 @@ type Identified = { id: number }
 /** For which workspace, and at what time, a record is written. */
 export type Written = { workspace_id: number; now: string }
 
-/** The rows of one resource: how they are read, and how they are written with their totals and their search entries. */
+/** Reads and writes the rows of one resource, with their totals and their search entries. */
 export type Records<View extends Identified, ListedView extends Identified, Values extends object> = {
   resource: Resource
   /** A live record, or null. */

@@ -86,7 +86,7 @@ export type Resource<C extends Columns = Columns> = Facts & {
   hidden: Record<string, 'text' | 'integer'>
   /** The orders of lists, besides the dates. Each has an index. */
   orders: readonly Order[]
-  /** All with one first part of their names, such as `deal`; a resource without events says so with an empty list. */
+  /** The names of all start with the same part, such as `deal`. A resource without events has an empty list. */
   events: readonly EventDefinition[]
   /** How timelines show it: the type of the entry, and its place among entries of one time. */
   timeline?: { type: string; rank: number }
@@ -94,7 +94,7 @@ export type Resource<C extends Columns = Columns> = Facts & {
   has_timeline: boolean
   /** People can save views of its list. */
   saved_views: boolean
-  /** The record that it belongs to, and goes with: its table, and the field that holds its id. */
+  /** The record that owns it and whose removal removes it: its table, and the field with its id. */
   part_of?: { table: string; by: string }
   /** Tables of rows that belong to its records and go with them, by the column that names the record. */
   owns: Record<string, string>

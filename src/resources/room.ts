@@ -4,7 +4,7 @@ import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
 import type { Resource } from './resource.ts'
 
-/** A type of timeline entries that are not records: the resource that has them writes how they are found and shown. */
+/** A type of timeline entries that are not records. Their resource defines how to find and show them. */
 export type OtherEntries = {
   type: string
   /** Of several entries of one time, those of a higher rank come first. */

@@ -42,9 +42,9 @@ const builtFolders = (): string[] =>
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
 
 /**
- * Builds the web app from its sources, unless it is built, and returns its folder. Each version has a folder of its own, for
- * the sake of running processes. Without sources, such as in an image, or if the build fails, returns the newest built
- * version, or null: the API works without it.
+ * Builds the web app from its sources, unless it is built, and returns its folder. Each version has its own folder,
+ * because running processes serve older ones. Without sources, or if the build fails, returns the newest built version,
+ * or null. The API works without it.
  */
 export async function buildWebApp(log: (line: string) => void): Promise<string | null> {
   if (existsSync(join(source, 'index.html'))) {

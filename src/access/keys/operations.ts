@@ -47,8 +47,8 @@ export async function revokeWorkspaceKey(
 }
 
 /**
- * Problems of a new key: scopes that the caller lacks, and, if the caller is a key that expires, a later expiry. The schema
- * reports unknown scopes.
+ * Problems of a new key: scopes that the caller lacks, and an expiry after that of the calling key. The schema reports
+ * unknown scopes.
  */
 function grantProblems(
   { actor, scopes: own, expires_at: ends_at }: Pick<Access, 'actor' | 'scopes' | 'expires_at'>,

@@ -11,8 +11,8 @@ export type Authenticate = ReturnType<typeof createAuthentication>
 type Deps = { accounts: Accounts; throttle: Throttle; browsers: KnownBrowsers }
 
 /**
- * Finds the account of an e-mail and a password, or null. Throws 429 during a wait. A browser that an account knows has a
- * limit of its own for it, so failures from elsewhere do not lock it out. Other requests are strangers.
+ * Finds the account of an e-mail and a password, or null. Throws 429 during a wait. A browser that the account knows
+ * has its own limit, so failures of other clients do not lock it out. All other requests share the limits of strangers.
  */
 export function createAuthentication({ accounts, throttle, browsers }: Deps) {
   /** The account of the password among those that know this browser. Null if none matches, false during a wait. */

@@ -7,8 +7,8 @@ import { account_retention_days, closeAccount, lockAccount, removeClosed } from 
 import { remembered_ms } from './throttle.ts'
 
 /**
- * Removes expired sessions, invitations 30 days after they expire, sign-in failures after a day, and accounts that have had
- * no workspace for 30 days or whose removal was interrupted.
+ * Removes expired sessions, sign-in failures after a day, and invitations 30 days after they expire. Removes accounts
+ * after 30 days without a workspace, and completes interrupted removals.
  */
 export async function removeExpiredAccess(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
   const now = clock.now()

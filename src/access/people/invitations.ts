@@ -105,9 +105,9 @@ function refuseToRevoke(grantor: Grantor, { email, role }: Invitation): void {
 }
 
 /**
- * Invites a person to the context's workspace, and revokes earlier invitations of the e-mail. Throws 422 for a member, and
- * 429 above the limit per day, which stops callers from testing many e-mails for accounts. Only the hash of the token is
- * stored. The workspace is locked.
+ * Invites a person to the context's workspace, and revokes earlier invitations of the e-mail. Throws 422 for a member,
+ * and 429 above the limit per day. The limit stops callers from testing many e-mails for accounts. Only the hash of the
+ * token is stored. The workspace is locked.
  */
 export async function inviteAnew(
   tx: Db,

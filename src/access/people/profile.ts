@@ -55,8 +55,8 @@ export function createEmailProof({ db, throttle, accounts }: PeopleService) {
 }
 
 /**
- * Changes the profile of a person. Throws 422 for a new e-mail without the password, or if another member or an open
- * invitation in one of the person's workspaces has the e-mail.
+ * Changes the profile of a person. Throws 422 for a new e-mail without the password. Throws 422, too, if a member or an
+ * open invitation of the person's workspaces has the e-mail.
  */
 export async function changeProfile(
   tx: Db,

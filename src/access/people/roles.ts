@@ -36,8 +36,8 @@ export function createRoleScopes(records: readonly string[], all: readonly strin
 export type Grantor = Role | null
 
 /**
- * Whether a caller may grant a role, and change or remove its members and invitations: nobody grants more than their own
- * role (contract: keys, limits, safety).
+ * Whether a caller may grant a role, and change or remove its members and invitations. A caller cannot grant more than
+ * their own role (contract: keys, limits, safety).
  */
 export const mayGrant = (grantor: Grantor, role: Role): boolean =>
   grantor !== null && roles.indexOf(role) >= roles.indexOf(grantor)

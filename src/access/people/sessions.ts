@@ -46,8 +46,8 @@ export async function startSession(
 }
 
 /**
- * Moves a person's session to the context's workspace, and returns its new token: a concurrent request with the old token
- * must not write into the wrong workspace. The person is locked, and the session was looked up again.
+ * Moves a person's session to the context's workspace, and returns its new token. A concurrent request with the old
+ * token must not write into the wrong workspace. The caller has locked the person and read the session again.
  */
 export async function moveSession(tx: Db, context: Context, id: string, user_id: string): Promise<string> {
   const { workspace_id } = context

@@ -43,16 +43,16 @@ const counterOfEmail = (email: string): Counter => ({
 })
 
 /**
- * The result of a check. 'shared' is right, but for one of several accounts of the e-mail. The owner of one account could
- * learn that another account has the same password, so a shared result counts as a failure.
+ * The result of a check. 'shared': the password is right for one of several accounts of the e-mail. It counts as a
+ * failure. Otherwise, the owner of one account could learn the password of another.
  */
 export type Finding = boolean | 'shared'
 
 export type Throttle = ReturnType<typeof createThrottle>
 
 /**
- * Counts failed tries of passwords and links in the database, for all processes. A stranger's tries count by address, and by
- * address and e-mail together, so that they do not lock out the owner elsewhere. Addresses with `max_pair_failures` for an
+ * Counts failed tries of passwords and links in the database, for all processes. A stranger's tries count by address,
+ * and by address and e-mail together, so they do not lock out the owner. Addresses with `max_pair_failures` for an
  * e-mail share one slow pace, so that many addresses get few guesses.
  */
 export function createThrottle(db: Db, clock: Clock) {

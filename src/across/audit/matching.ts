@@ -111,7 +111,7 @@ export async function newestIds(
   const { limit, offset = 0 } = window
   const is_near = (offset + limit) * ways.length <= counted_at_once
   if (!is_near || ways.some(({ rest }) => rest.length)) return idsInSlices(db, workspace_id, filters, window)
-  // Limit each kind by its own index before all are sorted together, so that a rare kind does not scan the log.
+  // Limit each kind by its own index before sorting all together. Otherwise, a rare kind scans the log.
   const newest = ways.map(({ range: { along, first, last } }, n) => {
     const where = both([along, ...[first, last].filter((bound) => bound !== undefined)])
     const part = sql`${entriesOf(where)} ORDER BY occurred_at DESC, id DESC LIMIT ${offset + limit}`

@@ -17,9 +17,9 @@ const slice = 20
 const showsDeliveries = /^\/api\/v1\/(?:deliveries\/[^/]+\/resend|webhooks\/[^/]+\/test)$/
 
 /**
- * Removes stored answers of idempotency keys that hold data of an erased record: its own and its notes', answers with an
- * embedded copy of it, those of the records that its person booked, and all that show a delivery. The answers are encrypted
- * and live for a day, so they are few. A request that repeats such a key runs again.
+ * Removes stored answers of idempotency keys that hold data of an erased record: those of the record, its notes and its
+ * person's bookings, those with an embedded copy of it, and all that show a delivery. Answers are encrypted and live
+ * for a day, so there are few. A request that repeats such a key runs again.
  */
 export async function forgetAnswersOf(
   db: Db,

@@ -23,9 +23,9 @@ export type ErasureDeps = {
 }
 
 /**
- * Erases a record that is marked (`pending_removal.erasing`): its row, the sides of its audit entries, and its data in
- * events, and so in deliveries and the feed. For a contact, it also erases embedded copies in events of other records, and
- * what the person wrote as a visitor. The row is removed last, so an interrupted erasure is found and repeated.
+ * Erases a marked record (`pending_removal.erasing`): its row, the sides of its audit entries, and its data in events,
+ * deliveries and the feed. For a contact, it also erases copies in events of other records, and texts of the person as
+ * a visitor. It removes the row last, so an interrupted erasure is found and repeated.
  */
 export async function eraseRecord(
   { db, seal, resources, stopping }: ErasureDeps,

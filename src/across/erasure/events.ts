@@ -27,9 +27,9 @@ export async function rewriteEvents(
         ids.push(...(await rewritePiece(tx, workspace_id, piece, rewrite)))
       return ids
     })
-    // Include events that an interrupted erasure has rewritten: it may have stopped before this step. Use a transaction of
-    // its own: by now, a process that read the old payload holds its rows, and later ones read the new payload.
-    // An event has a delivery for each webhook, so take few events at once on SQLite.
+    // Include events that an interrupted erasure has rewritten: it may have stopped before this step. Use another
+    // transaction: now, processes that read the old payload hold its rows, and later ones read the new payload. An
+    // event has a delivery for each webhook, so take few events at once on SQLite.
     const few = engineOf(db) === 'sqlite' ? 5 : batch
     if (event_ids.length)
       await transaction(db, async (tx) => {
@@ -92,7 +92,7 @@ async function forgetAnswers(
 ): Promise<void> {
   const deliveries = deliveriesOf(tx, workspace_id, event_ids)
   const taken = await takeLeases(tx, workspace_id, event_ids)
-  // Wait for a resend that holds an old payload, and for an attempt whose webhook was deleted: both have committed then.
+  // Wait until a resend with an old payload, or an attempt of a deleted webhook, has committed.
   if (engineOf(tx) === 'postgres') await deliveries.orderBy('id').forNoKeyUpdate().execute()
   await tx
     .updateTable('webhook_attempts')
@@ -116,9 +116,9 @@ async function forgetAnswers(
 }
 
 /**
- * Takes and returns the leases of attempts in flight, so that their owners can no longer record an outcome. Each delivery is
- * due again at the end of its lease, and then sends the new payload. Until then it has no claim: a claim that expires looks
- * like a crash, after which every process makes one attempt at a time.
+ * Takes and returns the leases of attempts in flight, so that their owners can no longer record an outcome. Each
+ * delivery is due again at the end of its lease, and then sends the new payload. Until then it has no claim. An expired
+ * claim would look like a crash, and make every process send one attempt at a time.
  */
 async function takeLeases(tx: Db, workspace_id: number, event_ids: readonly string[]) {
   const deliveries = deliveriesOf(tx, workspace_id, event_ids)

@@ -8,8 +8,8 @@ import { batchesOf, entriesOf } from './slices.ts'
 
 /**
  * Removes what visitors wrote from the records that they booked, also in the trash, and from the audit entries. The
- * references stay, so it can be repeated. It locks all linked records: a change in flight may emit an event that shows the
- * contact, and that event is committed before this function returns.
+ * references stay, so it can be repeated. It locks all linked records. A change in flight may emit an event that shows
+ * the contact: its commit comes before this function returns.
  */
 export async function redactLinked(
   db: Db,

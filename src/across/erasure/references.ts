@@ -31,7 +31,7 @@ export async function findLinked(
 ): Promise<LinkedIds> {
   const { workspace_id } = scan
   const linked: LinkedIds = new Map(linkedResources(resources).map(({ table }) => [table, new Map()]))
-  // Read the rows first: a record that gets another contact during the scan is found by its row or by an audit entry.
+  // Read the rows before the audit log: the log then has each record that gets another contact during the scan.
   for (const { resource, field } of referrersOf(resources, persons_table)) {
     const { rows } = await sql<{ id: number }>`
       SELECT id FROM ${sql.table(resource.table)}
@@ -150,7 +150,7 @@ async function* slices<T>(
   }
 }
 
-/** Marks the records that a visitor booked: by their private link and, where the row is gone, by the audit log. */
+/** Marks the records that a visitor booked: by their private link or, without a row, by the audit log. */
 async function markBooked(db: Db, workspace_id: number, { table }: Resource, ids: Map<number, boolean>) {
   for (const some of batchesOf([...ids.keys()])) {
     const { rows } = await sql<{ id: number | string }>`

@@ -27,7 +27,7 @@ export async function listTimeline(
   // Read a whole page from each source, so that the newest of all sources are among them.
   const found = await Promise.all(
     sources.map(async (source): Promise<SourcedMark[]> => {
-      // At the time of the position, entries with a lower rank follow, and with the same rank those with a lower id.
+      // Among entries of the same time, those with a lower rank follow, then those with a lower id.
       const below = source.rank < rank ? beyond : source.rank === rank ? id : 0
       const marks = await source.marks(db, { ...query, below })
       return marks.map((mark) => ({ ...mark, source }))

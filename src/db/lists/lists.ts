@@ -129,7 +129,7 @@ function leadOf(filters: Measured[], sorting: Sorting, all: number): Measured | 
   if (ordered) return ordered
   const [first] = rarest
   if (!first) return undefined
-  // Of every so many records that the order's index shows, one meets all filters, where they do not depend on each other.
+  // The expected share of records that meet all filters. It assumes that the filters are independent.
   const share = filters.reduce((part, { total }) => part * (total / Math.max(1, all)), 1)
   return first.total <= few || first.total < 100 / share ? first : undefined
 }

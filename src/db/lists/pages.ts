@@ -31,8 +31,8 @@ export function byIds<R extends { id: number }>(
 }
 
 /**
- * A table `chosen` with the ids as rows, to be joined one by one: for a list of ids, SQLite without statistics would rather
- * read all rows of the workspace.
+ * A table `chosen` with the ids as rows, for a join row by row. With a list of ids, SQLite without statistics may read
+ * all rows of the workspace.
  */
 export const chosenIds = (ids: readonly number[]): RawBuilder<unknown> =>
   sql`(VALUES ${sql.join(ids.map((id) => sql`(CAST(${id} AS bigint))`))}) AS chosen`

@@ -14,8 +14,8 @@ const set = prepare((db) => ({
 
 /**
  * Makes PostgreSQL use indexes, and join tables in the written order, in this transaction. A queue may grow from 0 to
- * 100,000 rows in a minute, so its statistics are stale, and a plan for few rows would read all of them. SQLite has no
- * statistics here and needs nothing.
+ * 100,000 rows in a minute. Its statistics are then stale, and a plan for few rows reads all of them. A no-op on
+ * SQLite, which has no statistics here.
  */
 export async function followIndexes(tx: Db): Promise<void> {
   if (engineOf(tx) === 'postgres') await set(tx, {})

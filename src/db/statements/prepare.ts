@@ -66,8 +66,8 @@ export async function run<R>(db: Db, query: CompiledQuery): Promise<R[]> {
 }
 
 /**
- * Does not wait for a statement of a transaction that has been issued and whose result nobody needs: the commit waits for
- * it, and fails with its error. On PostgreSQL it is sent together with the statements after it, which saves a round trip.
+ * Lets the commit wait for an issued statement whose result is not needed. If the statement fails, the commit fails
+ * with its error. PostgreSQL gets it together with the next statements, which saves a round trip.
  */
 export function defer(tx: Db, statement: Promise<unknown>): void {
   // The commit throws the error. Until then, and outside of a transaction, an unhandled rejection would end the process.

@@ -20,8 +20,8 @@ export type Hints = { workspace_id: number; at_ms: number; ids: ReadonlySet<numb
 type Listener = { access: Access; hints: Hints | null; blocked: boolean }
 
 /**
- * Reports the kinds of changed records from the audit log. Its ids do not follow the order of commits on PostgreSQL, and
- * have no index on SQLite. So a poll reads the last 30 s again, by the index of times, and ignores entries of the last
+ * Reports the kinds of changed records from the audit log. Its ids do not follow the order of commits on PostgreSQL,
+ * and have no index on SQLite. So a poll reads the last 30 s by the index of times, and ignores entries of the last
  * poll. Calls `wake` when a postponed poll is due.
  */
 export function createChanges(db: Db, clock: Clock, rights: ReadRights, wake: () => void) {

@@ -79,8 +79,8 @@ export const StreamQuery = (names: readonly string[]) =>
   )
 
 /**
- * The seq of a cursor; null for an absent or empty one. Throws 422 for an invalid cursor, and for a seq that the database
- * does not have: it was restored from a backup that is older than the cursor.
+ * The seq of a cursor; null for an absent or empty one. Throws 422 for an invalid cursor, and for a seq above the last
+ * one: the database was restored from a backup that is older than the cursor.
  */
 export function seqOf(cursor: string | undefined, last: number): number | null {
   if (cursor === undefined || cursor === '') return null

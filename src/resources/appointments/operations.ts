@@ -40,10 +40,11 @@ export const lockAppointment = (tx: Db, context: Context, id: number): Promise<A
   lockRecord(tx, context, appointmentRecords, id)
 
 /**
- * Locks the times of a booking page until the transaction ends: other bookings of the page wait, and then see this one.
- * The database refuses an overlap without this lock, too. But fifty concurrent bookings of one time would wait for each
- * other's uncommitted rows, which PostgreSQL ends as deadlocks. Take this lock after the lock of an appointment, and
- * before anything else reads the page: the check of a reference shares the row, and two sharers would block each other.
+ * Locks the times of a booking page until the transaction ends. Other bookings of the page wait, and then see this one.
+ * The database refuses an overlap without this lock, too. But concurrent bookings of one time would wait for each
+ * other's uncommitted rows, and PostgreSQL would end them as deadlocks. Take this lock after the lock of an
+ * appointment, and before any other read of the page. The check of a reference takes a shared lock of the row, and two
+ * holders of a shared lock would deadlock.
  */
 export async function lockTimes(tx: Db, workspace_id: number, booking_page_id: number | null): Promise<void> {
   if (booking_page_id !== null) await lockRow(tx, 'booking_pages', workspace_id, booking_page_id)
@@ -117,7 +118,7 @@ export async function saveAppointment(
   return after
 }
 
-// Both pages, when it changes the page; in the order of their ids, so that two changes never wait for each other.
+// A change of the page locks both pages, in the order of their ids. So two changes cannot deadlock.
 async function lockTimesToChange(
   tx: Db,
   workspace_id: number,

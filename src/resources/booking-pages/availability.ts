@@ -81,7 +81,7 @@ function spansOfDay({ availability, date_overrides }: PageRules, day: number): W
   return wallSpans(override ?? availability[weekday] ?? [])
 }
 
-/** The starts of slots in a span of a day: from the span's beginning in steps of a slot, on the wall clock. */
+/** The starts of slots in a span of a day: one slot after the other from the span's beginning, on the wall clock. */
 function startsIn(span: WallSpan, day: number, periods: readonly OffsetPeriod[], slot_ms: number): number[] {
   const pieces = periods
     .map(({ start_ms, end_ms, offset_ms }) => {
@@ -159,9 +159,9 @@ function freeStarts(rules: PageRules, busy: readonly Busy[], window: SlotWindow)
   return starts.slice(0, limit)
 }
 
-// An instant is open if its wall-clock time is in an interval of its day: a skipped hour is never offered, and a repeated
-// hour is offered twice. A slot is open as a whole. Slots start at the beginning of an interval and every `duration_minutes`
-// after it on the wall clock, also after a clock change. Of two that overlap there, the earlier one counts.
+// An instant is open if its wall-clock time is in an interval of its day. So a skipped hour is never offered, and a
+// repeated hour is offered twice. A slot is open as a whole. Slots start at the beginning of an interval and every
+// `duration_minutes` after it on the wall clock. If two slots overlap after a clock change, the earlier one counts.
 
 /**
  * The free slots that start in [from, to), in order, at most `limit`. Times are milliseconds since 1970. The horizon is today

@@ -34,7 +34,7 @@ const takenBefore = prepare((db, p: PageTimes) =>
   taken(db, p).where('start_at', '<', p.from).orderBy('start_at', 'desc').limit(1),
 )
 
-/** The live appointments and requests of a page that overlap [from, to), but for one of them where one is moved. */
+/** The live appointments and requests of a page that overlap [from, to), except the one that is moved. */
 export async function busyTimes(
   db: Db,
   workspace_id: number,

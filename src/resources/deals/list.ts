@@ -8,7 +8,7 @@ import { by_close_date, deals } from './resource.ts'
 import type { Deal, deal_filters, ListedDeal } from './schema.ts'
 import { statusOf } from './stages.ts'
 
-/** One page of the live deals that meet the query, in the list view or, with details=true, in the detail view. */
+/** One page of the live deals that meet the query. With details=true, deals have the detail view. */
 export async function listDeals(
   db: Db,
   request: ListRequest<FilterValues<typeof deal_filters>>,

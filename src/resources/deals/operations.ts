@@ -97,8 +97,8 @@ async function stateOf(tx: Db, { workspace_id }: Context, id: number): Promise<D
 }
 
 /**
- * Applies the rules of the stages. A field that the schema refused counts as absent, except the stage: a stage that the
- * schema refused is unknown to the rules, too.
+ * Applies the rules of the stages. A field that the schema refused counts as absent, except the stage: the rules refuse
+ * an unknown stage, too.
  */
 function judge(
   current: DealState | null,

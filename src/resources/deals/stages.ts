@@ -28,8 +28,8 @@ export const defaultProbabilities: Record<Stage, number> = {
 }
 
 /**
- * The columns that the rules set. A deal has two probabilities: a value for the closed deal must not replace the value that a
- * reopened deal shows again. Null shows the default.
+ * The columns that the rules set. A deal has two probabilities, one for open and one for closed. So a reopened deal
+ * shows its old value again. Null shows the default.
  */
 export type DealState = {
   stage: Stage
@@ -73,9 +73,9 @@ export function shownProbability(
 }
 
 /**
- * The next state of a deal for POST (`create`, current is null), PUT (`update`) and change-stage, or all problems of the
- * input. The next state equals the current one if nothing changed. `now` (ISO 8601) becomes `closed_at` when the deal enters
- * won or lost (contract: deals, fine print).
+ * The next state of a deal for POST (`create`, current is null), PUT (`update`) and change-stage, or all problems. The
+ * next state equals the current one if nothing changed. `now` (ISO 8601) becomes `closed_at` when the deal enters won
+ * or lost (contract: deals, fine print).
  */
 export function decide(
   current: DealState | null,

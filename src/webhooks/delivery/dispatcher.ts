@@ -140,8 +140,8 @@ export function createDispatcher(options: DispatcherOptions) {
   }
 
   /**
-   * Claims deliveries that a crash interrupted, before all others. At first they are attempted one by one, with nothing
-   * else in flight, so a delivery that crashes the process can be identified.
+   * Claims deliveries that a crash interrupted, before all others. It attempts them one by one at first, with nothing
+   * else in flight. So a delivery that crashes the process can be identified.
    */
   async function takeInterrupted(): Promise<'others wait' | 'others too'> {
     const any_interrupted = await hasInterrupted(db, clock.elapsed(), held)
@@ -287,7 +287,7 @@ export function createDispatcher(options: DispatcherOptions) {
     }
   }
 
-  // A request that cannot be built counts as a failed attempt, so it stops no other delivery and its retries end.
+  // A request that cannot be built counts as a failed attempt. So its retries end, and other deliveries continue.
   const buildFailure = (url: string, started_at_ms: number) => (error: unknown) => {
     onError(error)
     const failure = {

@@ -17,9 +17,9 @@ export type Ended = { claim: Claim; outcome: AttemptOutcome; ended: Moment; inte
 type Result = Ended & { tries: number; next_ms: number | null }
 
 /**
- * Writes the outcomes of attempts, and whether each delivery is done, due again or failed, in a few statements. Only the
- * holder of a lease may write. When the lease is lost, it only adds an attempt to the log of a cancelled delivery: the
- * webhook was deleted, or another process took the lease.
+ * Writes the outcomes of attempts, and whether each delivery is done, due again or failed, in a few statements. Only
+ * the holder of a lease may write. A lease is lost if the webhook was deleted, or if another process took it. Then this
+ * function only adds the attempt to the log of a cancelled delivery.
  */
 export async function record(
   tx: Db,

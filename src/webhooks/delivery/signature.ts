@@ -30,8 +30,8 @@ export function secretProblem(secret: string): string | null {
 
 /**
  * The signature headers in two conventions: `X-Service-Signature` (interface, section 5) and the three headers of
- * Standard Webhooks 1.0. During an overlap the old secret still signs `X-Service-Signature`, so receivers can change the
- * secret at any time in the overlap (contract: rotation without a gap).
+ * Standard Webhooks 1.0. During an overlap, the old secret still signs `X-Service-Signature`. So a receiver can change
+ * its secret at any time of the overlap (contract: rotation without a gap).
  */
 export function signatureHeaders(input: SignatureInput): Record<string, string> {
   const { secrets, delivery_id, timestamp, body } = input

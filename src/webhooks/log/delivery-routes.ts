@@ -86,8 +86,8 @@ export function deliveryRoutes(app: App, service: Service): void {
 }
 
 /**
- * Sends a locked delivery again, for one attempt. Throws 409 if it is not finished or its webhook cannot receive it, and 403
- * if the caller may not read the events of the webhook.
+ * Sends a locked delivery again, for one attempt. Throws 409 if it is not finished or its webhook cannot receive it.
+ * Throws 403 if the caller may not read the webhook's events.
  */
 async function resendDelivery(
   tx: Db,

@@ -54,7 +54,7 @@ const dequeue = prepareRows(row_columns, (db, { row, rows }) => ({
     sql`DELETE FROM webhook_queue AS q ${rows('USING')}
       WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
 }))
-// No RETURNING: for it, SQLite would keep the old version of every page, and search all of them for each row.
+// No RETURNING: SQLite would keep the old version of every page, and search all of them for each row.
 const cancel = prepareRows(row_columns, (db, { row, rows }, p: { removed_at: string }) => ({
   compile: () =>
     sql`UPDATE webhook_deliveries AS d
@@ -62,8 +62,8 @@ const cancel = prepareRows(row_columns, (db, { row, rows }, p: { removed_at: str
       WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.delivery_id}`.compile(db),
 }))
 
-// Cancels claimed deliveries. Deleting their claims is the fence: the outcome of an attempt in flight then only adds an
-// attempt to a cancelled delivery.
+// Cancels claimed deliveries. Deleting their claims is the fence: an attempt in flight can then only add itself to the
+// log of a cancelled delivery.
 async function cancelInFlight(tx: Db, { workspace_id, webhook_id, removed_at }: Removal): Promise<number> {
   // Without the hint, SQLite reads all queued deliveries of this webhook.
   const claimed = engineOf(tx) === 'sqlite' ? sql`INDEXED BY webhook_queue_claimed` : sql``

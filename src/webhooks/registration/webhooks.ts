@@ -52,8 +52,8 @@ export type OfWebhook<Body = unknown, Prepared = unknown> = Incoming<
 >
 
 /**
- * Locks the webhook that a request names. Throws 412 if If-Match does not fit, 422 for problems, and 403 if the caller may
- * not read the events of the webhook.
+ * Locks the webhook that a request names. Throws 412 if If-Match does not match, 422 for problems, and 403 if the
+ * caller may not read the webhook's events.
  */
 export async function webhookToChange(
   tx: Db,
@@ -154,8 +154,8 @@ export async function deleteWebhook(
 }
 
 /**
- * Throws 403 if a new URL would receive pending events that the caller may not read: the webhook may have had them before.
- * Only the first 1,000 are checked; 409 for a longer queue.
+ * Throws 403 if a new URL would receive pending events that the caller may not read. The webhook may have older
+ * subscriptions. Only the first 1,000 are checked; 409 for a longer queue.
  */
 async function refuseRedirection(
   tx: Db,

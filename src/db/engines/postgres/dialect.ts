@@ -181,8 +181,8 @@ export function postgresDialect(
   }
 }
 
-// Sends the statements of a connection in one packet: those of one callback, or with setImmediate, those of one turn of
-// the event loop.
+// Connections that collect statements, to send them in one packet: those of one callback, or with setImmediate, those
+// of one turn of the event loop.
 const corked = new WeakSet<PoolClient>()
 function cork(client: PoolClient, defer: (send: () => void) => void = process.nextTick) {
   if (corked.has(client)) return

@@ -10,9 +10,9 @@ import { databaseFile, openSqlite } from './open.ts'
 const sides = ['-wal', '-shm']
 
 /**
- * Replaces a data folder's database, and its key if the backup has one. Returns the names of the files that keep the old
- * ones. Throws, and changes nothing, when a server runs, when the file is not a complete database of this version or an
- * older one, or when the key cannot open its secrets. `secret_key` is the setting or null.
+ * Replaces a data folder's database, and its key if the backup has one. Returns the names of the files that keep the
+ * old ones. Throws, and changes nothing, if a server runs, if the key cannot open the secrets, or if the file is
+ * incomplete or of a newer version. `secret_key` is the setting or null.
  */
 export async function restoreBackup(
   data_dir: string,

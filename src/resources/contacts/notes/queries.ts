@@ -44,8 +44,8 @@ const byId = prepare((db, p: { workspace_id: number; contact_id: number; id: num
 const bytes_beside_body = 200
 
 /**
- * Measures the newest notes of a live contact below an id, up to `max_bytes` and `limit` notes: their lowest id (null
- * without notes), their bytes, and whether there are more.
+ * Measures the newest notes of a live contact below an id, up to `max_bytes` and `limit` notes. Returns their lowest id
+ * (null without notes), their bytes, and whether there are more.
  */
 export async function measureNotes(
   db: Db,
