@@ -24,8 +24,8 @@ import { removeWebhook } from '../src/webhooks/registration/removal.ts'
 import { median } from './load.ts'
 import { head } from './record.ts'
 
-// Deliveries per second, compared with an undici client that posts requests of the same size to the same receiver with the
-// same concurrency. The two take turns, so that a slow period of the machine slows both.
+// Deliveries per second, compared with an undici client that posts requests of the same size and concurrency to the
+// same receiver. The two take turns, so that a slow period of the machine slows both.
 
 type Rates = { bare: number; rapport: number; ratio: number }
 /** One line of the result. Rates are deliveries per second, medians of the rounds. */

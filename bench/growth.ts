@@ -35,7 +35,7 @@ const cases: Case[] = [
 ]
 
 /**
- * Sends the same requests with few and with many contacts, in turn, and returns the lines of the table of factors. A page
+ * Sends the same requests with few and with many contacts, in turn. Returns the lines of the table of factors. A page
  * number is the same fraction of the list in both.
  */
 export async function measureGrowth(

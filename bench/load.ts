@@ -22,8 +22,8 @@ export const median = (list: readonly number[]) =>
   [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] as number
 
 /**
- * Sends requests over `clients` keep-alive sockets for `seconds`, one at a time on each, and returns the latency of each in
- * ms. It parses only the length of an answer, so that the server is the bottleneck. Throws at the first error answer.
+ * Sends requests over `clients` keep-alive sockets for `seconds`, one at a time on each. Returns the latencies in ms.
+ * It parses only the length of an answer, so that the server is the bottleneck. Throws at the first error answer.
  */
 async function measure(
   port: number,

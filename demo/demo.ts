@@ -16,9 +16,9 @@ type Options = {
 }
 
 /**
- * Runs the service on a scratch folder, end to end: a webhook for all events, records loaded over HTTP, deals moved through
- * their stages, activities and a booking. Verifies each delivery. Returns the exit code: 0 if no delivery was lost and all
- * signatures are valid.
+ * Runs the service on a scratch folder, end to end. Registers a webhook for all events, loads records over HTTP, moves
+ * deals through their stages, and adds activities and a booking. Verifies each delivery. Returns the exit code: 0 if no
+ * delivery was lost and all signatures are valid.
  */
 export async function runDemo({ print = console.log, env = {}, onReceived }: Options = {}): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-demo-'))

@@ -165,7 +165,7 @@ function stageMoves(start: number, culture: Culture, random: Random): DemoMove[]
 
 const letters: Record<string, string> = { ß: 'ss', ø: 'o', æ: 'ae', ł: 'l', đ: 'd', ı: 'i', þ: 'th', ð: 'd' }
 
-/** A name as written, and its form in an e-mail address: the text after the colon, or else the name folded to ASCII. */
+/** A name and its form in an e-mail address: the text after the colon, or else the name folded to ASCII. */
 function spelled(entry: string): [string, string] {
   const [name, latin] = entry.split(':') as [string, string?]
   const folded = name.toLowerCase().replace(/[ßøæłđıþð]/g, (letter) => letters[letter]!)

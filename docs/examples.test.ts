@@ -33,7 +33,7 @@ const examples = pages
   .map((page) => ({ page, script: scriptOf(readFileSync(new URL(page, folder), 'utf8')) }))
   .filter(({ script }) => script !== '')
 
-/** All sh blocks of a page, one after the other; each line at its place in the page, so that bash names it. */
+/** All sh blocks of a page as one script. Each line keeps its line number, so that errors of bash name it. */
 function scriptOf(page: string): string {
   let inside = false
   let any = false

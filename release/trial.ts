@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline'
 type Env = Record<string, string | undefined>
 
 /**
- * Tries a program that was installed: it serves the API, the web app, the docs page and booking pages, two processes on one
- * port, makes a backup, and stops with 0. `folder` is an empty folder for its data.
+ * Tries an installed program. It serves the API, the web app, the docs page and booking pages, runs two processes on
+ * one port, makes a backup, and stops with exit code 0. `folder` is an empty folder for its data.
  */
 export async function tryProgram(program: string, folder: string, env: Env): Promise<void> {
   const settings = { ...env, PORT: '0', DATA_DIR: join(folder, 'data'), WEB_CONCURRENCY: '2' }

@@ -32,7 +32,10 @@ const { packages } = JSON.parse(readFileSync(new URL('package-lock.json', root),
   packages: Record<string, Locked>
 }
 
-/** The package that an import of a name resolves to, as in Node: its own node_modules, then those of its parents. */
+/**
+ * The package that an import of a name resolves to, as in Node: first the folder's own node_modules, then those of its
+ * parents.
+ */
 function find(from: string, name: string): string | undefined {
   for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/node_modules/')))) {
     const path = `${place ? `${place}/` : ''}node_modules/${name}`

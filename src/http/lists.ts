@@ -25,7 +25,7 @@ export function decodeCursor(order: string, cursor: string, parts: readonly Part
     // PostgreSQL refuses some texts as parameters.
     if (made_for === order && whole && !textProblems({ place }).length) return place
   } catch {
-    // Told below.
+    // Report it below, like other invalid cursors.
   }
   throw invalid([
     {

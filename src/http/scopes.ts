@@ -11,7 +11,7 @@ const other_kinds: Record<string, string> = {
   api_keys: 'keys:read',
   views: 'views:read',
   workspaces: 'workspace:read',
-  // Who is invited or signed in is for those who manage members.
+  // Only managers of members may see invitations and sign-ins.
   users: 'members:write',
   members: 'members:read',
   invitations: 'members:write',

@@ -33,7 +33,7 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       name: 'service clock',
       first_ms: 10 * second,
       every_ms: 10 * second,
-      // Silent: while the database is away, service time goes on by itself.
+      // Ignore the error: while the database is unavailable, service time still advances.
       run: () => clock.look().catch(() => {}),
     },
     // Logs the database's settings that may lose acknowledged writes.

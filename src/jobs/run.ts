@@ -24,7 +24,7 @@ type Deps = {
   onError: (error: unknown, job: string) => void
 }
 
-// A job that waits asks again this soon, so that an administrator sees what their word does.
+// A job that waits checks again after this time, so an administrator's confirmation takes effect within 10 s.
 const ask_again_ms = 10_000
 
 /** Starts the jobs; returns the function that stops them, which resolves when all have ended. */

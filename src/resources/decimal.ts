@@ -7,7 +7,7 @@ export const highest_value = 99_999_999_999.9999
 export const toUnits = (value: number | null): number | null =>
   value === null ? null : Math.round(value * units)
 
-/** The number that was sent: a division is rounded correctly, so it meets the very double that the decimals mean. */
+/** The number that was sent. A division is rounded correctly, so it returns the double nearest to the decimals. */
 export const fromUnits = (value_units: number | null): number | null =>
   value_units === null ? null : value_units / units
 

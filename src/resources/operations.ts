@@ -12,8 +12,8 @@ import type { Records } from './records.ts'
 import type { Resource } from './resource.ts'
 import type { Row } from './selection.ts'
 
-// The steps of an operation, all in the caller's transaction. Resources with rules of their own put them together
-// themselves; standardOperations does it for the others.
+// The steps of an operation, all in the caller's transaction. Resources with their own rules combine them.
+// standardOperations combines them for the others.
 
 type Identified = { id: number }
 type AnyRecords<View extends Identified> = Pick<Records<View, Identified, object>, 'resource' | 'find'>
@@ -61,7 +61,7 @@ function auditFacts({ tracked }: Resource, record: object): object {
   return facts
 }
 
-/** Writes the audit entry of a record that comes or goes, with all its facts. */
+/** Writes the audit entry of a created, deleted or restored record, with all its fields. */
 export const auditRecord = (
   tx: Db,
   context: Context,

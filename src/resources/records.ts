@@ -205,7 +205,7 @@ function rowMaker(resource: Resource) {
     for (const name of Object.keys(hidden)) if (name in fields) row[name] = fields[name]
     const textsOf = (names: readonly string[]) =>
       names.map((name) => String((name in fields ? fields : (before as Row))[name] ?? ''))
-    // An index is written again even for a value that stays, so these are set only when they can differ.
+    // The database writes an index entry again even if the value is the same, so set these only if they may differ.
     const isChanged = (names: readonly string[]) => names.some((name) => name in fields)
     if (isChanged(sort_name)) row.sort_name = sortName(...textsOf(sort_name))
     if (isChanged(search_text)) row.search_text = searchText(textsOf(search_text))

@@ -19,7 +19,7 @@ export type OtherEntries = {
   load(db: Db, workspace_id: number, ids: number[]): Promise<Map<number, object>>
 }
 
-/** A resource as the service offers it: what it is, how its records are read, and its endpoints. */
+/** A resource with the reads of its records and its endpoints. */
 export type Room = {
   resource: Resource
   /** Records as lists show them, in the order of the ids. */

@@ -17,7 +17,7 @@ import { TrashParams, trashSchemas } from './schema.ts'
 
 const path = '/api/v1/trash'
 
-/** The trash: what was deleted and can be restored, and how to erase it at once. */
+/** The trash: lists soft-deleted records, and erases one at once. */
 export function trashRoutes(app: App, service: Service): void {
   const { reading, config, resources, rights } = service
   const all = byDependency(resources)

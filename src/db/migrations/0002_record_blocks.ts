@@ -3,8 +3,7 @@ import type { Migration } from '../migrate.ts'
 
 const tables = ['companies', 'contacts', 'deals']
 
-// How many live records each block of 4096 ids has (db/lists/pages.ts), kept by triggers: no statement of the program has to
-// think of it.
+// Triggers count the live records of each block of 4096 ids (db/lists/pages.ts), so statements need not.
 const count = (row: 'old' | 'new', kind: string, slot: string, by: string) =>
   `INSERT INTO record_blocks (workspace_id, kind, block, slot, n)
         VALUES (${row}.workspace_id, ${kind}, ${row}.id >> 12, ${slot}, ${by})

@@ -5,7 +5,7 @@ import type { Filling, Migration } from '../migrate.ts'
 const tables = ['companies', 'contacts', 'deals'] as const
 type Table = (typeof tables)[number]
 
-/** Columns and rows that no earlier column could be indexed for: names as lists sort them, and each tag and custom field. */
+/** Indexed columns and rows for names as lists sort them, and for each tag and custom field. */
 export const sortNames: Migration = {
   name: '0003_sort_names',
   statements: (engine) => {

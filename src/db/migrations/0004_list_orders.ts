@@ -1,7 +1,9 @@
 import type { Migration } from '../migrate.ts'
 import { liveIndex, trashIndex } from './parts.ts'
 
-/** The indexes of every order that a list can be sorted by (each also backwards), of the trash, and of the feed of events. */
+/**
+ * The indexes of every order of a list, of the trash, and of the feed of events. Each order can also be read backwards.
+ */
 export const listOrders: Migration = {
   name: '0004_list_orders',
   statements: () => [
@@ -11,7 +13,7 @@ export const listOrders: Migration = {
       liveIndex(table, 'by_change', 'updated_at'),
       trashIndex(table),
     ]),
-    // Without a value comes after every value, without a date after every date.
+    // A record without a value comes after every value, and one without a date after every date.
     liveIndex('deals', 'by_value', 'coalesce(value_units, -1) DESC, sort_name'),
     liveIndex('deals', 'by_close_date', "coalesce(expected_close_date, 'z')"),
     trashIndex('notes'),

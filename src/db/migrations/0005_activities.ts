@@ -31,9 +31,9 @@ export const activities: Migration = {
     ),
     liveIndex('activities', 'by_creation', 'created_at'),
     liveIndex('activities', 'by_change', 'updated_at'),
-    // Without a due date comes after every date, in every collation: some have signs before digits.
+    // An activity without a due date comes after every date, in every collation: some sort punctuation before digits.
     liveIndex('activities', 'by_due', "coalesce(due_at, 'z')"),
-    // What is still to be done is few among many, and is asked for every morning.
+    // Open activities are few, and are listed often.
     liveIndex('activities', 'open_by_due', "coalesce(due_at, 'z')", ' AND completed_at IS NULL'),
     liveIndex('activities', 'by_completion', 'completed_at', ' AND completed_at IS NOT NULL'),
     trashIndex('activities'),

@@ -19,7 +19,7 @@ export const appointments: Migration = {
       // 0 or 1
       'active smallint NOT NULL',
     ]),
-    // The public address of a page names no workspace. One in the trash blocks no name.
+    // The public address of a page does not have the workspace. A page in the trash does not block its name.
     'CREATE UNIQUE INDEX booking_pages_slug ON booking_pages (slug) WHERE deleted_at IS NULL',
     liveIndex('booking_pages', 'live', ''),
     liveIndex('booking_pages', 'by_creation', 'created_at'),
@@ -68,7 +68,7 @@ export const appointments: Migration = {
   ],
 }
 
-// Two live appointments of one page never overlap: the database itself refuses the second. Times are texts of one length,
+// Two live appointments of one page never overlap: the database refuses the second. Times are texts of one length,
 // whose order is that of time.
 function withoutOverlap(engine: 'sqlite' | 'postgres'): string[] {
   if (engine === 'postgres')
@@ -81,7 +81,7 @@ function withoutOverlap(engine: 'sqlite' | 'postgres'): string[] {
       `CREATE INDEX appointments_taken ON appointments (workspace_id, booking_page_id, start_at)
         WHERE booking_page_id IS NOT NULL AND status = 'scheduled' AND deleted_at IS NULL`,
     ]
-  // Since no two overlap, only the latest of those that begin before the end can reach into the new one.
+  // No two overlap. So only the last one that begins before the end of the new one can overlap the new one.
   const check = (row: string) => `
     SELECT RAISE(ABORT, 'appointments_overlap') WHERE (
       SELECT end_at FROM appointments

@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** Who changed what, when: rows are added, and never changed but to erase a person. */
+/** The author, the time and the fields of each change. Rows change only when a person is erased. */
 export const auditLog: Migration = {
   name: '0007_audit_log',
   statements: (engine) => [
@@ -10,7 +10,7 @@ export const auditLog: Migration = {
       kind text NOT NULL, record_id text NOT NULL, before text, after text, request_id text
       ${engine === 'sqlite' ? '' : ', PRIMARY KEY (workspace_id, id)'}
     )`,
-    // Each goes on with the order of the list. A kind is found by that of its records where it is rare.
+    // Each index ends with the order of the list. The index of records also finds a rare kind.
     ...['', 'kind, record_id', 'action', 'actor_id'].map(
       (columns) =>
         `CREATE INDEX audit_log_${columns.replace(', ', '_') || 'time'} ON audit_log (workspace_id, ${columns && `${columns}, `}occurred_at, id)`,

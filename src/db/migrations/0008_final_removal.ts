@@ -8,11 +8,12 @@ const references = {
   appointments: ['contact_id', 'booking_page_id'],
 }
 
-/** What the removal of records for good needs: the way from a record to all that refer to it. */
+/** Indexes from a record to all rows that refer to it. The removal for good needs them. */
 export const finalRemoval: Migration = {
   name: '0008_final_removal',
   statements: () => [
-    // Those of the lists leave out what is in the trash. The database asks by these itself before it lets a row go.
+    // The indexes of lists do not have records in the trash. The database checks the foreign keys of a removed row by
+    // these.
     ...Object.entries(references).flatMap(([table, columns]) =>
       columns.map(
         (column) => `CREATE INDEX ${table}_${column}_all ON ${table} (${column}) WHERE ${column} IS NOT NULL`,

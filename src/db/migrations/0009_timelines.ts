@@ -8,8 +8,8 @@ const links = {
 }
 
 /**
- * The indexes by which lists find a record's notes, deals and so on now have the time too: a timeline sorts what it finds
- * by time without reading the rows, of which a company may have ten thousands.
+ * Adds the time to the indexes that find a record's notes, deals and so on. So a timeline sorts by time without reading
+ * the rows: a company may have 10,000 of them.
  */
 export const timelines: Migration = {
   name: '0009_timelines',

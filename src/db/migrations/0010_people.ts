@@ -1,7 +1,7 @@
 import type { Migration } from '../migrate.ts'
 import { liveIndex } from './parts.ts'
 
-/** Who signs in: people, their place in workspaces, their sessions; and what a workspace keeps for its lists. */
+/** People, their memberships of workspaces and their sessions; and the saved views of a workspace. */
 export const people: Migration = {
   name: '0010_people',
   statements: (engine) => {
@@ -46,15 +46,15 @@ export const people: Migration = {
         created_at text NOT NULL, updated_at text NOT NULL
       )`,
       'CREATE INDEX saved_views_list ON saved_views (workspace_id, list, id)',
-      // The id of a key or a person; null for keys of the command line, and for those that are older than this column.
+      // The id of a key or a person. Null for keys of the command line, and for keys that are older than this column.
       'ALTER TABLE api_keys ADD COLUMN made_by text',
       'CREATE INDEX api_keys_workspace ON api_keys (workspace_id, id)',
       'CREATE INDEX api_keys_maker ON api_keys (workspace_id, made_by, id)',
-      // Reports read these alone, however long a deal's texts are. SQLite reads the row for whatever column is not in
-      // them, deleted_at too.
+      // Reports read only these indexes, so long texts of deals do not slow them. SQLite reads the row for a column
+      // that is not in the index, also for deleted_at.
       'CREATE INDEX deals_pipeline ON deals (workspace_id, stage, own_probability, closed_probability, value_units, deleted_at) WHERE deleted_at IS NULL',
       'CREATE INDEX deals_closed ON deals (workspace_id, stage, closed_at, value_units, deleted_at) WHERE deleted_at IS NULL AND closed_at IS NOT NULL',
-      // What takes place in a time ends after its beginning, however long ago it began.
+      // This index finds appointments that overlap a period, because they end after its beginning.
       liveIndex('appointments', 'by_end', 'end_at'),
     ]
   },

@@ -3,9 +3,9 @@ import type { Db } from '../db.ts'
 import type { Migration } from '../migrate.ts'
 
 /**
- * An e-mail may have several accounts: each belongs to whoever accepted an invitation. The key of an e-mail is the same in
- * every composition of its letters; accounts that have one key from now on stay apart. `left_at` tells since when an account
- * has no workspace. The index finds sign-ins whose address is still in the audit log.
+ * An e-mail may have several accounts: each belongs to the person who accepted its invitation. The key of an e-mail
+ * does not depend on the composition of its letters. Accounts that now get the same key stay separate. `left_at` is the
+ * time since which an account has no workspace. The index finds sign-ins whose address is still in the audit log.
  */
 export const accounts: Migration = {
   name: '0013_accounts',
@@ -18,13 +18,13 @@ export const accounts: Migration = {
   ],
   fill: async (tx, { now }) => {
     await setEmailKeys(tx)
-    // When these people left is not known: their time begins now.
+    // It is not known when these people left, so their retention starts now.
     await sql`UPDATE users SET left_at = ${now}
       WHERE NOT EXISTS (SELECT 1 FROM memberships m WHERE m.user_id = users.id)`.execute(tx)
   },
 }
 
-// SQLite drops no constraint: the tables are made anew, the ones that refer to users first.
+// SQLite cannot drop a constraint, so create the tables again, first those that refer to users.
 const withoutUniqueEmail = [
   `CREATE TABLE users_new (
     id text PRIMARY KEY, name text NOT NULL, email text NOT NULL, email_key text NOT NULL,

@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** The audit log of a caller who may read some kinds alone: every list is cut by an index that knows the kind. */
+/** Indexes with the kind, for a caller who may read only some kinds of the audit log. */
 export const auditLogKinds: Migration = {
   name: '0014_audit_log_kinds',
   statements: () => [

@@ -1,7 +1,7 @@
 import type { Migration } from '../migrate.ts'
 
 /**
- * How much visitors may book on a page, and whether somebody answers first. A request holds its time as a scheduled
+ * The limits of bookings on a page, and whether a member must approve them. A request holds its time as a scheduled
  * appointment does.
  */
 export const bookingLimits: Migration = {
@@ -17,7 +17,7 @@ export const bookingLimits: Migration = {
     ]
     return [
       ...columns.map((column) => `ALTER TABLE booking_pages ADD COLUMN ${column}`),
-      // Of the last day alone. The address is a keyed hash; booked_at_ms is service time.
+      // Only bookings of the last day. The address is a keyed hash. booked_at_ms is service time.
       `CREATE TABLE booking_visits (
         workspace_id ${int} NOT NULL, booking_page_id ${int} NOT NULL, appointment_id ${int} NOT NULL,
         address_hash text NOT NULL, booked_at_ms ${int} NOT NULL,
@@ -43,7 +43,7 @@ const heldOnPostgres = [
     WHERE booking_page_id IS NOT NULL AND ${held}`,
 ]
 
-// As in 0006: since no two overlap, only the latest of those that begin before the end can reach into the new one.
+// As in 0006: no two overlap, so only the last one that begins before the end of the new one can overlap it.
 const check = `
   SELECT RAISE(ABORT, 'appointments_overlap') WHERE (
     SELECT end_at FROM appointments

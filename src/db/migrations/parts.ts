@@ -3,7 +3,7 @@ import { blockTriggers } from './0002_record_blocks.ts'
 
 type Engine = Database['engine']
 
-// What migrations share. A released one never changes its text, so neither does what is here.
+// Shared parts of migrations. The text of a released migration must not change, so these must not change, either.
 
 /** A table of records: its own columns between the id and the dates that every record has. */
 export function recordTable(engine: Engine, name: string, columns: string[], constraints: string[] = []) {

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 
-// Resources (first parts of query keys) with optimistic updates under way, with the number of them; and
+// For each resource (first part of a query key), the number of optimistic updates under way; and the
 // resources that became stale meanwhile.
 const ahead = new Map<string, number>()
 const old = new Set<string>()

@@ -24,7 +24,7 @@ export function openStream(onMessage: (message: StreamMessage) => void, signal?:
       source.onerror = () => {
         missing = true
         if (source.readyState === EventSource.CLOSED) onMessage({ refused: true })
-        // The browser would reconnect by itself, and ask for every event since. Nothing here reads those.
+        // The browser would reconnect, and request every event since. The app does not use those.
         source.close()
         timer = setTimeout(open, Math.min(longest_ms, again_ms * 2 ** failures++))
       }

@@ -153,7 +153,7 @@ function useFocusOnNewPages() {
 
 const row_ms = 2000
 
-/** On return to a list from one of its records, focuses and shows its row as soon as it is loaded. */
+/** On return from a record to its list, focuses and shows the record's row when it is loaded. */
 function backToRow(record: string, until_ms = performance.now() + row_ms): void {
   const row = document.querySelector<HTMLElement>(`[data-row-link][href="${record}"]`)
   // Stop if the person has moved the focus elsewhere.

@@ -28,8 +28,8 @@ let kept = false
 
 /**
  * Keeps the page up to date: follows the changes of the workspace, and reads stale data again when the
- * window regains focus. Called before the data of the page is read, because data that was read before the
- * stream is open must be read again.
+ * window regains focus. Call it before the page reads data: data read before the stream opens must be read
+ * again.
  */
 export function keepUpToDate(client: QueryClient, { workspace, scopes }: Session): void {
   if (kept) return

@@ -4,9 +4,9 @@ const reloaded = 'rapport-reloaded-at'
 const once_in_ms = 60_000
 
 /**
- * Loads a chunk of the app. If it fails although the service answers, the chunk is of a removed version:
- * reload the page, once a minute at most. If the service does not answer, throws that it is unreachable;
- * the caller waits for the service.
+ * Loads a chunk of the app. If it fails although the service answers, the chunk is of a removed version.
+ * Then it reloads the page, at most once a minute. If the service does not answer, throws that it is
+ * unreachable; the caller waits for the service.
  */
 export async function loaded<T>(part: Promise<T>): Promise<T> {
   try {

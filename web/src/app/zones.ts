@@ -1,5 +1,5 @@
 // Local times (YYYY-MM-DDTHH:MM), as the browser's inputs have them, and days (YYYY-MM-DD). They use the
-// time zone data of the browser: a library with its own is larger than the first screen may be.
+// time zone data of the browser. A library with its own data is too large for the first screen.
 
 const day_ms = 86_400_000
 const walls = new Map<string, Intl.DateTimeFormat>()
@@ -43,7 +43,7 @@ export const isDay = (text: string): boolean => isWall(`${text}T00:00`)
  */
 export function instantOf(wall: string, zone: string): string {
   const utc_ms = Date.parse(`${wall}Z`)
-  // The UTC offsets a day before and a day after: a change of the clock, if any, is between the two.
+  // The UTC offsets a day before and a day after. A clock change, if any, is between the two.
   const [before_ms, after_ms] = [utc_ms - day_ms, utc_ms + day_ms].map(
     (at_ms) => Date.parse(`${shownAt(at_ms, zone)}Z`) - Math.floor(at_ms / 60_000) * 60_000,
   ) as [number, number]

@@ -76,7 +76,7 @@ export function CalendarPage() {
     },
     [change, shownDay, inAddress, today],
   )
-  // The address decides, whoever changed it: a link, Back, or the buttons here.
+  // The address decides, whether a link, Back or a button changed it.
   useEffect(() => {
     if (!controller.view) return
     if (moved_to.current === day) moved_to.current = null

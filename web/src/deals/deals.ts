@@ -41,8 +41,7 @@ export async function moveDeal(
   const { id, stage: before, probability } = deal
   const return_to: StageChange = { stage: before }
   if (before === 'lost') return_to.lost_reason = (await dealsApi.read(id)).lost_reason
-  // The service keeps the own probability of an open deal while it is closed, but not that of a closed
-  // deal.
+  // The service keeps the probability of an open deal while it is closed, but not that of a closed deal.
   if (!isOpen(before) && probability !== default_probabilities[before]) return_to.probability = probability
   const moved = await changeStage(id, { stage, ...(lost_reason && { lost_reason }) })
   return { deal: moved, back: () => changeStage(id, return_to) }

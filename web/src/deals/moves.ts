@@ -18,8 +18,8 @@ export type Move = {
   /** The stage it returns to if the move fails. */
   from: Stage
   /**
-   * asked: waiting for the reason of a loss; sent: waiting for the service; done: stored, waiting for the
-   * board to reload.
+   * asked: waits for the reason of a loss. sent: waits for the service. done: stored, waits until the board
+   * has reloaded.
    */
   state: 'asked' | 'sent' | 'done'
 }
@@ -41,8 +41,8 @@ export function showMoved(t: Texts, { name, stage }: Deal, undo: () => Promise<u
 
 /**
  * Moves cards optimistically. A refused move goes back, and a toast says why. While a move is under way or
- * a card is lifted, the board shows the last data it read: nothing jumps under the pointer, and no card
- * shows twice.
+ * a card is lifted, the board keeps its last data. So nothing jumps under the pointer, and no card shows
+ * twice.
  */
 export function useMoves() {
   const t = useTexts()

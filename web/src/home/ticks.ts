@@ -1,6 +1,6 @@
 /**
- * Round axis values from 0 to at least the highest value, with at most five equal steps of 1, 2, 2.5 or 5
- * times a power of ten.
+ * Round axis values from 0 to at least the highest value. There are at most five equal steps, of 1, 2, 2.5
+ * or 5 times a power of ten.
  */
 export function ticksTo(highest: number, whole = false): number[] {
   const rough = Math.max(highest, whole ? 1 : 0.0001) / 4

@@ -13,8 +13,8 @@ type ChosenColumns<Row> = {
 }
 
 /**
- * The visible columns of a list: as the address says under `columns`, else the last choice on this device,
- * else all that are not extra. The first column is always visible.
+ * The visible columns of a list: those of `columns` in the address, else the last choice on this device,
+ * else all but extra ones. The first column is always visible.
  */
 export function useColumns<Row>(name: string, columns: Column<Row>[]): ChosenColumns<Row> {
   const { address, change } = useAddress()

@@ -17,7 +17,7 @@ export type Names = {
   /** The link from a record's page to the list. */
   back: string
   none: string
-  /** The text of an empty list: what such records are for, and what to do. Left out: `none`. */
+  /** The text of an empty list: what such records are for, and what to do. Default: `none`. */
   empty?: string
   /** Labels of fields that only this kind has, or that differ from the common ones. */
   fields?: Record<string, string>
@@ -70,8 +70,8 @@ export type Kind<K extends RecordKind = RecordKind> = {
   /** The events that webhooks may subscribe to. */
   events: readonly EventName[]
   /**
-   * Resources (first parts of query keys) that a change makes stale, besides its own, those of kinds that
-   * refer to it (`related`), timelines and trash.
+   * Further resources (first parts of query keys) that a change makes stale. Its own, those of kinds that
+   * refer to it (`related`), timelines and the trash are always stale.
    */
   stale: readonly string[]
   nameOf(row: RowOf<K> | RecordOf<K>): string
@@ -112,8 +112,8 @@ export const useKind = <K extends RecordKind>(kind: K): Kinds[K] => useKinds()[k
 export const useNames = (kind: RecordKind): Names => useKind(kind).names[useLanguage()]
 
 /**
- * Resources (first parts of query keys) that a change makes stale: its own, those that it names, those of the
- * kinds `all` that refer to it, timelines and trash.
+ * Resources (first parts of query keys) that a change makes stale: its own, its `stale` ones, those of
+ * kinds in `all` that refer to it, timelines and the trash.
  */
 export function staleAfter(
   { kind, stale }: Pick<Kind, 'kind' | 'stale'>,

@@ -34,8 +34,8 @@ type Props = {
 }
 
 /**
- * The layout of a record: name and actions on top, facts on the left, tabs on the right; stacked on narrow
- * screens.
+ * The layout of a record: name and actions on top, facts on the left, tabs on the right. On narrow screens,
+ * they are stacked.
  */
 export function RecordLayout(props: Props) {
   const { icon, title, subtitle, actions, facts, tabs, panel = false, back } = props

@@ -18,7 +18,10 @@ type Props = {
   children: React.ReactNode
 }
 
-/** A page of the settings: links to the others beside it (above it on a phone), its API call at the foot. */
+/**
+ * A page of the settings, with links to the others beside it (on a phone, above it) and its API call at the
+ * foot.
+ */
 export function SettingsFrame({ title, count, middle, actions, api, whole = false, children }: Props) {
   const t = useTexts()
   const nav = useRef<HTMLElement>(null)

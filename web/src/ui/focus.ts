@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useRef } from 'react'
 
 /**
- * Moves the focus when the element that had it was removed: to the row at this index, else to the page. A
- * focus that is elsewhere stays.
+ * Moves the focus of a removed element to the row at this index, else to the page. A focus that is
+ * elsewhere stays.
  */
 export function moveFocus(index?: number): void {
   if (document.activeElement && document.activeElement !== document.body) return
@@ -69,9 +69,9 @@ function openerOf(focused: Element | null): HTMLElement | null {
 }
 
 /**
- * The `ref` of the content of a dialog or menu. Focuses it when it mounts, so that keys typed at once go
- * there and run no commands: the element with data-autofocus, else the first field. Returns the focus when
- * it unmounts. The dialog itself needs no transition and `returnFocus={false}`.
+ * The `ref` of the content of a dialog or menu. When it mounts, focuses the element with data-autofocus,
+ * else the first field. So keys that are typed at once go there and do not run commands. Returns the focus
+ * when it unmounts. The dialog itself needs no transition and `returnFocus={false}`.
  */
 export function focusFirst(holder: HTMLElement | null): (() => void) | undefined {
   if (!holder) return

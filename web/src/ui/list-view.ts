@@ -39,8 +39,8 @@ export function useAddress() {
 let closing: Promise<unknown> | null = null
 
 /**
- * Shows a record in the side panel, or none. Resolves when the page shows it. Back closes the panel too,
- * because on a phone it covers the list; so closing it navigates back and leaves no entry in the history.
+ * Shows a record in the side panel, or none. Resolves when the page shows it. Back closes the panel, too,
+ * because on a phone it covers the list. So closing it navigates back, and leaves no entry in the history.
  */
 export function useOpen(): (id: string | number | null) => Promise<unknown> {
   const { address, change } = useAddress()

@@ -10,8 +10,8 @@ export const writeNumber = (value: number, locale: string): string =>
   new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value)
 
 /**
- * Parses a number as the locale writes it, with or without groups of thousands, else as other locales do if
- * that is unambiguous. German 1.234 is 1234, and 1.5 is one and a half. Null if invalid.
+ * Parses a number of the locale, with or without groups of thousands. Accepts the forms of other locales if
+ * they are unambiguous. German 1.234 is 1234, and 1.5 is one and a half. Null if invalid.
  */
 export function readNumber(text: string, locale: string): number | null {
   const { group, decimal } = signsOf(locale)
@@ -24,7 +24,7 @@ export function readNumber(text: string, locale: string): number | null {
   const other = decimal === ',' ? '.' : ','
   const forms: [form: string, group: string, decimal: string][] = [
     [`(\\d+|\\d{1,3}(${g}\\d{3})+)?(${d}\\d*)?`, group, decimal],
-    // Separators of other locales: one that separates no thousands, several of one, or both.
+    // Separators of other locales: one that does not separate thousands, several of the same, or both.
     [`\\d*[${other}](\\d{1,2}|\\d{4,})`, decimal, other],
     [`\\d{1,3}(${d}\\d{3})+[${other}]\\d+|\\d{1,3}(${d}\\d{3}){2,}`, decimal, other],
     // Some locales group differently, such as 12,50,000.

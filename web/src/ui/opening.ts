@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'react'
 
 /**
- * One opening of a dialog or page. A late answer checks `over`: then the dialog is closed, or open again
+ * One opening of a dialog or page. A late answer must check `over`: if true, the dialog is closed, or open
  * for another record, and the answer must not change it.
  */
 export function useOpening(opened = true): { over: boolean } {

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'react'
 
 /**
  * Whether the text of an input is invalid. The input says so, and a form with such an input is not sent
- * (`unreadIn`): its value is not the text that the reader sees.
+ * (`unreadIn`), because its value differs from the visible text.
  */
 export function useUnread() {
   const input = useRef<HTMLInputElement>(null)
