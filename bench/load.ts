@@ -2,47 +2,80 @@ import { connect, type Socket } from 'node:net'
 
 export type Request = { method: string; path: string; headers?: Record<string, string>; body?: string }
 
-/** Sends requests over `clients` keep-alive sockets for `seconds`, and returns answers per second. */
-export async function load(
-  port: number,
-  clients: number,
-  seconds: number,
-  next: () => Request,
-): Promise<number> {
-  const took = await measure(port, clients, seconds, next)
-  return took.length / seconds
+/** A load ends after some seconds or after some requests. */
+type Load = {
+  /** Keep-alive sockets, with one request at a time on each. */
+  clients: number
+  seconds?: number
+  requests?: number
+  /** Requests per second of all clients together. By default, each answer is followed by the next request. */
+  rate?: number
 }
 
-/** Sends one request after another for `seconds`, and returns the median latency in ms. */
-export async function latency(port: number, seconds: number, next: () => Request): Promise<number> {
-  return median(await measure(port, 1, seconds, next))
+/** Sends requests, and returns answers per second. */
+export async function load(port: number, extent: Load, next: () => Request): Promise<number> {
+  const before = performance.now()
+  const { length } = await measure(port, extent, next)
+  return (length / (performance.now() - before)) * 1000
 }
 
-export const median = (list: readonly number[]) =>
-  [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] as number
+/** Sends requests, and returns the median latency in ms. */
+export const latency = async (port: number, extent: Load, next: () => Request): Promise<number> =>
+  median(await measure(port, extent, next))
+
+export const quantile = (list: readonly number[], part: number) =>
+  list.toSorted((a, b) => a - b)[Math.floor(list.length * part)] as number
+export const median = (list: readonly number[]) => quantile(list, 0.5)
 
 /**
- * Sends requests over `clients` keep-alive sockets for `seconds`, one at a time on each. Returns the latencies in ms.
- * It parses only the length of an answer, so that the server is the bottleneck. Throws at the first error answer.
+ * Measures each side in turn, `rounds` times after a warm-up. So a slow period of the machine affects all sides, and the
+ * results of a round can be compared.
+ */
+export async function inTurn<Side extends string>(
+  sides: readonly Side[],
+  rounds: number,
+  once: (side: Side, is_warm_up: boolean) => Promise<number>,
+): Promise<Record<Side, number[]>> {
+  const results = Object.fromEntries(sides.map((side) => [side, []])) as unknown as Record<Side, number[]>
+  for (const side of sides) await once(side, true)
+  for (let round = 0; round < rounds; round++)
+    for (const side of sides) results[side].push(await once(side, false))
+  return results
+}
+
+/**
+ * Sends requests, and returns the latency of each in ms. It parses only the length of an answer, so that the server is the
+ * bottleneck. Throws at the first error answer.
  */
 async function measure(
   port: number,
-  clients: number,
-  seconds: number,
+  { clients, seconds = Infinity, requests = Infinity, rate }: Load,
   next: () => Request,
 ): Promise<number[]> {
-  const until = performance.now() + seconds * 1000
+  const start = performance.now()
+  const until = start + seconds * 1000
+  // With a rate, each client sends at fixed times. A late answer does not move them.
+  const interval = rate ? (clients * 1000) / rate : 0
   const took: number[] = []
-  const client = () =>
+  let asked = 0
+  const client = (_: unknown, number: number) =>
     new Promise<void>((resolve, reject) => {
+      let due = start + (number * interval) / clients
       let sent = 0
       const socket = connect({ port, host: '127.0.0.1', noDelay: true })
       const send = () => {
         sent = performance.now()
         socket.write(bytes(next()))
       }
+      const sendWhenDue = () => {
+        asked++
+        const wait = due - performance.now()
+        due += interval
+        if (interval && wait > 0) setTimeout(send, wait)
+        else send()
+      }
       socket.on('error', reject)
-      socket.on('connect', send)
+      socket.on('connect', sendWhenDue)
       onAnswer(socket, (head) => {
         if (!/^HTTP\/1\.1 20[01]/.test(head)) {
           socket.destroy()
@@ -50,7 +83,7 @@ async function measure(
         }
         const now = performance.now()
         took.push(now - sent)
-        if (now < until) return send()
+        if (now < until && asked < requests) return sendWhenDue()
         socket.destroy()
         resolve()
       })

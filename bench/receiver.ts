@@ -1,17 +1,16 @@
-import { hash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 
-// A webhook receiver in its own process. It keeps the id, the signature and the body hash of each delivery. When the parent
-// sends a secret, it verifies the signatures with an independent library, reports the deliveries and forgets them.
+// A webhook receiver in its own process. It keeps the id, the signature and the body of each delivery. When the parent sends
+// a secret, it verifies the signatures with an independent library, reports the deliveries and forgets them. When the parent
+// sends null, it reports only their number.
 
 type Received = {
   id: string
   timestamp: string
   signature: string
   at_ms: number
-  hash: string
   body: string
 }
 let received: Received[] = []
@@ -28,7 +27,6 @@ const server = createServer({ keepAlive: true, keepAliveTimeout: 60_000 }, (requ
       timestamp: String(headers['webhook-timestamp']),
       signature: String(headers['webhook-signature']),
       at_ms: Date.now(),
-      hash: hash('sha256', body),
       body,
     })
     response.writeHead(200, { 'content-length': 2 }).end('ok')
@@ -36,7 +34,8 @@ const server = createServer({ keepAlive: true, keepAliveTimeout: 60_000 }, (requ
 })
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
 
-process.on('message', (secret: string) => {
+process.on('message', (secret: string | null) => {
+  if (secret === null) return void process.send?.({ requests: received.length })
   const webhook = new Webhook(secret)
   const bad = received.filter(({ id, timestamp, signature, body }) => {
     const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
@@ -47,7 +46,10 @@ process.on('message', (secret: string) => {
     }
   })
   const distinct = new Set(received.map(({ id }) => id)).size
-  process.send?.({ requests: received.length, distinct, bad_signatures: bad.length })
+  // From the time of the event, which is before its commit, to the receipt.
+  const delays_ms = received.map(({ at_ms, body }) => at_ms - Date.parse(JSON.parse(body).timestamp))
+  const last_ms = received.at(-1)?.at_ms
+  process.send?.({ requests: received.length, distinct, bad_signatures: bad.length, delays_ms, last_ms })
   received = []
 })
 process.on('disconnect', () => process.exit())

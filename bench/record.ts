@@ -1,13 +1,41 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { median } from './load.ts'
 
 const file = new URL('../docs/performance.md', import.meta.url)
 
-/** The header of a table that compares two measurements, with the median of their quotients. */
-export const head = (one: string, other: string, quotient: string): string[] => [
-  `| request | ${one} | ${other} | ${quotient} (median) | min – max | expected |`,
-  '|---|---|---|---|---|---|',
-]
+/** The header of a table. Its lines are made by `line` and have the same columns. */
+export const head = (...columns: string[]): string[] => {
+  const all = [...columns, 'min – max', 'wanted']
+  return [`| ${all.join(' | ')} |`, `|${'---|'.repeat(all.length)}`]
+}
+
+export const whole = (n: number) => Math.round(n).toLocaleString('en')
+const hundredths = (n: number) => n.toFixed(2)
+
+/** Prints a line of a table: the median, the minimum and the maximum of what each round measured. */
+export function line(
+  cells: string[],
+  rounds: readonly number[],
+  wanted: { least: number } | { most: number } | null,
+  show: (n: number) => string = hundredths,
+): string {
+  const middle = median(rounds)
+  const range = `${show(Math.min(...rounds))} – ${show(Math.max(...rounds))}`
+  const row = [...cells, show(middle), range, wanted ? verdict(middle, wanted) : '–']
+  console.log(row.join('   '))
+  return `| ${row.join(' | ')} |`
+}
+
+function verdict(n: number, wanted: { least: number } | { most: number }) {
+  const [sign, limit] = 'least' in wanted ? ['≥', wanted.least] : ['≤', wanted.most]
+  const is_met = sign === '≥' ? n >= limit : n <= limit
+  return `${sign} ${limit} ${is_met ? 'ok' : 'not ok'}`
+}
+
+/** The quotients of two sides in each round. */
+export const quotients = (over: readonly number[], under: readonly number[]) =>
+  over.map((n, round) => n / (under[round] as number))
 
 /** Replaces the table of a section of docs/performance.md, and names the machine and the extent. */
 export function record(section: string, extent: string, lines: string[]): void {

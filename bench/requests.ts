@@ -13,8 +13,18 @@ export const someId = (contacts: number) => ((n++ * 7919) % contacts) + 1
 
 export const oneOf = <T>(list: readonly T[]): T => list[n++ % list.length] as T
 
+const write = (key: string, method: string, path: string, body: object): Request => ({
+  method,
+  path,
+  headers: headersOf(key),
+  body: JSON.stringify(body),
+})
+
 export function create(key: string): Request {
   n++
   const body = { first_name: `New${n}`, last_name: `Person${n}`, email: `new${n}@example.com` }
-  return { method: 'POST', path, headers: headersOf(key), body: JSON.stringify(body) }
+  return write(key, 'POST', path, body)
 }
+
+export const update = (key: string, id: number): Request =>
+  write(key, 'PUT', `${path}/${id}`, { phone: `+49 30 ${n++}` })

@@ -10,7 +10,7 @@ import { openDatabase } from '../src/db/open.ts'
 import { recordset, rowsOf } from '../src/db/statements/recordset.ts'
 import { command_line, contextOf } from '../src/events/context.ts'
 import { companyRecords } from '../src/resources/companies/operations.ts'
-import { companies } from '../src/resources/companies/resource.ts'
+import { companies as company_resource } from '../src/resources/companies/resource.ts'
 import { newValues } from '../src/resources/input.ts'
 
 const syllables = 'an be cor di el fa gor hu is jo ka li mo ne ol pe ri so ti vu'.split(' ')
@@ -22,6 +22,8 @@ function name(number: number): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** Names of three syllables. One in 4,000 contacts has such a name. */
+export const words = ['gorhuis', 'kalimo', 'sotivu', 'bediel', 'neolpe', 'corfa', 'hujoti', 'vuanbe']
 /** Last names of ten contacts each, at any size. Their trigrams also occur in the other names. */
 export const rare_names = [
   'gorhuisan',
@@ -38,6 +40,8 @@ const contacts_per_rare_name = 10
 const rareEvery = (contacts: number) =>
   Math.max(1, Math.floor(contacts / (rare_names.length * contacts_per_rare_name)))
 
+export const companies = 100
+
 const columns = {
   first_name: 'text!',
   last_name: 'text!',
@@ -52,7 +56,7 @@ function contact(i: number, contacts: number) {
   const rare = Number.isInteger(turn) && turn < rare_names.length * contacts_per_rare_name
   const last_name = rare ? (rare_names[turn % rare_names.length] as string) : name(i * 104_729 + 13)
   const email = `${first_name}.${last_name}.${i}@example.com`.toLowerCase()
-  const company_id = i % 3 === 0 ? null : (i % 100) + 1
+  const company_id = i % 3 === 0 ? null : (i % companies) + 1
   const search_text = searchText([first_name, last_name, email])
   return { first_name, last_name, email, company_id, search_text }
 }
@@ -103,11 +107,11 @@ export async function seed(config: Config, contacts: number): Promise<string> {
     )
     const now = new Date().toISOString()
     await transaction(db, async (tx) => {
-      for (let i = 1; i <= 100; i++)
+      for (let i = 1; i <= companies; i++)
         await companyRecords.insert(
           tx,
           { workspace_id, now },
-          newValues(companies, { name: `${name(i * 37)} Ltd` }),
+          newValues(company_resource, { name: `${name(i * 37)} Ltd` }),
         )
     })
     for (let from = 0; from < contacts; from += batch) {

@@ -1,25 +1,47 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { bundleState } from '../release/sources.js'
 import type { Engine, Filled } from './databases.ts'
 
-const started: ChildProcess[] = []
+const started = new Set<ChildProcess>()
+const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Runs a file of this folder as a child process, and returns the port that it sends. */
-function start(file: string, args: string[], env: Record<string, string>): Promise<number> {
+/** What runs as Rapport: the build if it is up to date, as with `npm start`, otherwise the sources. */
+export const runs = bundleState(root) === 'current' ? 'bundle' : 'sources'
+
+export type Server = { port: number; pid: number; stop(): Promise<void> }
+
+/** Runs a program until it prints its address. */
+async function start(words: string[], env: Record<string, string>): Promise<Server> {
   // Do not pass on other settings of this process.
   const { PATH = '', HOME = '' } = process.env
-  const child = fork(new URL(file, import.meta.url), args, { env: { PATH, HOME, ...env }, stdio: 'inherit' })
-  started.push(child)
-  return new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve((message as { port: number }).port))
-    child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)))
+  const stdio = ['ignore', 'pipe', 'inherit'] as const
+  const child = spawn(process.execPath, words, { cwd: root, env: { PATH, HOME, ...env }, stdio: [...stdio] })
+  started.add(child)
+  const ended = once(child, 'exit').then(() => started.delete(child))
+  const address = Promise.withResolvers<string>()
+  createInterface(child.stdout).on('line', (line) => {
+    const port = /serves http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]
+    if (port) address.resolve(port)
   })
+  ended.then(() => address.reject(new Error(`${words[0]} ended.`)))
+  return {
+    port: Number(await address.promise),
+    pid: child.pid as number,
+    async stop() {
+      child.kill()
+      await ended
+    },
+  }
 }
 
 const pool_size = '10'
 
 /** Rapport as `npm start` runs it, without a rate limit. */
-export const startRapport = ({ env }: Filled): Promise<number> =>
-  start('./rapport.ts', [], {
+export const startRapport = ({ env }: Filled): Promise<Server> =>
+  start([runs === 'bundle' ? 'dist/main.js' : 'src/main.ts', 'serve'], {
     ...env,
     PORT: '0',
     RATE_LIMIT_PER_SECOND: '0',
@@ -27,12 +49,9 @@ export const startRapport = ({ env }: Filled): Promise<number> =>
   })
 
 /** The bare server of an engine. */
-export const startBare = (engine: Engine, { target }: Filled): Promise<number> =>
-  start(`./bare-${engine}.ts`, [target, pool_size], {})
+export const startBare = (engine: Engine, { target }: Filled): Promise<Server> =>
+  start([`bench/bare-${engine}.ts`, target, pool_size], {})
 
 export function stopServers(): void {
-  for (const child of started.splice(0)) {
-    child.removeAllListeners('exit')
-    child.kill('SIGKILL')
-  }
+  for (const child of started) child.kill('SIGKILL')
 }
