@@ -5,7 +5,7 @@ import { restoreBackup } from '../db/engines/sqlite/restore.ts'
 import type { Command } from './command.ts'
 
 // With PostgreSQL, no server uses the SQLite file of the folder, so refuse to save or replace that file.
-function refusePostgres({ database_url }: Config, instead: string): void {
+export function refusePostgres({ database_url }: Config, instead: string): void {
   if (database_url === null) return
   throw new Error(
     `This command is for SQLite. DATABASE_URL is PostgreSQL: use ${instead}, and keep SECRET_KEY or secret.key with it.`,

@@ -9,9 +9,10 @@ export type Io = {
   env: Record<string, string | undefined>
 }
 
-/** The input of a command: its options by name, its operands in order, and the settings, which config() reads. */
+/** The input of a command: its options by name, its flags, its operands in order, and the settings, which config() reads. */
 export type Given = {
   options: Record<string, string | undefined>
+  flags: ReadonlySet<string>
   operands: string[]
   config(): Config
   io: Io
@@ -23,6 +24,8 @@ export type Option = { value: string; about: string; required?: true }
 /** A command. `run` resolves with the exit code. An error is printed as one line, with exit code 1. */
 export type Command = {
   options?: Record<string, Option>
+  /** Options without a value: the name and what it does. */
+  flags?: Record<string, string>
   operands?: string[]
   /** Lines that the help shows at the end. */
   notes?: string[]
@@ -38,11 +41,11 @@ export type CommandEntry =
 export class UsageError extends Error {}
 
 /** The options and operands for the help, such as `--name N [--scopes LIST]`. */
-function synopsis({ options = {}, operands = [] }: Command): string {
+function synopsis({ options = {}, flags = {}, operands = [] }: Command): string {
   const parts = Object.entries(options).map(([name, { value, required }]) =>
     required ? `--${name} ${value}` : `[--${name} ${value}]`,
   )
-  return [...parts, ...operands].join(' ')
+  return [...parts, ...Object.keys(flags).map((name) => `[--${name}]`), ...operands].join(' ')
 }
 
 const table = (rows: [string, string][]) => {
@@ -56,12 +59,16 @@ export function commandHelp(path: string[], about: string, command: Command): st
     `--${name} ${option.value}`,
     option.about,
   ])
+  const flags = Object.entries(command.flags ?? {}).map(([name, about]): [string, string] => [
+    `--${name}`,
+    about,
+  ])
   return [
     `Usage: ${['rapport', ...path, synopsis(command)].join(' ').trim()}`,
     '',
     `${about}.`,
     '',
-    ...table([...options, ['--help', 'Show this']]),
+    ...table([...options, ...flags, ['--help', 'Show this']]),
     ...(command.notes ? ['', ...command.notes] : []),
   ]
 }

@@ -14,6 +14,10 @@ export const commands: Record<string, CommandEntry> = {
     about: 'Bring the database up to date, or make it',
     load: async () => (await import('./migrate.ts')).migrateCommand,
   },
+  upgrade: {
+    about: 'Show what an upgrade would do to the database (--check), or do it',
+    load: async () => (await import('./upgrade.ts')).upgrade,
+  },
   demo: {
     about: 'Show the service at work, end to end, on a scratch folder',
     load: async () => {

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { Database } from '../db/db.ts'
 import { lockFolder } from '../db/engines/sqlite/lock.ts'
 import { databaseFile } from '../db/engines/sqlite/open.ts'
-import { migrate } from '../db/migrate.ts'
+import { migrate, planMigrations } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
 import { isInstallation } from '../move/tables.ts'
 import { UsageError } from './command.ts'
@@ -67,8 +67,8 @@ export async function withLocations<T>(
     const from = await namingLocation(source, () => open(source))
     await namingLocation(source, () => checkSource(from))
     const to = await namingLocation(target, () => open(target))
-    await namingLocation(source, () => migrate(from))
-    await namingLocation(target, () => migrate(to))
+    await namingLocation(source, () => bringUpToDate(from))
+    await namingLocation(target, () => bringUpToDate(to))
     return await work(from, to)
   } finally {
     for (const step of closing.reverse()) await step()
@@ -82,6 +82,16 @@ async function namingLocation<T>(location: Location, work: () => Promise<T>): Pr
   } catch (error) {
     throw new Error(`${showLocation(location)}: ${(error as Error).message}`, { cause: error })
   }
+}
+
+// A version may serve a database to which a newer one has added columns, but it would not copy them.
+async function bringUpToDate(database: Database) {
+  await migrate(database)
+  const { unknown } = await planMigrations(database.db)
+  if (unknown.length)
+    throw new Error(
+      `The database is from a newer version: it has the migration ${unknown[0]}. Move it with that version.`,
+    )
 }
 
 // A server holds no lock on a PostgreSQL database, but its connections have the application_name rapport. At this point,

@@ -66,8 +66,9 @@ async function runEntry(
 }
 
 /** Parses the words of a command; null for --help. */
-function parse({ options = {}, operands = [] }: Command, words: string[], io: Io): Given | null {
-  const { values, positionals } = parseWords(options, words)
+function parse(command: Command, words: string[], io: Io): Given | null {
+  const { options = {}, flags = {}, operands = [] } = command
+  const { values, positionals } = parseWords(command, words)
   if (values.help) return null
   const given = values as Record<string, string | undefined>
   for (const [name, { required }] of Object.entries(options))
@@ -76,15 +77,26 @@ function parse({ options = {}, operands = [] }: Command, words: string[], io: Io
   if (missing) throw new UsageError(`${missing} is missing.`)
   if (positionals.length > operands.length)
     throw new UsageError(`"${positionals[operands.length]}" is one word too many.`)
-  return { options: given, operands: positionals, config: () => readConfig(io.env), io }
+  return {
+    options: given,
+    flags: new Set(Object.keys(flags).filter((name) => given[name])),
+    operands: positionals,
+    config: () => readConfig(io.env),
+    io,
+  }
 }
 
-function parseWords(options: NonNullable<Command['options']>, words: string[]) {
-  const known = Object.fromEntries(Object.keys(options).map((name) => [name, { type: 'string' as const }]))
+function parseWords({ options = {}, flags = {} }: Command, words: string[]) {
+  const typed = (names: object, type: 'string' | 'boolean') =>
+    Object.fromEntries(Object.keys(names).map((name) => [name, { type }]))
   try {
     return parseArgs({
       args: words,
-      options: { ...known, help: { type: 'boolean', short: 'h' } },
+      options: {
+        ...typed(options, 'string'),
+        ...typed(flags, 'boolean'),
+        help: { type: 'boolean', short: 'h' },
+      },
       allowPositionals: true,
     })
   } catch (error) {

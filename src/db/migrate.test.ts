@@ -66,7 +66,9 @@ test('a database of a newer version is refused, by a start of the service too', 
   await opened(async (db, run) => {
     await run()
     await transaction(db, (tx) =>
-      sql`INSERT INTO schema_migrations VALUES ('9999_future', 'x', 'now')`.execute(tx),
+      sql`INSERT INTO schema_migrations (name, checksum, ran_at) VALUES ('9999_future', 'x', 'now')`.execute(
+        tx,
+      ),
     )
     await assert.rejects(run(), /from a newer version: it has the migration 9999_future/)
   })

@@ -4,10 +4,18 @@ import { isoTime, systemClock } from '../clock.ts'
 import { type Database, type Db, transaction } from './db.ts'
 import { lockInstallation } from './locks.ts'
 import { migrations as all } from './migrations/index.ts'
+import { engineOf } from './statements/prepare.ts'
 
 /** One change of the schema: its statements for each engine, then `fill`, in one transaction. */
 export type Migration = {
   name: string
+  /**
+   * `expand` only adds, so processes of the version before keep running and may start. `contract` removes or changes what they
+   * use. A version that does not know a contract migration refuses its database.
+   */
+  kind: 'expand' | 'contract'
+  /** The tables of which it reads or writes every row. `rapport upgrade --check` estimates the time from them. */
+  scans?: readonly string[]
   statements: (engine: Database['engine']) => string[]
   /**
    * Computes values that SQL alone cannot compute. The checksum does not cover it. So it must not call code outside of
@@ -24,9 +32,38 @@ export const checksum = (statements: string[]) =>
   createHash('sha256').update(statements.join(';\n')).digest('hex')
 
 /**
- * Updates the schema and returns the names of the migrations that ran. Several processes may call it at once. Throws when
- * the database has an unknown migration, or when a migration has changed since it ran there.
+ * What a start would do: `pending` would run. `unknown` ran by a newer version, and this version can run beside them. `newest`
+ * is the last one that ran.
  */
+export type Plan = { newest: string | null; pending: readonly Migration[]; unknown: readonly string[] }
+
+/**
+ * Compares the migrations of this version with those that ran, and changes nothing. Throws when this version cannot run on the
+ * database, or when a migration has changed since it ran there.
+ */
+export async function planMigrations(db: Db, migrations = all): Promise<Plan> {
+  const done = await ranMigrations(db)
+  const statementsOf = new Map(migrations.map(({ name, statements }) => [name, statements]))
+  const ran = new Set(done.map(({ name }) => name))
+  const pending = migrations.filter(({ name }) => !ran.has(name))
+  const unknown = done.filter(({ name }) => !statementsOf.has(name))
+  // With pending migrations, the database is not from a newer version but from another line of development.
+  const refused = unknown.find(({ kind }) => kind !== 'expand' || pending.length > 0)
+  if (refused)
+    throw new Error(
+      `The database is from a newer version: it has the migration ${refused.name}, and this version cannot run beside it. Start that version, or restore a backup.`,
+    )
+  for (const { name, checksum: before } of done) {
+    const statements = statementsOf.get(name)
+    if (statements && checksum(statements(engineOf(db))) !== before)
+      throw new Error(
+        `The migration ${name} has changed since it ran on this database. Restore its old file: a released migration never changes.`,
+      )
+  }
+  return { newest: done.at(-1)?.name ?? null, pending, unknown: unknown.map(({ name }) => name) }
+}
+
+/** Updates the schema and returns the names of the migrations that ran. Several processes may call it at once. Throws as planMigrations does. */
 export async function migrate({ db, engine }: Database, migrations = all): Promise<string[]> {
   return transaction(db, async (tx) => {
     // Hold the lock until the commit. A second process waits here and then finds nothing to do.
@@ -34,38 +71,26 @@ export async function migrate({ db, engine }: Database, migrations = all): Promi
     await sql`CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, checksum text NOT NULL, ran_at text NOT NULL)`.execute(
       tx,
     )
-    const done = await ranMigrations(tx)
-    const known = migrations.map((migration) => migration.name)
-    const newer = done.find((row) => !known.includes(row.name))
-    if (newer)
-      throw new Error(
-        `The database is from a newer version: it has the migration ${newer.name}. Start that version, or restore a backup.`,
-      )
-    const ran: string[] = []
+    const { pending } = await planMigrations(tx, migrations)
     const now = isoTime(systemClock.now())
-    for (const migration of migrations) {
-      const statements = migration.statements(engine)
-      const before = done.find((row) => row.name === migration.name)
-      if (before && before.checksum !== checksum(statements))
-        throw new Error(
-          `The migration ${migration.name} has changed since it ran on this database. Restore its old file: a released migration never changes.`,
-        )
-      if (before) continue
-      for (const statement of statements) await sql.raw(statement).execute(tx)
-      await migration.fill?.(tx, { engine, now })
-      await sql`INSERT INTO schema_migrations VALUES (${migration.name}, ${checksum(statements)}, ${now})`.execute(
+    for (const { name, kind, statements, fill } of pending) {
+      const texts = statements(engine)
+      for (const statement of texts) await sql.raw(statement).execute(tx)
+      await fill?.(tx, { engine, now })
+      await sql`INSERT INTO schema_migrations (name, checksum, ran_at) VALUES (${name}, ${checksum(texts)}, ${now})`.execute(
         tx,
       )
-      ran.push(migration.name)
+      // The default is contract. The first expand migration adds the column.
+      if (kind === 'expand')
+        await sql`UPDATE schema_migrations SET kind = 'expand' WHERE name = ${name}`.execute(tx)
     }
-    return ran
+    return pending.map(({ name }) => name)
   })
 }
 
-async function ranMigrations(tx: Db): Promise<{ name: string; checksum: string }[]> {
-  const result = await sql<{
-    name: string
-    checksum: string
-  }>`SELECT name, checksum FROM schema_migrations`.execute(tx)
-  return result.rows
+type Ran = { name: string; checksum: string; kind?: string }
+
+async function ranMigrations(db: Db): Promise<Ran[]> {
+  // Databases from before the first expand migration have no column `kind`.
+  return (await sql<Ran>`SELECT * FROM schema_migrations ORDER BY name`.execute(db)).rows
 }

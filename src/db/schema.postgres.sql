@@ -23,6 +23,7 @@ CREATE TABLE schema_migrations (
   name text NOT NULL,
   checksum text NOT NULL,
   ran_at text NOT NULL,
+  kind text NOT NULL DEFAULT 'contract',
   PRIMARY KEY (name)
 );
 

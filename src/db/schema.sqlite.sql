@@ -3,7 +3,8 @@
 CREATE TABLE schema_migrations (
   name text PRIMARY KEY,
   checksum text NOT NULL,
-  ran_at text NOT NULL
+  ran_at text NOT NULL,
+  kind text NOT NULL DEFAULT 'contract'
 );
 
 CREATE TABLE settings (

@@ -3,6 +3,7 @@ import type { Migration } from '../migrate.ts'
 // Every table is keyed and indexed by workspace first, so that an installation can be sharded by workspace.
 export const foundation: Migration = {
   name: '0001_foundation',
+  kind: 'contract',
   statements: (engine) => {
     const sqlite = engine === 'sqlite'
     // SQLite must not reuse the id of a removed row, not even of the newest one.

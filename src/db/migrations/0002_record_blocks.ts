@@ -39,6 +39,7 @@ export function blockTriggers(engine: Database['engine'], table: string): string
 
 export const recordBlocks: Migration = {
   name: '0002_record_blocks',
+  kind: 'contract',
   statements: (engine) => {
     const sqlite = engine === 'sqlite'
     return [

@@ -8,6 +8,7 @@ type Table = (typeof tables)[number]
 /** Indexed columns and rows for names as lists sort them, and for each tag and custom field. */
 export const sortNames: Migration = {
   name: '0003_sort_names',
+  kind: 'contract',
   statements: (engine) => {
     const sqlite = engine === 'sqlite'
     const bytewise = sqlite ? '' : ' COLLATE "C"'

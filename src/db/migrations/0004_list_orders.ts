@@ -6,6 +6,7 @@ import { liveIndex, trashIndex } from './parts.ts'
  */
 export const listOrders: Migration = {
   name: '0004_list_orders',
+  kind: 'contract',
   statements: () => [
     ...['companies', 'contacts', 'deals'].flatMap((table) => [
       liveIndex(table, 'by_name', 'sort_name'),

@@ -4,6 +4,7 @@ import { liveIndex, recordTable, reference, trashIndex } from './parts.ts'
 
 export const activities: Migration = {
   name: '0005_activities',
+  kind: 'contract',
   statements: (engine) => [
     recordTable(
       engine,

@@ -4,6 +4,7 @@ import { liveIndex, recordTable, reference, trashIndex } from './parts.ts'
 
 export const appointments: Migration = {
   name: '0006_appointments',
+  kind: 'contract',
   statements: (engine) => [
     recordTable(engine, 'booking_pages', [
       'slug text NOT NULL',

@@ -11,6 +11,7 @@ const references = {
 /** Indexes from a record to all rows that refer to it. The removal for good needs them. */
 export const finalRemoval: Migration = {
   name: '0008_final_removal',
+  kind: 'contract',
   statements: () => [
     // The indexes of lists do not have records in the trash. The database checks the foreign keys of a removed row by
     // these.

@@ -13,6 +13,7 @@ const links = {
  */
 export const timelines: Migration = {
   name: '0009_timelines',
+  kind: 'contract',
   statements: () => [
     ...Object.entries(links).flatMap(([table, columns]) =>
       columns.flatMap((column) => [

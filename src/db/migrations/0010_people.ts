@@ -4,6 +4,7 @@ import { liveIndex } from './parts.ts'
 /** People, their memberships of workspaces and their sessions; and the saved views of a workspace. */
 export const people: Migration = {
   name: '0010_people',
+  kind: 'contract',
   statements: (engine) => {
     const int = engine === 'sqlite' ? 'INTEGER' : 'bigint'
     const workspace = `workspace_id ${int} NOT NULL REFERENCES workspaces (id)`

@@ -3,6 +3,7 @@ import type { Migration } from '../migrate.ts'
 /** What a deletion or a resend of many deliveries leaves to be done in small transactions, over restarts too. */
 export const backlogs: Migration = {
   name: '0012_backlogs',
+  kind: 'contract',
   statements: () => [
     // A webhook that is deleted, while deliveries of it are still in the queue.
     `CREATE TABLE webhook_removals (

@@ -9,6 +9,7 @@ import type { Migration } from '../migrate.ts'
  */
 export const accounts: Migration = {
   name: '0013_accounts',
+  kind: 'contract',
   statements: (engine) => [
     ...(engine === 'sqlite' ? withoutUniqueEmail : ['ALTER TABLE users DROP CONSTRAINT users_email_key']),
     'ALTER TABLE users ADD COLUMN left_at text',

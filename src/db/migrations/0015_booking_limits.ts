@@ -6,6 +6,7 @@ import type { Migration } from '../migrate.ts'
  */
 export const bookingLimits: Migration = {
   name: '0015_booking_limits',
+  kind: 'contract',
   statements: (engine) => {
     const int = engine === 'sqlite' ? 'INTEGER' : 'bigint'
     const columns = [

@@ -9,6 +9,8 @@ import type { Migration } from '../migrate.ts'
  */
 export const searchTokens: Migration = {
   name: '0016_search_tokens',
+  kind: 'contract',
+  scans: ['contacts'],
   statements: (engine) => (engine === 'sqlite' ? onSqlite : []),
   fill: async (tx, { engine }) => {
     if (engine === 'sqlite') await fillIndex(tx)

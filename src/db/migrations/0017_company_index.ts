@@ -6,6 +6,8 @@ import type { Migration } from '../migrate.ts'
  */
 export const companyIndex: Migration = {
   name: '0017_company_index',
+  kind: 'contract',
+  scans: ['contacts'],
   statements: (engine) =>
     engine === 'sqlite'
       ? [

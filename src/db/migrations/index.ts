@@ -16,6 +16,7 @@ import { auditLogKinds } from './0014_audit_log_kinds.ts'
 import { bookingLimits } from './0015_booking_limits.ts'
 import { searchTokens } from './0016_search_tokens.ts'
 import { companyIndex } from './0017_company_index.ts'
+import { migrationKinds } from './0018_migration_kinds.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -36,4 +37,5 @@ export const migrations: Migration[] = [
   bookingLimits,
   searchTokens,
   companyIndex,
+  migrationKinds,
 ]

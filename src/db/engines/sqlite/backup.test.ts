@@ -199,7 +199,12 @@ test('whatever is no whole database of this program is refused, and nothing has 
     [bad('hole', (path) => writeFileSync(path, readFileSync(path).fill(0x5a, 8192, 60000))), /damaged/],
     [other, /is not a database of Rapport/],
     [
-      bad('newer', (path) => change(path, "INSERT INTO schema_migrations VALUES ('9999_later', 'x', 'x')")),
+      bad('newer', (path) =>
+        change(
+          path,
+          "INSERT INTO schema_migrations (name, checksum, ran_at) VALUES ('9999_later', 'x', 'x')",
+        ),
+      ),
       /newer version: .*9999_later/,
     ],
     [

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { sql } from 'kysely'
+import { engine, openScratch, removeScratch, settingsOf } from '../../test/engine.ts'
+import { runRapport } from '../../test/run-rapport.ts'
+import { transaction } from '../db/db.ts'
+import { databaseFile } from '../db/engines/sqlite/open.ts'
+import { migrate, planMigrations } from '../db/migrate.ts'
+import { migrations } from '../db/migrations/index.ts'
+
+/** A folder whose database has the migrations before one of a name; none for the first. */
+async function databaseBefore(t: TestContext, name: string): Promise<string> {
+  const data_dir = mkdtempSync(join(tmpdir(), 'rapport-test-'))
+  t.after(() => removeScratch(data_dir))
+  await settingsOf(data_dir, { migrated: false })
+  const before = migrations.filter((one) => one.name < name)
+  if (before.length === 0) return data_dir
+  const database = await openScratch(data_dir)
+  await migrate(database, before)
+  await database.close()
+  return data_dir
+}
+
+async function pendingIn(data_dir: string): Promise<string[]> {
+  const database = await openScratch(data_dir)
+  try {
+    return (await planMigrations(database.db)).pending.map(({ name }) => name)
+  } finally {
+    await database.close()
+  }
+}
+
+const contacts = (count: number) => sql`
+  INSERT INTO contacts (workspace_id, first_name, last_name, search_text, created_at, updated_at)
+  WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
+  SELECT 1, 'A', 'B', 'a b', '', '' FROM numbers`
+
+const newest = migrations.at(-1)?.name
+
+test('upgrade --check of no database says so and creates nothing', async (t) => {
+  const DATA_DIR = await databaseBefore(t, '0001')
+  const { code, stdout } = await runRapport(['upgrade', '--check'], { DATA_DIR })
+  assert.equal(code, 3)
+  assert.match(stdout, /^Database {2}none yet$/m)
+  for (const { name } of migrations) assert.ok(stdout.includes(name))
+  assert.ok(!existsSync(databaseFile(DATA_DIR)))
+})
+
+test('upgrade --check shows the expand migrations that would run beside older processes, and runs none', async (t) => {
+  const DATA_DIR = await databaseBefore(t, '0018')
+  const { code, stdout } = await runRapport(['upgrade', '--check'], { DATA_DIR })
+  assert.equal(code, 3)
+  assert.match(stdout, new RegExp(`^Program {3}\\d+\\.\\d+\\.\\d+, migrations up to ${newest}$`, 'm'))
+  assert.match(stdout, /^Database {2}migrations up to 0017_company_index$/m)
+  assert.match(stdout, /^0018_migration_kinds +expand +at most 1 s$/m)
+  assert.match(stdout, /^Servers: +processes of the version before can keep running/m)
+  assert.match(stdout, engine === 'sqlite' ? /^Disk: .* MB are free in /m : /^Backup: .*pg_dump/m)
+  assert.ok((await pendingIn(DATA_DIR)).includes('0018_migration_kinds'))
+})
+
+test('upgrade --check says that a contract migration needs the older processes stopped, and what takes long', async (t) => {
+  const DATA_DIR = await databaseBefore(t, '0016')
+  const database = await openScratch(DATA_DIR)
+  await transaction(database.db, (tx) => contacts(40_000).execute(tx))
+  await database.close()
+  const { code, stdout } = await runRapport(['upgrade', '--check'], { DATA_DIR })
+  assert.equal(code, 3)
+  assert.match(stdout, /^0016_search_tokens +contract +about 2 s, for 40000 rows of contacts$/m)
+  assert.match(stdout, /^Servers: +stop all processes of older versions first/m)
+})
+
+test('upgrade runs the migrations, with a backup of the old schema first, and then has nothing to do', async (t) => {
+  const DATA_DIR = await databaseBefore(t, '0018')
+  const backup = join(DATA_DIR, 'before.db')
+  const words = engine === 'sqlite' ? ['--backup', backup] : []
+  const { code, stdout } = await runRapport(['upgrade', ...words], { DATA_DIR })
+  assert.equal(code, 0, stdout)
+  assert.match(stdout, /^Ran 0018_migration_kinds\.$/m)
+  assert.deepEqual(await pendingIn(DATA_DIR), [])
+  if (engine === 'sqlite') {
+    assert.match(stdout, /^Wrote .*before\.db$/m)
+    const copy = new DatabaseSync(backup, { readOnly: true })
+    const { name } = copy.prepare('SELECT max(name) AS name FROM schema_migrations').get() ?? {}
+    copy.close()
+    assert.equal(name, '0017_company_index')
+  }
+  const checked = await runRapport(['upgrade', '--check'], { DATA_DIR })
+  assert.deepEqual([checked.code, checked.last], [0, 'The database is up to date.'])
+  const again = await runRapport(['upgrade', ...words], { DATA_DIR })
+  assert.deepEqual([again.code, again.stdout], [0, 'The database is up to date.'])
+})
+
+test('upgrade --backup is refused on PostgreSQL before anything runs', async (t) => {
+  const DATA_DIR = await databaseBefore(t, '0018')
+  const env = { DATA_DIR, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  const { code, stderr } = await runRapport(['upgrade', '--backup', 'before.db'], env)
+  assert.equal(code, 1)
+  assert.match(stderr, /This command is for SQLite\..*pg_dump/)
+})
