@@ -70,7 +70,7 @@ const settings = {
   host: { fallback: '127.0.0.1', about: 'address to listen on', parse: (value: string) => value },
   public_url: {
     fallback: '',
-    about: 'address that links are made from, such as https://crm.example.com',
+    about: 'address in links, such as https://crm.example.com',
     parse: origin,
   },
   data_dir: {
@@ -132,7 +132,7 @@ const settings = {
   },
   audit_log_days: {
     fallback: '',
-    about: 'days that entries of the audit log are kept; empty: for ever',
+    about: 'days that entries of the audit log are kept; empty: no limit',
     parse: orEmpty(integer(1, 36_500)),
   },
   sign_in_address_days: {
@@ -142,7 +142,7 @@ const settings = {
   },
   trash_days: {
     fallback: '30',
-    about: 'days that deleted records can be restored, before they go for good',
+    about: 'days after which deleted records are removed for good',
     parse: integer(1, 36_500),
   },
   rate_limit_per_second: {
@@ -157,12 +157,12 @@ const settings = {
   },
   open_rate_per_second: {
     fallback: '10',
-    about: 'requests a second for each address that shows no key, such as sign-ins (0: no limit)',
+    about: 'requests a second for each address without a key, such as sign-ins (0: no limit)',
     parse: integer(0, 1e6),
   },
   trusted_proxies: {
     fallback: '',
-    about: 'networks of proxies that tell the real address of a visitor (CIDRs)',
+    about: 'networks of proxies that may set the address of a visitor (CIDRs)',
     parse: networks,
   },
   log_level: {

@@ -184,7 +184,7 @@ function tellSlow(logger: Logger) {
   return (statement: string, duration_ms: number) => {
     if (performance.now() - last_ms < 1000) return
     last_ms = performance.now()
-    logger.warn({ statement, duration_ms }, 'a statement held all requests up')
+    logger.warn({ statement, duration_ms }, 'a statement blocked all requests')
   }
 }
 

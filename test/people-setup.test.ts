@@ -211,7 +211,7 @@ test('a workspace of the command line gets its owner by a link of the command li
     ['command_line', { email: 'eve@example.com', role: 'read_only' }],
   )
   const wrong: [string[], RegExp][] = [
-    [['GRACE@example.com', '--workspace', id], /email is that of a member already/],
+    [['GRACE@example.com', '--workspace', id], /email belongs to a member/],
     [['new@example.com', '--workspace', '77'], /There is no workspace 77/],
     [['new@example.com'], /several workspaces/],
     [['new@example.com', '--workspace', id, '--role', 'king'], /There is no role "king".*owner, admin/],

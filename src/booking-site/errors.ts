@@ -13,7 +13,7 @@ export const wantsJson = ({ url, headers: { accept = '' } }: FastifyRequest) =>
 const words: Record<number, [title: string, text: string]> = {
   404: [
     'There is nothing here',
-    'No bookings are taken at this address at the moment, or a link is not complete.\n\nCheck the address, or ask whoever gave it to you.',
+    'This address takes no bookings at the moment, or a link is not complete.\n\nCheck the address, or ask the person who gave it to you.',
   ],
   405: ['This is not possible here', 'Go back and try it again from there.'],
   413: ['This is too much text', 'Go back and send a shorter message.'],

@@ -50,7 +50,7 @@ export const commands: Record<string, CommandEntry> = {
     },
   },
   'setup-link': {
-    about: 'Make a new link for the first account, while nobody has one',
+    about: 'Make a new link for the first account, while there is no account',
     load: async () => (await import('./people.ts')).setupLink,
   },
   people: {
@@ -58,15 +58,15 @@ export const commands: Record<string, CommandEntry> = {
     commands: {
       list: { about: 'List them', load: async () => (await import('./people.ts')).list },
       invite: {
-        about: 'Make a link by which somebody joins a workspace, as its owner for instance',
+        about: 'Make a link to join a workspace, for example as its owner',
         load: async () => (await import('./people.ts')).invite,
       },
       delete: {
-        about: 'Delete an account, with what is known of the person',
+        about: 'Delete an account and its personal data',
         load: async () => (await import('./people.ts')).remove,
       },
       'reset-password': {
-        about: 'Make a link by which somebody sets a new password',
+        about: 'Make a link to set a new password',
         load: async () => (await import('./people.ts')).resetPassword,
       },
     },
@@ -89,7 +89,7 @@ export const commands: Record<string, CommandEntry> = {
     load: async () => (await import('./backup.ts')).backup,
   },
   restore: {
-    about: 'Put a backup in the place of the database, while no server runs',
+    about: 'Replace the database by a backup, while no server runs',
     load: async () => (await import('./backup.ts')).restore,
   },
   move: {

@@ -32,7 +32,7 @@ export const create: Command = {
 }
 
 export const list: Command = {
-  notes: ['The ids are what `rapport keys revoke ID` takes.'],
+  notes: ['To revoke a key: rapport keys revoke ID'],
   async run({ config, io }) {
     const keys = await withDatabase(config(), ({ db }) => listKeys(db))
     for (const line of columns(
@@ -84,7 +84,8 @@ export function futureTime(text: string, now_ms: number): string {
     throw new Error(
       `--expires must be a day or a time with its zone, such as 2027-12-31 or 2027-12-31T18:00:00Z.`,
     )
-  if (ms <= now_ms) throw new Error(`--expires must be in the future: ${new Date(ms).toISOString()} is over.`)
+  if (ms <= now_ms)
+    throw new Error(`--expires must be in the future: ${new Date(ms).toISOString()} is in the past.`)
   return new Date(ms).toISOString()
 }
 
@@ -102,7 +103,7 @@ export async function workspaceOf(db: Db, asked: string | undefined): Promise<nu
   const known = workspaces.map(({ id, name }) => `${id} (${name})`).join(', ') || 'none yet'
   throw new Error(
     asked === undefined
-      ? `There are several workspaces: say which with --workspace ID. They are: ${known}.`
+      ? `There are several workspaces. Choose one with --workspace ID. They are: ${known}.`
       : `There is no workspace ${asked}. They are: ${known}.`,
   )
 }

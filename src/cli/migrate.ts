@@ -2,7 +2,7 @@ import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 
 export const migrateCommand: Command = {
-  notes: ['Every start does this by itself. Safe to repeat, and beside a running server.'],
+  notes: ['Every start does this, too. It can be repeated, also beside a running server.'],
   async run({ config, io }) {
     const ran = await withDatabase(config(), async (_database, ran) => ran)
     for (const name of ran) io.out(`Ran ${name}.`)

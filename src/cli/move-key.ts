@@ -36,7 +36,7 @@ export function giveKey(file: string, folder: string): () => void {
   if (target === file) return () => {}
   if (existsSync(target)) {
     if (readFileSync(target, 'utf8').trim() === readFileSync(file, 'utf8').trim()) return () => {}
-    throw new Error(`${target} is another key than ${file}. Move it away: it opens nothing of what comes.`)
+    throw new Error(`${target} is another key than ${file}. It cannot open the copied secrets. Move it away.`)
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   copyPrivately(file, target)

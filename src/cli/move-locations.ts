@@ -107,6 +107,6 @@ async function checkSource({ db, engine }: Database) {
   const n = rows[0]?.n ?? 0
   if (n > 0)
     throw new Error(
-      `${n} connections of Rapport are open. Stop every server first (and end what a pooler keeps open): what they write now would stay behind.`,
+      `${n} connections of Rapport are open. Stop every server first, and close the connections of a pooler. Otherwise, the copy would miss their changes.`,
     )
 }

@@ -11,15 +11,15 @@ import { columns } from './text.ts'
 
 export const move: Command = {
   options: {
-    from: { value: 'PLACE', about: 'What is copied; it stays as it is', required: true },
-    to: { value: 'PLACE', about: 'An empty database, or a folder that has none', required: true },
+    from: { value: 'PLACE', about: 'The source, which does not change', required: true },
+    to: { value: 'PLACE', about: 'An empty database, or a folder without a database', required: true },
   },
   notes: [
     'A PLACE is sqlite:FOLDER (a DATA_DIR) or postgres://user:password@host:5432/database.',
     '',
-    'Stop every server first. Everything is copied, ids and API keys too, read back and compared, in one transaction:',
-    'a copy that fails or is killed leaves the target empty, and can be run again.',
-    'Webhook secrets stay encrypted: the key is needed at the new place too. The last lines say where it was found.',
+    'Stop every server first. One transaction copies everything, also ids and API keys, reads it back and compares it.',
+    'A copy that fails or is killed leaves the target empty. Run it again.',
+    'Webhook secrets stay encrypted, so the new place needs the key, too. The last lines say where the key is.',
   ],
   async run({ options, config, io }) {
     const { data_dir, secret_key } = config()
@@ -83,7 +83,7 @@ function nextSteps(from: Location, to: Location, key: KeyLocation): string[] {
       : [`  DATABASE_URL=${showLocation(to)}${showLocation(to) === to.url ? '' : ' (with its password)'}`]
   return [
     '',
-    'Everything was copied and compared. Start the service with the settings that it had, but for:',
+    'Everything was copied and compared. Start the service with its old settings, except:',
     ...place,
     ...keySteps(to, key).map((line) => `  ${line}`),
     `${showLocation(from)} is unchanged. Do not serve it again: later changes are only in the copy.`,
@@ -94,9 +94,9 @@ function keySteps(to: Location, key: KeyLocation): string[] {
   if (key === null) return []
   if (key === 'unknown')
     return [
-      'SECRET_KEY or the secret.key in DATA_DIR as they were: neither is here, and without it the service does not start',
+      'the old SECRET_KEY, or a DATA_DIR with the old secret.key: neither is here, and the service needs one to start',
     ]
-  if ('setting' in key) return ['SECRET_KEY as it is set here: it opens the secrets of webhooks']
+  if ('setting' in key) return ['the SECRET_KEY that is set here, which opens the secrets of webhooks']
   if (to.folder !== null) return []
   return [
     `DATA_DIR=${key.file.slice(0, -'/secret.key'.length)}, whose secret.key opens the secrets of webhooks`,

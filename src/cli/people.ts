@@ -19,7 +19,7 @@ import { workspaceOf } from './keys.ts'
 import { columns } from './text.ts'
 
 export const setupLink: Command = {
-  notes: ['Each link takes the place of the one before, and can be used once.'],
+  notes: ['Each link replaces the one before, and works once.'],
   async run({ config, io }) {
     const settings = config()
     const token = await withDatabase(settings, ({ db }) => transaction(db, makeSetupToken))
@@ -41,9 +41,7 @@ export const list: Command = {
 
 export const resetPassword: Command = {
   operands: ['EMAIL'],
-  notes: [
-    'The link can be used once, for 24 hours. Then all sessions of this person end; until then nothing changes.',
-  ],
+  notes: ['The link works once, within 24 hours. Its use ends all sessions of the person.'],
   async run({ operands, config, io }) {
     const [email = ''] = operands
     const settings = config()
@@ -51,7 +49,7 @@ export const resetPassword: Command = {
       makeResetToken(db, systemClock, command_line, email),
     )
     if (!token) throw new Error(`Nobody has the e-mail ${email}. See: rapport people list`)
-    io.out(`With this link a new password for ${email} can be set, once, for 24 hours:`)
+    io.out(`This link sets a new password for ${email}. It works once, within 24 hours:`)
     io.out(linkOf(settings, `/reset#${token}`))
     return 0
   },
@@ -60,11 +58,11 @@ export const resetPassword: Command = {
 export const remove: Command = {
   operands: ['EMAIL'],
   options: {
-    ownerless: { value: 'yes', about: 'yes: also when a workspace then has no owner; default: no' },
+    ownerless: { value: 'yes', about: 'yes: even if a workspace is left without an owner; default: no' },
   },
   notes: [
-    'EMAIL may be an id of `rapport people list`. Sessions end, and the person is forgotten in the audit log.',
-    'Keys and records stay. A workspace gets an owner by: rapport people invite EMAIL --workspace ID',
+    'EMAIL may be an id of `rapport people list`. The command ends the sessions, and removes personal data from the audit log.',
+    'Keys and records stay. To give a workspace an owner: rapport people invite EMAIL --workspace ID',
   ],
   async run({ operands, options, config, io }) {
     const [who = ''] = operands
@@ -100,7 +98,9 @@ export const invite: Command = {
     workspace: { value: 'ID', about: 'Which one; default: the only one' },
     role: { value: 'ROLE', about: `One of ${roles.join(', ')}; default: owner` },
   },
-  notes: ['The link can be used once, for 7 days. An earlier invitation of the same e-mail there ends.'],
+  notes: [
+    'The link works once, within 7 days. It replaces an earlier invitation of the e-mail to the workspace.',
+  ],
   async run({ operands, options, config, io }) {
     const email = (operands[0] ?? '').trim()
     if (!isEmail(email) || email.length > 320) throw new Error(`"${email}" is not an e-mail address.`)
@@ -119,7 +119,7 @@ export const invite: Command = {
       })
       return { workspace_id, token }
     })
-    io.out(`With this link ${email} joins workspace ${workspace_id} as ${role}, once, for 7 days:`)
+    io.out(`This link lets ${email} join workspace ${workspace_id} as ${role}. It works once, within 7 days:`)
     io.out(linkOf(settings, `/invitation#${token}`))
     return 0
   },

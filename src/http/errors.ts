@@ -48,7 +48,7 @@ export function publicError(error: unknown): ApiError | null {
     return unavailable(
       'The database cannot be reached. Repeat the request. Send a POST with the same Idempotency-Key again.',
     )
-  if (troubleOf(error)) return unavailable('The database cannot do this now. Nothing was changed; try again.')
+  if (troubleOf(error)) return unavailable('The database cannot do this now. Nothing was changed. Try again.')
   if (statusCode && statusCode >= 400 && statusCode < 500) return badRequest('The request is not valid.')
   return null
 }

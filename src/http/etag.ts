@@ -30,7 +30,7 @@ export function sendRecord<T extends object>(request: FastifyRequest, reply: Fas
 /** Refuses a write with If-Match on a resource without an entity tag: nothing matches (RFC 9110, 13.1.1). */
 export function refuseMatch({ headers }: FastifyRequest): void {
   if (headers['if-match'] !== undefined)
-    throw new ApiError('precondition_failed', 'This has no ETag: leave If-Match out.')
+    throw new ApiError('precondition_failed', 'This resource has no ETag. Leave If-Match out.')
 }
 
 /** Refuses a write with 412 when If-Match does not match the current record. */

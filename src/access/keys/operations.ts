@@ -59,11 +59,15 @@ function grantProblems(
   const problems: FieldProblem[] = []
   const refuse = (field: string, code: string, message: string) => problems.push({ field, code, message })
   if (own && scopes === null)
-    refuse('scopes', 'not_allowed', `scopes must be given: yours are ${own.join(', ')}, not all.`)
+    refuse(
+      'scopes',
+      'not_allowed',
+      `scopes is required, because you do not have all scopes. Yours are ${own.join(', ')}.`,
+    )
   if (own && Array.isArray(scopes)) {
     const lacked = scopes.filter((scope) => known.includes(scope) && !own.includes(scope))
     if (lacked.length)
-      refuse('scopes', 'not_allowed', `scopes must not have what you lack: ${lacked.join(', ')}.`)
+      refuse('scopes', 'not_allowed', `scopes has scopes that you lack: ${lacked.join(', ')}.`)
   }
   if (expires_at !== null && expires_at <= now)
     refuse('expires_at', 'out_of_range', 'expires_at must be in the future.')

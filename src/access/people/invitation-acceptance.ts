@@ -21,7 +21,7 @@ const wrong: FieldProblem = {
   field: 'password',
   code: 'wrong',
   message:
-    'password is not that of an account with this e-mail. Send new_account: true to make an account of your own.',
+    'password does not match an account with this e-mail. Send new_account: true to create your own account.',
 }
 
 /** An invitation that can be accepted, with the hash of its token. */

@@ -82,7 +82,7 @@ async function refuseMorePerDay(tx: Db, { workspace_id, actor, now_ms }: Context
     actor.id === null ? 0 : await waitOf('invited_by', actor.id),
   )
   if (!wait_ms) return
-  const message = `A workspace or a person invites ${max_invitations_per_day} people a day at most.`
+  const message = `A workspace or a person can invite at most ${max_invitations_per_day} people a day.`
   const headers = { 'retry-after': String(Math.ceil(wait_ms / 1000)) }
   throw new ApiError('rate_limited', message, { headers })
 }
@@ -90,7 +90,7 @@ async function refuseMorePerDay(tx: Db, { workspace_id, actor, now_ms }: Context
 const taken: FieldProblem = {
   field: 'email',
   code: 'taken',
-  message: 'email is that of a member already.',
+  message: 'email belongs to a member.',
 }
 
 /** A new invitation. `until` is the latest expiry, that of the key which invites. `grantor` is the role that invites. */
@@ -137,7 +137,7 @@ export async function invite(
   refuse(problems)
   const { email = '', role = 'member' } = body
   const grantor = grantorOf(role_scopes, access)
-  if (!mayGrant(grantor, role)) throw forbidden(`You may not give the role ${role}.`)
+  if (!mayGrant(grantor, role)) throw forbidden(`You may not grant the role ${role}.`)
   // An invitation by a key ends with the key, also when the key expires.
   const until = access.actor.kind === 'key' ? access.expires_at : null
   const { invitation, token } = await inviteAnew(tx, context, { email, role, until, grantor })

@@ -99,7 +99,7 @@ export async function removeMember(
 }
 
 async function revokeKeys(tx: Db, context: Context, { scopes }: Access, { id }: Member): Promise<void> {
-  if (scopes && !scopes.includes('keys:write')) throw forbidden('To revoke keys needs keys:write.')
+  if (scopes && !scopes.includes('keys:write')) throw forbidden('Revoking keys needs the scope keys:write.')
   await revokeKeysOf(tx, context, id, scopes)
 }
 
@@ -112,5 +112,5 @@ function refuseBeyondRole(grantor: Grantor, role: Role): void {
 
 async function refuseLastOwner(tx: Db, workspace_id: number, member: Member): Promise<void> {
   if (await isLastOwner(tx, workspace_id, member))
-    throw conflict('A workspace keeps at least one owner: make somebody else an owner first.')
+    throw conflict('A workspace keeps at least one owner. Make somebody else an owner first.')
 }

@@ -51,7 +51,7 @@ export async function accountByEmailOrId(db: Db, email_or_id: string): Promise<U
 export async function lastWorkspace(db: Db, user_id: string): Promise<number> {
   const all = await workspacesOf(db, user_id)
   const [last] = all.sort((a, b) => b.entered_at.localeCompare(a.entered_at))
-  if (!last) throw forbidden('You are a member of no workspace. Ask for an invitation.')
+  if (!last) throw forbidden('You are not a member of a workspace. Ask for an invitation.')
   return last.id
 }
 

@@ -84,7 +84,7 @@ export async function checkPassword(
   asker = anonymous,
 ): Promise<boolean> {
   const [, m, t, p, salt = '', hash = ''] = hash_pattern.exec(stored_hash ?? dummy_hash) ?? []
-  if (!hash) throw new Error('A stored password has another form.')
+  if (!hash) throw new Error('A stored password hash has an unknown format.')
   const made_with = { memory: Number(m), passes: Number(t), parallelism: Number(p) }
   const expected = Buffer.from(hash, 'base64')
   const found = await queued(asker, () =>

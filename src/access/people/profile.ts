@@ -32,7 +32,7 @@ const passwordNeeded: FieldProblem = {
 const taken: FieldProblem = {
   field: 'email',
   code: 'taken',
-  message: 'email is that of another member of one of your workspaces, or of an open invitation there.',
+  message: 'email belongs to another member or an open invitation of one of your workspaces.',
 }
 
 /** The hash of the password that was proven, and the hash of the same password beside the new e-mail. */

@@ -27,7 +27,7 @@ const refusal = () =>
 const notOwn = (workspace_id: number): FieldProblem => ({
   field: 'workspace_id',
   code: 'not_found',
-  message: `workspace_id ${workspace_id} is no workspace of yours.`,
+  message: `workspace_id ${workspace_id} is not one of your workspaces.`,
 })
 
 /** Signing in and out, and the workspace that is worked in. */

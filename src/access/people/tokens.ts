@@ -13,4 +13,6 @@ export const hashOf = (token: unknown): string => hashToken(typeof token === 'st
 
 /** 422 for an unknown, used or expired token. The answer does not say which. */
 export const badToken = () =>
-  invalid([{ field: 'token', code: 'not_valid', message: 'token is not valid, or not any more.' }])
+  invalid([
+    { field: 'token', code: 'not_valid', message: 'token is unknown, used or expired. Ask for a new link.' },
+  ])

@@ -138,7 +138,7 @@ function zoneOf({ time_zone }: { time_zone: string }): string {
     {
       field: 'time_zone',
       code: 'unknown_time_zone',
-      message: 'time_zone must be the name of an IANA time zone, such as Europe/Berlin; an offset is none.',
+      message: 'time_zone must be the name of an IANA time zone, such as Europe/Berlin, not an offset.',
     },
   ])
 }

@@ -37,7 +37,7 @@ export async function createView(
   // The lock makes the limit exact.
   await lockText(tx, 'saved_views', workspace_id, '')
   if ((await countViews(tx, workspace_id)) >= max_views)
-    throw conflict(`A workspace keeps ${max_views} saved views at most: delete one first.`)
+    throw conflict(`A workspace has at most ${max_views} saved views. Delete one first.`)
   const { list = '', name = '', query = '' } = body
   const id = newId('view')
   await insertView(tx, workspace_id, context.now, { id, list, name, query })

@@ -286,14 +286,14 @@ export function ruleProblems(rules: unknown): Problem[] {
     problems.push({
       field: 'time_zone',
       code: 'unknown_time_zone',
-      message: 'time_zone must be the name of an IANA time zone, such as Europe/Berlin; an offset is none.',
+      message: 'time_zone must be the name of an IANA time zone, such as Europe/Berlin, not an offset.',
     })
   return [
     ...problems,
     ...daysProblems('availability', availability, (name) =>
       (weekdays as readonly string[]).includes(name)
         ? null
-        : { code: 'unknown_field', text: `is no weekday; they are ${weekdays.join(', ')}` },
+        : { code: 'unknown_field', text: `is not a weekday. The weekdays are ${weekdays.join(', ')}` },
     ),
     ...daysProblems('date_overrides', date_overrides, (name) =>
       isDay(name) ? null : { code: 'invalid_format', text: 'must be a real day, such as 2026-12-24' },
