@@ -10,7 +10,7 @@ export const NamedActor = Type.Object(
     kind: Type.Unsafe<Actor['kind']>({ type: 'string', enum: kinds }),
     id: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'Of a key or a person.',
+      description: 'The id of a key or a person.',
       examples: ['key_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'],
     }),
     name: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['Website form'] }),

@@ -10,7 +10,8 @@ export const Meta = Type.Object(
     next_cursor: Type.Optional(
       Type.Unsafe<string | null>({
         type: ['string', 'null'],
-        description: 'With `cursor`, in place of the other three: where to go on; null at the end.',
+        description:
+          'With `cursor`, in place of the other three: the cursor of the next page. Null at the end.',
       }),
     ),
   },

@@ -61,7 +61,7 @@ export const nullableObject = <T extends TSchema>(schema: T) =>
 export const Listed = <T extends TSchema>(field: T, limit = '8 KiB') =>
   Type.Optional({
     ...field,
-    description: `Left out where it has more than ${limit}: read it by itself.`,
+    description: `Left out if it has more than ${limit}. Read the record to get it.`,
   } as T)
 
 /** A body of which nothing else is taken: `fields` may be sent, `read_only` ones are accepted and ignored. */
@@ -105,7 +105,8 @@ export const ListQuery = <T extends Record<string, TSchema>>(filters: T, options
 export const rest_cursor = Type.Optional(
   Type.String({
     maxLength: 2000,
-    description: 'The `next_cursor` of an answer that had no room for all; empty for the beginning.',
+    description:
+      'The `next_cursor` of an answer that was too long for all records. Empty: start at the beginning.',
   }),
 )
 

@@ -27,7 +27,7 @@ const name_search = {
     Type.String({
       maxLength: 255,
       description:
-        'Every word must occur in the first hundred characters of the name, anywhere inside, whatever its case and accents.',
+        'Each word must occur anywhere in the first 100 characters of the name. Case and accents are ignored.',
     }),
   ),
 }

@@ -23,7 +23,7 @@ export function keyRoutes(app: App, service: Service): void {
   keys.list(
     {
       summary: 'List API keys',
-      description: 'Newest first, with those that were taken back.',
+      description: 'Newest first, including revoked keys.',
       query: KeysQuery,
       view: ApiKey,
       pages: pagesBy('-id of keys', 'string'),
@@ -42,7 +42,7 @@ export function keyRoutes(app: App, service: Service): void {
     {
       summary: 'Create an API key',
       description:
-        'No key can do more than its maker, nor does one made by a key that ends last longer. A workspace has at most 1,000 live keys; beyond, 409.',
+        'A key cannot have scopes that its creator lacks, or a later expiry than a creating key. 409 above 1,000 live keys of the workspace.',
       body: keyBody(scopes),
       view: ApiKeyCreated,
     },
@@ -52,9 +52,9 @@ export function keyRoutes(app: App, service: Service): void {
   keys.verb(
     {
       name: 'revoke',
-      summary: 'Take an API key back',
+      summary: 'Revoke an API key',
       description:
-        'Only one with scopes that the caller has, too. Within a second it opens nothing any more, in every process, and neither do the keys that it has made. Once more changes nothing.',
+        'The caller needs all scopes of the key. Every process refuses the key, and the keys that it created, within 1 s. Revoking it again is a no-op.',
       body: NoFields,
       view: ApiKey,
     },

@@ -13,13 +13,13 @@ export const ApiKey = Type.Object(
     scopes: Type.Unsafe<string[] | null>({
       type: ['array', 'null'],
       items: { type: 'string' },
-      description: 'What it may do; null: everything.',
+      description: 'The scopes of the key. Null: all.',
       examples: [['contacts:read', 'contacts:write']],
     }),
     created_at: Timestamp(),
-    expires_at: OptionalTimestamp({ description: 'From then on it opens nothing; null: never.' }),
-    last_used_at: OptionalTimestamp({ description: 'To a minute; null before its first use.' }),
-    revoked_at: OptionalTimestamp({ description: 'When it was taken back; null while it works.' }),
+    expires_at: OptionalTimestamp({ description: 'The key is refused from this time on. Null: no expiry.' }),
+    last_used_at: OptionalTimestamp({ description: 'The last use, to the minute. Null before the first.' }),
+    revoked_at: OptionalTimestamp({ description: 'The time of the revocation, or null.' }),
     made_by: nullableObject(NamedActor),
   },
   { title: 'ApiKey' },
@@ -30,7 +30,7 @@ export type ApiKey = Static<typeof ApiKey>
 export const ApiKeyCreated = Type.Object(
   {
     ...ApiKey.properties,
-    token: Type.String({ description: 'The key itself, shown here and never again.' }),
+    token: Type.String({ description: 'The key. It is shown only in this answer.' }),
   },
   { title: 'ApiKeyCreated' },
 )
@@ -45,10 +45,10 @@ export const keyBody = (scopes: readonly string[]) =>
         minItems: 1,
         maxItems: scopes.length,
         items: { type: 'string', enum: scopes },
-        description: 'At most what the caller may do. Null or absent: everything, for a caller who may.',
+        description: 'The scopes of the key. The caller needs each of them. Null or absent: all.',
         examples: [['contacts:read', 'contacts:write']],
       }),
-      expires_at: OptionalTimestamp({ description: 'In the future. Null or absent: never.' }),
+      expires_at: OptionalTimestamp({ description: 'A time in the future. Null or absent: no expiry.' }),
     },
     Object.keys(ApiKey.properties),
     ['name'],
@@ -56,12 +56,12 @@ export const keyBody = (scopes: readonly string[]) =>
 
 export const KeysQuery = ListQuery({
   cursor,
-  made_by: Type.Optional(Type.String({ maxLength: 255, description: 'The id of the key or person.' })),
+  made_by: Type.Optional(Type.String({ maxLength: 255, description: 'The id of the key or the person.' })),
   live: Type.Optional(
     Type.Unsafe<'true'>({
       type: 'string',
       enum: ['true'],
-      description: 'Only keys that open something: neither taken back nor over.',
+      description: 'true: only keys that are neither revoked nor expired.',
     }),
   ),
 })

@@ -21,7 +21,7 @@ export function deletionRoutes(app: App, { db, write, recheckAccess, throttle }:
       method: 'POST',
       path: '/api/v1/profile/delete',
       scope: any_session,
-      summary: 'Delete the own account, with what is known of the person; keys and records stay',
+      summary: 'Delete the own account and its personal data; keys and records stay',
       body: DeletionBody,
       answers: { 200: Deleted },
       extension: true,

@@ -43,8 +43,7 @@ export function invitationAcceptanceRoutes(app: App, service: PeopleService): vo
       method: 'POST',
       path: `${path}/accept`,
       scope: 'open',
-      summary:
-        'Accept an invitation: with the password of an account with this e-mail, or with a new account',
+      summary: 'Accept an invitation with an account of the e-mail, or with a new account',
       body: AcceptBody,
       answers: { 200: Single(SignedIn) },
       extension: true,

@@ -19,29 +19,27 @@ export function invitationRoutes(app: App, service: PeopleService): void {
 
   invitations.list(
     {
-      summary: 'List the invitations that nobody has accepted yet, the newest first',
+      summary: 'List the open invitations, the newest first',
       query: ListQuery({}),
       view: Invitation,
     },
     ({ access }, { page }) => listInvitations(db, access.workspace_id, isoTime(clock.now()), page),
   )
 
-  invitations.read(
-    { summary: 'Read an invitation that nobody has accepted yet', view: Invitation },
-    ({ access, params }) =>
-      findInvitation(db, access.workspace_id, isoTime(clock.now()), params.invitation_id),
+  invitations.read({ summary: 'Read an open invitation', view: Invitation }, ({ access, params }) =>
+    findInvitation(db, access.workspace_id, isoTime(clock.now()), params.invitation_id),
   )
 
   invitations.create(
     {
-      summary: 'Invite somebody; an earlier invitation of the same e-mail ends',
+      summary: 'Invite a person; an earlier invitation of the same e-mail ends',
       body: InvitationBody,
       view: InvitationCreated,
     },
     (tx, context, sent) => invite(tx, context, role_scopes, sent),
   )
 
-  invitations.remove({ summary: 'Take an invitation back' }, (tx, context, sent) =>
+  invitations.remove({ summary: 'Revoke an invitation' }, (tx, context, sent) =>
     takeBack(tx, context, role_scopes, sent),
   )
 }

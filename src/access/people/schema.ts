@@ -39,7 +39,7 @@ export const SignedIn = Type.Object(
     user: Profile,
     workspace: Type.Object({ id: Id(), name: Type.String(), currency: Currency() }),
     role: RoleField(),
-    scopes: Type.Array(Type.String(), { description: 'What the role allows here.' }),
+    scopes: Type.Array(Type.String(), { description: 'The scopes of the role in this workspace.' }),
     workspaces: Type.Array(Type.Object({ id: Id(), name: Type.String(), role: RoleField() })),
     session_id: Type.String(),
   },
@@ -48,7 +48,7 @@ export const SignedIn = Type.Object(
 export type SignedIn = Static<typeof SignedIn>
 
 export const SetupState = Type.Object({
-  needed: Type.Boolean({ description: 'Whether nobody has an account yet.' }),
+  needed: Type.Boolean({ description: 'True while there is no account.' }),
 })
 export const SetupBody = Body(
   {
@@ -75,10 +75,10 @@ export const ResetBody = Body({ token: Token(), password: Password() }, [], ['to
 export const Session = Type.Object(
   {
     id: Type.String({ examples: ['ses_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
-    current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+    current: Type.Boolean({ description: 'True for the session of this request.' }),
     created_at: Timestamp(),
-    last_used_at: Timestamp({ description: 'To the minute.' }),
-    expires_at: Timestamp({ description: 'Unless it is used before.' }),
+    last_used_at: Timestamp({ description: 'The last use, to the minute.' }),
+    expires_at: Timestamp({ description: 'The end of the session if it is not used before.' }),
     user_agent: OptionalText(500),
     address: OptionalText(100),
   },
@@ -105,11 +105,11 @@ export const PasswordBody = Body(
 export const DeletionBody = Body({ current_password: Password() }, [], ['current_password'])
 
 const revokes =
-  'The live API keys that the person has made here end too, with what was made by them; needs keys:write.'
+  'Also revokes the live API keys that the person created in this workspace, and the keys created by these. Needs keys:write.'
 
 export const Member = Type.Object(
   {
-    id: UserId({ description: 'Of the person.' }),
+    id: UserId({ description: 'The password of the person.' }),
     name: Type.String({ examples: ['Ada Lovelace'] }),
     email,
     role: RoleField(),
@@ -146,7 +146,7 @@ export const InvitationCreated = Type.Object(
   {
     ...invitation,
     url_path: Type.String({
-      description: 'Of the link to hand over; shown this once. No e-mail is sent.',
+      description: 'The token of the link to hand over. It is shown only in this answer. No e-mail is sent.',
       examples: ['/invitation#Jx0'],
     }),
   },
@@ -170,7 +170,7 @@ export const AcceptBody = Body(
     password: Password(),
     new_account: Type.Boolean({
       description:
-        'true: make an account of your own, with this password, also where another account has the same e-mail. Without it, an e-mail that has an account needs its password.',
+        'true: create a new account with this password, even if another account has the same e-mail. Otherwise, an e-mail with an account needs the password of that account.',
     }),
     time_zone: OptionalZone(),
     language: OptionalLanguage(),

@@ -69,12 +69,13 @@ export function signInRoutes(app: App, service: PeopleService): void {
     },
   )
 
-  session.read({ summary: 'Read who is signed in, where, and what that allows', view: SignedIn }, (request) =>
-    current(db, ownSession(request)),
+  session.read(
+    { summary: 'Read the person, the workspace and the scopes of the session', view: SignedIn },
+    (request) => current(db, ownSession(request)),
   )
 
   session.change(
-    { summary: 'Go to another of the own workspaces', body: SwitchBody, view: SignedIn },
+    { summary: 'Switch to another of the own workspaces', body: SwitchBody, view: SignedIn },
     async (tx, context, { request, body, problems, expect, recheck }) => {
       const own = ownSession(request)
       const { session_id, user_id } = own

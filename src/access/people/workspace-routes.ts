@@ -25,7 +25,9 @@ const Workspace = Type.Object(
   { title: 'Workspace' },
 )
 const name = Text(255)
-const currency = Currency({ description: 'Of the values of all deals, ISO 4217; it converts nothing.' })
+const currency = Currency({
+  description: 'The currency of all deals, as a code of ISO 4217. A change does not convert values.',
+})
 const WorkspaceBody = Body({ name, currency }, ['id', 'created_at'])
 const NewWorkspaceBody = Body({ name, currency }, [], ['name'])
 
@@ -59,8 +61,8 @@ export function workspaceRoutes(app: App, service: PeopleService): void {
 
   endpoints(app, service, { ...kind, path: '/api/v1/workspaces' }).create(
     {
-      summary: 'Make another workspace, as its owner, and go to it',
-      description: `A person owns at most ${max_workspaces}; beyond, 409.`,
+      summary: 'Create a workspace as its owner, and switch to it',
+      description: `409 above ${max_workspaces} workspaces that a person owns.`,
       body: NewWorkspaceBody,
       view: SignedIn,
       people_only: true,

@@ -22,8 +22,8 @@ export function auditRoutes(app: App, service: Service): void {
 
   entries.list(
     {
-      summary: 'List who changed what',
-      description: 'Newest first, of kinds that the key may read.',
+      summary: 'List the audit log',
+      description: 'Newest first. Only entries of kinds that the caller may read.',
       query: auditQuery(rights.kinds),
       view: ListedAuditEntry,
       pages: pagesBy('audit_log', 'string', 'number'),
@@ -52,7 +52,7 @@ export function auditRoutes(app: App, service: Service): void {
   entries.read(
     {
       summary: 'Read an entry of the audit log',
-      description: 'Of a kind that the key may read.',
+      description: '404 if the caller may not read its kind.',
       view: AuditEntry,
     },
     ({ access: { workspace_id, scopes }, params }) =>

@@ -6,10 +6,10 @@ const Count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description && { description }), examples: [7] })
 const Value = (description: string) => Type.Number({ minimum: 0, description, examples: [12500.5] })
 const sums = {
-  count: Count('Deals, those without a value too.'),
-  value: Value('Sum of the values, exact to 4 decimals as far as a JSON number is: up to 500 billion.'),
+  count: Count('The number of deals, including those without a value.'),
+  value: Value('The sum of the values. Exact to 4 decimals up to 500 billion, the limit of JSON numbers.'),
   weighted_value: Value(
-    'Sum of value × probability shown / 100: summed exactly, then rounded once to 4 decimals, a half up.',
+    'The sum of value × shown probability / 100. Summed exactly, then rounded once to 4 decimals, half up.',
   ),
 }
 
@@ -17,9 +17,12 @@ export const Pipeline = Type.Object(
   {
     stages: Type.Array(
       Type.Object({ stage: StageCode(), status: StatusCode(), ...sums }, { title: 'PipelineStage' }),
-      { description: 'All eight, in their order.' },
+      { description: 'All eight stages, in their order.' },
     ),
-    total_open: Type.Object(sums, { title: 'PipelineTotal', description: 'Of the six open stages.' }),
+    total_open: Type.Object(sums, {
+      title: 'PipelineTotal',
+      description: 'The sums of the six open stages.',
+    }),
   },
   { title: 'PipelineReport' },
 )
@@ -39,7 +42,7 @@ export const Outcomes = Type.Object(
         { month: Type.String({ pattern: '^\\d{4}-\\d{2}$', examples: ['2026-11'] }), ...month },
         { title: 'MonthOfOutcomes' },
       ),
-      { description: 'Oldest first; the current one is the last.' },
+      { description: 'Oldest first. The last month is the current one.' },
     ),
     won_count: Count('In all these months.'),
     lost_count: Count('In all these months.'),
@@ -57,9 +60,9 @@ export type Outcomes = Static<typeof Outcomes>
 
 export const OpenActivities = Type.Object(
   {
-    overdue_count: Count('Due before now.'),
-    today_count: Count('Due on the current day; those that are overdue already are counted in both.'),
-    upcoming_count: Count('Due after the current day.'),
+    overdue_count: Count('Activities that were due before now.'),
+    today_count: Count('Activities that are due on the current day, including those that are overdue.'),
+    upcoming_count: Count('Activities that are due after the current day.'),
   },
   { title: 'ActivitiesReport' },
 )
@@ -68,7 +71,7 @@ export type OpenActivities = Static<typeof OpenActivities>
 const time_zone = Type.String({
   default: 'UTC',
   maxLength: 64,
-  description: 'IANA name of the zone whose days count.',
+  description: 'The IANA name of the time zone that decides days and months.',
   examples: ['Europe/Berlin'],
 })
 const only = { additionalProperties: false }

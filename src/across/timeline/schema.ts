@@ -18,9 +18,12 @@ export function timelineEntry(
 ${others.map(({ type, about }) => `${type}: ${about}`).join(' ')}`
   return Type.Object(
     {
-      at: Timestamp({ description: 'When the record was created, or the change was made.' }),
+      at: Timestamp({ description: 'The time when the record was created or changed.' }),
       type: Type.Unsafe<string>({ type: 'string', enum: types }),
-      id: Id({ description: 'Of the record, or of the change: unique with the type.', examples: [12] }),
+      id: Id({
+        description: 'The id of the record or of the change. Unique together with the type.',
+        examples: [12],
+      }),
       data: Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: data }),
     },
     { title: 'TimelineEntry' },

@@ -29,9 +29,9 @@ export function trashRoutes(app: App, service: Service): void {
 
   endpoints(app, service, { path, reads: 'trash:read', noun: 'record', extension: true }).list(
     {
-      summary: 'List what is in the trash',
+      summary: 'List the trash',
       description:
-        'Latest deletion first, of kinds that the key may read. Notes that went with their contact are not listed: they come back with it.',
+        'Latest deletion first. Only kinds that the caller may read. Notes of a deleted contact are not listed, because they are restored with it.',
       query: TrashQuery,
       view: TrashedRecord,
       pages: pagesBy('-deleted_at', 'string', 'string', 'number'),
@@ -63,7 +63,7 @@ function eraseRoute(app: App, { db, write, seal, resources }: Service, all: read
       scope: 'trash:write',
       summary: 'Erase a record of the trash at once',
       description:
-        'Needs the scope that writes its kind, too. For good: its row, and its data in the audit log, the events and the delivery log. Of a contact, also where records that refer to it name the person. Deliveries under way go on, with what is left.',
+        'Also needs the scope that writes its kind. Removes its row, and its data in the audit log, the events and the delivery log. For a contact, also removes the copies of its data in records that refer to it. Pending deliveries are sent with the remaining data.',
       params: TrashParams,
       answers: { 200: Deleted },
       extension: true,

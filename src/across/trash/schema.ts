@@ -10,10 +10,10 @@ export function trashSchemas(kinds: readonly string[]) {
     {
       kind: Kind(),
       id: Id(),
-      name: Type.String({ description: 'What a person calls it; the beginning of a note.' }),
-      contact_id: OptionalId({ description: 'Of a note: whose it is. Null for all other kinds.' }),
+      name: Type.String({ description: 'The name of the record, or the first characters of a note.' }),
+      contact_id: OptionalId({ description: 'The contact of a note. Null for all other kinds.' }),
       deleted_at: Timestamp(),
-      removed_at: Timestamp({ description: 'When it goes for good.' }),
+      removed_at: Timestamp({ description: 'The time after which it is removed for good.' }),
     },
     { title: 'TrashedRecord' },
   )

@@ -41,7 +41,7 @@ export function viewRoutes(app: App, service: Service): void {
   views.create(
     {
       summary: 'Save a view',
-      description: `A workspace keeps ${max_views} at most; beyond, 409.`,
+      description: `409 above ${max_views} saved views of the workspace.`,
       body: ViewCreate,
       view: View,
     },
@@ -56,5 +56,8 @@ export function viewRoutes(app: App, service: Service): void {
       record: await changeView(tx, context, sent),
     }),
   )
-  views.remove({ summary: 'Delete a saved view', description: 'For good: views have no trash.' }, deleteView)
+  views.remove(
+    { summary: 'Delete a saved view', description: 'Removes the view for good: views have no trash.' },
+    deleteView,
+  )
 }

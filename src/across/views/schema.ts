@@ -20,8 +20,7 @@ export const view_fields = ['list', 'name', 'query'] as const
 
 const name = Text(255, { examples: ['Partners in Berlin'] })
 const query = {
-  description:
-    "The query string of the list's address in the web app, without the question mark; may be empty.",
+  description: 'The query string of the list in the web app, without the question mark. It may be empty.',
   examples: ['tag=partner&sort=last_name'],
 }
 
@@ -34,7 +33,7 @@ export function viewSchemas(resources: readonly Resource[]) {
     Type.Unsafe<string>({
       type: 'string',
       enum: lists,
-      description: 'Which list it shows.',
+      description: 'The list that the view shows.',
       examples: ['contacts'],
       ...options,
     })

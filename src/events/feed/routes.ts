@@ -25,7 +25,7 @@ export function feedRoutes(
       scope,
       summary: 'List events',
       description:
-        'Oldest first after `cursor`, each as it is sent to webhooks, without `webhook_id`: those of kinds that the key may read, such as `contact.*` with `contacts:read`. An answer may have fewer events than asked for, or none, and still `has_more`: it ends at 2 MiB, and a filter looks at so many at once.',
+        'Oldest first after `cursor`. Each event is as webhooks get it, without `webhook_id`. Only events of kinds that the caller may read, such as `contact.*` with `contacts:read`. An answer with `has_more` may have fewer events than `limit`, or none: it ends at 2 MiB, and a filter scans a limited number of events.',
       query: EventsQuery(event_names),
       answers: { 200: EventList },
       extension: true,
@@ -55,11 +55,11 @@ export function feedRoutes(
       scope,
       summary: 'Follow events',
       description:
-        'Server-sent events of kinds that the key may read: each has its place as `id`, its name as `event` and its text as `data`. With the header `Last-Event-ID` it goes on after that place, else from now on. A comment comes every 15 seconds when there is nothing else.',
+        'Server-sent events of kinds that the caller may read. Each has its position as `id`, its name as `event` and its text as `data`. With the header `Last-Event-ID`, the stream continues after that position, otherwise it starts now. If nothing else is sent, a comment is sent every 15 seconds.',
       query: StreamQuery(event_names),
       answers: {
         200: {
-          description: 'A stream that does not end by itself.',
+          description: 'A stream without an end.',
           content: { 'text/event-stream': { schema: { type: 'string' } } },
         },
       },

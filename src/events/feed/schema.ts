@@ -5,22 +5,22 @@ import { flag, Timestamp } from '../../http/fields.ts'
 /** An event as webhooks get it, without webhook_id: the same text. */
 const FeedEvent = Type.Object(
   {
-    id: Type.String({ description: 'Of the event; the same wherever it is told.' }),
-    event: Type.String({ description: 'Its name in the catalogue.', examples: ['deal.won'] }),
-    timestamp: Timestamp({ description: 'When it happened.' }),
+    id: Type.String({ description: 'The id of the event, the same in webhooks, feed and stream.' }),
+    event: Type.String({ description: 'The name of the event.', examples: ['deal.won'] }),
+    timestamp: Timestamp({ description: 'The time of the change.' }),
     data: Type.Unsafe<object>({
       type: 'object',
       additionalProperties: true,
       description: "The event's fields, as in its webhook.",
     }),
     changed_fields: Type.Optional(
-      Type.Array(Type.String(), { description: 'Of updates: the top-level fields that changed.' }),
+      Type.Array(Type.String(), { description: 'For updates: the top-level fields that changed.' }),
     ),
     previous: Type.Optional(
       Type.Unsafe<object>({
         type: 'object',
         additionalProperties: true,
-        description: 'Of updates: their old values.',
+        description: 'For updates: the old values of these fields.',
       }),
     ),
   },
@@ -35,16 +35,16 @@ export const EventList = Type.Object({
     next_cursor: Type.Unsafe<string | null>({
       type: ['string', 'null'],
       description:
-        'Where to go on, also later when nothing more is there yet. Null at the end of newest first.',
+        'The cursor of the next request, also if there are no more events yet. Null at the end of an answer with newest first.',
     }),
-    has_more: Type.Boolean({ description: 'Whether there is more to read now.' }),
+    has_more: Type.Boolean({ description: 'Whether there are more events now.' }),
   }),
 })
 
 const cursor = (description: string) => Type.Optional(Type.String({ maxLength: 100, description }))
 const named = (names: readonly string[]) =>
   Type.Optional(
-    Type.Unsafe<string>({ type: 'string', enum: [...names], description: 'Events of this name alone.' }),
+    Type.Unsafe<string>({ type: 'string', enum: [...names], description: 'Only events with this name.' }),
   )
 
 export const EventsQuery = (names: readonly string[]) =>
@@ -59,7 +59,8 @@ export const EventsQuery = (names: readonly string[]) =>
         Type.Unsafe<'timestamp' | '-timestamp'>({
           type: 'string',
           enum: ['timestamp', '-timestamp'],
-          description: 'Default timestamp: oldest first, to follow. -timestamp: newest first, to look back.',
+          description:
+            'timestamp, the default: oldest first, to follow the feed. -timestamp: newest first, to read older events.',
         }),
       ),
     },
@@ -72,7 +73,7 @@ export const StreamQuery = (names: readonly string[]) =>
       cursor: cursor('As the header `Last-Event-ID`, which counts when both are there.'),
       event: named(names),
       changes: flag(
-        'true: also frames `changed`, without an id, that name the kinds of records in which something was changed, with an event or without.',
+        'true: also sends frames `changed`, without an id, with the kinds of changed records. Changes without an event are included.',
       ),
     },
     { additionalProperties: false },

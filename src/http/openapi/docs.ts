@@ -66,7 +66,7 @@ const Index = Type.Object(
       Type.Object({ name: Type.String(), path: Type.String(), description: Type.String() }),
     ),
     documentation: Type.String({ description: 'A page for people.' }),
-    openapi: Type.String({ description: 'The same for programs.' }),
+    openapi: Type.String({ description: 'The API as an OpenAPI document.' }),
   },
   { title: 'Index' },
 )

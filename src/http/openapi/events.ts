@@ -28,7 +28,7 @@ export function describeEvent({ name, summary, data, example }: EventDefinition)
   const properties: Record<string, unknown> = {
     id: { type: 'string', description: 'Of the event.' },
     event: { type: 'string', const: name },
-    timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
+    timestamp: { type: 'string', format: 'date-time', description: 'The time of the change.' },
     webhook_id: { type: 'string' },
     data,
   }
@@ -48,7 +48,7 @@ export function describeEvent({ name, summary, data, example }: EventDefinition)
     properties.previous = {
       type: 'object',
       additionalProperties: true,
-      description: 'Their whole old values.',
+      description: 'The old values of these fields.',
     }
     const [changed = ''] = Object.keys(example).filter((field) => field !== 'id')
     body.changed_fields = [changed]
@@ -72,7 +72,7 @@ export function describeEvent({ name, summary, data, example }: EventDefinition)
         },
       },
       responses: {
-        '2XX': { description: 'Received. Any other answer, or none in time, is tried again.' },
+        '2XX': { description: 'Received. Any other answer, or a timeout, causes a retry.' },
       },
     },
   }

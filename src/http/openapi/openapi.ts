@@ -23,22 +23,22 @@ back in \`Retry-After\`.
 Operations marked as an extension (\`x-extension\`) go beyond the base interface.`
 
 const other_tags = {
-  'audit-log': 'Who changed what, and when.',
+  'audit-log': 'The author, the time and the fields of each change.',
   setup: 'The first account of an installation.',
-  session: 'Signing in and out, and the workspace that is worked in.',
-  sessions: 'Where one is signed in.',
+  session: 'Signing in and out, and the workspace of the session.',
+  sessions: 'The sessions of the signed-in person.',
   profile: 'The own account.',
-  'password-reset': 'A new password for who has forgotten the old one.',
+  'password-reset': 'A new password for a person who has forgotten the old one.',
   members: 'The people of the workspace, and what they may do.',
-  invitations: 'How people come to a workspace.',
+  invitations: 'Invitations of people to a workspace.',
   workspace: 'The workspace of a key or a session.',
-  workspaces: 'Making another one.',
-  trash: 'What was deleted: it can be restored for some days, or erased at once.',
-  reports: 'What deals and activities add up to.',
+  workspaces: 'Creating another workspace.',
+  trash: 'Deleted records: restore them within the retention time, or erase them at once.',
+  reports: 'Sums of deals and counts of activities.',
   views: 'Lists with their filters, kept under a name for everybody in the workspace.',
   keys: 'API keys: made, listed, taken back.',
-  webhooks: 'Addresses that are told of events.',
-  deliveries: 'The log of what was sent to webhooks, with every attempt.',
+  webhooks: 'URLs that receive events.',
+  deliveries: 'The log of the deliveries to webhooks, with every attempt.',
   events:
     'What happened, in order: to read, to follow, and sent to the registered addresses as signed POST requests.',
 }

@@ -8,7 +8,7 @@ const FieldProblem = {
   type: 'object',
   required: ['field', 'code', 'message'],
   properties: {
-    field: { type: 'string', description: 'Its name; a nested one as custom_fields.region.' },
+    field: { type: 'string', description: 'The name of the field. A nested field is custom_fields.region.' },
     code: {
       type: 'string',
       examples: ['required', 'invalid_type', 'too_long', 'not_found', 'unknown_field'],
@@ -31,7 +31,7 @@ export const ErrorSchema = {
         message: { type: 'string' },
         request_id: {
           type: 'string',
-          description: 'Also in the header X-Request-Id; finds the line in the log.',
+          description: 'Also in the header X-Request-Id, and in the line of the log.',
         },
         fields: {
           type: 'array',
@@ -61,7 +61,7 @@ const answers: Record<Exclude<ErrorCode, 'method_not_allowed'>, [string, string,
     'This Idempotency-Key was used with another body. Use a new key for a new request.',
   ],
   precondition_failed: [
-    'If-Match names another state of the record.',
+    'If-Match does not match the current version of the record.',
     'The record has changed since it was read.',
   ],
   payload_too_large: ['The body is larger than 1 MiB, or than 16 KiB where no key is needed.', too_large],
@@ -111,7 +111,7 @@ export const responses: Record<string, object> = {
       },
     ]),
   ),
-  not_modified: { description: 'The record is still as If-None-Match says. No body.' },
+  not_modified: { description: 'The record still has the ETag of If-None-Match. No body.' },
 }
 
 const header = (name: string, description: string, schema: object = {}) => ({
@@ -125,10 +125,13 @@ const header = (name: string, description: string, schema: object = {}) => ({
 export const parameters: Record<string, object> = {
   idempotency_key: header(
     'Idempotency-Key',
-    'Makes the request safe to repeat: for 24 hours the same key, path and body get the first answer again, with `Idempotency-Replayed: true`.',
+    'Makes the request safe to repeat. For 24 hours, the same key, path and body get the first answer again, with `Idempotency-Replayed: true`.',
     { minLength: 1, maxLength: 255 },
   ),
-  if_match: header('If-Match', 'The `ETag` that was read: 412 when the record has changed since.'),
+  if_match: header(
+    'If-Match',
+    'The `ETag` of the version that was read. 412 if the record has changed since.',
+  ),
   custom_fields: {
     name: 'custom_fields',
     in: 'query',
@@ -138,8 +141,14 @@ export const parameters: Record<string, object> = {
     explode: true,
     schema: { type: 'object', additionalProperties: { type: 'string', maxLength: 4096 } },
   },
-  last_event_id: header('Last-Event-ID', 'Goes on after this event; without it, from now on.'),
-  if_none_match: header('If-None-Match', 'The `ETag` that is known: 304 when the record is still the same.'),
+  last_event_id: header(
+    'Last-Event-ID',
+    'The stream continues after this event. Without it, the stream starts now.',
+  ),
+  if_none_match: header(
+    'If-None-Match',
+    'The `ETag` of a known version. 304 if the record has not changed since.',
+  ),
 }
 
 // The validator has formats of its own. Other programs know these names.

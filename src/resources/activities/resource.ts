@@ -10,7 +10,7 @@ export const by_due_date = sql`coalesce(due_at, 'z')`
 export const activities = defineResource({
   table: 'activities',
   noun: 'activity',
-  about: 'Calls, e-mails, meetings and tasks: what is to be done, and what came of it.',
+  about: 'Calls, e-mails, meetings and tasks, with their outcomes.',
   columns,
   title: { fields: ['subject'] },
   orders: [[{ field: 'due_at', by: by_due_date }]],

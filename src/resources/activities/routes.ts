@@ -54,7 +54,7 @@ function routes(app: App, service: Service): void {
     {
       name: 'complete',
       summary: 'Complete an activity',
-      description: 'One that is completed already stays as it is, but for a new outcome.',
+      description: 'A completed activity does not change, except for a new outcome.',
       body: Completion,
       view: Activity,
     },
@@ -67,7 +67,7 @@ function routes(app: App, service: Service): void {
     {
       name: 'reopen',
       summary: 'Reopen a completed activity',
-      description: 'Its outcome stays. One that is open stays as it is.',
+      description: 'Its outcome stays. An open activity does not change.',
       body: NoFields,
       view: Activity,
     },

@@ -77,7 +77,7 @@ export const ActivityOfList = Type.Object(
   { ...ListedActivity.properties, ...Type.Partial(Type.Object(names)).properties },
   {
     title: 'ActivityOfList',
-    description: 'The contact, the company and the deal by name are there with `details=true`.',
+    description: 'With `details=true`, it has the names of the contact, the company and the deal.',
   },
 )
 export type ActivityOfList = Static<typeof ActivityOfList>

@@ -7,7 +7,7 @@ import { columns } from './schema.ts'
 export const appointments = defineResource({
   table: 'appointments',
   noun: 'appointment',
-  about: 'What is in the calendar, with a contact or not.',
+  about: 'The appointments of the calendar, with or without a contact.',
   columns,
   title: { fields: ['title'] },
   // SHA-256 of the token in the private link, for those that a visitor booked.

@@ -44,9 +44,9 @@ function routes(app: App, service: Service): void {
       create: AppointmentCreate,
       update: AppointmentUpdate,
       descriptions: {
-        create: '409 when the booking page has another scheduled or requested appointment at that time.',
+        create: '409 if the booking page has another scheduled or requested appointment at that time.',
         update:
-          'Only the fields that are sent change. 409 when the booking page has another scheduled appointment at the new time; a cancelled one stays cancelled.',
+          'Only the fields that are sent change. 409 if the booking page has another scheduled appointment at the new time. A cancelled appointment stays cancelled.',
       },
       conflict: true,
     },
@@ -63,8 +63,7 @@ function routes(app: App, service: Service): void {
     {
       name: 'cancel',
       summary: 'Cancel an appointment',
-      description:
-        'Its time is free again. One that is cancelled already stays as it is. A request is declined by it.',
+      description: 'Its time is free again. A cancelled appointment does not change. A request is declined.',
       body: Cancellation,
       view,
     },
@@ -77,7 +76,7 @@ function routes(app: App, service: Service): void {
     {
       name: 'accept',
       summary: 'Accept a request',
-      description: `It is scheduled from then on, with appointment.created. A request that nobody answers is declined after ${answer_hours} hours, or at its start.`,
+      description: `The appointment becomes scheduled, with the event appointment.created. A request without an answer is declined after ${answer_hours} hours, or at its start.`,
       body: NoFields,
       view,
     },
@@ -90,7 +89,7 @@ function routes(app: App, service: Service): void {
     {
       name: 'decline',
       summary: 'Decline a request',
-      description: 'Its time is free again. No event tells of it, as none told of the request.',
+      description: 'Its time is free again. Neither a request nor its decline has an event.',
       body: Cancellation,
       view,
     },

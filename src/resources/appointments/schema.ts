@@ -40,7 +40,7 @@ export const columns = defineColumns({
   status: {
     shown: Status({
       description:
-        'requested: a visitor asked for it, and it waits for an answer. declined: it was a request that nobody accepted.',
+        'requested: a visitor has requested it, and no member has answered. declined: a request that was not accepted.',
     }),
     taken: false,
     default: 'scheduled',
@@ -49,7 +49,7 @@ export const columns = defineColumns({
   },
   cancel_reason: {
     shown: OptionalText(255, {
-      description: 'Null unless a reason was given on cancelling or declining.',
+      description: 'The reason of a cancellation or a decline, or null.',
     }),
     taken: false,
     personal: 'visitor',
@@ -81,5 +81,7 @@ export const appointment_filters = {
   booking_page_id: Type.Optional(Id()),
   start_from: time('Starts at or after this time.'),
   start_to: time('Starts at or before this time.'),
-  end_from: time('Ends at or after this time: with start_to, all that take place in a time.'),
+  end_from: time(
+    'Ends at or after this time. Together with start_to: all appointments that overlap a period.',
+  ),
 }

@@ -5,7 +5,7 @@ import { columns } from './schema.ts'
 export const booking_pages = defineResource({
   table: 'booking_pages',
   noun: 'booking page',
-  about: 'When visitors can book an appointment themselves, and what is still free.',
+  about: 'The times when visitors can book appointments, and the free slots.',
   columns,
   title: { fields: ['title'] },
   events: [],

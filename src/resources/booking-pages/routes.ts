@@ -45,9 +45,9 @@ function routes(app: App, service: Service): void {
       create: BookingPageCreate,
       update: BookingPageUpdate,
       descriptions: {
-        create: `A workspace has at most ${max_pages}; beyond, 409. Those in the trash do not count.`,
+        create: `409 above ${max_pages} booking pages of the workspace. Pages in the trash do not count.`,
         update:
-          'Only the fields that are sent change; availability and date_overrides are replaced as a whole. What is booked already stays.',
+          'Only the fields that are sent change. availability and date_overrides are replaced as a whole. Booked appointments stay.',
       },
     },
     {
@@ -69,7 +69,7 @@ function slotsRoute(app: App, { reading, clock }: Service): void {
       scope: 'booking_pages:read',
       summary: 'List the free slots of a booking page',
       description:
-        'In order of time, on one page. A page that is not active shows what it would offer to visitors.',
+        'In order of time, on one page. An inactive booking page shows the slots that it would offer.',
       params: IdParams,
       query: SlotsQuery,
       answers: { 200: List(Slot) },

@@ -52,7 +52,7 @@ const Days = (type: unknown) =>
     type,
     maxProperties: max_overrides,
     additionalProperties: Intervals,
-    description: "Open hours of single days in place of their weekday's; an empty list closes the day.",
+    description: 'Open hours of single days, in place of those of the weekday. An empty list closes the day.',
     examples: [{ '2026-12-24': [span('09:00', '12:00')], '2026-12-25': [] }],
   })
 
@@ -60,27 +60,27 @@ const numbers = {
   duration_minutes: { minimum: 5, maximum: 1440, examples: [30] },
   buffer_minutes: {
     ...{ minimum: 0, maximum: 1440, examples: [10] },
-    description: 'Kept free before and after each appointment.',
+    description: 'The minutes that stay free before and after each appointment.',
   },
   minimum_notice_minutes: {
     ...{ minimum: 0, maximum: 525_600, examples: [240] },
-    description: 'How long before its start a slot can be booked at the latest.',
+    description: 'The least time between a booking and the start of its slot.',
   },
   horizon_days: {
     ...{ minimum: 1, maximum: 730, examples: [60] },
-    description: "Slots are offered from the page's today to so many days later.",
+    description: 'The number of days after today, in the zone of the page, for which slots are offered.',
   },
   open_bookings_per_email: {
     ...{ minimum: 1, maximum: 1000, examples: [3] },
-    description: 'Bookings of visitors with one e-mail address that are still to come, at most.',
+    description: 'The most future bookings of visitors with one e-mail address.',
   },
   bookings_per_address_per_day: {
     ...{ minimum: 1, maximum: 10_000, examples: [10] },
-    description: 'Bookings of visitors from one network address within 24 hours, at most.',
+    description: 'The most bookings of visitors from one network address within 24 hours.',
   },
   bookings_per_hour: {
     ...{ minimum: 1, maximum: 10_000, examples: [30] },
-    description: 'Bookings of all visitors within an hour, at most.',
+    description: 'The most bookings of all visitors within an hour.',
   },
 }
 
@@ -150,7 +150,7 @@ export const columns = defineColumns({
   },
   approval: {
     shown: Type.Boolean({
-      description: `Whether a booking of a visitor is a request, until it is accepted.`,
+      description: `Whether a booking of a visitor is a request that a member must accept.`,
     }),
     taken: Switch,
     default: page_defaults.approval,

@@ -50,7 +50,7 @@ export const [companyCreated, companyUpdated, companyDeleted] = standardEvents('
 export const companies = defineResource({
   table: 'companies',
   noun: 'company',
-  about: 'What contacts and deals may belong to.',
+  about: 'Companies that contacts and deals may belong to.',
   columns,
   title: { fields: ['name'] },
   sort_name: ['name'],

@@ -78,10 +78,10 @@ export const contact_filters = {
     Type.String({
       maxLength: 255,
       description:
-        'Every word must occur in first name, last name or e-mail, anywhere inside, whatever its case and accents.',
+        'Each word must occur anywhere in the first name, the last name or the e-mail. Case and accents are ignored.',
     }),
   ),
   company_id: Type.Optional(Id()),
   stage: Type.Optional(Type.String({ maxLength: 64 })),
-  tag: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'One of its tags.' })),
+  tag: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Contacts with this tag.' })),
 }

@@ -50,7 +50,7 @@ export const dealStageChanged = defineEvent(
     value: 12500.5,
   },
 )
-export const dealWon = defineEvent('deal.won', 'A deal came into stage won.', WonDeal, {
+export const dealWon = defineEvent('deal.won', 'A deal entered the stage won.', WonDeal, {
   id: 12,
   name: 'Website relaunch',
   value: 12500.5,
@@ -59,4 +59,4 @@ export const dealWon = defineEvent('deal.won', 'A deal came into stage won.', Wo
   stage: 'won',
   closed_at,
 })
-export const dealLost = defineEvent('deal.lost', 'A deal came into stage lost.', Deal, lost)
+export const dealLost = defineEvent('deal.lost', 'A deal entered the stage lost.', Deal, lost)

@@ -25,7 +25,7 @@ export function stageHistoryRoutes(app: App, { db, clock }: Service): void {
       path: '/api/v1/deals/:id/stages',
       scope: 'deals:read',
       summary: 'List the stages that a deal has been in',
-      description: `Oldest first, all on one page, with the time spent in each. Of more than ${max_stages}, the first: then \`meta\` has a \`next_cursor\`, where to go on, and \`total\` counts all.`,
+      description: `Oldest first, all on one page, with the time spent in each stage. Above ${max_stages}, the page has only the first. Then \`meta\` has a \`next_cursor\` for the next page, and \`total\` counts all.`,
       params: IdParams,
       query: StagesQuery,
       answers: { 200: List(StageStay) },

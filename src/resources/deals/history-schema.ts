@@ -11,12 +11,12 @@ export const StageStay = Type.Object(
     from_stage: Type.Unsafe<Stage | null>({
       type: ['string', 'null'],
       enum: [...stages, null],
-      description: 'The stage before; null for the one that the deal began in.',
+      description: 'The previous stage. Null for the first stage of the deal.',
     }),
     entered_at: Timestamp(),
     left_at: OptionalTimestamp({ description: 'Null for the current stage.' }),
     duration_seconds: Type.Integer({
-      description: 'Whole seconds between the two; in the current stage, until now.',
+      description: 'The seconds from entered_at to left_at, or to now in the current stage.',
       examples: [86400],
     }),
     changed_by: NamedActor,

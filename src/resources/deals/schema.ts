@@ -22,11 +22,11 @@ export const StatusCode = (options: object = {}) =>
   Type.Unsafe<Status>({ type: 'string', enum: ['open', 'won', 'lost'], ...options })
 
 const Value = OptionalNumber(0, highest_value, {
-  description: 'At most 4 decimals; kept and summed exactly.',
+  description: 'At most 4 decimals. Stored and summed exactly.',
   examples: [12500.5],
 })
 const Probability = OptionalInteger(0, 100, {
-  description: "Percent. Null takes the deal's own value away: it shows the default of its stage again.",
+  description: 'In percent. Null removes the value of the deal, which then shows the default of its stage.',
   examples: [60],
 })
 // The minimum length makes a null or a blank the problem "required".
@@ -52,7 +52,10 @@ export const columns = defineColumns({
   company_id: { shown: OptionalId({ examples: [7] }), refers_to: 'companies', counted: true },
   expected_close_date: { shown: Day({ examples: ['2026-12-31'] }), personal: false },
   status: {
-    shown: StatusCode({ description: 'Follows the stage.', examples: ['open'] }),
+    shown: StatusCode({
+      description: 'Depends on the stage: won, lost, or open for all others.',
+      examples: ['open'],
+    }),
     taken: false,
     generated: true,
     counted: true,
@@ -68,7 +71,7 @@ export const columns = defineColumns({
   },
   closed_at: {
     shown: OptionalTimestamp({
-      description: 'When the deal came into won or lost; null while it is open.',
+      description: 'The time when the deal entered won or lost. Null while it is open.',
     }),
     taken: false,
     listed: false,
@@ -95,7 +98,7 @@ export const DealOfList = Type.Object(
     ...ListedDeal.properties,
     ...Type.Partial(Type.Omit(Deal, Object.keys(ListedDeal.properties))).properties,
   },
-  { title: 'DealOfList', description: 'The fields of the detail view are there with `details=true`.' },
+  { title: 'DealOfList', description: 'With `details=true`, it has the fields of the detail view.' },
 )
 
 export type PlainFields = Values<typeof columns>
@@ -125,7 +128,7 @@ export const DealUpdate = Body(
     ...plain,
     stage: RequiredStage,
     probability: Probability,
-    lost_reason: LostReason('Required with a new stage lost; on a lost deal it changes the reason.'),
+    lost_reason: LostReason('Required if the new stage is lost. On a lost deal, it changes the reason.'),
   },
   read_only,
 )
@@ -134,7 +137,9 @@ export const StageChange = Body(
   {
     stage: RequiredStage,
     probability: Probability,
-    lost_reason: LostReason('Required on entering lost; with any other stage only null is accepted.'),
+    lost_reason: LostReason(
+      'Required if the stage is lost and the deal was not. With any other stage, only null is accepted.',
+    ),
   },
   readOnlyFields(columns, read_only),
   ['stage'],
@@ -152,5 +157,5 @@ export const deal_filters = {
   expected_close_to: Type.Optional(
     Type.String({ format: 'date', description: 'Expected to close on this day or earlier.' }),
   ),
-  details: flag('true: each deal as GET one shows it, with its contact and its company.'),
+  details: flag('true: each deal has its detail view, with its contact and its company.'),
 }

@@ -48,7 +48,7 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
   webhooks.verb(
     {
       name: 'pause',
-      summary: 'Pause a webhook: what happens meanwhile is kept',
+      summary: 'Pause a webhook: its deliveries wait',
       body: NoFields,
       view: Webhook,
       // Again, for deliveries that were claimed before the commit.
@@ -64,7 +64,12 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
   )
 
   webhooks.verb(
-    { name: 'resume', summary: 'Resume a webhook: what was kept is sent', body: NoFields, view: Webhook },
+    {
+      name: 'resume',
+      summary: 'Resume a webhook: its waiting deliveries are sent',
+      body: NoFields,
+      view: Webhook,
+    },
     async (tx, context, sent) => {
       const before = await webhookToChange(tx, rights, sent)
       if (before.status === 'active') return { record: before }
@@ -75,7 +80,7 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
   webhooks.verb(
     {
       name: 'rotate-secret',
-      summary: 'Rotate the secret without a gap',
+      summary: 'Rotate the secret of a webhook',
       body: RotateSecret,
       view: WebhookRotated,
     },

@@ -38,13 +38,13 @@ export function deliveryRoutes(app: App, service: Service): void {
     status: Type.Optional(Type.Unsafe<Delivery['status']>({ type: 'string', enum: delivery_statuses })),
     from: time('Created at or after this time.'),
     to: time('Created at or before this time.'),
-    details: flag('true: each delivery with last_duration_ms.'),
+    details: flag('true: each delivery has last_duration_ms.'),
   })
 
   deliveries.list(
     {
       summary: 'List deliveries',
-      description: 'Of events of kinds that the key may read, and of pings.',
+      description: 'Only deliveries of pings, and of events of kinds that the caller may read.',
       query,
       view: Delivery,
       pages: pagesBy('-id of deliveries', 'string'),

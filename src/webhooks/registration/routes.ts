@@ -17,7 +17,7 @@ export function webhookRoutes(app: App, service: WebhookService): void {
     {
       summary: 'Register a webhook',
       description:
-        'Each event needs the scope that reads its kind, such as `contacts:read` for `contact.*` (403). A workspace has at most `MAX_WEBHOOKS` (100); beyond, 409.',
+        'Each event needs the scope that reads its kind, such as `contacts:read` for `contact.*` (403). 409 above `MAX_WEBHOOKS` (100) webhooks of the workspace.',
       body: WebhookCreate,
       view: WebhookCreated,
       extension: false,
@@ -52,7 +52,7 @@ export function webhookRoutes(app: App, service: WebhookService): void {
 
   webhooks.remove(
     {
-      summary: 'Delete a webhook and cancel what is pending for it',
+      summary: 'Delete a webhook and cancel its pending deliveries',
       // Again, for deliveries that were claimed before the commit.
       committed: ({ params }) => dispatcher.holdBack(params.webhook_id, 'pings too'),
     },

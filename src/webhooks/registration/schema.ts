@@ -12,15 +12,15 @@ export const Webhook = Type.Object(
     url: Type.String({ examples: ['https://billing.example/hooks/crm'] }),
     events: Type.Array(Type.String(), { examples: [['deal.won']] }),
     status: Type.Unsafe<(typeof statuses)[number]>({ type: 'string', enum: statuses }),
-    status_reason: OptionalText(1000, { description: 'Why the status is failed.' }),
-    rotation_ends_at: OptionalTimestamp({ description: 'Until then the old secret still signs.' }),
+    status_reason: OptionalText(1000, { description: 'The reason of the status failed.' }),
+    rotation_ends_at: OptionalTimestamp({ description: 'The old secret signs until this time.' }),
     created_at: Timestamp(),
   },
   { title: 'Webhook' },
 )
 export type Webhook = Static<typeof Webhook>
 
-const secret = { secret: Type.String({ description: 'Shown here and never again.' }) }
+const secret = { secret: Type.String({ description: 'Shown only in this answer.' }) }
 
 /** The answer of registration. Only this answer and that of a rotation contain the secret. */
 export const WebhookCreated = Type.Object(
@@ -76,7 +76,7 @@ const logged = {
   event_id: Type.String(),
   event: Type.String({ examples: ['deal.won'] }),
   status: Type.Unsafe<(typeof delivery_statuses)[number]>({ type: 'string', enum: delivery_statuses }),
-  attempt_count: Type.Integer({ description: 'Without interrupted ones.' }),
+  attempt_count: Type.Integer({ description: 'The number of attempts without interrupted ones.' }),
   next_attempt_at: OptionalTimestamp(),
   created_at: Timestamp(),
   finished_at: OptionalTimestamp(),
@@ -89,7 +89,7 @@ export const Delivery = Type.Object(
     last_duration_ms: Type.Optional(
       Type.Unsafe<number | null>({
         type: ['integer', 'null'],
-        description: 'With `details=true`: how long its newest attempt took; null before the first.',
+        description: 'With `details=true`: the duration of the newest attempt. Null before the first.',
       }),
     ),
   },
@@ -115,7 +115,7 @@ export const Attempt = Type.Object(
       body: Type.Unsafe<string | null>({
         type: ['string', 'null'],
         description:
-          'Every attempt sends the same bytes. Where they would be more than 1 MiB in all, the newest attempt alone shows them, and the others null.',
+          'The body, which is the same in every attempt. If all bodies together exceed 1 MiB, only the newest attempt shows it, and the others have null.',
       }),
     }),
     response: nullable<{ status: number; headers: Record<string, string>; body: string }>({
@@ -135,7 +135,9 @@ export type Attempt = Static<typeof Attempt>
 export const DeliveryDetail = Type.Object(
   {
     ...logged,
-    attempts: Type.Array(Attempt, { description: 'The newest hundred, or 512 KiB of them; oldest first.' }),
+    attempts: Type.Array(Attempt, {
+      description: 'The newest 100 attempts, or fewer if they exceed 512 KiB. Oldest first.',
+    }),
   },
   { title: 'DeliveryDetail' },
 )

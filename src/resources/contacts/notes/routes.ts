@@ -34,7 +34,7 @@ function routes(app: App, service: Service): void {
       scope: reading,
       summary: 'List all notes of a contact',
       description:
-        'Newest first, all on one page. Of more than 7 MiB, or 10,000 notes, the newest: then `meta` has a `next_cursor`, where to go on, and `total` counts all.',
+        'Newest first, all on one page. Above 7 MiB or 10,000 notes, the page has only the newest. Then `meta` has a `next_cursor` for the next page, and `total` counts all notes.',
       params: IdParams,
       query: NotesQuery,
       answers: { 200: List(Note) },
@@ -64,7 +64,7 @@ function routes(app: App, service: Service): void {
   records.create(
     {
       summary: 'Add a note to a contact',
-      description: `A contact has at most ${max_notes}; beyond, 409. Those in the trash do not count.`,
+      description: `409 above ${max_notes} notes of the contact. Notes in the trash do not count.`,
       body: NoteCreate,
       view: Note,
     },
@@ -89,7 +89,7 @@ function routes(app: App, service: Service): void {
     {
       name: 'restore',
       summary: 'Restore a note from the trash',
-      description: 'A note of a contact in the trash comes back with its contact.',
+      description: 'To restore a note of a contact in the trash, restore the contact.',
       body: NoFields,
       view: Note,
     },
