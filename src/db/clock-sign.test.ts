@@ -1,7 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { day_ms, firstSign, judge, type Known, type Reading, type Sign } from './clock-sign.ts'
+import { type ClockReading, day_ms, firstSign, judge, type Known, type Sign } from './clock-sign.ts'
 
 const hour_ms = 3600 * 1000
 const wall_ms = Date.parse('2026-11-21T08:30:00.000Z')
@@ -13,7 +13,7 @@ const known: Known = { elapsed_ms: wall_ms, steady_ms: 5000, offset_ms: 0 }
 
 /** What is judged of a clock that was set by `set_ms` while `passed_ms` passed. */
 function after(passed_ms: number, set_ms: number, process: Known | null, boot: string | null = 'a') {
-  const now: Reading = { wall_ms: wall_ms + passed_ms + set_ms, steady_ms: 5000 + passed_ms, boot }
+  const now: ClockReading = { wall_ms: wall_ms + passed_ms + set_ms, steady_ms: 5000 + passed_ms, boot }
   const { sign, elapsed_ms } = judge(start, process, now)
   return { passed_ms: elapsed_ms - wall_ms, held: sign.held_until_ms > elapsed_ms, sign, elapsed_ms }
 }
@@ -72,7 +72,7 @@ describe('removal', () => {
   })
 
   test('is held by the newest event of an older version, whose times by the wall clock stay what they are', () => {
-    const now: Reading = { wall_ms, steady_ms: 5000, boot: 'a' }
+    const now: ClockReading = { wall_ms, steady_ms: 5000, boot: 'a' }
     for (const [newest_ms, held] of [
       [null, false],
       [wall_ms - hour_ms, false],

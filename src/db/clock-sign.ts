@@ -13,7 +13,7 @@ export type Sign = {
 }
 
 /** A reading of the wall clock and of the monotonic clock, which starts at zero with the machine. */
-export type Reading = { wall_ms: number; steady_ms: number; boot: string | null }
+export type ClockReading = { wall_ms: number; steady_ms: number; boot: string | null }
 
 /** What a process knew at its last reading. */
 export type Known = { elapsed_ms: number; steady_ms: number; offset_ms: number }
@@ -29,7 +29,7 @@ const slew_ms = 5
  * The first sign of life of a database. Older versions used the wall clock, so service time starts equal to it. Removal is
  * held when the newest event shows that this clock may be wrong. An empty database has nothing to remove.
  */
-export function firstSign(newest_ms: number | null, now: Reading): Sign {
+export function firstSign(newest_ms: number | null, now: ClockReading): Sign {
   const sign = { ...now, offset_ms: 0, held_until_ms: 0, reason: null }
   if (newest_ms === null || !isOff(now.wall_ms - newest_ms)) return sign
   return { ...sign, held_until_ms: now.wall_ms + day_ms, reason: reasonOf(newest_ms, now.wall_ms) }
@@ -40,7 +40,11 @@ export function firstSign(newest_ms: number | null, now: Reading): Sign {
  * advances by the elapsed time. A step back of more than a minute, or forward of more than a day, holds removal for a
  * day. `known` is null at a start.
  */
-export function judge(sign: Sign, known: Known | null, now: Reading): { sign: Sign; elapsed_ms: number } {
+export function judge(
+  sign: Sign,
+  known: Known | null,
+  now: ClockReading,
+): { sign: Sign; elapsed_ms: number } {
   const next = { ...sign, ...now }
   // Another process has already changed the offset.
   if (known && known.offset_ms !== sign.offset_ms)
@@ -60,7 +64,7 @@ export function judge(sign: Sign, known: Known | null, now: Reading): { sign: Si
 
 // After a reboot, only the wall clock shows the elapsed time. A step of more than a day is not trusted: a retry may then
 // be late, but never early.
-function passed(sign: Sign, known: Known | null, now: Reading): number {
+function passed(sign: Sign, known: Known | null, now: ClockReading): number {
   if (known) return now.steady_ms - known.steady_ms
   if (sign.boot !== null && sign.boot === now.boot) return Math.max(0, now.steady_ms - sign.steady_ms)
   const by_wall_ms = now.wall_ms - sign.wall_ms

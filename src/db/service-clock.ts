@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { isoTime } from '../clock.ts'
-import { firstSign, judge, type Known, type Reading, type Sign } from './clock-sign.ts'
+import { type ClockReading, firstSign, judge, type Known, type Sign } from './clock-sign.ts'
 import { type Database, type Db, transaction } from './db.ts'
 
 /** Replaces the machine's clocks in tests. `boot` identifies a start of the machine. */
@@ -53,7 +53,7 @@ export async function keepServiceClock(database: Database, options: Options = {}
     const { text, server_ms } = await readSign(db, database.engine)
     const after_ms = steady()
     const ours = given || server_ms === null
-    const now: Reading = {
+    const now: ClockReading = {
       wall_ms: ours ? wall.now() : server_ms,
       steady_ms: ours ? after_ms : (before_ms + after_ms) / 2,
       boot,

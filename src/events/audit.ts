@@ -5,7 +5,7 @@ import type { Actor, Context } from './context.ts'
 import type { Changes } from './define.ts'
 
 /** A change that the audit log records. */
-export type Change = {
+export type AuditedChange = {
   /** A verb in the past tense: created, updated, deleted, restored, or that of another operation. */
   action: string
   /** The resource's name, such as contacts. */
@@ -46,7 +46,7 @@ const insert = prepare((db, p: Entry) =>
 const textOf = (fields: object | null | undefined): string | null => (fields ? JSON.stringify(fields) : null)
 
 /** Adds an entry to the audit log, in the transaction of the change. */
-export function recordChange(tx: Db, context: Context, change: Change): void {
+export function recordChange(tx: Db, context: Context, change: AuditedChange): void {
   const { workspace_id, actor, request_id, now } = context
   const { action, kind, record_id, before, after } = change
   announce(tx, 'changes')

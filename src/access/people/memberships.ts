@@ -1,7 +1,7 @@
 import type { Db } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
 import { forbidden } from '../../errors.ts'
-import { type Change, recordChange } from '../../events/audit.ts'
+import { type AuditedChange, recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import type { Role } from './roles.ts'
 import { type User, usersByEmailOrId } from './users.ts'
@@ -69,7 +69,7 @@ export async function auditPerson(
   tx: Db,
   context: Omit<Context, 'workspace_id'>,
   user_id: string,
-  change: Pick<Change, 'action' | 'before' | 'after'>,
+  change: Pick<AuditedChange, 'action' | 'before' | 'after'>,
 ): Promise<void> {
   for (const { id: workspace_id } of await workspacesOf(tx, user_id))
     recordChange(tx, { ...context, workspace_id }, { ...change, kind: 'users', record_id: user_id })

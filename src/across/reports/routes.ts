@@ -10,9 +10,9 @@ import { stages, statusOf } from '../../resources/deals/stages.ts'
 import { dayOf, lastMonths, type ReportMonth } from './months.ts'
 import { type ClosedSums, countOpenActivities, outcomesOf, type Sums, sumsOfStages } from './queries.ts'
 import {
+  DealOutcomes,
   OpenActivities,
   OpenActivitiesQuery,
-  Outcomes,
   OutcomesQuery,
   Pipeline,
   PipelineQuery,
@@ -60,7 +60,7 @@ export function reportRoutes(app: App, { reading, clock }: Service): void {
       summary: 'Sum up won and lost deals by month',
       description: 'Live deals, by closed_at.',
       query: OutcomesQuery,
-      answers: { 200: Single(Outcomes) },
+      answers: { 200: Single(DealOutcomes) },
       extension: true,
     },
     async (request) => {
@@ -112,7 +112,7 @@ function pipelineOf(sums_of_stages: Map<string, Sums>): Static<typeof Pipeline> 
 function outcomesReport(
   months: readonly ReportMonth[],
   outcomes: readonly { won: ClosedSums; lost: ClosedSums }[],
-): Outcomes {
+): DealOutcomes {
   const won_count = outcomes.reduce((sum, { won }) => sum + won.count, 0)
   const lost_count = outcomes.reduce((sum, { lost }) => sum + lost.count, 0)
   const all = won_count + lost_count

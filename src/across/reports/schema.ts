@@ -35,7 +35,7 @@ const month = {
   lost_value: Value('Sum of the values, as in the pipeline.'),
 }
 
-export const Outcomes = Type.Object(
+export const DealOutcomes = Type.Object(
   {
     months: Type.Array(
       Type.Object(
@@ -56,7 +56,7 @@ export const Outcomes = Type.Object(
   },
   { title: 'OutcomesReport' },
 )
-export type Outcomes = Static<typeof Outcomes>
+export type DealOutcomes = Static<typeof DealOutcomes>
 
 export const OpenActivities = Type.Object(
   {

@@ -9,12 +9,12 @@ import { pageIds } from './pages.ts'
 export type Page = { per_page: number } & ({ offset: number } | { after: readonly unknown[] | null })
 
 /** The ids of one page in order; the total (null with a cursor); the cursor of the next page. */
-export type Found = { ids: number[]; total: number | null; next: unknown[] | null }
+export type IdPage = { ids: number[]; total: number | null; next: unknown[] | null }
 
 /** The same, with the records of the page. */
-export type Listed<View> = Pick<Found, 'total' | 'next'> & { records: View[] }
+export type Listed<View> = Pick<IdPage, 'total' | 'next'> & { records: View[] }
 
-type Asked = { table: Deletable; workspace_id: number; filters: Filter[]; sorting: Sorting; page: Page }
+type PageRequest = { table: Deletable; workspace_id: number; filters: Filter[]; sorting: Sorting; page: Page }
 
 // A filter with at most this many records is read by its index and sorted. More records are not counted first.
 const few = 2000
@@ -24,26 +24,26 @@ const few = 2000
  * a cursor (`after`) costs the same at any depth. For a rare filter, its records are read and sorted. Otherwise the scan
  * follows the order's index and skips records that do not match.
  */
-export async function findRecords(db: Db, asked: Asked): Promise<Found> {
-  const { table, workspace_id, sorting, page } = asked
+export async function findRecords(db: Db, request: PageRequest): Promise<IdPage> {
+  const { table, workspace_id, sorting, page } = request
   const all = await countOf(db, workspace_id, table)
-  const filters = await Promise.all(asked.filters.map((filter) => measured(db, asked, filter)))
+  const filters = await Promise.all(request.filters.map((filter) => measured(db, request, filter)))
   const lead = leadOf(filters, sorting, all)
-  const total = 'offset' in page ? await totalOf(db, asked, filters, all) : null
+  const total = 'offset' in page ? await totalOf(db, request, filters, all) : null
   const none = { ids: [], total, next: null }
   if (filters.some(({ total }) => total === 0)) return { ...none, total: total && 0 }
   if ('offset' in page) {
     if (page.offset >= (total ?? 0)) return none
     if (!filters.length && sorting.name === newest_first.name)
       return { ids: await pageIds(db, table, workspace_id, page), total, next: null }
-    const rows = await read(db, asked, filters, lead, everything, page.per_page, page.offset)
+    const rows = await read(db, request, filters, lead, everything, page.per_page, page.offset)
     return { ids: rows.map(({ id }) => id), total, next: null }
   }
 
   const rows: Row[] = []
   const wanted = page.per_page + 1
   for (const range of page.after ? rangesAfter(sorting, page.after) : [everything]) {
-    rows.push(...(await read(db, asked, filters, lead, range, wanted - rows.length, 0)))
+    rows.push(...(await read(db, request, filters, lead, range, wanted - rows.length, 0)))
     if (rows.length === wanted) break
   }
   const { shown, last } = cutPage(rows, page.per_page)
@@ -104,7 +104,7 @@ type Row = { id: number } & Record<string, unknown>
 type Measured = Filter & { total: number; more: boolean }
 
 // A filter without a kept total is counted by its index, up to the limit.
-async function measured(db: Db, { table, workspace_id }: Asked, filter: Filter): Promise<Measured> {
+async function measured(db: Db, { table, workspace_id }: PageRequest, filter: Filter): Promise<Measured> {
   if (filter.total !== undefined) return { ...filter, total: filter.total, more: false }
   const limit = sql`LIMIT ${few + 1}`
   if (filter.probe && (await countOfRows(db, sql`${filter.probe} ${limit}`)) > few)
@@ -137,7 +137,7 @@ function leadOf(filters: Measured[], sorting: Sorting, all: number): Measured | 
 const live = (workspace_id: number) => sql<SqlBool>`workspace_id = ${workspace_id} AND deleted_at IS NULL`
 const both = (conditions: RawBuilder<SqlBool>[]) => sql<SqlBool>`${sql.join(conditions, sql` AND `)}`
 
-async function totalOf(db: Db, { table, workspace_id }: Asked, filters: Measured[], all: number) {
+async function totalOf(db: Db, { table, workspace_id }: PageRequest, filters: Measured[], all: number) {
   const [only, ...others] = [...filters].sort((a, b) => a.total - b.total)
   if (!only) return all
   if (!others.length && !only.more) return only.total
@@ -151,7 +151,7 @@ async function totalOf(db: Db, { table, workspace_id }: Asked, filters: Measured
 
 async function read(
   db: Db,
-  { table, workspace_id, sorting }: Asked,
+  { table, workspace_id, sorting }: PageRequest,
   filters: Measured[],
   lead: Measured | undefined,
   range: Range,

@@ -45,7 +45,7 @@ export function searchWords(query: string): string[] {
 }
 
 /** A search: at least one word, and conditions on columns of `contacts`. */
-export type Sought = {
+export type ContactSearch = {
   workspace_id: number
   words: string[]
   conditions: Expression<SqlBool>[]
@@ -53,7 +53,7 @@ export type Sought = {
   offset: number
 }
 /** The ids of one page, newest first, and the exact total. */
-export type Found = { ids: number[]; total: number }
+export type SearchResult = { ids: number[]; total: number }
 
 /** Removes the traces of removed texts from the search index. PostgreSQL's index keeps none. */
 export const forgetSearched = async (db: Db): Promise<void> => {
@@ -81,5 +81,5 @@ export function nameFilter(text: string | undefined): Filter[] {
 }
 
 /** The live contacts of a workspace that contain all words and match the conditions. */
-export const searchContacts = (db: Db, sought: Sought): Promise<Found> =>
-  (engineOf(db) === 'postgres' ? searchByLike : searchByTokens)(db, sought)
+export const searchContacts = (db: Db, search: ContactSearch): Promise<SearchResult> =>
+  (engineOf(db) === 'postgres' ? searchByLike : searchByTokens)(db, search)

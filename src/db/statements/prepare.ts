@@ -3,7 +3,7 @@ import type { CommitTopic } from '../commit-topics.ts'
 import type { Db } from '../db.ts'
 
 /** A placeholder for a parameter while a query is built. */
-export class Slot {
+export class ParameterSlot {
   readonly name: string
   constructor(name: string) {
     this.name = name
@@ -11,7 +11,7 @@ export class Slot {
 }
 
 // The parameters with which a prepared query is built: each property is a placeholder with its name.
-export const slots = new Proxy({}, { get: (_, name) => new Slot(String(name)) })
+export const slots = new Proxy({}, { get: (_, name) => new ParameterSlot(String(name)) })
 
 /** The properties that both adapters add to Kysely's adapter. */
 export interface Engine {
@@ -110,7 +110,7 @@ export function prepare<P extends object, R>(build: (db: Db, parameters: P) => C
   return async (db: Db, parameters: P): Promise<R[]> => {
     const query = compiled(db)
     const values = query.parameters.map((value) =>
-      value instanceof Slot ? parameters[value.name as keyof P] : value,
+      value instanceof ParameterSlot ? parameters[value.name as keyof P] : value,
     )
     if (!db.isTransaction) {
       const rows = adapterOf(db).read(query.sql, values)

@@ -1,6 +1,6 @@
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { compileOnce, engineOf, type Prepared, prepare, run, Slot, slots } from './prepare.ts'
+import { compileOnce, engineOf, ParameterSlot, type Prepared, prepare, run, slots } from './prepare.ts'
 
 /** The type of a column; with `!` it is never null. */
 type Kind = 'text' | 'text!' | 'bigint' | 'bigint!'
@@ -59,7 +59,7 @@ export function prepareRows<K extends Kinds, R, P extends object = object>(
     const each = rows.map((row) =>
       query.parameters.map((value) => {
         if (value instanceof RowSlot) return row[value.name]
-        return value instanceof Slot ? parameters[value.name as keyof P] : value
+        return value instanceof ParameterSlot ? parameters[value.name as keyof P] : value
       }),
     )
     const for_each: Prepared = { ...query, parameters: each[0] as unknown[], each }
@@ -67,7 +67,7 @@ export function prepareRows<K extends Kinds, R, P extends object = object>(
   }
 }
 
-class RowSlot extends Slot {}
+class RowSlot extends ParameterSlot {}
 
 /** Given rows as one parameter, for a statement that runs once on both engines. `rows` is JSON text from rowsOf. */
 export function recordset<K extends Kinds>(db: Db, rows: string, columns: K): RawBuilder<Row<K>> {

@@ -35,10 +35,10 @@ type ClaimRequest = {
   webhooks: readonly { workspace_id: number; webhook_id: string }[]
   /** How many deliveries of a webhook to claim, when this round has already reserved `promised` deliveries. */
   limit: (webhook_id: string, promised: number) => number
-} & Lease
+} & ClaimRound
 
 /** The values that all claims of one round share. */
-export type Lease = {
+export type ClaimRound = {
   claim_id: string
   moment: Moment
   lease_ms: number
@@ -74,13 +74,13 @@ async function chooseDue(tx: Db, { moment, webhooks, limit: limitOf, fits }: Cla
 }
 
 /** The deliveries before the first whose body does not fit. A later one may not overtake it. */
-export function fitting<Row extends Due>(due: readonly Row[], fits: Lease['fits']): Row[] {
+export function fitting<Row extends Due>(due: readonly Row[], fits: ClaimRound['fits']): Row[] {
   const first = due.findIndex(({ webhook_id, bytes }) => !fits(webhook_id, bytes))
   return due.slice(0, first < 0 ? due.length : first)
 }
 
 /** Leases the chosen rows and loads their payloads. */
-export async function take(tx: Db, chosen: readonly Due[], request: Lease): Promise<LoadedClaim[]> {
+export async function take(tx: Db, chosen: readonly Due[], request: ClaimRound): Promise<LoadedClaim[]> {
   if (!chosen.length) return []
   const { claim_id, lease_ms } = request
   const { elapsed_ms } = request.moment

@@ -6,10 +6,10 @@ import { engineOf, prepare } from '../../db/statements/prepare.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
 import {
   type Claim,
+  type ClaimRound,
   claimsOf,
   type Due,
   fitting,
-  type Lease,
   type LoadedClaim,
   payloadBytes,
   take,
@@ -52,7 +52,7 @@ export async function hasInterrupted(
   return rows.some(({ delivery_id }) => !held.has(delivery_id))
 }
 
-type Request = Lease & {
+type Request = ClaimRound & {
   limit: number
   /** Deliveries that this process still attempts, although their lease may have ended. */
   held: Pick<ReadonlySet<string>, 'has' | 'size'>

@@ -14,7 +14,7 @@ import type { CommitTopic } from '../../commit-topics.ts'
 import { explainLoss, type Trouble, troubleOf } from '../../errors.ts'
 import type { Engine, Connection as OurConnection } from '../../statements/prepare.ts'
 import { createSharedReads } from './shared-reads.ts'
-import type { Watch } from './watch.ts'
+import type { PoolWatch } from './watch.ts'
 
 const unknown_statement = new Set(['26000', '42P05'])
 const failed_transaction = '25P02'
@@ -28,7 +28,7 @@ const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
  */
 export function postgresDialect(
   pool: Pool,
-  watch: Watch,
+  watch: PoolWatch,
   onCommit: (topics: readonly CommitTopic[]) => void,
 ): Dialect {
   let named = true

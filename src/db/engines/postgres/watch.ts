@@ -8,7 +8,7 @@ const suspect_after_ms = 1500
 const poll_ms = 500
 const close_timeout_ms = 1000
 
-export type Watch = ReturnType<typeof watchPool>
+export type PoolWatch = ReturnType<typeof watchPool>
 
 /** The process id of the server for a connection. */
 const pidOf = (client: pg.ClientBase) => (client as { processID?: number }).processID ?? 0

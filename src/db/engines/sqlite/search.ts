@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type Db, transaction } from '../../db.ts'
 import type { Filter } from '../../lists/filters.ts'
-import type { Found, Sought } from '../../lists/search.ts'
+import type { ContactSearch, SearchResult } from '../../lists/search.ts'
 import { prepare } from '../../statements/prepare.ts'
 import { id_bits, token_length } from './search-index.ts'
 
@@ -12,8 +12,8 @@ const max_candidates = 2000
  * Searches the index. It finds words of at most 8 characters exactly. The texts of the contacts found decide about longer
  * words. Where the index would find too many contacts, a covering index with all texts is scanned.
  */
-export async function searchByTokens(db: Db, sought: Sought): Promise<Found> {
-  const { workspace_id, words, conditions, limit, offset } = sought
+export async function searchByTokens(db: Db, search: ContactSearch): Promise<SearchResult> {
+  const { workspace_id, words, conditions, limit, offset } = search
   const page = (ids: number[], total: number) => ({ ids: ids.slice(offset, offset + limit), total })
   const live = sql`workspace_id = ${workspace_id} AND deleted_at IS NULL`
   const where = sql.join([live, hasAll(words), ...conditions], sql` AND `)
@@ -180,7 +180,7 @@ async function scan(
   db: Db,
   where: RawBuilder<unknown>,
   filtered: boolean,
-  { limit, offset }: Pick<Sought, 'limit' | 'offset'>,
+  { limit, offset }: Pick<ContactSearch, 'limit' | 'offset'>,
 ) {
   // With a filter, the filter's index selects fewer records. Without one, read the texts from their covering index.
   const from = filtered ? sql`contacts` : sql`contacts INDEXED BY contacts_search_text`
