@@ -2,13 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { buildWebApp } from '../src/web/build.ts'
 import { type Rapport, startRapport } from './harness.ts'
 import { findProgram } from './packages.ts'
@@ -59,23 +53,39 @@ async function leaveBrowser(): Promise<void> {
 }
 
 const place = { locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' } as const
-// Making one takes the browser longer than most tests need it. By their options.
-const idle = new Map<string, BrowserContext[]>()
+// A new page starts three processes, each of which compiles the app: that takes longer than most tests. By their options.
+const idle = new Map<string, Page[]>()
 
-const takeProfile = (options: BrowserContextOptions) => idle.get(JSON.stringify(options))?.pop()
+const takePage = (options: BrowserContextOptions) => idle.get(JSON.stringify(options))?.pop()
 
-async function returnProfile(context: BrowserContext, options: BrowserContextOptions) {
-  await Promise.all(context.pages().map((page) => page.close()))
-  await context.clearCookies()
+/** Puts a page aside for the next test with these options, as if it were new. */
+async function returnPage(page: Page, origin: string, options: BrowserContextOptions) {
+  const context = page.context()
+  const others = context.pages().filter((other) => other !== page)
+  await Promise.all(others.map((other) => other.close()))
+  if (page.isClosed()) return context.close()
+  page.removeAllListeners()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await forget(page, origin)
   const key = JSON.stringify(options)
-  idle.set(key, [...(idle.get(key) ?? []), context])
+  idle.set(key, [...(idle.get(key) ?? []), page])
 }
 
-/** Takes away what an earlier page of the profile has stored. */
+/** Leaves the page for an empty one of the same origin and policy, so in the same process, and removes what it stored. */
 async function forget(page: Page, origin: string) {
+  const empty = `${origin}/empty`
+  await page.route(empty, (route) =>
+    route.fulfill({ contentType: 'text/html', headers: { 'cross-origin-opener-policy': 'same-origin' } }),
+  )
+  await page.goto(empty)
+  await page.unrouteAll()
+  await page.mouse.move(0, 0)
+  await page.emulateMedia({ colorScheme: null })
+  await page.evaluate('sessionStorage.clear()')
   const session = await page.context().newCDPSession(page)
   await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
   await session.detach()
+  await page.context().clearCookies()
 }
 
 type Options = NonNullable<Parameters<typeof startRapport>[0]> & {
@@ -100,27 +110,29 @@ export async function startWeb({ set_up = true, ...options }: Options = {}) {
     web_folder,
     /** The owner's session, for requests beside the browser. */
     cookie: cookie.split(';')[0] as string,
-    /** A page of its own browser profile, signed in unless `session` says otherwise. */
+    /**
+     * A page of its own browser profile, signed in unless `session` says otherwise. Later tests use it again unless
+     * `reusable` is false: what runs in every document of a page cannot be taken out of it.
+     */
     async open(
       t: { after(work: () => Promise<void>): void },
       path = '/',
       {
         session = cookie || null,
         allow = /^$/,
+        reusable = true,
         ...given
-      }: BrowserContextOptions & { session?: string | null; allow?: RegExp } = {},
+      }: BrowserContextOptions & { session?: string | null; allow?: RegExp; reusable?: boolean } = {},
     ): Promise<Page> {
       const options = { ...desk, ...place, ...given }
-      const context = takeProfile(options) ?? (await browser.newContext(options))
-      const page = await context.newPage()
-      await forget(page, rapport.url)
-      if (session) await context.addCookies([cookieOf(session, rapport.url)])
+      const page = takePage(options) ?? (await (await browser.newContext(options)).newPage())
+      if (session) await page.context().addCookies([cookieOf(session, rapport.url)])
       // A busy machine may take long; what never comes is found all the same.
       page.setDefaultTimeout(30_000)
       const complaints = watch(page, rapport.url, allow)
       let left: Promise<void> | undefined
       const leave = () => {
-        left ??= returnProfile(context, options)
+        left ??= reusable ? returnPage(page, rapport.url, options) : page.context().close()
         return left
       }
       opened.push(leave)

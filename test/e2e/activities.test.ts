@@ -151,7 +151,9 @@ test('when the last row of the last page goes, the page before it is shown', asy
   const contact_id = await create('/contacts', { first_name: 'Fifty', last_name: 'One' })
   for (let n = 0; n < 51; n++)
     await activity(`Nr ${n}`, { contact_id, due_at: new Date(Date.now() - 1e9 + n * 1e6).toISOString() })
-  const page = await web.open(t, `/activities?show=overdue&contact_id=${contact_id}&page=2`)
+  const page = await web.open(t, `/activities?show=overdue&contact_id=${contact_id}&page=2`, {
+    reusable: false,
+  })
   const empty: unknown[] = []
   await page.exposeFunction('empty', () => empty.push(1))
   await page.evaluate(() => {

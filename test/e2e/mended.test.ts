@@ -229,7 +229,7 @@ test('a click beside a dialog closes none in which something is written', async 
 })
 
 test('what is to be copied is copied over plain http too; where nothing may copy, it is said and selected', async (t) => {
-  const page = await web.open(t, '/booking-pages', { permissions: ['clipboard-read'] })
+  const page = await web.open(t, '/booking-pages', { permissions: ['clipboard-read'], reusable: false })
   const address = `${web.rapport.url}/book/demo`
   await page.addInitScript(() => {
     Object.defineProperty(Object.getPrototypeOf((globalThis as any).navigator), 'clipboard', {
