@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { build } from '../release/build.ts'
 import { buildWebApp } from '../src/web/build.ts'
 import { type Engine, engines, withEngine } from './engines.ts'
-import { filesFor, needWeb, startsProcess } from './suite/files.ts'
-import { type Outcome, runFiles } from './suite/pool.ts'
+import { filesFor, needWeb, startsProcess, type TestFile } from './suite/files.ts'
+import { type Batch, type Outcome, runFiles } from './suite/pool.ts'
 
 // All tests: node test/run.ts
 // Some of them: node test/run.ts [--engine sqlite|postgres] [FILE, FOLDER or PATTERN ...]
@@ -19,27 +19,33 @@ const chosen = (engine: Engine) => values.engine === undefined || values.engine 
 if (!chosen('sqlite') && !chosen('postgres')) throw new Error('--engine is sqlite or postgres.')
 
 const started = performance.now()
-const secondsSince = (ms: number) => `${Math.round((performance.now() - ms) / 1000)} s`
 const wanted = (engine: Engine) =>
   filesFor(engine, positionals).filter((file) => !values.bundle || startsProcess(file))
-const files = engines.map((engine) => [engine, chosen(engine) ? wanted(engine) : []] as const)
+const files = engines.map((engine): [Engine, TestFile[]] => [engine, chosen(engine) ? wanted(engine) : []])
 const runsBundle = (engine: Engine) => values.bundle || (!positionals.length && engine === 'postgres')
 if (engines.some((engine) => chosen(engine) && runsBundle(engine))) await build()
 // Once, before the tests that open it side by side.
 if (files.some(([, some]) => needWeb(some))) await buildWebApp(console.log)
-const outcomes: Outcome[] = []
-for (const [engine, some] of files) {
-  if (!some.length) continue
-  const begun = performance.now()
-  console.log(`\n${engine}: ${some.length} files\n`)
-  const outcome = await withEngine(engine, (env) =>
-    runFiles(some, { ...env, RAPPORT_RUN: runsBundle(engine) ? 'bundle' : 'source' }),
-  )
-  console.log(`\n${engine}: ${outcome.passed} tests passed, in ${secondsSince(begun)}`)
-  for (const failure of outcome.failures) console.log(`✖ ${failure}`)
-  outcomes.push(outcome)
+
+/** Runs the files of all engines beside each other. */
+async function runAll(batches: Batch[], [next, ...more]: [Engine, TestFile[]][]): Promise<Outcome[]> {
+  if (!next) return runFiles(batches)
+  const [name, files] = next
+  return withEngine(name, (env) => {
+    const RAPPORT_RUN = runsBundle(name) ? 'bundle' : 'source'
+    return runAll([...batches, { name, files, env: { ...env, RAPPORT_RUN } }], more)
+  })
+}
+
+const some = files.filter(([, { length }]) => length)
+for (const [engine, { length }] of some) console.log(`${engine}: ${length} files`)
+const outcomes = some.length ? await runAll([], some) : []
+for (const [index, { passed, failures }] of outcomes.entries()) {
+  const [engine] = some[index] as (typeof some)[number]
+  console.log(`\n${engine}: ${passed} tests passed`)
+  for (const failure of failures) console.log(`✖ ${failure}`)
 }
 const passed = outcomes.length > 0 && outcomes.every(({ failures }) => !failures.length)
 const outcome = passed ? 'All passed' : outcomes.length ? 'Some failed' : 'Nothing ran'
-console.log(`\n${outcome}, in ${secondsSince(started)}.`)
+console.log(`\n${outcome}, in ${Math.round((performance.now() - started) / 1000)} s.`)
 process.exitCode = passed ? 0 : 1

@@ -18,9 +18,10 @@ const other = { sqlite: '**/postgres/**', postgres: '**/sqlite/**' }
  * - once: it opens no database, or what it states does not depend on the engine. All others run on both engines.
  * - apart: in a process of its own, because it measures or changes what a process has.
  * - alone: apart, and nothing runs beside it, because it measures how long something takes.
+ * - long: it takes more than 10 s, so it is among the first.
  */
-export const marks = ['once', 'apart', 'alone'] as const
-type Mark = (typeof marks)[number]
+export const marks = ['once', 'apart', 'alone', 'long'] as const
+export type Mark = (typeof marks)[number]
 
 export type TestFile = { file: string; marks: Mark[] }
 

@@ -18,7 +18,9 @@ async function run(texts: Record<string, string>) {
   })
   const lines: string[] = []
   const tell = (line: string) => lines.push(line)
-  const outcome = await runFiles(files, {}, { tell, silence_ms: 5000, farewell_ms: 500 })
+  const wishes = { tell, silence_ms: 5000, farewell_ms: 500 }
+  const [outcome] = await runFiles([{ files, env: {} }], wishes)
+  assert.ok(outcome)
   const named = outcome.failures.map((text) => text.replace(`${relative(root, folder)}/`, ''))
   return { passed: outcome.passed, failures: named.sort(), said: lines.join('\n') }
 }

@@ -3,44 +3,71 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { type Env, endGroup, environmentOf, exitOf, root } from '../engines.ts'
-import type { TestFile } from './files.ts'
+import type { Mark, TestFile } from './files.ts'
 import type { Told } from './reporter.ts'
 import type { Order } from './worker.ts'
 
 export type Outcome = { passed: number; failures: string[] }
 
+/** Files that may share a process, and the environment of that process. */
+export type Batch = { name?: string; files: TestFile[]; env: Env }
 type Wishes = { tell?: (line: string) => void; silence_ms?: number; farewell_ms?: number }
 
-// Two at a time also on two cores: many tests wait for something.
-const at_once = Math.max(2, availableParallelism() - 1)
+// More than there are cores: a test often waits for a timer, a browser or a database.
+const at_once = availableParallelism() + 2
 // A test that takes longer fails.
 const test_ms = 180_000
 
 /**
  * Runs test files in a few processes, and tells of each how it went. A process that tells nothing for `silence_ms` is
- * ended, and so is one that still runs `farewell_ms` after its last file.
+ * ended, and so is one that still runs `farewell_ms` after its last file. Returns the outcome of each batch.
  */
 export async function runFiles(
-  files: TestFile[],
-  env: Env,
+  batches: Batch[],
   { tell = console.log, silence_ms = 240_000, farewell_ms = 30_000 }: Wishes = {},
-): Promise<Outcome> {
-  const outcome: Outcome = { passed: 0, failures: [] }
-  const run = (queue: TestFile[]) => runWorker(queue, env, outcome, { tell, silence_ms, farewell_ms })
-  const alone = files.filter(({ marks }) => marks.includes('alone'))
-  const apart = files.filter(({ marks }) => marks.includes('apart') && !marks.includes('alone'))
-  const others = files.filter((file) => !alone.includes(file) && !apart.includes(file))
-  const each = async (queue: TestFile[]) => {
-    for (let file = queue.shift(); file; file = queue.shift()) await run([file])
-  }
+): Promise<Outcome[]> {
+  const queues = batches.map((batch) => createQueue(batch, { tell, silence_ms, farewell_ms }))
   const workers = Array.from({ length: at_once }, async () => {
-    await each(apart)
-    while (others.length) await run(others)
+    for (let run = nextOf(queues); run; run = nextOf(queues)) await run()
   })
   await Promise.all(workers)
-  await each(alone)
-  return outcome
+  for (const { runAlone } of queues) await runAlone()
+  return queues.map(({ outcome }) => outcome)
 }
+
+/** What a free place runs: it belongs to the batch with the most files left for each of its processes. */
+const nextOf = (queues: Queue[]) =>
+  queues.reduce((most, queue) => (queue.share() > most.share() ? queue : most)).next()
+
+function createQueue({ name, files, env }: Batch, wishes: Required<Wishes>) {
+  const outcome: Outcome = { passed: 0, failures: [] }
+  const said = (line: string) => wishes.tell(name ? line.replace(/^[✔✖-] /, `$&${name} `) : line)
+  const run = (queue: TestFile[]) => runWorker(queue, env, outcome, { ...wishes, tell: said })
+  const marked = (mark: Mark) => files.filter(({ marks }) => marks.includes(mark))
+  const alone = marked('alone')
+  const apart = marked('apart').filter((file) => !alone.includes(file))
+  const others = files.filter((file) => !alone.includes(file) && !apart.includes(file))
+  // The end of the suite waits for no file that has just begun.
+  const long = new Set(marked('long'))
+  others.sort((a, b) => Number(long.has(b)) - Number(long.has(a)))
+  let processes = 0
+  const left = () => apart.length + others.length
+  return {
+    outcome,
+    share: () => left() / (processes + 1),
+    /** Runs the next files in a process of their own; null if there are none. */
+    next() {
+      if (!left()) return null
+      const file = apart.shift()
+      processes++
+      return () => run(file ? [file] : others).finally(() => processes--)
+    },
+    async runAlone() {
+      for (const file of alone) await run([file])
+    },
+  }
+}
+type Queue = ReturnType<typeof createQueue>
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const words = [`--test-timeout=${test_ms}`, `--test-reporter=${here('reporter.ts')}`, here('worker.ts')]
