@@ -3,6 +3,7 @@ import { type Databases, type Engine, engines, openDatabases } from './databases
 import { measureDeliveries } from './deliveries.ts'
 import { measureGrowth } from './growth.ts'
 import { measureLatency } from './latency.ts'
+import { measureDirectus, measureWorker } from './peers.ts'
 import { measureRatios } from './ratios.ts'
 import { record, whole } from './record.ts'
 import { runs, stopServers } from './servers.ts'
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     requests: { type: 'boolean', default: false },
     deliveries: { type: 'boolean', default: false },
     growth: { type: 'boolean', default: false },
+    peers: { type: 'boolean', default: false },
     start: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     contacts: { type: 'string' },
@@ -26,7 +28,7 @@ const { values } = parseArgs({
 })
 if (!engines.includes(values.engine as Engine)) throw new Error(`--engine is ${engines.join(' or ')}.`)
 if (values.write && (values.quick || values.only)) throw new Error('--write needs all rounds and rows.')
-const engine = values.engine as Engine
+const engine = values.peers ? 'postgres' : (values.engine as Engine)
 // A quick run shows that everything works. Its figures mean nothing.
 const { quick } = values
 const rounds = Number(values.rounds ?? (quick ? 1 : 5))
@@ -38,7 +40,7 @@ const requests = quick ? 1000 : 100_000
 const only = new RegExp(values.only)
 
 type Table = { section: string; extent: string; measure(databases: Databases): Promise<string[]> }
-const parts: Record<'requests' | 'deliveries' | 'start' | 'growth', Table[]> = {
+const parts: Record<'requests' | 'deliveries' | 'start' | 'growth' | 'peers', Table[]> = {
   requests: [
     {
       section: 'ratios',
@@ -77,14 +79,27 @@ const parts: Record<'requests' | 'deliveries' | 'start' | 'growth', Table[]> = {
         measureGrowth(databases, { contacts: many, rounds, seconds: seconds / 2, only }),
     },
   ],
+  peers: [
+    {
+      section: 'graphile-worker',
+      extent: `${rounds} rounds of ${whole(deliveries)} deliveries each`,
+      measure: (databases) => measureWorker(databases, { count: deliveries, rounds }),
+    },
+    {
+      section: 'directus',
+      extent: `${whole(contacts)} contacts, ${rounds} rounds of ${seconds} s each`,
+      measure: (databases) => measureDirectus(databases, { contacts, rounds, seconds, only }),
+    },
+  ],
 }
 
 const names = Object.keys(parts) as (keyof typeof parts)[]
 const asked = names.filter((name) => values[name])
+const usual = names.filter((name) => name !== 'peers')
 if (runs === 'sources')
   console.log('dist/ is not up to date, so Rapport runs from its sources. To build it: npm run build')
 else console.log('Rapport runs from the bundle in dist/.')
-for (const { section, extent, measure } of (asked.length ? asked : names).flatMap((name) => parts[name])) {
+for (const { section, extent, measure } of (asked.length ? asked : usual).flatMap((name) => parts[name])) {
   const databases = await openDatabases(engine)
   try {
     const lines = await measure(databases)

@@ -30,8 +30,14 @@ type Options = {
   /** Deliveries in one round. */
   count: number
   rounds: number
-  wanted: number
+  wanted: number | null
+  /** Rapport is compared with it. Returns requests per second. By default, a client without a queue. */
+  other?: { name: string; postAll: PostAll }
 }
+
+/** A request of a delivery, already signed. */
+export type Post = { headers: Record<string, string>; body: string }
+export type PostAll = (url: string, posts: Post[], concurrency: number) => Promise<number>
 
 const workspace_id = 1
 const per_webhook = 32
@@ -44,7 +50,12 @@ export async function measureDeliveries({ database_url, ...options }: Options): 
   const database = await openDatabase({ ...readConfig({}), data_dir, database_url })
   try {
     await migrate(database)
-    const lines = head('request', 'bare, per second', 'Rapport, per second', 'ratio (median)')
+    const lines = head(
+      'request',
+      `${options.other?.name ?? 'bare'}, per second`,
+      'Rapport, per second',
+      'ratio (median)',
+    )
     for (const webhooks of [1, 10]) lines.push(await compare(database, receiver, webhooks, options))
     return lines
   } finally {
@@ -58,7 +69,7 @@ async function compare(
   database: Database,
   receiver: Receiver,
   webhooks: number,
-  { count, rounds, wanted }: Omit<Options, 'database_url'>,
+  { count, rounds, wanted, other = { name: 'bare', postAll } }: Omit<Options, 'database_url'>,
 ): Promise<string> {
   const seal = createSeal('a key for the bench')
   const ids = Array.from({ length: webhooks }, (_, n) => `wh_${n}`)
@@ -73,7 +84,7 @@ async function compare(
     // Rapport delivers afterwards what the bare client reads here.
     async bare() {
       await preload(database, Math.ceil(count / webhooks))
-      return postAll(receiver.url, await requestsOf(database, count), per_webhook * webhooks)
+      return other.postAll(receiver.url, await requestsOf(database, count), per_webhook * webhooks)
     },
     rapport: async () => count / (await dispatchAll(database, seal)),
   }
@@ -90,7 +101,7 @@ async function compare(
   })
   const name = `deliveries, ${webhooks} webhook${webhooks === 1 ? '' : 's'}`
   const cells = [name, whole(median(rates.bare)), whole(median(rates.rapport))]
-  return line(cells, quotients(rates.rapport, rates.bare), { least: wanted })
+  return line(cells, quotients(rates.rapport, rates.bare), wanted === null ? null : { least: wanted })
 }
 
 /** Writes events and their deliveries with the function of the service. */
@@ -106,8 +117,6 @@ async function preload({ db, clock }: Database, events: number): Promise<void> {
         await emit(tx, context, contactCreated, { ...contactCreated.example, id: n + 1 })
     })
 }
-
-type Post = { headers: Record<string, string>; body: string }
 
 /** The requests of the deliveries in the queue. */
 async function requestsOf({ db }: Database, limit: number): Promise<Post[]> {

@@ -53,12 +53,26 @@ export async function measureRatios(
   const lines = head('request', 'bare, per second', 'Rapport, per second', 'ratio (median)')
   for (const { name, wanted, next } of casesOf(mine.key, contacts)) {
     if (!only.test(name)) continue
-    const rates = await inTurn(['bare', 'rapport'], rounds, (side, is_warm_up) =>
-      load(servers[side].port, { clients, seconds: is_warm_up ? seconds / 2 : seconds }, next),
-    )
-    const cells = [name, whole(median(rates.bare)), whole(median(rates.rapport))]
-    lines.push(line(cells, quotients(rates.rapport, rates.bare), { least: wanted[engine] }))
+    const sides = { bare: { ...servers.bare, next }, rapport: { ...servers.rapport, next } }
+    lines.push(await compareRates(name, sides, { rounds, seconds }, { least: wanted[engine] }))
   }
   for (const server of Object.values(servers)) await server.stop()
   return lines
+}
+
+type Side = { port: number; next: () => Request }
+
+/** Sends requests to Rapport and to another server in turn, and returns a line of the table of ratios. */
+export async function compareRates(
+  name: string,
+  sides: { bare: Side; rapport: Side },
+  { rounds, seconds }: { rounds: number; seconds: number },
+  wanted: { least: number } | null,
+): Promise<string> {
+  const rates = await inTurn(['bare', 'rapport'], rounds, (side, is_warm_up) => {
+    const { port, next } = sides[side]
+    return load(port, { clients, seconds: is_warm_up ? seconds / 2 : seconds }, next)
+  })
+  const cells = [name, whole(median(rates.bare)), whole(median(rates.rapport))]
+  return line(cells, quotients(rates.rapport, rates.bare), wanted)
 }

@@ -14,16 +14,16 @@ export const runs = bundleState(root) === 'current' ? 'bundle' : 'sources'
 export type Server = { port: number; pid: number; stop(): Promise<void> }
 
 /** Runs a program until it prints its address. */
-async function start(words: string[], env: Record<string, string>): Promise<Server> {
+export async function start(words: string[], env: Record<string, string>, cwd = root): Promise<Server> {
   // Do not pass on other settings of this process.
   const { PATH = '', HOME = '' } = process.env
   const stdio = ['ignore', 'pipe', 'inherit'] as const
-  const child = spawn(process.execPath, words, { cwd: root, env: { PATH, HOME, ...env }, stdio: [...stdio] })
+  const child = spawn(process.execPath, words, { cwd, env: { PATH, HOME, ...env }, stdio: [...stdio] })
   started.add(child)
   const ended = once(child, 'exit').then(() => started.delete(child))
   const address = Promise.withResolvers<string>()
   createInterface(child.stdout).on('line', (line) => {
-    const port = /serves http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]
+    const port = /(?:serves|started at) http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]
     if (port) address.resolve(port)
   })
   ended.then(() => address.reject(new Error(`${words[0]} ended.`)))
