@@ -1,4 +1,11 @@
-import { PasswordInput, type PasswordInputProps, Select, type SelectProps } from '@mantine/core'
+import {
+  PasswordInput,
+  type PasswordInputProps,
+  Select,
+  type SelectProps,
+  TextInput,
+  type TextInputProps,
+} from '@mantine/core'
 import { useMemo } from 'react'
 import { browser_zone } from '../app/formats.ts'
 import { languages, useLanguage, useTexts } from '../texts/texts.ts'
@@ -12,6 +19,31 @@ export function Password(props: PasswordInputProps) {
       visibilityToggleButtonProps={{ 'aria-label': t.people.show_password, tabIndex: 0 }}
     />
   )
+}
+
+/** The password of a new account, or a new one of an account. */
+export function NewPassword(props: PasswordInputProps) {
+  const t = useTexts()
+  return (
+    <Password
+      label={t.people.password}
+      description={t.people.password_rule}
+      name="password"
+      autoComplete="new-password"
+      {...props}
+    />
+  )
+}
+
+export function NameInput(props: TextInputProps) {
+  const t = useTexts()
+  return <TextInput label={t.people.name} name="name" autoComplete="name" {...props} />
+}
+
+/** The e-mail by which a person signs in. */
+export function EmailInput(props: TextInputProps) {
+  const t = useTexts()
+  return <TextInput label={t.fields.email} type="email" name="email" autoComplete="username" {...props} />
 }
 
 type ChoiceProps = Omit<SelectProps, 'data' | 'value' | 'onChange' | 'label'> & {
@@ -36,9 +68,14 @@ function Choice({ value = null, onChange, ...rest }: ChoiceProps & Options) {
 
 // Browsers list some zones by outdated names.
 const renamed: Record<string, string> = {
-  ...{ 'Asia/Calcutta': 'Asia/Kolkata', 'Asia/Katmandu': 'Asia/Kathmandu', 'Asia/Rangoon': 'Asia/Yangon' },
-  ...{ 'Asia/Saigon': 'Asia/Ho_Chi_Minh', 'Europe/Kiev': 'Europe/Kyiv', 'America/Godthab': 'America/Nuuk' },
-  ...{ 'America/Buenos_Aires': 'America/Argentina/Buenos_Aires', 'Atlantic/Faeroe': 'Atlantic/Faroe' },
+  'America/Buenos_Aires': 'America/Argentina/Buenos_Aires',
+  'America/Godthab': 'America/Nuuk',
+  'Asia/Calcutta': 'Asia/Kolkata',
+  'Asia/Katmandu': 'Asia/Kathmandu',
+  'Asia/Rangoon': 'Asia/Yangon',
+  'Asia/Saigon': 'Asia/Ho_Chi_Minh',
+  'Atlantic/Faeroe': 'Atlantic/Faroe',
+  'Europe/Kiev': 'Europe/Kyiv',
 }
 
 /** Chooses a time zone by a part of its name. */

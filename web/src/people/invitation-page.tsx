@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, Problem } from '../api/client.ts'
@@ -7,7 +7,7 @@ import { inWords, ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useEnter } from './enter.ts'
 import { guessDefaults } from './guesses.ts'
-import { LanguageInput, Password, ZoneInput } from './inputs.tsx'
+import { EmailInput, LanguageInput, NameInput, Password, ZoneInput } from './inputs.tsx'
 import { refusesToken, useLinkToken } from './link-token.ts'
 import { OpenForm, OpenNote, OpenPage } from './open-page.tsx'
 
@@ -67,23 +67,8 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
       >
         {({ getInputProps }) => (
           <>
-            <TextInput
-              label={t.fields.email}
-              name="email"
-              type="email"
-              autoComplete="username"
-              value={email}
-              readOnly
-            />
-            {own && (
-              <TextInput
-                label={t.people.name}
-                name="name"
-                autoComplete="name"
-                autoFocus
-                {...getInputProps('name')}
-              />
-            )}
+            <EmailInput value={email} readOnly />
+            {own && <NameInput autoFocus {...getInputProps('name')} />}
             <Password
               label={t.people.password}
               description={own ? t.people.password_rule : undefined}

@@ -1,7 +1,7 @@
 import { api, dataOf } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
 import { useEnter } from './enter.ts'
-import { Password } from './inputs.tsx'
+import { NewPassword } from './inputs.tsx'
 import { refusesToken, useLinkToken } from './link-token.ts'
 import { OpenForm, OpenPage } from './open-page.tsx'
 
@@ -23,14 +23,7 @@ export function ResetPage() {
         messageOf={(problem) => refusesToken(problem) && t.people.reset_over}
       >
         {({ getInputProps }) => (
-          <Password
-            label={t.people.new_password}
-            description={t.people.password_rule}
-            name="password"
-            autoComplete="new-password"
-            autoFocus
-            {...getInputProps('password')}
-          />
+          <NewPassword label={t.people.new_password} autoFocus {...getInputProps('password')} />
         )}
       </OpenForm>
     </OpenPage>

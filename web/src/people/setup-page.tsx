@@ -7,7 +7,7 @@ import { inWords } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useEnter } from './enter.ts'
 import { guessDefaults } from './guesses.ts'
-import { CurrencyInput, LanguageInput, Password, ZoneInput } from './inputs.tsx'
+import { CurrencyInput, EmailInput, LanguageInput, NameInput, NewPassword, ZoneInput } from './inputs.tsx'
 import { refusesToken, useLinkToken } from './link-token.ts'
 import { OpenForm, OpenPage } from './open-page.tsx'
 
@@ -45,27 +45,9 @@ function Setup({ token }: { token: string }) {
       >
         {({ getInputProps }) => (
           <>
-            <TextInput
-              label={t.people.name}
-              name="name"
-              autoComplete="name"
-              autoFocus
-              {...getInputProps('name')}
-            />
-            <TextInput
-              label={t.fields.email}
-              type="email"
-              name="email"
-              autoComplete="username"
-              {...getInputProps('email')}
-            />
-            <Password
-              label={t.people.password}
-              description={t.people.password_rule}
-              name="password"
-              autoComplete="new-password"
-              {...getInputProps('password')}
-            />
+            <NameInput autoFocus {...getInputProps('name')} />
+            <EmailInput {...getInputProps('email')} />
+            <NewPassword {...getInputProps('password')} />
             <TextInput
               label={t.people.workspace_name}
               description={t.people.workspace_name_text}

@@ -1,4 +1,3 @@
-import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
@@ -7,7 +6,7 @@ import { sessionQuery } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { useAddress } from '../ui/list-view.ts'
 import { safePath, useEnter } from './enter.ts'
-import { Password } from './inputs.tsx'
+import { EmailInput, Password } from './inputs.tsx'
 import { OpenForm, OpenPage } from './open-page.tsx'
 
 /** The sign-in page. Returns to the page from which the person came. */
@@ -33,14 +32,7 @@ export function SignInPage() {
       >
         {({ getInputProps }) => (
           <>
-            <TextInput
-              label={t.fields.email}
-              type="email"
-              name="email"
-              autoComplete="username"
-              autoFocus
-              {...getInputProps('email')}
-            />
+            <EmailInput autoFocus {...getInputProps('email')} />
             <Password
               label={t.people.password}
               name="password"
