@@ -8,7 +8,7 @@ import type { Operation } from './operations.ts'
 import { type Requests, startRequests, type ValidRequest } from './valid-requests.ts'
 import { until } from './webhooks.ts'
 
-// Every operation of the OpenAPI document, each with a request that would succeed: a new route is held to this too.
+// Covers every operation of the OpenAPI document, also new ones, each with a request that would succeed.
 
 let rapport: Rapport
 let requests: Requests

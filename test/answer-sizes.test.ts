@@ -5,8 +5,8 @@ import { type Rapport, type Reply, startRapport } from './harness.ts'
 import { type Operation, valueFor } from './operations.ts'
 import { type Requests, startRequests } from './valid-requests.ts'
 
-// Every GET operation of the document, over records as large as the API takes: no answer is larger than 8 MiB, and every
-// list can be read to its end. A new route takes part by itself.
+// Calls every GET operation of the document, also new ones, with records of the largest size. No answer is larger than
+// 8 MiB, and every list can be read to its end.
 
 const max_answer_bytes = 8 * 1024 * 1024
 const api = '/api/v1'
@@ -106,7 +106,7 @@ async function fill(): Promise<Record<string, string>> {
   }
 }
 
-/** Every answer of an operation: with all that makes it larger, by page to the last one, and by cursor to its end. */
+/** Every answer of an operation, with all parameters that make it larger: each page, and each answer by cursor. */
 async function readAll(operation: Operation, path: string, headers: Record<string, string>) {
   const sizes: number[] = []
   const parameters = new Set(operation.query.map(({ name }) => name))

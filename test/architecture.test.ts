@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { scopes } from '../src/app.ts'
 import { startRapport } from './harness.ts'
 
-// Which file of src may import which. The first row that fits a file is its rule: from `files`, `may` be imported, and
-// of what is installed, `packages`. A file that fits no row is a new room: give it one.
+// Which file of src may import which. The first row whose `files` match is the rule of a file: it may import `may`, and
+// the installed `packages`. A file without a row is in a new room: add a row for it.
 const root = new URL('..', import.meta.url)
 // Every folder with a resource.ts is a resource.
 const folders = globSync('src/resources/*/**/resource.ts', { cwd: root }).map((file) =>
@@ -22,9 +22,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Leaves, for everybody: time, the version, the settings, the errors that a caller is told.
   { files: '(clock|errors|version|config)', may: '', packages: 'node:(fs|net)' },
 
-  // The floor. db knows nothing above it. Beyond "packages only" in the first design: http uses db and events, because a
-  // write is one transaction (write), keeps its answer in it (idempotency), and the reading, deleting and restoring that
-  // all resources share emits their events (records).
+  // The lowest rooms. db imports none of the others. http imports db and events, because a write is one transaction,
+  // which also stores the answer for an Idempotency-Key.
   {
     files: 'db/engines/sqlite/.*',
     may: 'db/.*|clock',

@@ -26,8 +26,8 @@ export async function openSeed(data_dir: string): Promise<Database> {
 }
 
 /**
- * Writes many deliveries of one webhook with an event each, and their totals, by a few statements: the API would take
- * minutes. What is pending is in the queue too.
+ * Writes many deliveries of one webhook, with an event each, and their totals. It uses a few statements, because the
+ * API would take minutes. Pending deliveries are in the queue, too.
  */
 export async function seedDeliveries({ db }: Pick<Database, 'db'>, backlog: Backlog): Promise<void> {
   const { webhook_id, count, status, event = 'company.created', first = 1 } = backlog

@@ -25,7 +25,7 @@ after(async () => {
   await rapport?.close()
 })
 
-/** A browser's page that fails the test when a script of it fails, or when it asks anything else than this service. */
+/** A page of a browser. It fails the test if one of its scripts fails, or if it sends a request to another server. */
 async function open(t: { after(work: () => Promise<void>): void }, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ ...phone, ...options })
   const complaints: string[] = []

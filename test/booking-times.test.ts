@@ -64,7 +64,7 @@ test("every time that is offered is reached by the page's own links, in any zone
     }
     assert.deepEqual([...found].sort(), offered)
   }
-  // The last day ends in a later month, or in an earlier one, than the reader's today and so many days.
+  // The month of the last day differs from that of the reader's last day.
   for (const horizon_days of [29, 30])
     for (const zone of zones)
       await reached({ own: 'Europe/Berlin', zone, horizon_days, hours: '09:00-23:00' })

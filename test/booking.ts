@@ -14,7 +14,9 @@ const no_limits = {
   bookings_per_hour: 10_000,
 }
 
-/** Makes a booking page; by default one in Berlin, open on weekdays from nine to five, with slots of 30 minutes. */
+/**
+ * Creates a booking page. By default it is in Berlin, open on weekdays from 9:00 to 17:00, with slots of 30 minutes.
+ */
 export async function makePage({ call }: Pick<Rapport, 'call'>, fields: object = {}): Promise<Made> {
   const page = { slug: 'demo', title: 'Product demo', time_zone: 'Europe/Berlin', ...no_limits, ...fields }
   const reply = await call('POST', '/api/v1/booking-pages', page)

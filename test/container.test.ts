@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from '../release/build.ts'
 import { readConfig } from '../src/config.ts'
 
-// No image can be built where the tests run: its files are laid out as the Dockerfile does, and its commands are run.
+// The tests cannot build an image. So this test copies the files as the Dockerfile does, and runs its commands.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (name: string) => readFileSync(join(root, name), 'utf8')

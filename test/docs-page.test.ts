@@ -60,7 +60,7 @@ test('without a network the page shows the operations and the events, sends a re
     const shown = [...Object.keys(paths), ...Object.keys(webhooks)]
     assert.ok(shown.includes('/api/v1/companies/{id}') && shown.includes('company.created'))
     await page.until(`${JSON.stringify(shown)}.every((text) => document.body.textContent.includes(text))`)
-    // Parts are drawn when they come into view: one of each kind is called up, for what it may load then.
+    // The page renders parts when they come into view. Open one of each kind, because it may load more files then.
     for (const part of ['deals/POST/api/v1/deals', 'events', 'deliveries/GET/api/v1/deliveries'])
       await page.evaluate(`location.hash = '#tag/${part}'; new Promise((done) => setTimeout(done, 200))`)
     const status = await page.evaluate<number>(

@@ -24,8 +24,8 @@ const nameOf = (data_dir: string) =>
 const made = new Map<string, Promise<string>>()
 
 /**
- * The settings by which a program finds a data folder's database; on PostgreSQL it is made when it is first asked for:
- * as a copy of a migrated one without any row, or empty.
+ * The settings with which a program finds a data folder's database. On PostgreSQL, the first call creates the database:
+ * a copy of a migrated one without rows, or an empty one.
  */
 export async function settingsOf(
   data_dir: string,
@@ -41,7 +41,7 @@ export async function settingsOf(
   return { DATA_DIR: data_dir, DATABASE_URL: await url }
 }
 
-/** Puts a migrated database without any row into a data folder that has none, for tests that are not about its start. */
+/** Puts a migrated database without rows into an empty data folder, for tests that do not test the first start. */
 export async function spareMigration(data_dir: string): Promise<void> {
   const template = process.env.TEST_SQLITE_TEMPLATE
   const file = databaseFile(data_dir)

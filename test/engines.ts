@@ -82,7 +82,7 @@ const endAll = (signal: NodeJS.Signals) => {
   for (const child of running) endGroup(child, signal)
 }
 
-/** Ends a process that leads a group of its own, and the group: tests start processes, which must not be left behind. */
+/** Ends a process and its process group. Tests start processes, and none of them may outlive the test. */
 export function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-(child.pid as number), signal)

@@ -95,7 +95,10 @@ function everyField(names: string[], room: number): Hostile[] {
 
 const dayOf = (n: number) => new Date(Date.UTC(2026, 10, 23 + n)).toISOString().slice(0, 10)
 
-/** A value as large as its schema allows, with `leaf` for every member that holds no others; in all `left` members. */
+/**
+ * The largest value of a schema, with `leaf` for every member that is neither an object nor a list. It has at most
+ * `left` members.
+ */
 function largest(schema: Schema, leaf: (schema: Schema) => unknown, left: { members: number }): unknown {
   const [type] = [schema.type].flat()
   const many = (count: number, make: (n: number) => unknown) => {

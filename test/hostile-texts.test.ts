@@ -55,7 +55,7 @@ const writable = Object.entries<Json>(paths).flatMap(([path, operations]) =>
 const judged = new Set([
   ...['POST /session', 'POST /setup', 'POST /profile/password', 'POST /password-reset'],
   ...['POST /invitations/look-up', 'POST /invitations/accept'],
-  // Answers a request that only a visitor of a booking page makes; its reason is kept as that of a cancellation.
+  // Declines a request, which only a visitor can make. Its reason is stored like that of a cancellation.
   'POST /appointments/{id}/decline',
 ])
 const judged_fields = new Set([

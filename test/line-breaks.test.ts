@@ -75,7 +75,7 @@ test('line breaks in names reach no header, and the log has one line of JSON for
   }
 })
 
-/** Where a line break can be no part of a value, it is refused, and leaves nothing in the answer's headers. */
+/** A value that cannot have a line break is refused with one, and no header of the answer contains it. */
 async function refuseBreaks(call: ReturnType<typeof client>, url: string, key: string) {
   for (const text of breaks) {
     const bad = { url: receiver.url, events: [text] }

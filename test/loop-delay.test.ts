@@ -7,8 +7,8 @@ import { hostile_headers, hostileAddresses, hostileBodies } from './hostile-requ
 import type { Operation } from './operations.ts'
 import { startRequests, type ValidRequest } from './valid-requests.ts'
 
-// The service runs in this process, so its loop is measured here: by the processor's time between two turns, which other
-// programs on the machine do not lengthen. Requests are made beforehand, and their answers are thrown away.
+// The service runs in this process, so measure this event loop. Measure CPU time between two turns: other programs on
+// the machine do not change it. Build requests before, and discard their answers.
 
 const most_ms = 100
 

@@ -21,7 +21,7 @@ before(async () => {
 })
 after(() => rapport.close())
 
-/** The head of a request whose body is announced and never sent: what is answered is answered before it is read. */
+/** The head of a request whose body is never sent, so the service must answer before it reads the body. */
 async function answerToHead(url: string, method: string, path: string, bytes: number, ...more: string[]) {
   const lines = [`${method} ${path} HTTP/1.1`, 'Host: a', `Content-Length: ${bytes}`, ...more]
   const [reply] = await exchange(url, `${lines.join('\r\n')}\r\n\r\n`)

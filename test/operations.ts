@@ -69,8 +69,8 @@ export const isReference = (name: string): boolean => /^[a-z_]+_id$/.test(name)
 const example_time = '2030-01-08T12:00:00.000Z'
 
 /**
- * A value that a schema accepts: its example, its default or its first choice, else one made of its type. Throws for a schema
- * of which none can be made: it needs an example in the document, or a value of its own in valid-requests.ts.
+ * A value that a schema accepts: its example, its default or its first choice, else one built from its type. Throws for
+ * other schemas: they need an example in the document, or a value in valid-requests.ts.
  */
 export function valueFor(name: string, schema: Schema): unknown {
   const { examples, default: fallback, enum: choices, format, minimum, maxLength = 100 } = schema

@@ -51,7 +51,8 @@ describe('five wrong passwords by anybody lock nobody out', () => {
         assert.equal(fresh.status, 200, fresh.text)
         clock.advance(longest_wait_ms)
       }
-      // What docs/people.md states: the own tries of each address, and one in 15 minutes for all that have used them up.
+      // The limits of docs/people.md: the free attempts of each address, then one attempt in 15 minutes for all
+      // addresses together.
       assert.ok(guesses <= n * max_pair_failures + quarters, String(guesses))
       assert.ok(guesses >= n * 6, String(guesses))
     })

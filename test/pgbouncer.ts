@@ -8,7 +8,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { findProgram } from './packages.ts'
 import { scratchFolder } from './process.ts'
 
-/** Starts a real PgBouncer before a database, in transaction mode, with fewer connections than the service has; it goes with the test. */
+/**
+ * Starts a PgBouncer in front of a database, in transaction mode, with fewer connections than the service has. It ends
+ * with the test.
+ */
 export async function startPgBouncer(t: TestContext, url: string) {
   const program = findProgram('pgbouncer')
   const folder = scratchFolder(t)
@@ -22,7 +25,7 @@ export async function startPgBouncer(t: TestContext, url: string) {
           gid: Number(execFileSync('id', ['-g', 'nobody'])),
         }
       : {}
-  // Below the ports that the system gives away by itself, so that this one is still free at the next start.
+  // Below the range of ephemeral ports, so that the port is still free at the next start.
   const port = 20_000 + Math.floor(Math.random() * 10_000)
   const file = join(folder, 'pgbouncer.ini')
   writeFileSync(

@@ -115,8 +115,8 @@ export async function startPostgres({ fsync = false, settings = {} }: Wishes = {
   }
 }
 
-// The server must not outlive the tests, not even when they are killed: a shell that sees the end of its input stops the
-// server and removes the folder.
+// The server must not outlive the tests, even if they are killed. A shell stops the server and removes the folder at
+// the end of its input.
 function watch(folder: string) {
   const script = `cat > /dev/null
     if pid=$(head -n 1 "$0/data/postmaster.pid" 2> /dev/null); then
@@ -142,8 +142,9 @@ async function unprivileged(): Promise<{ uid: number; gid: number } | null> {
 }
 
 /**
- * Copies the programs into the folder, because the user that runs them may not be able to read this checkout, and makes
- * the links between their libraries, which an npm package cannot hold and an install without scripts does not make.
+ * Copies the programs into the folder, because the user that runs them may not have access to this checkout. Creates
+ * the links between their libraries: an npm package cannot have links, and an install without scripts does not create
+ * them.
  */
 function copyBinaries(folder: string): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
@@ -165,7 +166,7 @@ function copyBinaries(folder: string): string {
   return bin
 }
 
-// Below the ports that the system gives away by itself, so that this one is still free when the server comes back.
+// Below the range of ephemeral ports, so that the port is still free when the server restarts.
 async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + randomInt(10_000)
@@ -240,8 +241,8 @@ export async function dropDatabases(url: string, prefix: string): Promise<void> 
 }
 
 /**
- * Starts a standby of a server that runs with wal_level=replica and max_wal_senders; it goes with stop(), or with its
- * primary's folder, where it lives.
+ * Starts a standby of a server that runs with wal_level=replica and max_wal_senders. It ends with stop(), or with its
+ * primary, whose folder contains it.
  */
 export async function startStandby(primary_url: string) {
   const primary = new pg.Client({ connectionString: primary_url })

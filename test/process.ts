@@ -44,7 +44,10 @@ export async function runRapport(words: string[], env: Env) {
   return { code, stdout, stderr, last: stdout.trimEnd().split('\n').at(-1) ?? '' }
 }
 
-/** Starts `serve` on a free port in a process of its own, and resolves when it has told its address; killed at the end of the test. */
+/**
+ * Starts `serve` on a free port in another process, and resolves when it has printed its address. The process is killed
+ * at the end of the test.
+ */
 export async function serveProcess(t: TestContext, env: Env) {
   const child = spawn(process.execPath, [main, 'serve'], {
     env: await environment({ PORT: '0', ...env }),

@@ -19,8 +19,8 @@ function takeResponse(bytes: Buffer, head: boolean): { reply: RawReply; rest: Bu
 }
 
 /**
- * Sends bytes to a server exactly as they are and gives the responses, in order, until there are `count` of them or
- * the server closes the connection. For requests that no HTTP client would send.
+ * Sends bytes to a server without changes. Returns the responses, in order: `count` of them, or those before the server
+ * closes the connection. For requests that no HTTP client would send.
  */
 export async function exchange(
   url: string,

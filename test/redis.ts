@@ -5,7 +5,7 @@ import { createClient } from '@redis/client'
 import { findProgram } from './packages.ts'
 import { scratchFolder } from './process.ts'
 
-/** Starts a real Redis of its own on a free port, which keeps nothing on disk and goes with the test. */
+/** Starts a Redis on a free port. It stores nothing on disk, and ends with the test. */
 export async function startRedis(t: TestContext) {
   const program = findProgram('redis-server')
   const folder = scratchFolder(t)
@@ -29,7 +29,7 @@ export async function startRedis(t: TestContext) {
     return (await ready) ? child : null
   }
 
-  // Below the ports that the system gives away by itself, so that this one is still free when Redis comes back.
+  // Below the range of ephemeral ports, so that the port is still free when Redis restarts.
   let port = 0
   while (!server) {
     port = 20_000 + Math.floor(Math.random() * 10_000)

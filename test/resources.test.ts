@@ -17,7 +17,7 @@ import { scratchFolder } from './process.ts'
 
 type Table = { name: string; columns: readonly string[] }
 
-// Tables that have a workspace and belong to no resource: an erasure cleans them, or they hold nothing of a record.
+// Tables with a workspace that do not belong to a resource. An erasure cleans them, or they have no data of records.
 const cleaned_by_erasure = [
   ...['audit_log', 'events', 'field_values', 'idempotency_keys', 'record_counts', 'webhook_attempts'],
 ]

@@ -4,10 +4,9 @@ import pg from 'pg'
 import { engine, settingsOf } from './engine.ts'
 
 /**
- * A clock that a test sets while a service runs in processes of its own, as an administrator or NTP would. On SQLite it is
- * the clock of these processes, given to them by `env`; on PostgreSQL it is the server's, for connections made from now
- * on. Nothing else of the machine changes: time goes on as ever. The database is the folder's unless
- * its url is given.
+ * A clock that a test sets while a service runs in other processes, as an administrator or NTP would. On SQLite it is
+ * the clock of these processes, by `env`. On PostgreSQL it is the clock of the server, for new connections. Nothing
+ * else of the machine changes. The database is that of the folder unless a url is given.
  */
 export async function settableClock(
   data_dir: string,

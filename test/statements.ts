@@ -53,8 +53,8 @@ export async function measureStatements(work: () => Promise<unknown>): Promise<M
 }
 
 /**
- * Measures again, up to three times, until the result is good: a collection of garbage or a cold page falls on one try and
- * not on the next. Returns the good result, or the last one.
+ * Measures up to three times, until the result is good, because a garbage collection or a cold page may slow one try.
+ * Returns the good result, or the last one.
  */
 export async function bestOfThree<M>(measure: () => Promise<M>, isGood: (one: M) => boolean): Promise<M> {
   let measured = await measure()

@@ -49,9 +49,9 @@ async function ownerOf(rapport: Rapport, operations: Operation[]): Promise<Brows
 }
 
 /**
- * Builds valid requests for every operation of the OpenAPI document, in the first workspace of a service, or in a new one with
- * people of its own. Each request has records of its own, made through the API. An operation for which nothing valid can be
- * built throws: a new route is taught here, or gets examples in the document.
+ * Builds valid requests for every operation of the OpenAPI document, in the first workspace of a service, or in a new
+ * one with its own people. Each request has its own records, created through the API. Throws for an operation without a
+ * valid request: add its values here, or examples to the document.
  */
 export async function startRequests(rapport: Rapport, { workspace = 'first' as 'first' | 'new' } = {}) {
   const operations = await readOperations(rapport)
@@ -88,7 +88,7 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     return answered(await call('POST', `${base}/webhooks/${id}/test`)).id
   }
 
-  /** The ids of records that no POST makes, by the path that they are listed at, or that an operation has. */
+  /** The ids of records that no POST creates, by the path of their list or of an operation. */
   const found: Record<string, (who: Person | null) => Promise<string>> = {
     '/appointments/{id}/decline': async () => String(await makeRequest({ call, url: rapport.url })),
     '/audit-log': async () => {

@@ -5,7 +5,7 @@ import { startWeb, type Web } from './web.ts'
 import { fillWorkspace } from './web-records.ts'
 import { register } from './webhooks.ts'
 
-/** A service with deals in all stages, a receiver of won and lost ones, and what the tests of the board look at. */
+/** A service with deals in all stages, a receiver of won and lost deals, and functions for the tests of the board. */
 export async function startBoard() {
   const web: Web = await startWeb()
   const receiver: Receiver = await startReceiver()
@@ -62,7 +62,7 @@ async function centre(what: Locator): Promise<{ x: number; y: number }> {
   return { x: box.x + box.width / 2, y: box.y + Math.min(box.height / 2, 60) }
 }
 
-/** Carries a card with the mouse: to the edge of the board until the column comes into view, then onto it. */
+/** Drags a card with the mouse: to the edge of the board until the column is in view, then onto the column. */
 export async function carry(page: Page, card: Locator, to: string): Promise<void> {
   await card.scrollIntoViewIfNeeded()
   const from = await centre(card)

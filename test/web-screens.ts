@@ -2,7 +2,9 @@ import type { Rapport } from './harness.ts'
 import { startReceiver } from './receiver.ts'
 import { fillWorkspace } from './web-records.ts'
 
-/** Fills a workspace, with deliveries that arrived and some that did not, and names every screen of the app with its address. */
+/**
+ * Fills a workspace, with succeeded and failed deliveries. Returns the address of every screen of the app by its name.
+ */
 export async function makeScreens({ call }: Pick<Rapport, 'call'>): Promise<Record<string, string>> {
   const receiver = await startReceiver({
     answer: (_, number) => (number % 2 ? { body: '{"ok":true}' } : { status: 503, body: 'busy' }),

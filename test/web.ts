@@ -207,7 +207,7 @@ export async function checkScreen(page: Page): Promise<void> {
 export async function colour(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme })
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
-  // Also the shortest transition is on its way for a moment, and what is measured then is neither of the two.
+  // Wait for the end of transitions: during one, a measured colour is neither the old nor the new one.
   await page.evaluate(`(async () => {
     const frame = () => new Promise((drawn) => requestAnimationFrame(drawn))
     const changing = () => document.getAnimations().filter((one) => one instanceof CSSTransition)

@@ -24,7 +24,7 @@ afterEach(async () => {
   await removeScratch(data_dir)
 })
 
-/** A process that only answers, so that what is left for the background stays, or one that works it off too. */
+/** A process that only answers the API, so background work stays pending; or one that also does the work. */
 async function start(role: 'answers only' | 'works it off'): Promise<Call> {
   for (const one of running.splice(0)) await one.close()
   const rapport = await startRapport({ data_dir, ...(role === 'answers only' && { roles: ['api'] }) })

@@ -49,7 +49,7 @@ async function failedWebhook() {
   return hook
 }
 
-/** A count when nothing comes any more: what was on the way at the answer has a moment to arrive, also on a busy machine. */
+/** The final count. Attempts in flight at the answer get time to arrive, also on a busy machine. */
 async function settled(count: () => number): Promise<number> {
   for (;;) {
     const before = count()

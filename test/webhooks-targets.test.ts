@@ -6,7 +6,8 @@ import { scratchFolder } from './process.ts'
 import { startReceiver } from './receiver.ts'
 import { act, register } from './webhooks.ts'
 
-// A proxy on the same machine lets strangers in, and a webhook's test would show them what an inner service answers.
+// With a proxy on the same machine, strangers have access. The test of a webhook would show them the answers of
+// internal services.
 const proxied: Record<string, string>[] = [
   { TRUSTED_PROXIES: '127.0.0.0/8' },
   { PUBLIC_URL: 'https://crm.example.com' },

@@ -39,7 +39,7 @@ async function tabTo(page: Page, role: 'button' | 'link' | 'tab', name: string |
   assert.fail(`${name} is not reached by Tab`)
 }
 
-/** Waits for an event at the receiver; a busy machine may take long, and what never comes is found all the same. */
+/** Waits for an event at the receiver. The limit is high, because a busy machine may be slow. */
 const arrives = (event: string) =>
   receiver.waitFor((all) => all.some(({ headers }) => headers['x-service-event'] === event), 30_000)
 

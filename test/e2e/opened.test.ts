@@ -18,7 +18,10 @@ const palette = async (page: Page) => {
   await page.getByRole('option').first().waitFor()
 }
 
-/** What is beside, over or within the screens, how it is opened, and where: a name of makeScreens with what follows it. */
+/**
+ * Panels, dialogs and menus of the screens, and how to open each. The place is a name of makeScreens, with the rest of
+ * the address.
+ */
 const opened: [name: string, screen: string, more: string, open: (page: Page) => Promise<unknown>][] = [
   ['the palette', 'home', '', palette],
   [

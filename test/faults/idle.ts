@@ -20,8 +20,9 @@ const script = `
 `
 
 /**
- * Starts a process beside the service that answers each request after 20 ms of work, and returns its URL. The promises in
- * milliseconds hold on an idle machine: what this process takes beyond that is what the machine and the test add.
+ * Starts a process beside the service that answers each request after 20 ms of work, and returns its URL. The promises
+ * in milliseconds hold on an idle machine. The additional time of this process is the delay by the machine and the
+ * test.
  */
 export async function startIdle(t: TestContext): Promise<string> {
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -36,7 +37,10 @@ export type Waits = { middle_ms: number; most_ms: number }
 /** What the machine adds: to single answers, and how many times as long any work takes. */
 export type Noise = Waits & { stretch: number }
 
-/** Measures how long the service and the idle process take to answer during some work, both asked at the same moments. */
+/**
+ * Measures the response times of the service and of the idle process during some work, with requests at the same
+ * moments.
+ */
 export async function waitsDuring(
   service: string,
   idle: string,

@@ -34,7 +34,10 @@ async function backlogged(t: TestContext, fields: Fields) {
   return { data_dir, id, service }
 }
 
-/** Judges that work, such as a deletion, holds nobody up for 100 ms, and is itself done in that time if it is asked for. */
+/**
+ * Checks that work, such as a deletion, delays no other request by 100 ms. A request for the work is also answered in
+ * that time.
+ */
 async function judgeWaits(
   t: TestContext,
   url: string,

@@ -11,7 +11,7 @@ import { company, register, total } from '../webhooks.ts'
 import { report } from './report.ts'
 import { startService } from './service.ts'
 
-// OPEN_SECONDS=600 holds it open for the ten minutes of the fault; most of what it costs shows in the first minute.
+// OPEN_SECONDS=600 holds it open for ten minutes. Most of its cost shows in the first minute.
 const open_seconds = Number(process.env.OPEN_SECONDS ?? 60)
 const probes = 60
 const writers = 2

@@ -11,8 +11,8 @@ import { scratchFolder } from '../process.ts'
 import { report } from './report.ts'
 import { type Service, startService } from './service.ts'
 
-// A power cut takes what was not synced with it, which kill -9 leaves in the kernel's cache. Here the database's own
-// processes write to a disk that keeps only what they have synced (power.c), and the cut goes on from that.
+// A power cut loses data that was not synced. kill -9 does not: the data stays in the kernel's cache. Here, the
+// database writes to a disk that keeps only synced data (power.c), and the next start reads that data.
 const source = fileURLToPath(new URL('power.c', import.meta.url))
 const SECRET_KEY = 'a key for tests, of 32 characters'
 const rounds = 3

@@ -5,7 +5,7 @@ export type Result = { file: string; name: string; passed: boolean; duration_ms:
 
 type Event = { type: string; data: EventData.TestPass | EventData.TestFail }
 
-/** A reporter of node:test that appends a line of JSON for each test that ran to the file named by FAULT_RESULTS. */
+/** A reporter of node:test. For each test, it appends a line of JSON to the file that FAULT_RESULTS names. */
 export default async function* report(source: AsyncIterable<Event>) {
   for await (const { type, data } of source) {
     if (type !== 'test:pass' && type !== 'test:fail') continue

@@ -8,8 +8,8 @@ const kinds = [
 ]
 
 /**
- * A group of processes that the kernel ends when they use more memory, as a container does. Where groups cannot be made,
- * Node's own limit of the heap stands for it, as large as Node chooses in such a container.
+ * A group of processes that the kernel ends when they use more memory, as a container does. Without permission to
+ * create groups, Node's limit of the heap replaces it, with the size that Node chooses in such a container.
  */
 export function smallMemory(megabytes: number) {
   const name = `rapport-test-${process.pid}-${megabytes}-${Date.now()}`

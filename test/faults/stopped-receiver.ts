@@ -17,8 +17,8 @@ const script = `
 `
 
 /**
- * A receiver that is stopped (SIGSTOP) and whose queue of connections is full: who connects waits, and has sent nothing
- * yet. `resume` lets it go on.
+ * A receiver that is stopped (SIGSTOP) and whose queue of connections is full. A client waits for the connection, and
+ * has sent nothing. `resume` continues the receiver.
  */
 export async function startStoppedReceiver(t: TestContext) {
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -14,7 +14,7 @@ export type Fault = {
 /** The fifty faults, by number. */
 export const faults: Fault[] = [...crashes, ...receivers, ...requests].sort((a, b) => a.number - b.number)
 
-/** A name of the table as a pattern of test names; a test inside of a group has the group's name before its own. */
+/** A name of the table as a pattern of test names. The full name of a test in a group starts with the group's name. */
 export function patternOf(name: string): string {
   const parts = name.split('…').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
   return `${parts.join('.*')}$`

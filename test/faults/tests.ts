@@ -38,7 +38,9 @@ function testsOf(faults: Fault[], engine: Engine): Map<string, Set<string>> {
 
 export type Ran = { results: Result[]; reports: Reported[]; unstarted: string[] }
 
-/** Runs the tests of some faults on an engine until the time is over: the quick ones first, then each of the others alone. */
+/**
+ * Runs the tests of some faults on an engine until the time limit: first the fast ones, then each of the others alone.
+ */
 export async function runFaults(faults: Fault[], engine: Engine, deadline_ms: number): Promise<Ran> {
   const tests = testsOf(faults, engine)
   const files = [...tests.keys()]
@@ -52,7 +54,7 @@ export async function runFaults(faults: Fault[], engine: Engine, deadline_ms: nu
 
 type Wishes = { names?: (file: string) => string[]; deadline_ms: number; env?: Record<string, string> }
 
-/** Runs groups of test files on an engine, one group after the other; what does not start in time is told. */
+/** Runs groups of test files on an engine, one group after the other. Reports groups that do not start in time. */
 export async function runFiles(
   engine: Engine,
   groups: string[][],

@@ -235,7 +235,7 @@ test('two transactions that wait for each other both succeed, one of them by doi
     assert.equal([...String(title)].sort().join(''), 'xy')
 })
 
-/** Lets the database refuse companies of this name as often as it is told, as if they met with other transactions. */
+/** Makes the database refuse companies with this name a number of times, as in a conflict with other transactions. */
 async function meetOthers(failures: number): Promise<pg.Client> {
   const { DATABASE_URL } = await settingsOf(one.data_dir)
   const connection = new pg.Client({ connectionString: DATABASE_URL })

@@ -185,7 +185,7 @@ test('a moved installation answers every GET as before, byte by byte, there and 
   for (const name of ['secret.key', 'rapport.db'])
     assert.equal(statSync(`${back}/${name}`).mode & 0o777, 0o600)
   const checksums = (text: string) => text.split('\n').filter((line) => /[0-9a-f]{32} +ok$/.test(line))
-  // The service that ran in between noted the use of the key and the session, and its sign of life in the settings.
+  // The service that ran in between recorded the use of the key and the session, and its sign of life.
   const noted = /^(api_keys|sessions|settings) /
   const unchanged = (text: string) => checksums(text).filter((line) => !noted.test(line))
   assert.deepEqual(unchanged(returned.stdout), unchanged(moved.stdout))

@@ -10,8 +10,8 @@ import { beside } from '../keys.ts'
 import { type Browser, browser, invite, join, password, setUp } from '../people.ts'
 import { until } from '../webhooks.ts'
 
-// Where several connections write, what happens at the same time is put into an order by locks: each test holds a row
-// until all of those who are to meet have come to their lock.
+// Locks put concurrent writes of several connections into an order. Each test holds a row until all concurrent requests
+// wait for their lock.
 
 const clock = turnableClock()
 let rapport: Rapport
@@ -34,7 +34,7 @@ after(async () => {
 
 type Held = 'sessions' | 'users' | 'workspaces'
 
-/** Starts one request after the other, each when the one before waits for a lock, while a row is held; then their answers. */
+/** Holds a row, and starts each request when the one before waits for a lock. Returns their answers. */
 async function meeting(table: Held, id: string | number, requests: (() => Promise<Reply>)[]) {
   await holder.query('BEGIN')
   const replies: Promise<Reply>[] = []

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { openScratch, removeScratch } from '../engine.ts'
 
-// What keeps an installation divisible by workspace. These tables are not of one: they would be on every machine. Who may
-// enter is among them, because a key or a session is looked for before the workspace is known, and people have several.
+// The rules that allow sharding by workspace. These tables have no workspace, so every machine would have them. Keys,
+// sessions and people are among them: they are read before the workspace is known, and people have several.
 const of_all = [
   ...['api_keys', 'schema_migrations', 'settings', 'workspaces', 'users', 'memberships', 'sessions'],
   ...['invitations', 'sign_in_failures', 'saved_views'],

@@ -13,7 +13,7 @@ import type { Tables } from '../../src/db/tables.ts'
 import { client, startRapport } from '../harness.ts'
 import { scratchFolder } from '../process.ts'
 
-// Asked of the two connections that serve, as the service opens them: a connection of the test's own would tell nothing.
+// Query the two connections of the service: the settings of another connection may differ.
 async function settings(db: Db) {
   const of = async (name: string) =>
     Object.values((await sql<object>`PRAGMA ${sql.raw(name)}`.execute(db)).rows[0] ?? {})[0]

@@ -11,8 +11,8 @@ before(async () => {
 })
 after(() => receiver.close())
 
-// One process serves a data folder, so the next start knows that whoever held a lease is gone, and need not wait for its
-// end.
+// One process serves a data folder. So the next start knows that the owner of each lease has ended, and does not wait
+// for the end of the lease.
 test('an attempt that kill -9 interrupts is listed as interrupted, neither counted nor used up', async (t) => {
   const env = { WEBHOOK_RETRY_DELAYS: '0.05' }
   const data_dir = scratchFolder(t)

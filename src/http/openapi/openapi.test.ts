@@ -70,8 +70,8 @@ test('every operation has its own id, a summary, a declared tag and the scope th
   const tags = document.tags.map((tag: any) => tag.name)
   for (const { name, operation } of operations) {
     assert.ok(operation.summary, name)
-    // Either a scope, or it says itself that it is open to all or to everybody who is signed in; or it is for people alone
-    // and needs a scope of them.
+    // An operation has a scope, or its description says that it is open to all or to signed-in people. An operation for
+    // people only has a scope, too.
     if (operation.security) {
       const scope = name === 'post /api/v1/workspaces' ? 'workspace:write' : undefined
       assert.equal(operation['x-scope'], scope, name)
@@ -111,7 +111,8 @@ test('every operation says how it succeeds and how it can fail', () => {
   }
 })
 
-// What is kept for it is the caller's; of a body with a password nothing is kept; and a new workspace has its own keeping.
+// POSTs without Idempotency-Key. Stored answers belong to a caller and a workspace, and no answer to a body with a
+// password is stored.
 const unrepeatable = [
   'post /api/v1/profile/password',
   'post /api/v1/profile/delete',

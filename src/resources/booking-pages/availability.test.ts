@@ -86,7 +86,7 @@ test('notice, horizon, range and buffer count to the minute', () => {
   assert.deepEqual(offered({}, [{ start_ms: 0, end_ms: at('2026-11-23T09:10:00Z') }, ...busy]), ['23T09:30'])
 })
 
-// Times around changes of each kind: by an hour, by half an hour, at midnight, across midnight, by a whole day, none.
+// Times around clock changes of each kind: an hour, half an hour, at midnight, across midnight, a whole day, none.
 const places = fc.constantFrom(
   ['Europe/Berlin', '2026-03-28T10:00Z'],
   ['Europe/Berlin', '2026-10-24T10:00Z'],

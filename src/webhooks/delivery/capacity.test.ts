@@ -124,7 +124,9 @@ test('places that are promised in the same round count as taken', () => {
 
 const mebibyte = 1024 * 1024
 
-/** Takes bodies of one size for webhooks in turn, as rounds of claims do, until one does not fit; returns how many. */
+/**
+ * Takes bodies of one size for webhooks in turn, as rounds of claims do, until one does not fit. Returns their number.
+ */
 function takeBodies(capacity: Capacity, webhook_ids: string[], bytes: number): number {
   for (let taken = 0; ; taken++) {
     const webhook_id = webhook_ids[taken % webhook_ids.length] as string

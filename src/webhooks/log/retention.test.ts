@@ -67,7 +67,7 @@ test('finished deliveries go after their days, counts stay exact, and what is pe
     'succeeded',
   ])
 
-  // To the day 30 days after the first success; the failure came a minute later, the second event a day later.
+  // Exactly 30 days after the first success. The failure was a minute after it, and the second event a day after it.
   const clean = (days: number) => beside(rapport.data_dir, (db) => removeOld(db, clock, days))
   clock.advance(29 * day_ms - 60_000)
   await clean(30)

@@ -21,7 +21,7 @@ export function createAdministrator({ seed, recorder, url, stop, pause_ms }: Set
   const newSecret = () => `whsec_${Buffer.from(chance.text(32)).toString('base64')}`
   const path = '/webhooks'
 
-  // Each is asked until it is answered, so that its outcome is known: what it does twice is what it does once.
+  // Repeat each request until it is answered, so that its outcome is known. The requests are idempotent.
   async function ask(
     request: Omit<Parameters<Recorder['send']>[0], 'client' | 'resource' | 'method'>,
     method = 'POST',
@@ -33,7 +33,10 @@ export function createAdministrator({ seed, recorder, url, stop, pause_ms }: Set
     }
   }
 
-  /** Registers a webhook at a path of the receiver; its secret is chosen here, so that it is known whatever happens. */
+  /**
+   * Registers a webhook at a path of the receiver. It chooses the secret, so the secret is known even if the answer is
+   * lost.
+   */
   async function register(name: string, events: readonly string[]): Promise<string> {
     const mark = `hook-${name}-${seed}`
     const body = { name: mark, url: `${url}/${name}`, events, secret: newSecret() }

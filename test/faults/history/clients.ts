@@ -48,7 +48,7 @@ type Setting = {
   pause_ms: number
 }
 
-/** A client that does one random thing after the other to its own records, and now and then to shared ones. */
+/** A client that runs random operations, one after the other, on its own records and sometimes on shared ones. */
 export async function runClient({ number, seed, recorder, shared, stop, pause_ms }: Setting): Promise<void> {
   const chance = createChance(seed * 1000 + number)
   const own: Own[] = []
@@ -144,7 +144,7 @@ export async function runClient({ number, seed, recorder, shared, stop, pause_ms
     await send({ what: 'change', ...at(one), method: 'PUT', path: `/${one.resource}/${one.id}`, body, mark })
   }
 
-  // By the schema, by a rule, by a reference and by a key that was used: some after a part was written.
+  // Requests that the schema, a rule, a reference or a used key refuses, some after a part was written.
   async function beRefused() {
     const mark = newMark()
     const made = recorder.operations.find(({ idempotency_key, status }) => idempotency_key && status === 201)

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Follows the stream of events from the first one on, as EventSource does: it comes back with the last id whenever it is
- * cut off, to whichever process is alive.
+ * Follows the stream of events from the first event, as EventSource does. After a disconnect, it connects with the last
+ * id to a running process.
  */
 export function followEvents(urls: () => string[], key: string) {
   const followed: string[] = []

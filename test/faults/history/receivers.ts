@@ -7,8 +7,8 @@ import { createChance } from './random.ts'
 import { now_ms } from './recorder.ts'
 
 /**
- * A receiver that writes every request down. It takes a moment for each, so that two at once of one delivery are seen,
- * and it fails at times: the path says how often.
+ * A receiver that writes every request down. It answers late, so that overlapping attempts of a delivery are seen. It
+ * fails as often as the path says.
  */
 export async function startReceivers(seed: number) {
   const receipts: Receipt[] = []

@@ -7,8 +7,8 @@ import { createDatabase, startPostgres } from '../../postgres.ts'
 import type { Play } from './play.ts'
 
 /**
- * Where a history is played: one process on SQLite; on PostgreSQL four, with a server of its own that writes through to
- * the disk and is restarted now and then.
+ * The processes of a history: one on SQLite, four on PostgreSQL. The PostgreSQL server flushes to disk, and is
+ * restarted at random.
  */
 export async function createSetting() {
   const data_dir = mkdtempSync(join(tmpdir(), 'rapport-history-'))

@@ -5,7 +5,9 @@ import { report } from '../report.ts'
 import { check } from './check/check.ts'
 import type { History, Violation } from './history.ts'
 
-/** Judges a history, and reports its figures for a row of the table; a history that breaks a promise is kept as a file. */
+/**
+ * Checks a history, and reports its figures for a row of the table. A history that breaks a promise is kept as a file.
+ */
 export function tell(
   history: History,
   fault: number | 'history',

@@ -40,7 +40,7 @@ export async function takeSample(
   }
 }
 
-// Without the pages of the database file, which SQLite maps: they grow with the file, and the system takes them back.
+// Leave out the pages of the database file that SQLite maps: they grow with the file, and the system can reclaim them.
 const anonymous = (pid: number) =>
   Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 

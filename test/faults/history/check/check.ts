@@ -6,8 +6,8 @@ import { checkAnswers, checkFeed, checkTotals } from './feed.ts'
 import { checkMarks, checkNotes, checkOnce, checkRecords } from './records.ts'
 
 /**
- * Judges a history by the contract alone: it asks nobody, and knows nothing of the service but what was asked, answered,
- * delivered and shown.
+ * Checks a history against the contract. It sends no request, and sees only requests, answers, deliveries and the final
+ * state.
  */
 export function check(history: History): Violation[] {
   const deeds = deedsOf(history.operations)

@@ -94,7 +94,10 @@ function wants(hook: Hook, { event }: StoredEvent, deed: Deed | undefined): 'yes
   return before && (!deleted || to < deleted.sent_ms) ? 'yes' : 'maybe'
 }
 
-/** What arrives is in the log and in the feed, with the same bytes each time, signed, and never two at once. */
+/**
+ * Each received attempt is in the log, its event is in the feed, its bytes are the same and signed, and attempts of one
+ * delivery do not overlap.
+ */
 export function checkReceipts(history: History, hooks: Hook[]): Violation[] {
   const violations: Violation[] = []
   const known = new Map(history.reading.deliveries.map((one) => [one.id, one]))
@@ -135,8 +138,8 @@ export function checkReceipts(history: History, hooks: Hook[]): Violation[] {
 }
 
 /**
- * Whether the sender ended an attempt by its time-out, of which a receiver may hear later. Where each attempt arrived,
- * the log tells which one it was; otherwise each time-out in the log excuses one of them.
+ * Whether the sender ended an attempt by a timeout. A receiver may notice that later. If each attempt arrived, the log
+ * identifies the attempt. Otherwise, each timeout in the log excuses one attempt.
  */
 function createGaveUp({ receipts, reading }: History) {
   const attempts_of = new Map(reading.deliveries.map(({ id, attempts }) => [id, attempts]))
@@ -217,7 +220,8 @@ export function checkSchedule(
     if (attempts.length !== counted.length || arrived.length !== counted.length) continue
     for (let at = 1; at < arrived.length; at++) {
       const waited_ms = arrived[at]!.at_ms - arrived[at - 1]!.ended_ms
-      // Only what was answered in time has ended for both at once: a busy receiver reads a request after its sender gave up.
+      // Only an attempt that was answered in time ended for both at the same time. A busy receiver may read a request
+      // after the sender's timeout.
       const answered = arrived[at - 1]!.status !== null && counted[at - 1]!.code !== 'timeout'
       if (answered && waited_ms < retry_delays_ms[at - 1]! - 50)
         violations.push({

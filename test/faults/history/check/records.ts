@@ -8,9 +8,8 @@ export type Origins = Map<string, Deed>
 const of_records = new Set<string>(['contacts', 'companies', 'deals', 'activities', 'appointments'])
 
 /**
- * Each record of one client: there must be one way to take the unknown outcomes, done or not, by which its events are
- * exactly those of the contract, in order, and GET shows what must be. Records of several clients: each marked change has
- * its one event.
+ * For a record of one client, each request without an answer was done or not. One choice of these outcomes must explain
+ * its events, in order, and the answer of GET. For a shared record, each marked change has exactly one event.
  */
 export function checkRecords(history: History, deeds: Deed[]): { violations: Violation[]; origins: Origins } {
   const violations: Violation[] = []
