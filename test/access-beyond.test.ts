@@ -11,7 +11,7 @@ import { type Browser, join, setUp } from './people.ts'
 import { startReceiver } from './receiver.ts'
 import { log, register, until } from './webhooks.ts'
 
-// Nobody gives, takes or sees what their own scopes do not cover.
+// A caller cannot grant, revoke or see anything outside of their own scopes.
 
 let rapport: Rapport
 let ada: Browser

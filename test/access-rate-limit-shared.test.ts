@@ -136,7 +136,7 @@ test('when Redis dies, each process limits by itself and says so once; when it i
   const processes = [await oneProcess(t, redis.url, 20), await oneProcess(t, redis.url, 20)]
   await flood(processes, 'key', 100)
   await redis.stop()
-  // In the middle of it: those that were on their way are answered too.
+  // During the requests: requests in flight are answered, too.
   await assertBurst(processes, 'key', 2)
   for (const { lines } of processes) assert.match(lines.join(), /^Redis does not answer[^,]*$/)
   await pause(1500)

@@ -48,7 +48,7 @@ test('after the wait that Retry-After names the next request is let through; the
     clock.advance(Number(refusal.headers.get('retry-after')) * 1000)
     assert.deepEqual([(await call('GET', path)).status, (await call('GET', path)).status], [200, 200])
   }
-  // However long nobody asks, no more than the burst is saved up.
+  // After any time without requests, the bucket has at most the burst.
   clock.advance(3_600_000)
   const statuses = []
   for (let index = 0; index < 6; index++) statuses.push((await call('GET', path)).status)

@@ -29,7 +29,7 @@ const days = Array.from({ length: 180 }, (_, n) =>
   new Date(Date.UTC(2030, 0, 1 + n)).toISOString().slice(0, 10),
 )
 
-// What no schema says in numbers.
+// Limits that no schema has.
 const largest_values: Record<string, unknown> = {
   custom_fields: Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`field_${n}`, 'x'.repeat(4096)])),
   tags: Array.from({ length: 50 }, (_, n) => String(n).padEnd(64, 'x')),

@@ -16,10 +16,10 @@ const folders = globSync('src/resources/*/**/resource.ts', { cwd: root }).map((f
 )
 const resource = `(${folders.join('|')})`
 const lists = 'db/lists/(lists|orders|filters|search|field-values|letter-case)'
-// What all rooms above the floor stand on.
+// All rooms above may import these.
 const floor = 'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|errors|clock'
 const rows: { files: string; may: string; packages: string }[] = [
-  // Leaves, for everybody: time, the version, the settings, the errors that a caller is told.
+  // Leaves, which every room may import: time, the version, the settings, public errors.
   { files: '(clock|errors|version|config)', may: '', packages: 'node:(fs|net)' },
 
   // The lowest rooms. db imports none of the others. http imports db and events, because a write is one transaction,
@@ -38,15 +38,15 @@ const rows: { files: string; may: string; packages: string }[] = [
   // config for its type alone.
   { files: 'http/.*', may: `${floor}|config|resources/resource`, packages: '(?!node:sqlite|undici|pg).*' },
 
-  // What a resource is, for everybody who looks at resources; and the list of them, which arrives as an argument.
+  // The type of a resource. Rooms that handle all resources get their list as an argument.
   {
     files: 'resources/resource',
     may: 'http/fields|events/define|db/records|db/lists/orders',
     packages: 'kysely|typebox',
   },
-  // What follows from the descriptions of all resources.
+  // Values that are derived from the descriptions of all resources.
   { files: 'resources/derived', may: 'resources/resource', packages: '' },
-  // What every resource's records, operations and endpoints are made of.
+  // The shared parts of the records, operations and endpoints of resources.
   { files: 'resources/decimal', may: '', packages: '' },
   { files: 'resources/encoding', may: 'resources/(decimal|resource)', packages: '' },
   {
@@ -76,7 +76,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'kysely|typebox',
   },
 
-  // A resource: what it looks like, its rules, its queries, its routes; nothing of another resource but its schema.
+  // A resource: its schema, its rules, its queries and its routes. It imports only the schema of another resource.
   // Notes are part of contacts.
   {
     files: `${resource}/(history-)?schema`,
@@ -97,7 +97,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'OWN/(availability|queries|schema)|db/db|clock',
     packages: '',
   },
-  // Operations run in the transaction of the caller and know nothing of HTTP.
+  // Operations run in the transaction of the caller, and do not import http.
   {
     files: `${resource}/(operations|list|(history-)?queries)`,
     may: `resources/[a-z-]+|OWN/.*|errors|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
@@ -115,14 +115,14 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'typebox',
   },
 
-  // What looks at all resources together: it knows their tables and what they look like, not their rules.
-  // An erasure ends attempts that are on their way, and the delivery log tells of them.
+  // Rooms that handle all resources. They use the tables and schemas of resources, not their rules. An erasure
+  // interrupts attempts in flight, and the delivery log shows that.
   {
     files: 'across/erasure/events',
     may: `OWN/slices|webhooks/delivery/attempts|${floor}`,
     packages: 'kysely|node:.*',
   },
-  // What all deals and activities add up to, by the rules of deals themselves.
+  // Sums of deals and activities, by the rules of deals.
   { files: 'across/reports/sums', may: '', packages: '' },
   { files: 'across/reports/months', may: '', packages: 'temporal-polyfill' },
   {
@@ -132,14 +132,14 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // A view is a text to this service: the web app knows what it means.
   { files: 'across/views/.*', may: `OWN/.*|${floor}|resources/resource`, packages: 'typebox' },
-  // The trash and the log of audits erase what is due.
+  // The jobs of the trash and the audit log remove old rows.
   {
     files: '(across/(audit|timeline|trash|erasure)|events/feed)/.*',
     may: `OWN/.*|across/(trash|erasure)/.*|across/audit/queries|${floor}|resources/(resource|derived|room)`,
     packages: 'kysely|typebox|fastify|node:.*',
   },
 
-  // Deliveries know no resource: the events of the catalogue arrive as an argument.
+  // Deliveries do not import resources. The catalogue of events arrives as an argument.
   { files: 'webhooks/delivery/(signature|schedule)', may: '', packages: 'node:crypto' },
   {
     files: 'webhooks/.*',
@@ -147,7 +147,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'kysely|typebox|undici|ipaddr\\.js|node:(?!sqlite).*',
   },
 
-  // Who may enter: keys, people, and the workspaces they enter. What a role is knows nothing of how it is kept.
+  // Keys, people and workspaces. The definition of a role does not import its storage.
   { files: 'access/people/roles', may: '', packages: '' },
   {
     files: 'access/.*',
@@ -171,7 +171,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'typebox|fastify|kysely|node:crypto',
   },
 
-  // What runs by the clock: one list, and how each entry of it is run.
+  // The list of jobs, and the function that runs them.
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
@@ -179,7 +179,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: '',
   },
 
-  // The web app is files here: built from web/, sent as they are. What it does, it does by the API.
+  // The built files of the web app. The app uses only the API.
   { files: 'web/build', may: '', packages: 'node:(child_process|crypto|events|fs|path|url)' },
   { files: 'web/files', may: '', packages: 'node:(fs|path)' },
   { files: 'web/open', may: 'web/(build|files)', packages: '' },
@@ -189,7 +189,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'node:(crypto|path)',
   },
 
-  // The top: puts everything together, and is imported by itself alone.
+  // The top: it may import every room, and no room may import it.
   { files: '(app|server|main|cli/.*)', may: '.*', packages: '.*' },
 ]
 const top = /^(app|server|main|cli\/.*)$/
@@ -263,7 +263,7 @@ test('the web app imports nothing of the service, and no room of it the pages of
 
 test('the parts of the web app import nothing in a circle, its shared parts no room, and its list of contacts no other room', () => {
   const files = globSync('web/src/**/*.{ts,tsx}', { cwd: root }).map((file) => file.replaceAll('\\', '/'))
-  // What is needed from the start: a late import is a page or a dialog of its own.
+  // Static imports, which load at the start. A dynamic import is a separate page or dialog.
   const fixed = new Map(
     files.map((file) => {
       const found = [...read(file).matchAll(form)].flatMap(([text, from]) =>
@@ -392,7 +392,7 @@ test('every route below /api/v1 needs a scope, of reading or writing as its meth
   const guarded = routes.filter(({ scope }) => scope !== 'open' && scope !== 'session')
   for (const { method, url, scope } of guarded) {
     assert.ok(scopes.includes(scope), `${method} ${url} wants the scope ${scope}, which no key can have`)
-    // Who is invited is for those who may invite.
+    // Only callers who may invite can read invitations.
     const reads = ['GET', 'HEAD'].includes(method) && !url.startsWith('/api/v1/invitations')
     assert.equal(scope.split(':')[1], reads ? 'read' : 'write', `${method} ${url}`)
   }

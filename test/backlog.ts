@@ -14,7 +14,7 @@ type Backlog = {
   /** The first delivery's number: two backlogs of one installation need numbers of their own. */
   first?: number
   created_at?: string
-  /** Milliseconds since 1970, of what is pending. */
+  /** The due time of pending deliveries, in milliseconds since 1970. */
   run_at_ms?: number
 }
 

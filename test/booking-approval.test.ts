@@ -61,7 +61,7 @@ test('a booking on a page with approval is a request: it holds its time, and no 
   const { start_at, end_at } = appointment
   const clash = { title: 'Mine', start_at, end_at, booking_page_id: id }
   refused(await call('POST', '/appointments', clash), 409, 'conflict')
-  // What the visitor is told.
+  // The text that the visitor sees.
   const { text } = await get(link)
   assert.match(text, /<h1>Your request is sent<\/h1>/)
   assert.match(text, /not booked yet/)
@@ -109,7 +109,7 @@ test('a declined request frees its time, tells no event, and the visitor sees it
   assert.ok(!text.includes('On holiday'))
   assert.match((await get(`${link}/calendar.ics`)).text, /\r\nSTATUS:CANCELLED\r\n/)
   assert.equal((await ask(slug)).slot, slot)
-  // Neither a change, nor the trash, nor a restore tells of what never was.
+  // A change, a deletion or a restore of a request emits no event.
   await call('PUT', path, { notes: 'Asked for March' })
   await call('DELETE', path)
   await call('POST', `${path}/restore`)

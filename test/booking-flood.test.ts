@@ -7,7 +7,7 @@ import { problems } from './envelope.ts'
 import { type Rapport, startRapport, turnableClock } from './harness.ts'
 import { until } from './webhooks.ts'
 
-// One visitor takes no whole calendar: what may be booked on a page by e-mail, by address and in all.
+// One visitor cannot book a whole calendar: limits of a page by e-mail, by address and in total.
 
 const clock = turnableClock()
 const minute_ms = 60_000
@@ -32,7 +32,7 @@ const somebody = () => `person${++people}@example.com`
 let networks = 0
 const somewhere = () => `198.51.${++networks >> 8}.${networks & 255}`
 
-/** Books the next free time of a page that nobody else wants. */
+/** Books the next free time of a page. */
 async function book(slug: string, email: string, address: string, zone = 'UTC'): Promise<Answer> {
   const { get, post } = visitor(rapport.url, { 'x-forwarded-for': address })
   const free = JSON.parse((await get(`/book/${slug}/slots`)).text).data as { start_at: string }[]
@@ -61,9 +61,9 @@ test('one e-mail has at most 3 open bookings of a page, however it is spelt; oth
   )
   refusedFor(await book(slug, 'jos\u00e9@example.com', somewhere()), 3600, 86_400)
   assert.equal((await book(slug, somebody(), somewhere())).status, 303)
-  // Another page counts by itself.
+  // Each page has its own count.
   assert.equal((await book((await page()).slug, spellings[0] as string, somewhere())).status, 303)
-  // One that is cancelled is open no more.
+  // A cancelled booking is not open.
   const link = visitor(rapport.url)
   assert.equal((await link.post(`${booked[0]?.location.split('?')[0]}/cancel`, {})).status, 303)
   assert.equal((await book(slug, 'josé@example.com', somewhere())).status, 303)

@@ -23,7 +23,7 @@ test('an address may ask so often and no more, a page says when to come back, an
   assert.match(refused.text, /<h1>One moment, please<\/h1>/)
   const program = await from('203.0.113.1').get('/book/demo/slots')
   assert.equal(JSON.parse(program.text).error.code, 'rate_limited')
-  // What it needs to show the answer is there.
+  // The browser can load the style of this page.
   const [, style = ''] = /href="(\/book\/_\/[^"]+)"/.exec(refused.text) ?? []
   assert.equal((await from('203.0.113.1').get(style)).status, 200)
 
@@ -35,7 +35,7 @@ test('an address may ask so often and no more, a page says when to come back, an
   assert.deepEqual(await statuses('2001:db8:1:100::1', 1), [200])
   // Of several addresses the last that no trusted proxy has counts: a visitor may have sent the ones before.
   assert.deepEqual(await statuses('198.51.100.9, 203.0.113.1, 127.0.0.5', 1), [429])
-  // Some proxies add the port, which is another one each time; and what is no address is nobody's own.
+  // Some proxies add the port, which differs in each request. Invalid addresses share one limit.
   const ports = await Promise.all([1, 2, 3, 4, 5, 6, 7].map((i) => statuses(`203.0.113.9:${4000 + i}`, 1)))
   assert.equal(ports.flat().filter((status) => status === 429).length, 1)
   assert.deepEqual(await statuses('203.0.113.1, 127.0.0.5:99', 1), [429])

@@ -39,7 +39,7 @@ async function booked(fields: object = {}, at = rapport) {
   return { page, link, slot, get, post, read }
 }
 
-/** The properties of a calendar file's event, read as RFC 5545 tells. */
+/** The properties of a calendar file's event, by RFC 5545. */
 function parseCalendar(text: string): Record<string, string> {
   assert.ok(text.endsWith('\r\n'))
   for (const line of text.split('\r\n')) assert.ok(Buffer.byteLength(line) <= 75, line)

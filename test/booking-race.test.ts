@@ -34,7 +34,7 @@ test('of fifty that book one time at once, one is booked and forty-nine are told
   }
   const [appointment, ...more] = await scheduled(page)
   assert.deepEqual([appointment.start_at, more.length], [slot, 0])
-  // Those that were refused left nothing behind.
+  // Refused bookings left no rows.
   const contacts = await rapport.call('GET', '/api/v1/contacts?search=guest')
   assert.equal(contacts.body.meta.total, 1)
 })

@@ -7,7 +7,7 @@ import {
   weekdays,
 } from '../src/resources/booking-pages/availability.ts'
 
-// What the tests of a booking page's rules have in common.
+// Shared parts of the tests of a booking page's rules.
 
 export const minute = 60_000
 export const hour = 60 * minute

@@ -92,7 +92,7 @@ test('a time that the clock shows twice tells its offset, also where the other o
   assert.deepEqual(labels((await get(`${path}?day=2027-11-07`)).text), [
     ...['00:00', '00:30', '01:00 GMT-5', '01:30 GMT-5', '02:00', '02:30', '03:00', '03:30'],
   ])
-  // Those that are offered in place of a taken one say it too.
+  // Times that are offered in place of a taken one show it, too.
   const taken = await post(path, { ...ana, slot })
   assert.match(taken.text, /7 November, 01:00 GMT-5</)
 })

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { findProgram } from './packages.ts'
 
-// Debian's Chromium, headless, in a fresh profile and quiet by itself; every name but this machine's is unknown to it.
+// Debian's Chromium, headless, in a new profile, without background requests. It resolves only the name of this
+// machine.
 const flags = [
   '--headless',
   '--no-sandbox',

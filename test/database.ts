@@ -48,7 +48,7 @@ const types = {
 function readPostgres(url: string | undefined): Reader {
   const options = '-c default_transaction_read_only=on'
   const connection = new pg.Client({ connectionString: url, types, options })
-  // The server may stop while nothing is asked; whoever asks then is told.
+  // The server may stop between two queries. The next query reports the error.
   connection.on('error', () => {})
   const connected = connection.connect()
   return {

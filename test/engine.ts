@@ -53,7 +53,7 @@ export async function openScratch(data_dir: string): Promise<Database> {
   return openDatabase(readConfig(await settingsOf(data_dir)))
 }
 
-/** Removes a data folder with its database, whoever is connected to it. */
+/** Removes a data folder with its database, also while clients are connected. */
 export async function removeScratch(data_dir: string): Promise<void> {
   await rm(data_dir, { recursive: true, force: true, maxRetries: 5 })
   if (made.delete(data_dir)) await dropDatabase(server().url, nameOf(data_dir))

@@ -72,7 +72,7 @@ export function environmentOf(env: Env): Env {
   return { ...own, NODE_COMPILE_CACHE: compiled, ...env }
 }
 
-// Whoever ends the command ends the tests; what was started for them is then taken away as ever.
+// The end of the command ends the tests. Then the usual clean-up ends their servers.
 const signals = ['SIGINT', 'SIGTERM'] as const
 const running = new Set<ChildProcess>()
 let ended: NodeJS.Signals | undefined

@@ -38,7 +38,7 @@ test('an unknown query parameter is answered with the nearest one and with those
     await told('GET', '/api/v1/contacts/1?limit=5', 400, 'bad_request'),
     '"limit" is not a parameter of this path. It has none.',
   )
-  // What is no name at all is told in short, and safely.
+  // An invalid name is shown shortened and escaped.
   const long = await told('GET', `/api/v1/companies?${'x'.repeat(5000)}`, 400, 'bad_request')
   assert.ok(long.length < 500)
 })

@@ -51,7 +51,7 @@ export async function follow(url: string, key: string, { headers = {}, query = '
     close: () => request.destroy(),
   }
   request.on('error', () => {})
-  // The first frame says that the stream is open: what is committed from now on will come.
+  // The first frame shows that the stream is open: it sends all later commits.
   while (follower.status === 200 && !frames.length) await pause(1)
   return follower
 }

@@ -5,7 +5,7 @@ type Schema = any
 /** A body or a query that costs its sender little and was, or could be, dear to the service. */
 export type Hostile = { what: string; text: string }
 
-// Names and values: close to what is refused by its number alone.
+// Names and values: just below the limit of their number.
 const most_parts = 48_000
 
 /** A list or an object of as many units as fit into the room, in bytes. */

@@ -371,7 +371,7 @@ describe('bodies', () => {
       `[${'0,'.repeat(50_000)}`,
     ])
       assert.deepEqual(problems(await call('POST', path, body)), { body: 'too_many' })
-    // What stands in a text is no value.
+    // The content of a string is not a value.
     const text = JSON.stringify({ name: 'Acme', address: `a\\",${'[,{'.repeat(60_000)}` })
     assert.deepEqual(problems(await call('POST', path, text)), { address: 'too_long' })
   })

@@ -45,7 +45,7 @@ test('what is not HTTP at all is 400 in the envelope', async () => {
     refused(reply, 400, 'bad_request')
     assert.equal(reply.headers.get('connection'), 'close')
   }
-  // A browser that was told https.
+  // The TLS hello of a browser that uses https.
   refused(await one(Buffer.from('16030100f6010000f20303', 'hex')), 400, 'bad_request')
 })
 
@@ -168,7 +168,7 @@ test('a request to change the protocol is answered as if it had not asked', asyn
 
 test('a body that is too large is refused before it is sent', async () => {
   refused(await one(post(`Content-Length: ${2 ** 40}\r\n`, '')), 413, 'payload_too_large')
-  // What HTTP itself lets through is still checked by us.
+  // The schema checks a body that HTTP accepts.
   assert.deepEqual(problems(await one(post('Content-Length: 2\r\n', '{}'))), { name: 'required' })
 })
 

@@ -13,7 +13,7 @@ function intrudeSqlite(data_dir: string) {
   const database = new DatabaseSync(databaseFile(data_dir))
   return {
     run: async (sql: string) => database.exec(sql),
-    /** From now on nobody else writes; everybody reads. */
+    /** From now on, other connections cannot write, but can read. */
     keepWritersOut: async () => database.exec('BEGIN IMMEDIATE'),
     letWritersIn: async () => database.exec('ROLLBACK'),
     close: async () => database.close(),

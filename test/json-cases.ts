@@ -48,7 +48,7 @@ export const documents: string[] = [
   '{"name":"A","custom_fields":{"a":true,"b":false,"c":null}}',
 ]
 
-// What stands where a number's part should, and makes it none.
+// Characters in place of a part of a number, which make it invalid.
 const bad_signs = ['+', '--', '-+', '+-', '- ', '−']
 const bad_wholes = ['00', '01', '-01', '0x1F', '0b1', '0o7', '1_000', '１', '1 2', '²', '1n', '0L']
 const bad_fractions = ['.', '..1', '.1.', '.e1', ',5', '.-1', '._1']
@@ -115,7 +115,7 @@ const words = [
   '/a/',
 ]
 
-// What looks blank and is not for JSON, before, between and after.
+// Characters that look like white space but are invalid in JSON, before, between and after values.
 const no_blanks = [
   '\u000b',
   '\u000c',

@@ -31,7 +31,7 @@ async function make(call: Call, path: string, body: object) {
   return reply.body.data
 }
 
-/** Does the same 50 times at once: exactly one may pass, and the others are told why they do not. */
+/** Sends the same request 50 times at once. Exactly one succeeds, and the others get an error with the reason. */
 async function onlyOne(attempt: (n: number) => Promise<Reply>, limit: RegExp) {
   const replies = await Promise.all(Array.from({ length: 50 }, (_, n) => attempt(n)))
   const passed = replies.filter((reply) => reply.status === 201)

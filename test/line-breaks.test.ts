@@ -97,7 +97,7 @@ async function refuseBreaks(call: ReturnType<typeof client>, url: string, key: s
     const idempotency = await call('POST', '/api/v1/companies', { name: 'A' }, { 'idempotency-key': encoded })
     assert.equal(idempotency.headers.get('x-injected'), null)
   }
-  // HTTP itself ends a header at a line break: what comes behind it is another header, or no HTTP.
+  // HTTP ends a header at a line break: the rest is another header, or invalid.
   for (const request of [
     `GET /api/v1/contacts HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nX-Request-Id: a\rX-Injected: 1\r\n\r\n`,
     `GET /api/v1/contacts\rX HTTP/1.1\r\nHost: a\r\n\r\n`,

@@ -65,7 +65,7 @@ async function holdOf(sent: Sent) {
   return { status, longest_ms }
 }
 
-/** Sends it again before it is believed that it holds the loop: a collection of garbage belongs to nobody. */
+/** Sends it again before it counts as blocking the loop: the delay may be a garbage collection. */
 async function leastHold(sent: Sent) {
   let least = await holdOf(sent)
   for (let again = 0; again < 3 && least.longest_ms > most_ms; again++) {
@@ -85,7 +85,7 @@ function casesOf(operation: Operation, { method, path, body, headers }: ValidReq
   return cases
 }
 
-/** Sends all cases of the operations; tells the worst, and refuses those that hold the loop for too long. */
+/** Sends all cases of the operations. Reports the slowest, and fails for cases that block the loop for too long. */
 async function tryAll(t: TestContext, operations: Operation[]) {
   let worst = { name: '', longest_ms: 0 }
   const slow: string[] = []
@@ -95,7 +95,7 @@ async function tryAll(t: TestContext, operations: Operation[]) {
     for (const [what, sent] of casesOf(operation, valid)) {
       let hold = await leastHold(sent)
       if ([401, 429].includes(hold.status)) {
-        // The session has ended by what was done, or passwords were wrong too often: go on as somebody else.
+        // A request ended the session, or too many passwords were wrong: continue as another person.
         Object.assign(valid.headers, (await requests.request(operation)).headers)
         hold = await leastHold(sent)
       }

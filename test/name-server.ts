@@ -5,7 +5,7 @@ const types = { A: 1, AAAA: 28 }
 const server_failure = 2
 const no_such_name = 3
 
-/** What is known of a name: its addresses, none (the name does not exist), SERVFAIL, or no answer at all. */
+/** The answer for a name: its addresses, none (the name does not exist), SERVFAIL, or no answer. */
 type Known = (name: string) => string[] | 'failure' | 'silence'
 
 /** A name server on 127.0.0.1 that answers questions for A and AAAA records (RFC 1035). */

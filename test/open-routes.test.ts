@@ -72,7 +72,7 @@ test('an open route is limited by client address before its body is read: 429 wi
     for (const status of [413, 413, 429]) assert.equal((await ask(1)).status, status, path)
     refused(await ask(1), 429, 'rate_limited')
     assert.equal((await ask(2)).status, 413, 'another address is limited too')
-    // What has a key has its own limit.
+    // A request with a key has its own limit.
     assert.equal((await limited.call('GET', '/api/v1/contacts')).status, 200)
   }
   clock.advance(1000)

@@ -37,7 +37,7 @@ export async function openOutbox() {
     seal,
     workspace_id,
     context,
-    /** Adds a webhook, for company.created unless told otherwise. */
+    /** Adds a webhook, by default for company.created. */
     async webhook(
       id: string,
       {

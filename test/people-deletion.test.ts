@@ -27,7 +27,7 @@ const remove = (call: Browser, current_password = password) =>
   call('POST', '/profile/delete', { current_password })
 const settle = () => new Promise((resolve) => setTimeout(resolve, 600))
 
-/** Every row that tells of people, as one text. */
+/** Every row with data of people, as one text. */
 async function told(): Promise<string> {
   const stored = await readStored(rapport.data_dir)
   const tables = ['users', 'memberships', 'sessions', 'invitations', 'audit_log', 'sign_in_failures']
@@ -38,7 +38,7 @@ async function told(): Promise<string> {
 }
 
 let secrets = 0
-/** A member of several workspaces with a name, an e-mail and an address that nobody else has. */
+/** A member of several workspaces with a unique name, e-mail and address. */
 async function known() {
   const mark = `marked${++secrets}`
   const email = `${mark}@example.com`

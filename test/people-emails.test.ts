@@ -18,7 +18,7 @@ before(async () => {
 after(() => rapport.close())
 
 let addresses = 0
-/** A browser that nobody knows, at an address of its own. */
+/** An unknown browser with its own address. */
 const stranger = () => browser(rapport.url, { 'x-forwarded-for': `192.0.2.${++addresses}` })
 const names = (reply: { body: { data: { workspaces: { name: string }[] } } }) =>
   reply.body.data.workspaces.map(({ name }) => name)
@@ -68,7 +68,7 @@ describe('an account belongs to whoever holds the invitation', () => {
     assert.notEqual(taken.body.data.user.id, id)
     assert.equal((await call('GET', '/session')).body.data.user.id, id)
     assert.equal((await enter(email, password)).body.data.user.id, id)
-    // Who knows the password may still join with it.
+    // A person who knows the password can still join with it.
     const second = await outsider('Second')
     const joined = await accept(await invite(second, 'member', email), { name: undefined, password })
     assert.deepEqual([joined.body.data.user.id, names(joined)], [id, ['Acme', 'Second']])

@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => rapport.close())
 
-/** A browser behind a proxy that tells its address. */
+/** A browser behind a proxy that forwards its address. */
 const from = (address: string) => browser(rapport.url, { 'x-forwarded-for': address })
 const email = 'ada@example.com'
 
@@ -94,7 +94,7 @@ describe('guessing', () => {
       assert.deepEqual(problems(await call('POST', '/profile/password', long)), { new_password: 'too_long' })
     }
     assert.equal((await signIn(rapport.url, mine)).reply.status, 200)
-    // Whether an e-mail is taken tells who has an account.
+    // An answer that an e-mail is taken reveals that it has an account.
     const asked = async (name: string) =>
       (await call('PUT', '/profile', { email: `${name}-${mine}`, current_password: password })).status
     const answers: number[] = []
@@ -150,7 +150,7 @@ describe('guessing', () => {
     for (let n = 0; n < 100; n++)
       assert.deepEqual(problems((await guesses[n % 3]?.()) as Reply), { token: 'not_valid' })
     for (const guess of guesses) refused(await guess(), 429, 'rate_limited')
-    // Also of a link that is right, and of passwords; nobody else is kept waiting.
+    // Also for a valid link, and for passwords. Other addresses do not wait.
     const right = await invite(ada, 'member', 'guest@example.com')
     refused(await call('POST', '/invitations/look-up', { token: right }), 429, 'rate_limited')
     refused(await call('POST', '/session', { email, password }), 429, 'rate_limited')

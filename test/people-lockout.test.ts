@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => rapport.close())
 
-/** A browser behind a proxy that tells its address. */
+/** A browser behind a proxy that forwards its address. */
 const from = (address: string) => browser(rapport.url, { 'x-forwarded-for': address })
 let owners = 0
 const new_address = () => `203.0.113.${++owners}`

@@ -124,7 +124,7 @@ describe('invitations', () => {
     const squat = { email: 'chief@Example.com', current_password: password }
     assert.deepEqual(problems(await call('PUT', '/profile', squat)), { email: 'taken' })
     assert.equal((await accept(token)).status, 200)
-    // An invitation by the own e-mail is in nobody's way.
+    // An invitation to the own e-mail does not block the change.
     await call('PUT', '/profile', { name: 'Other' })
     const { call: admin } = await join(ada, rapport.url, 'admin')
     await admin('POST', '/workspaces', { name: 'Third' })
@@ -203,7 +203,7 @@ describe('roles', () => {
     const call = client(rapport.url, rapport.key)
     const all: Row[] = (await call('GET', '/api/v1/members?per_page=100')).body.data
     const [owner] = all.filter(({ role }) => role === 'owner')
-    // Whoever is left makes the other one an owner again.
+    // The remaining owner makes the other one an owner again.
     const left = owner?.id === id ? grace : ada
     assert.equal((await left('PUT', `/members/${ada_id}`, { role: 'owner' })).status, 200)
     await new Promise((resolve) => setTimeout(resolve, 600))
@@ -391,7 +391,7 @@ describe('workspaces', () => {
     assert.deepEqual(problems(await call('PUT', '/session', { workspace_id: 9999 })), {
       workspace_id: 'not_found',
     })
-    // What GET returned can be put back, and leads nowhere else.
+    // PUT accepts the answer of GET, and changes nothing.
     assert.deepEqual((await call('PUT', '/session', data)).body.data, data)
     const back = await call('PATCH', '/session', { workspace_id: 1 })
     assert.equal(back.body.data.workspace.id, 1)

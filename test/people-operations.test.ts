@@ -235,7 +235,7 @@ for (const [name, { refused, refusal, done, entries }] of Object.entries(trials)
       if (action === 'reset_link_made') assert.deepEqual([actor.kind, request_id], ['command_line', null])
       else {
         assert.equal(actor.kind, 'person')
-        // Who has deleted the own account has no name any more.
+        // A person who deleted the account no longer has a name.
         if (name === 'post /profile/delete') assert.equal(actor.name, null)
         else assert.match(String(actor.name), /^(Ada|Grace)/)
         if (!(kind === 'invitations' && action === 'created' && name !== 'post /invitations'))

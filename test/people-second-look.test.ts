@@ -13,7 +13,7 @@ before(async () => {
 after(() => rapport.close())
 
 describe('the second look', () => {
-  // What outlasts the session: the gate remembers for half a second, the transaction does not.
+  // Changes that outlast the session: the gate caches it for 500 ms, but the transaction reads it again.
   const lasting = (call: Browser, member: string) => ({
     'POST /keys': () => call('POST', '/keys', { name: 'Back door' }),
     'POST /workspaces': () => call('POST', '/workspaces', { name: 'Hiding place' }),

@@ -27,7 +27,7 @@ before(async () => {
 })
 after(() => rapport.close())
 
-// What was remembered half a second ago counts no more. Tests that wait for it do so together: concurrency.
+// The cache of the gate expires after 500 ms. Tests that wait for it run concurrently.
 const settle = () => pause(600)
 const email = 'ada@example.com'
 
@@ -163,7 +163,7 @@ describe('the cookie', { concurrency: true }, () => {
 })
 
 describe('roles', () => {
-  // What everybody who is signed in does with what is the own.
+  // Operations of any signed-in person on their own data.
   const own = [
     ...['PUT /session', 'DELETE /session', 'DELETE /sessions/1', 'PUT /profile'],
     ...['PATCH /session', 'PATCH /profile', 'POST /profile/password'],
@@ -257,7 +257,7 @@ describe('the end of a session', { concurrency: true }, () => {
     )
     const cookie = second.call.cookie()
     assert.equal((await second.call('GET', '/session')).status, 200)
-    // No entity tag of it was ever told.
+    // It has never had an entity tag.
     const match = { 'if-match': '"any"' }
     refused(await call('DELETE', `/sessions/${session_id}`, undefined, match), 412, 'precondition_failed')
     assert.equal((await call('DELETE', `/sessions/${session_id}`)).status, 200)
@@ -314,7 +314,7 @@ describe('time', () => {
     for (const days of [29, 29, 29]) {
       clock.advance(days * day_ms)
       assert.equal((await used.call('GET', '/session')).status, 200)
-      // The use is noted beside the answer, and what was remembered before it is forgotten.
+      // The use is recorded in the background, and clears the cache entry.
       await settle()
     }
     refused(await unused.call('GET', '/session'), 401, 'unauthorized')

@@ -48,7 +48,7 @@ test('the link makes the owner of the workspace that the start has made, once, a
     [{ id: 1, name: 'Acme', currency: 'USD' }, 'owner', 1],
   )
   assert.deepEqual((await call('GET', '/session')).body, reply.body)
-  // What the first key has made is there.
+  // Records that the first key created are there.
   await rapport.call('POST', '/api/v1/companies', { name: 'By key' })
   assert.equal((await call('GET', '/companies')).body.meta.total, 1)
 
@@ -130,7 +130,7 @@ test('of several processes one shows the link, and all of them take it', async (
   const call = await setUp({ url: service.url, setup_url: `#${links[0]?.[1]}` })
   for (let n = 0; n < 6; n++)
     assert.equal((await call('GET', '/session', undefined, { connection: 'close' })).status, 200)
-  // What one process refuses, the others refuse too.
+  // The other processes refuse it, too.
   await call('DELETE', '/session')
   await new Promise((resolve) => setTimeout(resolve, 600))
   const guesses = await Promise.all(

@@ -5,7 +5,7 @@ import { client, type Reply } from './harness.ts'
 const base = '/api/v1'
 export const password = 'correct horse battery'
 
-/** A caller with a cookie jar, as one browser has it: what is set is shown from then on. */
+/** A caller with a cookie jar, like a browser: it sends the cookies that it received. */
 export function browser(url: string, headers: Record<string, string> = {}) {
   const plain = client(url, null)
   let cookie = ''
@@ -76,7 +76,7 @@ export async function signIn(url: string, email: string, given = password) {
   return { call, reply: (await call('POST', '/session', { email, password: given })) as Reply }
 }
 
-/** The operations of people that write: what they leave in the log is tried in people-operations.test.ts. */
+/** The operations of people that write. people-operations.test.ts tests their audit entries. */
 export const people_operations = [
   'post /setup',
   'post /session',

@@ -13,7 +13,10 @@ type Person = {
   webhook_id: string
 }
 
-/** Writes a contact's history past the API: what refers to it, and what events, entries and deliveries tell of it. */
+/**
+ * Writes a contact's history to the database: the records that refer to it, and its events, audit entries and
+ * deliveries.
+ */
 export async function seedHistory({ db }: Pick<Database, 'db'>, person: Person): Promise<void> {
   const { contact_id, deals, events, bytes, webhook_id } = person
   const numbers = (last: number) =>

@@ -41,7 +41,7 @@ export async function startPostgres({ fsync = false, settings = {} }: Wishes = {
   try {
     const user = await unprivileged()
     const bin = copyBinaries(folder)
-    // Whoever else is on this machine shall not be this server's superuser.
+    // Other users of this machine must not be superusers of this server.
     const password = randomBytes(16).toString('hex')
     const password_file = join(folder, 'password')
     writeFileSync(password_file, password)
@@ -67,7 +67,7 @@ export async function startPostgres({ fsync = false, settings = {} }: Wishes = {
       // Each test process may hold several pools of connections.
       max_connections: 300,
       shared_buffers: '64MB',
-      // Nobody follows this server, and its hundreds of small databases live for seconds.
+      // The server has no standby, and its hundreds of small databases live for seconds.
       wal_level: 'minimal',
       max_wal_senders: 0,
       autovacuum: 'off',
@@ -97,7 +97,10 @@ export async function startPostgres({ fsync = false, settings = {} }: Wishes = {
       folder,
       data,
       halt,
-      /** Starts it again after halt, on the same port with what was committed; with more in its environment. */
+      /**
+       * Starts it again after halt, on the same port with the committed data, and with more variables in its
+       * environment.
+       */
       start,
       async restart(how: 'fast' | 'immediate' = 'immediate') {
         await halt(how)
@@ -134,7 +137,7 @@ function watch(folder: string) {
   }
 }
 
-/** PostgreSQL refuses to run as root: then it runs as nobody. */
+/** PostgreSQL refuses to run as root. Then it runs as the user nobody. */
 async function unprivileged(): Promise<{ uid: number; gid: number } | null> {
   if (process.getuid?.() !== 0) return null
   const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, 'nobody'])))
@@ -186,7 +189,7 @@ function ready(server: ChildProcess): Promise<void> {
     server.once('error', reject)
     server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${said}`)))
     server.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      // What comes later is read, so that the pipe never fills, and forgotten.
+      // Read and discard later output, so that the pipe does not fill.
       said = (said + text).slice(-10_000)
       if (/database system is ready to accept (read-only )?connections/.test(said)) resolve()
     })

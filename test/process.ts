@@ -15,7 +15,7 @@ export const main = fileURLToPath(new URL(entry, import.meta.url))
 
 type Env = Record<string, string>
 
-// The settings of whoever runs the tests must not reach the program under test.
+// The settings of the user who runs the tests must not reach the program under test.
 const environment = async (env: Env) => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
@@ -23,7 +23,7 @@ const environment = async (env: Env) => ({
   ...env,
 })
 
-/** A folder that goes when the test is over; its database goes with those of all tests. */
+/** A folder that is removed after the test. Its database is removed with those of all tests. */
 export function scratchFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))

@@ -51,7 +51,7 @@ export async function startRedis(t: TestContext) {
       if (!child) throw new Error(`Redis does not start again on port ${port}`)
       server = child
     },
-    /** Lets it hang: connections stay open, and nothing is answered until it goes on. */
+    /** Makes it hang: connections stay open, and get no answer until it continues. */
     hang: () => server!.kill('SIGSTOP'),
     goOn: () => server!.kill('SIGCONT'),
     /** Sends one command. */

@@ -13,7 +13,7 @@ import { type Column, defineResource, type Resource } from '../src/resources/res
 import { openScratch } from './engine.ts'
 import { scratchFolder } from './process.ts'
 
-// What the compiler cannot see of a description. Each check is shown a wrong one, too.
+// Rules of descriptions that the compiler cannot check. Each check also gets a wrong description.
 
 type Table = { name: string; columns: readonly string[] }
 

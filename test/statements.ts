@@ -4,12 +4,12 @@ import { setImmediate as turn } from 'node:timers/promises'
 const begun = 'rapport:sqlite:statement:begun'
 const ended = 'rapport:sqlite:statement:ended'
 
-/** In milliseconds of this thread's processor time: what other programs do on a busy machine is not in it. */
+/** In milliseconds of this thread's CPU time, which does not include other programs on a busy machine. */
 export type Measured = {
   /** How many statements on SQLite ran in this process. */
   count: number
   slowest: { sql: string; cpu_ms: number }
-  /** The longest turn of the event loop: for so long nobody else was served. */
+  /** The longest turn of the event loop, during which no other request was served. */
   longest_turn_ms: number
 }
 

@@ -12,7 +12,7 @@ export async function joinAs(
   assert.equal(invited.status, 201, invited.text)
   const token = invited.body.data.url_path.split('#')[1]
   const body = { token, name: 'Gerda Meier', password: 'correct horse battery', ...more }
-  // Without the key: who accepts has none.
+  // Without a key, as a person who accepts an invitation.
   const headers = { 'content-type': 'application/json' }
   const accept = { method: 'POST', headers, body: JSON.stringify(body) }
   const joined = await fetch(`${url}/api/v1/invitations/accept`, accept)

@@ -89,7 +89,7 @@ async function forget(page: Page, origin: string) {
 }
 
 type Options = NonNullable<Parameters<typeof startRapport>[0]> & {
-  /** Whether the owner is made; else nobody has an account yet. */
+  /** Whether to create the owner. Without it, there is no account. */
   set_up?: boolean
 }
 
@@ -185,8 +185,8 @@ function watch(page: Page, url: string, allow: RegExp): string[] {
 }
 
 /**
- * Nothing that keeps people out (WCAG 2.2 AA), in light and in dark, and nothing wider than the screen. It runs on one engine:
- * what is drawn does not depend on it.
+ * Checks WCAG 2.2 AA in light and dark, and that nothing is wider than the screen. It runs on one engine, because the
+ * rendering does not depend on it.
  */
 export async function checkScreen(page: Page): Promise<void> {
   if (process.env.TEST_ENGINE === 'postgres') return
@@ -242,7 +242,7 @@ const violations = (page: Page, runOnly: { type: 'tag' | 'rule'; values: string[
     )
   }, runOnly)
 
-/** Resolves when a page has its heading and nothing is awaited any more. */
+/** Resolves when a page has its heading and nothing is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading').first().waitFor()
   await page.locator('[aria-busy=true], .mantine-Skeleton-root').first().waitFor({ state: 'detached' })

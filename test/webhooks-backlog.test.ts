@@ -176,7 +176,7 @@ describe('sending again what failed, when it is much', () => {
   test('what was promised is sent after a crash, each once', async (t) => {
     const { hook, call } = await backlogged(t, failed)
     assert.equal(await resendFailed(call, hook.id), count)
-    // One is sent again by itself before its turn comes: both promises are kept by one attempt.
+    // One is retried before its turn in the resend: one attempt keeps both promises.
     const single = `dlv_0000${1_000_000_000 + count}`
     assert.equal((await call('POST', `/api/v1/deliveries/${single}/resend`)).status, 200)
     const after_start = await start('works it off')

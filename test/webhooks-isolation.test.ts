@@ -19,7 +19,7 @@ before(async () => {
   healthy = await startReceiver()
 })
 after(async () => {
-  // What hangs must not hold up the stop of the service.
+  // Hanging receivers must not delay the stop of the service.
   hanging.answering = () => ({})
   await hanging.close()
   await rapport.close()

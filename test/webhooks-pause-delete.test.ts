@@ -120,7 +120,7 @@ describe('pause and resume', () => {
     const creating = Promise.all(Array.from({ length: 100 }, () => company(call)))
     await receiver.waitFor(20)
     await act(call, hook.id, 'pause')
-    // What was in flight ends now, which makes room for more.
+    // Attempts in flight end now, which frees their slots.
     paused.resolve()
     const posted = await settled(() => receiver.received.length)
     assert.ok(posted < 100, 'the pause came in the middle')
@@ -210,7 +210,7 @@ describe('deleting', () => {
     const creating = Promise.all(Array.from({ length: 200 }, () => company(call)))
     await receiver.waitFor(() => arrived().length > 20)
     assert.equal((await call('DELETE', `/api/v1/webhooks/${hook.id}`)).status, 200)
-    // What was in flight ends now, which makes room for more.
+    // Attempts in flight end now, which frees their slots.
     deleted.resolve()
     assert.ok((await settled(() => arrived().length)) < 200, 'the deletion came in the middle')
     const posted = arrived().map(({ headers }) => headers)

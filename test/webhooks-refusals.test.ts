@@ -43,7 +43,7 @@ test('410, and 429 or 503 with Retry-After, are failures like all others: the sc
       Number(first?.duration_ms)
     assert.ok(waited_ms >= delay_ms - 1, `${status}: ${waited_ms} ms`)
     assert.ok(waited_ms < 60_000, `${status}: ${waited_ms} ms`)
-    // Gone is what the receiver says of this request: the webhook goes on.
+    // 410 is only the answer to this request: the webhook stays active.
     assert.equal((await webhook(call, hook.id)).status, 'active')
     await call('DELETE', `/api/v1/webhooks/${hook.id}`)
   }

@@ -31,7 +31,7 @@ beforeEach(async () => {
   receiver.received.length = 0
   receiver.answering = () => ({ status: 500 })
 })
-// What still waits for a retry must not come into the next test, which turns the clock.
+// Pending retries must not reach the next test, which sets the clock.
 afterEach(async () => {
   for (const { id } of (await call('GET', '/api/v1/webhooks')).body.data)
     await call('DELETE', `/api/v1/webhooks/${id}`)
@@ -41,7 +41,7 @@ after(async () => {
   await receiver.close()
 })
 
-/** Turns the clock and lets the service look; long enough in real time that what is due arrives. */
+/** Sets the clock and wakes the service, then waits until due deliveries arrive. */
 async function turn(ms: number) {
   clock.advance(ms)
   rapport.wake()
@@ -183,7 +183,7 @@ describe('retries', () => {
     clock.advance(1)
     service.wake()
     await attempted(here, id, 2)
-    // What came due while the service was down is sent at once.
+    // Deliveries that became due while the service was down are sent at once.
     await restart(400_000)
     await attempted(here, id, 3)
     await restart(1_799_999)

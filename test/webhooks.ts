@@ -79,7 +79,7 @@ export async function delivery(call: Call, id: string): Promise<Delivery & { att
   return answered(await call('GET', `/api/v1/deliveries/${id}`))
 }
 
-/** Reads again and again until what is read holds; throws with the last reading after the limit. */
+/** Repeats a read until its result is accepted. Throws with the last result after the limit. */
 export async function until<T>(
   read: () => Promise<T>,
   holds: (value: T) => boolean,
@@ -94,7 +94,7 @@ export async function until<T>(
   }
 }
 
-/** The delivery once it has so many counted attempts. */
+/** The delivery, when it has a number of counted attempts. */
 export const attempted = (call: Call, id: string, count = 1, limit_ms?: number) =>
   until(
     () => delivery(call, id),

@@ -116,7 +116,7 @@ test('a second start answers its first request after at most 1.5 s of work', asy
   assert.ok(Math.min(...times_ms) < 1500, `${times_ms} ms`)
 })
 
-/** Milliseconds of processors that a process has used, all threads together; only Linux tells it in a file. */
+/** The CPU time of all threads of a process, in milliseconds. Only Linux has it in a file. */
 function processorTime(pid: number): number | null {
   if (process.platform !== 'linux') return null
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')

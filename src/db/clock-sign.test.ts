@@ -11,7 +11,7 @@ const start: Sign = {
 }
 const known: Known = { elapsed_ms: wall_ms, steady_ms: 5000, offset_ms: 0 }
 
-/** What is judged of a clock that was set by `set_ms` while `passed_ms` passed. */
+/** The judgement of a clock that was set by `set_ms` while `passed_ms` passed. */
 function after(passed_ms: number, set_ms: number, process: Known | null, boot: string | null = 'a') {
   const now: ClockReading = { wall_ms: wall_ms + passed_ms + set_ms, steady_ms: 5000 + passed_ms, boot }
   const { sign, elapsed_ms } = judge(start, process, now)

@@ -82,7 +82,7 @@ test('a database of a newer version is refused, by a start of the service too', 
 
 test('a migration that fails leaves nothing behind', async () => {
   await opened(async (db, run) => {
-    // What a migration wants to make is there already.
+    // The migration creates a table that exists already.
     await transaction(db, (tx) => sql`CREATE TABLE webhook_attempts (id INTEGER)`.execute(tx))
     await assert.rejects(run(), /already exists/)
     assert.deepEqual((await schema(db)).length, 1)

@@ -13,7 +13,7 @@ const mebibyte = 1024 * 1024
 /** A server with a route that answers 8 MB, and what it has at work at the same time. */
 async function startLarge(t: TestContext, { write_ms = 30_000, max_bytes_at_once = 64 * mebibyte } = {}) {
   const app = createServer(undefined, { write_ms, max_bytes_at_once })
-  // In place of the gate: who calls.
+  // Replaces the gate: sets the caller.
   app.addHook('onRequest', async (request) => {
     const { caller } = request.headers
     if (caller) Object.assign(request, { access: { id: caller } })
@@ -55,7 +55,7 @@ async function refusal(url: string, caller = ''): Promise<Response> {
   )
 }
 
-/** Opens a connection that sends what is given, and reads nothing. */
+/** Opens a connection that sends a text and does not read. */
 async function silent(t: TestContext, url: string, text: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.after(() => socket.destroy())
@@ -74,10 +74,10 @@ test('a connection that reads nothing is cut off after the write time-out, and g
     (n) => n === 1,
   )
   const status = async () => (await fetch(`${url}/large`)).status
-  // The one answer that may be on its way is the one that nobody reads.
+  // The caller may have one answer in flight, and the client does not read it.
   await until(status, (code) => code === 503)
   await until(status, (code) => code === 200)
-  // What the system had taken is there, and then the connection has ended before its answer has.
+  // The bytes in the system's buffers arrive, and then the connection ends before the answer is complete.
   let received = 0
   socket.on('data', (bytes) => {
     received += bytes.length

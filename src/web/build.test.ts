@@ -80,7 +80,7 @@ test('starts at once build one app, a later start none, and changed sources anot
   appendFileSync(join(folder, 'web/src/main.tsx'), '\n// Another version.\n')
   const { built } = await build(folder)
   assert.notEqual(built, first?.built)
-  // A process that runs goes on with its own.
+  // A running process continues to serve its own version.
   assert.ok(existsSync(join(first?.built ?? '', 'index.html')))
 
   // Sources that cannot be built: the newest app that there is.

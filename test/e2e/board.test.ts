@@ -93,7 +93,7 @@ test('a card that is held over the last visible column drops there: the board do
   await page.mouse.move(x + width / 2 + 8, y + height / 2, { steps: 4 })
   await page.mouse.move(last.x, y + height / 2, { steps: 12 })
   await column(page, last.stage).and(page.locator('[data-over]')).waitFor()
-  // Scrolling goes by drawn frames: so many would take the board to its end.
+  // The board scrolls by frames. This number of frames would scroll to the end.
   await page.evaluate(`new Promise((resolve) => {
     let frames = 0
     const next = () => (++frames === 90 ? resolve() : requestAnimationFrame(next))

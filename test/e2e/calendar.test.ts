@@ -25,7 +25,7 @@ const appointment = (title: string, start_at: string, end_at: string, more = {})
 
 const entry = (page: Page, title: string) => page.locator('.calendar-event').filter({ hasText: title })
 
-/** Moves something by the mouse so many pixels, in steps as a hand does. */
+/** Drags an element with the mouse, in small steps. */
 async function drag(page: Page, what: Locator, by: { x?: number; y?: number }, grip = 0.3) {
   const box = await what.boundingBox()
   assert.ok(box)
@@ -138,7 +138,7 @@ test('a booking page is made and changed, visitors book on it, and the open cale
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Größere Führung' }).waitFor()
 
-  // What visitors see stands beside it.
+  // A preview of the public page is beside it.
   const preview = page.frameLocator('iframe')
   await preview.getByRole('heading', { name: 'Größere Führung' }).waitFor()
   const from = page.getByLabel('Monday, from')

@@ -50,7 +50,7 @@ test('a contact is created and found by keyboard, and every row can be reached b
   await page.keyboard.press('Tab')
   await page.keyboard.type('not an address')
   await page.keyboard.press('Enter')
-  // The service refuses; it says so at the field, and what was written stays.
+  // The service refuses. The field shows the error, and the text stays.
   const email = dialog.getByRole('textbox', { name: 'E-mail' })
   await dialog.locator('input[type=email][aria-invalid=true]').waitFor()
   await email.fill('barbara@example.test')
@@ -243,7 +243,7 @@ test('deleting asks nothing and can be undone, one contact or many', async (t) =
   await until(() => rows(page, 'Contacts').count(), 3)
   await page.getByText('2 contacts deleted').waitFor({ state: 'detached' })
 
-  // What has gone meanwhile is told, and the rest is done.
+  // The page reports contacts that were deleted meanwhile, and changes the others.
   await page.getByRole('checkbox', { name: 'Select all on this page' }).check()
   await page.route(`**/api/v1/contacts/${ids[1]}`, (route) =>
     route.fulfill({ status: 404, json: { success: false, error: { code: 'not_found', message: 'Gone' } } }),
@@ -286,7 +286,7 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
   await undo(page)
   await until(tags, [['old'], ['vip']])
 
-  // What came after it stays.
+  // Later changes stay.
   for (const tag of ['first', 'second']) {
     await all.check()
     await page.getByRole('button', { name: 'Add tag' }).click()
@@ -348,7 +348,7 @@ test('the address holds the whole view: search, filters, order, page and columns
   await page.getByText('Sixty Inc.').first().waitFor()
   assert.equal(await page.getByRole('columnheader', { name: 'Phone' }).count(), 0)
 
-  // A saved view is that address, for everybody.
+  // A saved view opens that address for all members.
   await page.getByRole('button', { name: 'Views' }).click()
   await page.getByRole('textbox', { name: 'Name of the view' }).fill('The sixty')
   await page.keyboard.press('Enter')

@@ -88,7 +88,7 @@ test('a receiver that breaks shows its failed attempts and when the next one com
   await page.getByRole('button', { name: /Attempt 1/ }).click()
   await page.getByText('down for repair').waitFor()
 
-  // What cannot be sent again says why.
+  // A delivery that cannot be sent again shows the reason.
   await retried.rapport.call('POST', `/api/v1/webhooks/${webhook_id}/pause`, {})
   await page.getByRole('button', { name: 'Resend' }).click()
   await page.getByText('or its webhook is paused or deleted.').waitFor()

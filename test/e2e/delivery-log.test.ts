@@ -139,7 +139,7 @@ test('a ping shows its answer at once; a secret is rotated and a webhook deleted
   await page.getByText('This webhook is paused').waitFor()
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByText('This webhook is paused').waitFor({ state: 'detached' })
-  // What is written stays, and takes back nothing else that somebody has changed meanwhile.
+  // The typed text stays, and saving it does not revert changes by others.
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { level: 1, name: 'Kitchen door' }).waitFor()
   assert.deepEqual((await web.rapport.call('GET', path)).body.data.events, ['deal.won'])

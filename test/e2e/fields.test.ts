@@ -146,7 +146,7 @@ test('a new deal has what its dialog shows: the day, the amount and the company 
   await dialog.getByLabel('Value').fill('12,500')
   await dialog.getByLabel('Stage').click()
   await page.getByRole('option', { name: 'Verbal commitment' }).waitFor()
-  // A deal is lost for a reason, which nobody is asked for here.
+  // A lost deal needs a reason, and this field cannot ask for one.
   assert.equal(await page.getByRole('option', { name: 'Lost' }).count(), 0)
   await page.keyboard.press('Escape')
 
@@ -270,7 +270,7 @@ test('what was refused stays while its record is shown, and is told when the rec
   await told.waitFor()
   assert.equal((await stored('contacts?search=Lovelace'))[0].email, 'ada@example.test')
 
-  // And what nobody has tried to save yet.
+  // Also a text that was not saved yet.
   await page.goBack()
   await page.getByRole('button', { name: /^Title/ }).click()
   await page.keyboard.type('Countess')

@@ -89,7 +89,7 @@ test('the numbers of the home page are those of the reports', async (t) => {
     () => deals.count(),
     (rows) => rows === pipeline.stages[3].count,
   )
-  // A report that cannot be read leaves nothing awaited for ever.
+  // A report that fails does not leave a spinner.
   await page.route('**/api/v1/reports/pipeline', (route) => route.fulfill({ status: 500, body: '' }))
   await page.goto(web.rapport.url)
   await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor()
@@ -174,7 +174,7 @@ test('the first screen needs at most 250 KB of JavaScript, of files that come co
   await Promise.all(answers)
   const sum = sizes.reduce((before, { bytes }) => before + bytes, 0)
   t.diagnostic(`${Math.round(sum / 1000)} KB in ${sizes.length} files`)
-  // What came from a cache would count as nothing.
+  // A file from a cache has no transfer size.
   assert.ok(sizes.length > 1 && sizes.every(({ bytes }) => bytes > 0), JSON.stringify(sizes))
   assert.ok(sum <= budget_bytes, `${sum} bytes: ${JSON.stringify(sizes)}`)
 
@@ -192,7 +192,7 @@ test('nothing jumps while home loads', async (t) => {
     const page = await where.open(t, '/', view)
     await page.getByRole('region', { name: 'Latest events' }).waitFor()
     await page.waitForLoadState('networkidle').catch(() => {})
-    // The sum of the moves of what was visible already, as the browser counts them; 0.1 is what counts as good.
+    // The cumulative layout shift, as the browser measures it. Up to 0.1 is good.
     const moved = await page.evaluate(
       `new Promise((resolve) => new PerformanceObserver((list) =>
          resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true })

@@ -28,7 +28,7 @@ async function fill(page: Page, fields: Record<string, string>) {
   }
 }
 
-/** Goes on by Tab to what has this role and name. */
+/** Presses Tab until the element with this role and name has the focus. */
 async function tabTo(page: Page, role: 'button' | 'link' | 'tab', name: string | RegExp) {
   const wanted = page.getByRole(role, { name }).first()
   await wanted.waitFor()
@@ -52,7 +52,7 @@ test('from the link of the terminal to a won deal at a receiver, a note, the tra
   assert.equal((await rapport.call('POST', '/api/v1/webhooks', hook)).status, 201)
 
   const setup = new URL(rapport.setup_url ?? '')
-  // What is still being read of the contact when it goes to the trash is not found.
+  // Reads of the contact that are in flight at its deletion get 404.
   const page = await web.open(t, setup.pathname + setup.hash, { session: null, allow: /status of 404/ })
 
   await heading(page, /./)

@@ -110,7 +110,7 @@ test('many tabs share one stream, and when its tab is closed another one goes on
     await tab.getByRole('button', { name: 'Complete Told to all tabs' }).waitFor({ timeout: soon_ms })
   assert.deepEqual(streams, [])
 
-  // While nobody listens, and after.
+  // While no client listens, and after.
   const taken_over = context.waitForEvent('request', { predicate: isStream })
   await Promise.all([first.close(), plan('Made in between')])
   await taken_over
@@ -160,7 +160,7 @@ test('without a stream, what is old is read again when the window is taken up', 
   await page.goto(`${web.rapport.url}/trash`)
   await page.getByRole('button', { name: 'Restore Deleted before' }).waitFor()
   await remove('Quietly deleted')
-  // What was read a moment ago is not old yet.
+  // Data that was just read is not stale.
   await until(
     async () => {
       await page.evaluate("dispatchEvent(new Event('focus'))")

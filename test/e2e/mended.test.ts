@@ -39,7 +39,7 @@ const waitForFocus = (page: Page, expected: string) =>
     }, expected)
     .catch(async () => assert.equal(await focused(page), expected))
 
-/** Lets each request to a path wait until it is told to go on. */
+/** Holds each request to a path until the test releases it. */
 async function hold(page: Page, path: string, method = 'POST'): Promise<() => void> {
   let go = () => {}
   const held = new Promise<void>((resolve) => {
@@ -309,7 +309,7 @@ for (const [way, act] of [
   ],
 ] as const)
   test(`after ${way} the focus is in the row that follows`, async (t) => {
-    // What is still being read of it when it goes is not found.
+    // Reads of it that are in flight at its deletion get 404.
     const page = await web.open(t, '/contacts', { allow: /status of 404/ })
     const rows = page.locator('tbody tr[data-row-id]')
     await rows.first().waitFor()

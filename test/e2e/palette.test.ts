@@ -20,7 +20,7 @@ async function openPalette(page: Page) {
   await input.waitFor()
   return input
 }
-/** The option that Enter would take, as a reader is told it. */
+/** The option that Enter would choose, as a screen reader announces it. */
 const current = (page: Page) =>
   page.evaluate(() => {
     const { document } = globalThis as unknown as {

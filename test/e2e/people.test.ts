@@ -52,7 +52,7 @@ test('the link of the terminal makes the first account, once, and leaves no toke
   await page.getByLabel('E-mail').fill(owner.email)
   await page.getByLabel('Password', { exact: true }).fill('short')
   await page.getByRole('button', { name: 'Create account and workspace' }).click()
-  // All that is wrong is told at once, each at its field.
+  // All problems show at once, each at its field.
   await page.getByText('This is too short.').waitFor()
   await page.getByText('Fill this in.').waitFor()
   await page.getByLabel('Password', { exact: true }).fill(owner.password)

@@ -59,7 +59,7 @@ test('a new key without its last day or a choice of scopes is refused at the fie
   await page.getByRole('button', { name: 'Create API key' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Only what I choose').check()
-  // Without its day it would be a key for ever.
+  // Without a day, the key would never expire.
   await dialog.getByRole('combobox', { name: 'Expires' }).click()
   await page.getByRole('option', { name: 'On a day' }).click()
   const day = dialog.getByRole('textbox', { name: 'Last day' })
@@ -85,7 +85,7 @@ test('members are invited, change their roles and are removed; the last owner st
 
   await page.getByRole('combobox', { name: `Role of ${owner.name}` }).click()
   await page.getByRole('option', { name: 'Member' }).click()
-  // What one cannot take back oneself is asked first.
+  // A change that the person cannot undo needs a confirmation.
   const own = page.getByRole('dialog', { name: 'Change your own role?' })
   await own.getByRole('button', { name: 'Change role' }).click()
   await own.getByText('A workspace keeps at least one owner.').waitFor()

@@ -107,7 +107,7 @@ describe('the clock of running processes', { concurrency: 4 }, () => {
     const waited_ms = Number(second?.at_ms) - Number(first?.at_ms)
     t.diagnostic(`${engine}: sent again after ${Math.round(waited_ms)} ms; the lease is 31 s`)
     assert.ok(waited_ms < 45_000)
-    // The workers that took their place have another port: the database tells.
+    // The new workers have another port, so read the database.
     const statuses = () =>
       beside(data_dir, (db) => db.selectFrom('webhook_deliveries').select('status').execute())
     await until(statuses, ([one]) => one?.status === 'succeeded', 15_000)

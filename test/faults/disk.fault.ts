@@ -70,7 +70,7 @@ test('a real full disk: writes are 503 and leave nothing, reads work, and all he
   const { made, refused } = await fill(call)
   assert.ok(made.size > 20, `${made.size} fitted`)
 
-  // Full, and still read: by id, as a list, and what was acknowledged is all there is.
+  // With a full disk, reads by id and lists work, and contain exactly the acknowledged records.
   const [[first, id]] = made as unknown as [[string, number]]
   assert.equal((await call('GET', `/api/v1/companies/${id}`)).body.data.name, first)
   assert.equal((await call('GET', '/api/v1/companies?per_page=1')).body.meta.total, made.size)

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 const work_ms = 20
 
-// Tells its port, and answers each request after so much work, measured by the CPU time of the process.
+// Prints its port, and answers each request after a fixed CPU time of work.
 const script = `
   const server = require('node:http').createServer((request, response) => {
     const from = process.cpuUsage()

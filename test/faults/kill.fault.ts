@@ -12,7 +12,7 @@ import { startService } from './service.ts'
 import { startStoppedReceiver } from './stopped-receiver.ts'
 
 const env = { WEBHOOK_TIMEOUT_MS: '1000', WEBHOOK_RETRY_DELAYS: '0.2,0.5' }
-// On PostgreSQL nobody knows whether the owner of a lease is gone: it has to run out.
+// On PostgreSQL, a lease must expire: no process knows that its owner has ended.
 const patience_ms = 60_000
 
 const inFlight = async (url: string) =>
@@ -55,8 +55,8 @@ test('killed after a claim and before the POST: the delivery is sent once, when 
 })
 
 /**
- * A receiver that answers, and in the same moment kills whoever asked, the first time that a delivery comes. Every other
- * time the process is stopped before the answer, so that its outcome cannot be written down.
+ * A receiver that kills the sender at its answer, for the first attempt of a delivery. Every second time, it stops the
+ * process before the answer, so that the outcome cannot be stored.
  */
 async function startKiller(t: TestContext, victim: () => number) {
   const received = new Map<string, string[]>()

@@ -106,7 +106,7 @@ test('200,000 failed deliveries are promised at once, and kill -9 in the middle 
     const [one, two] = await Promise.all([1, 2].map(() => act(service.call, id, 'resend-failed')))
     assert.equal(one.count + two.count, count)
   })
-  // What is sent meanwhile would be another test: here it is kept.
+  // Sends are not part of this test, so the deliveries wait.
   await act(service.call, id, 'pause')
   await until(
     () => waiting(data_dir),

@@ -55,7 +55,7 @@ async function world(t: TestContext) {
   return {
     data_dir,
     call,
-    /** Writes until it is told to stop. */
+    /** Writes until the test stops it. */
     write() {
       const writing = Promise.all(Array.from({ length: writers }, write))
       writing.catch(() => {})

@@ -10,7 +10,7 @@ import { startService } from './service.ts'
 
 const bystanders = 8
 
-/** On PostgreSQL nobody knows that an owner is gone before its leases end: here they end at once. */
+/** On PostgreSQL, no process knows that an owner has ended before its leases expire. Here they expire at once. */
 async function endLeases(data_dir: string): Promise<void> {
   if (engine === 'postgres')
     await beside(data_dir, async (db) => {

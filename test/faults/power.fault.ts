@@ -34,9 +34,9 @@ function compile(folder: string): string {
 /** An engine on such a disk. */
 type Disk = {
   start(key?: string): Promise<Service>
-  /** Stops all in order: what is there then is on the disk, synced or not. */
+  /** Stops all processes in order. The disk then has all data, synced or not. */
   settle(service: Service): Promise<void>
-  /** Cuts the power: what was not synced is gone. */
+  /** Cuts the power: data that was not synced is lost. */
   cut(service: Service): Promise<void>
 }
 
@@ -116,7 +116,7 @@ async function postgresDisk(t: TestContext, sync: boolean): Promise<Disk> {
   }
 }
 
-/** Writes with many clients until so many writes were acknowledged; resolves with their ids when the power is gone. */
+/** Writes with many clients until a number of writes is acknowledged. Resolves with their ids after the power cut. */
 async function writeUntilCut(disk: Disk, service: Service): Promise<number[]> {
   const acknowledged: number[] = []
   let gone = false
@@ -139,7 +139,7 @@ async function writeUntilCut(disk: Disk, service: Service): Promise<number[]> {
   return acknowledged
 }
 
-/** Those of the acknowledged companies that are not there any more, with their event. */
+/** The acknowledged companies that are missing, or whose event is missing. */
 async function lost({ call }: Service, acknowledged: number[]): Promise<number[]> {
   const told = new Set<number>()
   for (let cursor = ''; ; ) {

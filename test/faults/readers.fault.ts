@@ -101,7 +101,7 @@ for (const megabytes of [256, 512])
     const idle = await startIdle(t)
     const health = judgeHealth(await waitsDuring(service.url, idle, () => pause(5000)))
     isAlive()
-    // What nobody reads is given up after 30 s; then everybody is answered again.
+    // Answers that are not read are dropped after 30 s. Then all clients are answered again.
     await pause(35_000)
     for (const socket of sockets) socket.resume()
     await closed

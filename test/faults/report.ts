@@ -23,13 +23,13 @@ export type Report = {
 
 export type Reported = Report & { engine: string }
 
-/** Tells `npm run faults` what was counted; without it, nothing happens. */
+/** Reports counts to `npm run faults`. Without it, a no-op. */
 export function report(counted: Report): void {
   const { FAULT_REPORT: file, TEST_ENGINE: engine = 'sqlite' } = process.env
   if (file) appendFileSync(file, `${JSON.stringify({ engine, ...counted })}\n`)
 }
 
-/** A fault of the service is announced when the client is told when to come back. */
+/** An error is announced if the answer says when to try again. */
 const isUnannounced = (status: number, headers: Headers): boolean =>
   status >= 500 && !(status === 503 && Number(headers.get('retry-after')) >= 1)
 

@@ -37,7 +37,7 @@ async function runTable(chosen: Fault[]): Promise<{ held: number; ran: Ran[] }> 
   const minutes = Number(values.minutes ?? 600)
   const ran = new Map<Engine, Ran>()
   for (const [index, engine] of chosen_engines.entries()) {
-    // What one engine leaves over is the other's.
+    // The second engine gets the remaining time of the first.
     const deadline_ms = started_ms + (minutes * 60_000 * (index + 1)) / chosen_engines.length
     console.log(`\n${engine}: ${chosen.length} faults\n`)
     ran.set(engine, await runFaults(chosen, engine, deadline_ms))

@@ -10,7 +10,7 @@ export function mountSmallDisk(t: TestContext, { megabytes, filled }: { megabyte
   const folder = mkdtempSync(join(tmpdir(), 'rapport-disk-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder])
   t.after(() => {
-    // Lazily: whoever is still at it does not keep it.
+    // Lazily: a process with an open file does not block the unmount.
     execFileSync('umount', ['-l', folder])
     rmSync(folder, { recursive: true, force: true })
   })

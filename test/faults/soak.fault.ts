@@ -15,8 +15,8 @@ import { growth, type Sample, takeSample } from './soak/samples.ts'
 // npm run faults -- soak --minutes 30
 const minutes = Number(process.env.SOAK_MINUTES ?? 1)
 
-// What may be added over the whole run after its first fifth, by the line that fits the samples best.
-// Memory that is no heap counts what the allocator keeps of its largest moment, too, so it has more room.
+// The limits of growth after the first fifth of the run, by linear fit. Memory outside of the heap includes what the
+// allocator keeps after its peak, so its limit is higher.
 const bounds = { heap_mb: 16, rss_mb: 128, handles: 20 }
 // These keep what happened, for as many days as the settings say. Nothing else may grow with requests.
 const kept = [

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 
-// Tells its port, then the body of each request.
+// Prints its port, then the body of each request.
 const script = `
   const server = require('node:http').createServer(async (request, response) => {
     let body = ''
@@ -30,7 +30,7 @@ export async function startStoppedReceiver(t: TestContext) {
   child.kill('SIGSTOP')
   await pause(50)
   const fillers: Socket[] = []
-  // The queue takes one more than its length; what is beyond is not answered.
+  // The queue takes one connection more than its length. Further ones are not answered.
   for (let n = 0; n < 4; n++) {
     const socket = connect(Number(port), '127.0.0.1')
     socket.on('error', () => {})

@@ -91,7 +91,7 @@ test('SIGSTOP of a worker past its lease, then SIGCONT: its late outcome changes
   const before = await stored(data_dir)
   assert.equal(before.deliveries[0]?.attempt_count, 1)
 
-  // The worker goes on where it was: its attempt has timed out long ago.
+  // The worker continues. Its attempt has timed out meanwhile.
   const closed = once(first!.response, 'close')
   process.kill(owner, 'SIGCONT')
   await closed

@@ -6,7 +6,7 @@ import { type Db, transaction } from '../../src/db/db.ts'
 import { claimDue } from '../../src/webhooks/delivery/claim.ts'
 import { openOutbox } from '../outbox.ts'
 
-// A rejection that nobody handles fails the test. In a service it ends the process.
+// An unhandled rejection fails the test. In a service it ends the process.
 test('a connection that is lost during a claim fails the claim, and does not end the process', async (t) => {
   const { db, clock, workspace_id, close, webhook, events } = await openOutbox()
   t.after(close)

@@ -21,7 +21,7 @@ before(async () => {
 })
 after(() => outbox.close())
 
-/** A transaction that has written an event of a record, and ends when it is told to. */
+/** A transaction that has written an event of a record, and that the test ends. */
 async function writing(id: number, name = 'Acme') {
   const written = Promise.withResolvers<void>()
   const end = Promise.withResolvers<void>()
@@ -171,7 +171,7 @@ test('a commit that brings events alone wakes those who wait for events, in ever
   for (const database of [outbox.database, other]) {
     const told = { events: 0, deliveries: 0 }
     for (const news of ['events', 'deliveries'] as const) database.onCommit(news, () => told[news]++)
-    // Whoever begins to listen is told to look at everything once.
+    // A new listener is called once for every topic.
     await until(
       async () => told,
       ({ events, deliveries }) => events > 0 && deliveries > 0,
@@ -205,7 +205,7 @@ test('a stream of one process brings the events of another one within a second, 
   const { key } = one
   const stream = await follow(two.url, key)
   t.after(stream.close)
-  // Until its connection listens, only the clock tells it.
+  // Until its connection listens, it polls by the clock.
   await company(one.call, 'First')
   await stream.waitFor(1, 2000)
   const begun = performance.now()

@@ -10,7 +10,7 @@ import { client, type Rapport, startRapport } from '../harness.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Call, register, until } from '../webhooks.ts'
 
-// Two services on one database: what meets in a lock is in different pools, as with two processes.
+// Two services on one database: transactions that wait for a lock are in different pools, as with two processes.
 let one: Rapport
 let two: Rapport
 let stored: Stored

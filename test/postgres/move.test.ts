@@ -27,7 +27,7 @@ async function serveSqlite(t: TestContext, data_dir: string, env: Record<string,
 const servePostgres = (t: TestContext, data_dir: string, url: string) =>
   serveSqlite(t, data_dir, { DATABASE_URL: url })
 
-/** The URL of a database without any table, which goes when the test is over. */
+/** The URL of a database without tables, which is removed after the test. */
 async function emptyDatabase(t: TestContext): Promise<string> {
   const { DATABASE_URL = '' } = await settingsOf(scratchFolder(t), { migrated: false })
   return DATABASE_URL
@@ -46,7 +46,7 @@ async function ask(url: string, text: string): Promise<Record<string, unknown>[]
   }
 }
 
-/** A folder with so many companies, written past the service; no server uses it. */
+/** A folder with a number of companies, written without the service. No server uses it. */
 async function companies(t: TestContext, count: number): Promise<string> {
   const data_dir = scratchFolder(t)
   await (await serveSqlite(t, data_dir)).close()
@@ -173,7 +173,7 @@ test('a moved installation answers every GET as before, byte by byte, there and 
   const second = await servePostgres(t, data_dir, url)
   assert.equal(second.first_key, null)
   assert.deepEqual(await readBoth(second.url), before)
-  // Who was signed in still is.
+  // Sessions are still valid.
   const moved_browser = browser(second.url)
   moved_browser.plant(ada.cookie())
   assert.equal((await moved_browser('GET', '/session')).status, 200)
@@ -197,14 +197,14 @@ test('a moved installation answers every GET as before, byte by byte, there and 
     const rapport = await serveSqlite(t, folder, { DATABASE_URL: database })
     const call = client(rapport.url, first.key)
     assert.deepEqual(await readBoth(rapport.url), before)
-    // What was pending is delivered, with the secret of before.
+    // Pending deliveries are delivered, with the old secret.
     const [pending] = await log(call, `webhook_id=${filled.paused.id}`)
     const count = paused.received.length
     await act(call, filled.paused.id, 'resume')
     await attempted(call, String(pending?.id))
     await paused.verify(filled.paused.secret, paused.received.slice(count))
     assert.equal(paused.received.length, count + 1)
-    // What was answered once is answered so again.
+    // A repeated Idempotency-Key gets the stored answer.
     const again = await call('POST', '/api/v1/companies', ...idempotent())
     assert.equal(again.text, once_made.text)
     assert.equal(again.headers.get('idempotency-replayed'), 'true')

@@ -17,7 +17,7 @@ const clock = turnableClock()
 let rapport: Rapport
 let ada: Browser
 let holder: pg.Client
-// What a transaction has seen of others once, it sees until its end.
+// A transaction keeps its snapshot until its end.
 let watcher: pg.Client
 before(async () => {
   rapport = await startRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
@@ -59,7 +59,7 @@ async function meeting(table: Held, id: string | number, requests: (() => Promis
 }
 
 let names = 0
-/** Somebody whose cookie a browser shows, so that signing in there meets with whoever holds that session. */
+/** A person whose cookie a browser sends, so that a sign-in there conflicts with the owner of that session. */
 async function planted() {
   const { call, session_id } = await join(ada, rapport.url, 'member')
   const thief = browser(rapport.url, { 'x-forwarded-for': `192.0.2.${++names}` })

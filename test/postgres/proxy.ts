@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** A way to a server on 127.0.0.1 that can fail as networks do; it goes with the test. */
+/** A proxy to a server on 127.0.0.1 that can fail as networks do. It ends with the test. */
 export async function startProxy(t: TestContext, url: string) {
   const target = new URL(url)
   const sockets = new Set<Socket>()
@@ -41,7 +41,7 @@ export async function startProxy(t: TestContext, url: string) {
       hanging = true
       for (const socket of sockets) socket.unpipe().pause()
     },
-    /** New connections pass again; those of before never hear anything any more, as after a fail-over of a dead machine. */
+    /** New connections work again. Old ones never get another byte, as after the fail-over of a dead machine. */
     heal() {
       hanging = false
     },

@@ -152,7 +152,7 @@ test('a start waits for its database, and gives up with one clear line', async (
   }
   const start = performance.now()
   const waiting = serveProcess(t, env)
-  // Nobody listens on port 1, now or later.
+  // No process listens on port 1.
   const nowhere = url.replace(/:\d+\//, ':1/')
   const given_up = runRapport(['serve'], { ...env, DATABASE_URL: nowhere })
   await pause(3000)

@@ -38,7 +38,7 @@ test('a transaction fails with the error of its first failed statement, also whe
 test('a statement that is issued after the end of its transaction is refused', async (t) => {
   const { db, close } = await openOutbox()
   t.after(close)
-  // The other statement goes on when the first one has failed.
+  // The other statement continues after the failure of the first one.
   let late: Promise<unknown> | null = null
   const work = async (tx: Db) => {
     const other = divideSlowly(tx).catch(() => sql`SELECT 1`.execute(tx))
@@ -48,7 +48,7 @@ test('a statement that is issued after the end of its transaction is refused', a
   await assert.rejects(transaction(db, work), division_by_zero)
   // The two errors may arrive apart. Then the statement is issued before the ROLLBACK, and the server refuses it.
   assert.match(String(await late), /The transaction has ended|division by zero/)
-  // A rejection that nobody handles fails the test.
+  // An unhandled rejection fails the test.
   let ended: Db = db
   await transaction(db, async (tx) => {
     ended = tx

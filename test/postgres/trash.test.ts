@@ -9,7 +9,7 @@ import { openScratch, settingsOf } from '../engine.ts'
 import { type Rapport, startRapport } from '../harness.ts'
 import { until } from '../webhooks.ts'
 
-// Somebody else's transaction that is open: what happens beside it is in no other order than this.
+// An open transaction of another connection, which fixes the order of concurrent work.
 let rapport: Rapport
 let stored: Stored
 let other: pg.Client
@@ -32,7 +32,7 @@ async function ok(method: string, path: string, body?: object) {
 }
 const make = async (path: string, body: object): Promise<number> => (await ok('POST', path, body)).data.id
 
-/** Resolves when so many of this database's transactions wait for another one. */
+/** Resolves when a number of this database's transactions wait for another one. */
 const waiting = (count: number) =>
   until(
     () =>

@@ -98,7 +98,7 @@ test('nobody gives scopes that they lack, nor everything without having everythi
     assert.deepEqual(problems(await maker.call('POST', path, { name: 'More', ...wanted })), {
       scopes: 'not_allowed',
     })
-  // A full list is not everything: what is added to the program later is not in it.
+  // A list of all scopes is not the same as null: it does not have the scopes of later versions.
   const full = await made({ name: 'Full', scopes })
   assert.deepEqual(problems(await full.call('POST', path, { name: 'More' })), { scopes: 'not_allowed' })
 })
@@ -202,7 +202,7 @@ test('keys are listed by who made them, and those that open something alone', as
   assert.deepEqual(await found(''), [3, gone.id, over.id, live.id])
   assert.deepEqual(await found('&live=true'), [1, live.id])
   assert.deepEqual(await found('&live=true&cursor='), [null, live.id])
-  // Of the first start: nobody who could be taken back.
+  // Created by the first start, so no key or person created it.
   assert.equal(first.made_by, null)
 })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFairQueue } from './fair-queue.ts'
 
-/** Works that end when they are told to, and the order in which they have begun. */
+/** Tasks that the test ends, and the order of their starts. */
 function works(at_once: number, max_waiting: number) {
   const queue = createFairQueue(at_once, max_waiting)
   const begun: string[] = []

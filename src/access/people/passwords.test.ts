@@ -100,6 +100,6 @@ test('a password that is set has 10 characters at least and is not the e-mail; n
   assert.deepEqual(codes('Ada@Example.com'), ['too_easy'])
   assert.deepEqual(codes('          '), [])
   assert.deepEqual(codes('aaaaaaaaaa'), [])
-  // The schema tells what is no text.
+  // The schema reports values that are not text.
   assert.deepEqual(codes(7), [])
 })

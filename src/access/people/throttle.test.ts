@@ -29,10 +29,10 @@ let names = 0
 const somebody = () => ({ address: `192.0.2.${++names}`, email: `${names}@example.com` })
 const wrong = async () => false
 const right = async () => true
-/** Another e-mail at each call, as whoever guesses many accounts from one address has them. */
+/** Another e-mail at each call, as in guesses for many accounts from one address. */
 const many = (address: string) => ({ address, email: `one-of-many-${++names}@example.com` })
 
-/** A check that goes on until it is told how it ends. */
+/** A check that runs until the test gives its result. */
 function inFlight() {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   return { check: () => promise, end: resolve }
@@ -87,7 +87,7 @@ test('addresses that have used up their ten tries share one try in 15 minutes', 
   clock.advance(15 * minute)
   const later = await Promise.all(addresses.map(async (address) => (await exhaust({ address, email })).tries))
   assert.deepEqual(later.sort(), [0, 0, 0, 1])
-  // Whoever has not used up the own tries does not wait for that.
+  // An address with free attempts does not wait for it.
   assert.equal((await exhaust({ address: '198.51.100.20', email })).tries, 5)
 })
 

@@ -161,7 +161,7 @@ test('keys and workspaces are told with who made them: a start of the service, o
   const other = await makeKey(own, { workspace_id: 2 })
   const [, second] = await entries(other.call)
   assert.deepEqual([second?.kind, second?.after], ['workspaces', { name: 'Second' }])
-  // Neither a key's text nor what is stored of it.
+  // Neither a key nor its stored hash.
   const stored = await readStored(own.data_dir)
   const rows = JSON.stringify(await stored.rows('SELECT * FROM audit_log'))
   const hashes = await stored.rows('SELECT hash FROM api_keys')

@@ -9,7 +9,7 @@ import { type Db, transaction } from '../../db/db.ts'
 
 // On SQLite a statement holds the whole process. PostgreSQL needs only to give the same answers.
 const count = engine === 'sqlite' ? 300_000 : 30_000
-// A third of 50 ms: a log of a million entries holds nobody up either.
+// A third of 50 ms, so that a log of a million entries does not block other requests, either.
 const most_cpu_ms = 15
 const per_page = 20
 const from = '2026-11-01T00:30:00.000Z'

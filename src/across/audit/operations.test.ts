@@ -13,7 +13,7 @@ let rapport: Rapport
 let call: Rapport['call']
 let receiver: Receiver
 before(async () => {
-  // One attempt and no retry: what fails is failed.
+  // One attempt and no retry: the first failure is final.
   rapport = await startRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '1' } })
   receiver = await startReceiver({ answer: { status: 500 } })
   call = rapport.call
@@ -35,7 +35,7 @@ async function gone(path: string) {
   return path
 }
 
-// Every kind of record: how one is made, and a change of it. Those that are not named are made of what they require.
+// For each kind of record, a body that creates one, and a change. Other kinds get only required fields.
 let slugs = 0
 const records: Record<string, { body: () => object; change: object }> = {
   ...Object.fromEntries(
@@ -90,7 +90,7 @@ async function failed() {
 
 /** How an operation is tried. */
 type Trial = {
-  /** Makes what is needed; the path that it then is called by. */
+  /** Creates the records that the operation needs. Returns its path. */
   path: () => Promise<string>
   body?: () => object
   /** What it answers when it changes something. */
@@ -204,7 +204,7 @@ test('every operation that writes is tried here', async () => {
   const writing = Object.entries<object>(paths).flatMap(([path, methods]) =>
     Object.keys(methods).flatMap((method) => (method === 'get' ? [] : `${method} ${path.replace(base, '')}`)),
   )
-  // Those of people are tried beside their code.
+  // Tests beside their code cover the operations of people.
   assert.deepEqual(writing.sort(), [...Object.keys(trials), ...people_operations].sort())
 })
 

@@ -73,7 +73,7 @@ async function settled() {
   )
 }
 
-/** A person with everything that can be known of one, told to a webhook on the way, and then deleted. */
+/** A deleted person with all possible data, which a webhook received before. */
 async function makePerson() {
   const company = await ok('POST', '/companies', { name: 'Acme', custom_fields: { region: 'EMEA' } })
   const named = { 'idempotency-key': 'make the person' }
@@ -129,7 +129,7 @@ async function makePerson() {
   await ok('PUT', `/deals/${moved.id}`, { name: 'Moved', contact_id: null })
   const older = await ok('POST', '/deals', { name: 'Old', contact_id: id })
   await ok('PUT', `/deals/${older.id}`, { contact_id: null })
-  // As of before there was an audit log: the events alone tell it.
+  // As before the audit log existed: only the events have it.
   await beside(rapport.data_dir, (db) =>
     transaction(db, (tx) =>
       tx
@@ -181,7 +181,7 @@ test('after an erasure no byte of the database has a value of the contact, its n
   const namesake = await ok('POST', '/contacts', { first_name: 'Zebulon', last_name: 'Quorn', tags: ['vip'] })
   const about = await ok('POST', '/deals', { name: 'Zebulon Quorn: 3 seats', contact_id: namesake.id })
   await settled()
-  // Told by the webhook that was up, kept for the one that is paused.
+  // Delivered to the active webhook, pending for the paused one.
   const paused = await register(call, hook)
   await act(call, paused.id, 'pause')
   await ok('PUT', `/contacts/${id}`, { title: 'Buyer' })
@@ -209,7 +209,7 @@ test('after an erasure no byte of the database has a value of the contact, its n
   assert.equal((await ok('GET', `/deals?contact_id=${id}`)).length, 0)
   await seeVisits(visits)
 
-  // The log says that it was erased, and receivers still learn what happened, of what is left.
+  // The payload shows the erasure, and receivers still get the event with the remaining data.
   const first = deliveries.at(-1)
   const { attempts } = await delivery(call, String(first?.id))
   const body = JSON.parse(attempts[0]?.request.body ?? '')
@@ -409,7 +409,7 @@ test('an erasure that a crash cut short anywhere cannot be undone, and is done t
   for (const trace of traces) assert.ok(!JSON.stringify(rows).includes(trace), trace)
 })
 
-/** A database that lets so many transactions begin, and dies at the next. */
+/** A database that begins a number of transactions, and fails at the next. */
 function cutAfter(db: Db, most: number): Db {
   let begun = 0
   return new Proxy(db, {

@@ -139,14 +139,14 @@ test('outcomes count in the month in which a deal was closed, as the zone has it
       ],
       ...sums,
     })
-    // What lies before the first month is not in the sums either.
+    // The sums do not contain deals before the first month, either.
     const only = await report(call, 'outcomes?months=1&time_zone=europe/berlin')
     assert.deepEqual([only.months.length, only.won_count, only.win_rate], [1, 2, 0.6667])
     const last = await report(call, 'outcomes?months=1')
     assert.deepEqual([last.won_count, last.lost_count, last.win_rate], [0, 0, null])
     assert.equal((await report(call, 'outcomes')).months.length, 12)
     assert.equal((await report(call, 'outcomes?months=36')).months[0].month, '2023-12')
-    // Reopened, it is no outcome any more.
+    // A reopened deal is no longer an outcome.
     await call('POST', `/api/v1/deals/${lost.id}/change-stage`, { stage: 'demo' })
     assert.equal((await report(call, 'outcomes')).lost_count, 0)
   } finally {

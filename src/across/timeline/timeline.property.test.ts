@@ -20,7 +20,7 @@ async function made(path: string, body: object): Promise<number> {
   return reply.body.data.id
 }
 
-// One contact, one company, one deal; what is made is linked to some of them.
+// One contact, one company, one deal. Each created record refers to some of them.
 type World = { contacts: number; companies: number; deals: number }
 const link = fc.record({ contact: fc.boolean(), company: fc.boolean(), deal: fc.boolean() })
 const stage = fc.constantFrom('new_lead', 'demo', 'proposal', 'won')
@@ -167,7 +167,7 @@ test('timelines are what a model makes of all rows, whatever the page and howeve
           assert.deepEqual(await pages(owner, world[owner], 100), expected)
         }
 
-        // What arrives while somebody reads on comes first, and moves nothing of the rest.
+        // An entry that is added between two pages comes first, and does not move the others.
         const known = await model('contacts', contacts)
         const seen = await pages('contacts', contacts, per_page, async () => {
           clock.advance(1)

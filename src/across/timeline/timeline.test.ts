@@ -115,7 +115,7 @@ test('what is linked and goes to the trash does not appear, and comes back with 
     const rest = (all: Entry[]) =>
       all
         .filter((entry) => !gone.includes(entry.type))
-        // Who refers to a deal in the trash reads null.
+        // A reference to a deal in the trash reads null.
         .map((entry) =>
           type === 'deal' && entry.type === 'activity'
             ? { ...entry, data: { ...entry.data, deal_id: null } }

@@ -75,7 +75,7 @@ test('what was deleted goes for good when its days are over, not a millisecond b
   )
   for (const path of [`/deals/${deal_id}`, `/contacts/${contact_id}`, `/companies/${company_id}`])
     assert.equal((await call('POST', `${api}${path}/restore`)).status, 404)
-  // To whoever reads, nothing changed: the references read null before.
+  // Readers see no change: the references read null before.
   assert.deepEqual(await Promise.all(kept.map((path) => ok('GET', path))), shown)
 
   const stored = await readStored(rapport.data_dir)
@@ -266,7 +266,7 @@ test('an erasure that fails keeps no other of its kind from being done, nor what
   )
   const lastOf = async (id: number) =>
     (await ok('GET', `/audit-log?kind=contacts&record_id=${id}`)).data[0] as { action: string; actor: object }
-  // Nobody's key: who had asked for it stands nowhere.
+  // No key is the actor: the requester is not stored.
   assert.deepEqual(
     [await lastOf(half), await lastOf(old)].map(({ action, actor }) => [action, actor]),
     ['erased', 'removed'].map((action) => [action, { kind: 'service', id: null, name: null }]),

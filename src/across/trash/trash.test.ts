@@ -162,7 +162,7 @@ describe('the list', () => {
         (await listed(`kind=${kind}`)).data,
         expected.filter((one) => one.kind === kind),
       )
-    // With its contact a note is not listed by itself, whether or not it was deleted before.
+    // A note of a deleted contact is not listed, whether or not it was deleted before.
     clock.advance(1000)
     await ok('DELETE', contact.path)
     const kinds = (await listed()).data.map(({ kind }: { kind: string }) => kind)
@@ -199,7 +199,7 @@ describe('the list', () => {
         found.push(...reply.body.data)
         assert.deepEqual(Object.keys(reply.body.meta), ['per_page', 'next_cursor'])
         cursor = reply.body.meta.next_cursor
-        // What is deleted now stands before, and what was restored is not there any more.
+        // A new deletion is first, and a restored record is no longer listed.
         clock.advance(1000)
         if (kind) continue
         const { id } = await ok('POST', '/companies', { name: 'Late' })

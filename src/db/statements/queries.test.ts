@@ -178,7 +178,7 @@ describe('references', () => {
       { field: 'contact_id', code: 'not_found', message: 'contact_id 5 does not exist.' },
     ])
     assert.deepEqual(await problems({ company_id: mine }), [])
-    // What is no id at all is a matter of the schema.
+    // The schema checks values that are not ids.
     for (const company_id of [null, undefined, 'x', 1.5, 0, -1, 2 ** 53, true, {}])
       assert.deepEqual(await problems({ company_id }), [])
   })

@@ -36,7 +36,7 @@ const appointment = { title: 'Demo', start_at: '2027-01-04T10:00:00Z', end_at: '
 const page = () => ({ slug: `page-${++slugs}`, title: 'Demo', time_zone: 'Europe/Berlin' })
 let slugs = 0
 
-/** A stream that asks for changes, and the kinds that it was told of, frame by frame. */
+/** A stream with changes, and the kinds that it received in each frame. */
 async function listen(key = service.key, query = '?changes=true') {
   const stream = await follow(service.url, key, { query })
   const hints = () => stream.events().filter(({ event }) => event === 'changed')
@@ -169,7 +169,7 @@ test('changes is true or false, also for HEAD', async () => {
   assert.equal((await call('HEAD', '/events/stream?changes=1')).status, 422)
 })
 
-/** Who listens, without streams: what is looked at, and what each is told. */
+/** Listeners without streams: the entries that each poll reads, and the kinds that each listener gets. */
 async function listeners(count: number) {
   const changes = createChanges(outbox.db, outbox.clock, createReadRights(resources), () => {})
   const actor = { kind: 'key', id: 'key_test' } as const
@@ -182,7 +182,7 @@ async function listeners(count: number) {
   const first = await begin()
   const all = [first, ...(await Promise.all(Array.from({ length: count - 1 }, begin)))]
   const tell = (to = all) => changes.sendHints(to, ({ told }, frame) => void told.push(frame))
-  /** Looks until the first one was told of a kind. */
+  /** Polls until the first listener got a kind. */
   const hear = (kind: string) => until(tell, () => first.told.some((frame) => frame.includes(kind)))
   return { all, first, tell, hear }
 }

@@ -22,7 +22,7 @@ const access = {
   expires_at: null,
 }
 
-/** The streams alone behind a bare server: what they do by the clock, and how they write. */
+/** Only the streams, behind a bare server: their timers and their writes. */
 async function startStreams(t: TestContext, wishes: Partial<StreamsOptions> = {}) {
   const outbox = await openOutbox()
   const errors: unknown[] = []

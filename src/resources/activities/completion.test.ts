@@ -255,7 +255,7 @@ test('both events arrive at a receiver, signed, with exactly the detail view', a
   await receiver.waitFor(1)
   clock.advance(60_000)
   const completed = (await caller('POST', `${path}/${created.id}/complete`, { outcome: 'Done' })).body.data
-  // Neither of these is told.
+  // Neither of these emits an event.
   await caller('PUT', `${path}/${created.id}`, { subject: 'New' })
   await caller('POST', `${path}/${created.id}/reopen`)
   await caller('DELETE', `${path}/${created.id}`)

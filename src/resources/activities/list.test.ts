@@ -216,7 +216,7 @@ const question = fc.record(
 )
 type Question = typeof question extends fc.Arbitrary<infer T> ? T : never
 
-/** What a list should show, from what is known. */
+/** The expected list, computed from the created records. */
 function expected(known: Known[], companies: number[], asked: Question, now: string): number[] {
   const { type, status, company, due_from = '', due_to = '~', sort = '-id' } = asked
   const due = ({ due_at }: Known) => due_at ?? '~'

@@ -188,7 +188,7 @@ test('every offered slot is exact, apart from the others, keeps buffer, notice, 
   )
 })
 
-/** The same rules told minute by minute: a slow second opinion. */
+/** The same rules, applied minute by minute: a slow reference implementation. */
 function minuteByMinute({ rules, busy, window }: Situation) {
   const first = window.now_ms - 72 * hour
   const keys: (string | null)[] = []
@@ -269,7 +269,7 @@ test('a start is free when it is offered, and no other start is', () => {
     }),
     { numRuns: 40 },
   )
-  // A clock may tell fractions of a millisecond.
+  // A clock may have fractions of a millisecond.
   const start_ms = at('2026-11-23T08:30:00Z')
   assert.equal(isFreeSlot(page(), [], start_ms, start_ms - 0.25), true)
   assert.equal(isFreeSlot(page(), [], start_ms, start_ms + 0.25), false)

@@ -143,7 +143,7 @@ test('every offered slot can be booked, and what is booked or within its buffer 
         assert.equal(reply.status, 201, reply.text)
         refused(await book(id, slot), 409, 'conflict')
         const [start, end] = [slot.start_at, slot.end_at].map(Date.parse) as [number, number]
-        // Beginnings do not move, so what is offered afterwards is what was, less what is taken.
+        // Starts do not move, so the slots after it are those before it without the taken ones.
         const expected = offered.filter(
           (one) => Date.parse(one.end_at) + buffer_ms <= start || end + buffer_ms <= Date.parse(one.start_at),
         )

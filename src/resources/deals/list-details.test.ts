@@ -48,7 +48,7 @@ test('deals are found by the days on which they are expected to close, both incl
     await days('expected_close_from=2027-02-01&expected_close_to=2027-02-28'),
     dates.slice(1, 3),
   )
-  // Those without a date are on no day.
+  // Deals without a date are on no day.
   assert.deepEqual(await days('expected_close_from=2027-02-28'), dates.slice(2))
   assert.deepEqual(await days('expected_close_to=2027-02-01'), dates.slice(0, 2))
   assert.deepEqual(await days('expected_close_from=2027-03-02'), [])

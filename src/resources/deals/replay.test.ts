@@ -28,7 +28,10 @@ const path = '/api/v1/deals'
 /** What a receiver of all deal events knows of a deal; `gone` while it is in the trash. */
 type Known = { deal: Record<string, unknown>; gone: boolean }
 
-/** What a receiver makes of one more event. A stage change tells no probability, so that is unknown until told again. */
+/**
+ * The state of a receiver after one more event. A stage change has no probability, so it is unknown until the next
+ * event with one.
+ */
 function receive(
   known: Known | null,
   { event, timestamp, data, changed_fields, previous }: StoredEvent,
@@ -44,7 +47,7 @@ function receive(
     return { deal, gone: true }
   }
   if (event === 'deal.updated') {
-    // The named fields and no others differ from what was known, and their old values were known to be those.
+    // Only the named fields differ from the known state, and `previous` has their known values.
     for (const name of Object.keys(data)) {
       if (['updated_at', 'contact', 'company'].includes(name) || deal[name] === undefined) continue
       assert.equal(changed_fields?.includes(name), deal[name] !== data[name], name)
@@ -58,7 +61,7 @@ function receive(
     const stage = data.new_stage as Stage
     const status = statusOf(stage)
     assert.notEqual(stage, data.previous_stage)
-    // A PUT has told the new stage already, in full.
+    // The event of a PUT had the whole record with the new stage.
     if (deal.stage === stage && deal.updated_at === timestamp) return known
     assert.equal(deal.stage, data.previous_stage)
     const moved = {

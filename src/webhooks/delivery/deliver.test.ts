@@ -29,7 +29,7 @@ async function tcpServer(t: TestContext, speak: (socket: Socket, number: number)
   return made
 }
 
-/** Calls back for every whole request on a connection, however it is cut into packets. */
+/** Calls back for every complete request on a connection, for any division into packets. */
 function onRequest(socket: Socket, answer: () => void) {
   let text = ''
   socket.setEncoding('utf8').on('data', (chunk) => {

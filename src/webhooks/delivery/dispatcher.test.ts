@@ -13,7 +13,7 @@ import { createDispatcher, type Dispatcher } from './dispatcher.ts'
 let outbox: Outbox
 let dispatcher: Dispatcher
 let errors: Error[]
-/** What was really sent: a sender that is refused the start sends nothing. */
+/** The sent requests. A sender whose start is refused sends nothing. */
 let sent: SendRequest[]
 /** Lets a waiting attempt go on. */
 let connected: PromiseWithResolvers<void>

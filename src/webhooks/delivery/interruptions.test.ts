@@ -24,7 +24,7 @@ afterEach(async () => {
 
 type Answer = 'succeed' | 'fail' | 'hang' | 'end the process'
 
-/** A process that delivers; when it ends, nothing of it reaches the database any more. */
+/** A process that delivers. After its end, it writes nothing to the database. */
 function begin(answerTo: (request: SendRequest) => Answer) {
   let gone = false
   const refuse = () => {

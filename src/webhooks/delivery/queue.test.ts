@@ -21,7 +21,7 @@ afterEach(() => outbox.close())
 const lease_ms = 40_000
 const retry_delays = [60, 300, 1800]
 
-/** Claims as a process does: what a crash interrupted first. */
+/** Claims as a process does: first the deliveries that a crash interrupted. */
 const claim = (claim_id: string, webhook_id = 'wh_a', limit = 100, held = new Set<string>()) =>
   transaction(outbox.db, async (tx) => {
     const { workspace_id, clock } = outbox
@@ -49,7 +49,7 @@ test('owners that claim at once never get the same delivery', async () => {
   await outbox.webhook('wh_a')
   await outbox.events(50)
   const claims = await Promise.all(['one', 'two', 'three', 'four'].map((id) => claim(id, 'wh_a', 20)))
-  // How many each one gets depends on who comes first; what is left over is the next claim's.
+  // The number of each owner depends on the order. The next claim gets the rest.
   claims.push(await claim('five', 'wh_a', 50))
   for (const some of claims.slice(0, 4)) assert.ok(some.length <= 20, `${some.length} claimed`)
   const ids = claims.flat().map(({ delivery_id }) => delivery_id)
@@ -165,7 +165,7 @@ test('the heads of the queue are the webhooks that wait, the one that waits long
   assert.deepEqual(await heads(1), [['wh_c', 0]])
   await transaction(db, (tx) => updateWebhook(tx, workspace_id, 'wh_c', { status: 'paused' }))
   assert.deepEqual(await heads(1), [['wh_a', 1000]])
-  // What is claimed waits for the end of its lease.
+  // A claimed delivery waits for the end of its lease.
   await claim('one', 'wh_a')
   assert.deepEqual(await heads(), [
     ['wh_b', 2000],

@@ -84,7 +84,7 @@ export function createAdministrator({ seed, recorder, url, stop, pause_ms }: Set
         await doOne()
         await pause(chance.below(2 * pause_ms))
       }
-      // What was kept during a pause must be sent after all.
+      // Deliveries that waited during a pause must be sent.
       for (const one of hooks.filter(({ paused }) => paused)) await change('resume', one)
     },
   }

@@ -24,7 +24,7 @@ export const marked = {
   appointments: { create: 'title', change: 'location' },
 } as const
 
-// What a creation needs beside its mark.
+// Required fields of a new record, without its mark.
 function required(resource: Resource, chance: Chance): Json {
   if (resource === 'contacts') return { first_name: 'Ana', email: `${chance.text(8)}@acme.example` }
   if (resource === 'deals') return chance.below(3) ? {} : withReason(chance, {})
@@ -66,7 +66,7 @@ export async function runClient({ number, seed, recorder, shared, stop, pause_ms
     const mark = newMark()
     const body = { ...required(resource, chance), [marked[resource].create]: mark }
     const request = { what: 'create', resource, method: 'POST', path: `/${resource}`, body, mark }
-    // Without a key nobody may ask twice: the record exists once or not at all.
+    // Without a key, do not repeat the request: the record exists once or not at all.
     const operation = chance.below(5)
       ? await untilAnswered(() => send({ ...request, idempotency_key: mark }))
       : await send(request)
@@ -108,7 +108,7 @@ export async function runClient({ number, seed, recorder, shared, stop, pause_ms
       ? (['delete', 'DELETE', `/${one.resource}/${one.id}`] as const)
       : (['restore', 'POST', `/${one.resource}/${one.id}/restore`] as const)
     const operation = await send({ what, ...at(one), method, path })
-    // Nobody knows: the next request will show it, and whichever it is must fit all that follows.
+    // The outcome is unknown. The next request shows it, and all later answers must agree.
     if (isDone(operation) || operation.status === 404) one.live = what === 'restore'
     else if (isUnknown(operation) && chance.below(2)) one.live = what === 'restore'
   }

@@ -79,7 +79,7 @@ export type History = {
   operations: Operation[]
   receipts: Receipt[]
   deeds: Deed[]
-  /** The ids of the events that a follower of the stream was told, over all its connections. */
+  /** The ids of the events that a follower of the stream received, over all its connections. */
   followed: string[]
   /** Records that several clients change at once. */
   shared: { resource: Resource; id: number }[]

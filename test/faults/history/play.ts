@@ -14,9 +14,9 @@ import { createRecorder, isDone, isUnknown, now_ms, type Recorder } from './reco
 export type Play = {
   seed: number
   kills: number
-  /** No more requests than so many: to find a shorter history with the same fault. */
+  /** The most requests: to find a shorter history with the same fault. */
   operations?: number
-  /** After the last kill the clients go on until there are so many requests. */
+  /** After the last kill, the clients continue to this number of requests. */
   least?: number
   data_dir: string
   /** The roles of each process; SQLite has one. */
@@ -32,7 +32,7 @@ export type Play = {
 }
 
 const retry_delays_ms = [300, 600, 1200]
-// On PostgreSQL nobody knows whether the owner of a lease is gone: it has to run out.
+// On PostgreSQL, a lease must expire: no process knows that its owner has ended.
 const patience_ms = 90_000
 
 /** Plays a history: clients at work, faults meanwhile, then rest; and reads at the end what came of it. */
@@ -61,7 +61,7 @@ export async function play(wishes: Play): Promise<History> {
         runClient({ number: at + 1, seed, recorder, shared, stop, pause_ms }),
       ),
     ])
-    // Whatever fails is told when the faults are over.
+    // Report failures after the faults.
     working.catch(() => {})
     await disturb({ ...wishes, env, others }, { services, chance, deeds, kills, isFull: recorder.isFull })
     await until(
@@ -138,7 +138,7 @@ async function startServices({ data_dir, processes, env = {} }: Play) {
     key,
     urls: () => alive().map(({ url }) => url),
     any: () => alive()[0] as Service,
-    /** The processes that ended although nobody ended them. */
+    /** The processes that ended without a kill or a stop. */
     crashes,
     /** Ends a process, and starts another one in its place. */
     async replace(at: number, signal: 'SIGKILL' | 'SIGTERM') {

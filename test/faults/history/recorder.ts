@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { client } from '../../harness.ts'
 import type { History, Json, Operation } from './history.ts'
 
-/** Milliseconds of a steady clock, for everything of a history. */
+/** Milliseconds of a monotonic clock, for all times of a history. */
 export const now_ms = () => performance.now()
 
 type Request = {
@@ -20,7 +20,7 @@ type Request = {
 // No request may take so long; one that does counts as one whose answer was lost.
 const patience_ms = 20_000
 
-/** Sends requests to whichever process is alive, and writes down what was asked and answered. */
+/** Sends requests to a running process, and records requests and answers. */
 export function createRecorder(urls: () => string[], key: () => string, limit = Infinity) {
   const operations: Operation[] = []
 
@@ -63,7 +63,7 @@ export function createRecorder(urls: () => string[], key: () => string, limit = 
     isFull: () => operations.length >= limit,
   }
 }
-// While every process is down nobody can be asked.
+// While all processes are down, no request is possible.
 async function anyUrl(urls: () => string[], number: number): Promise<string> {
   for (;;) {
     const all = urls()
@@ -78,7 +78,7 @@ export type Recorder = ReturnType<typeof createRecorder>
 /** Whether the service has said that it did it. */
 export const isDone = ({ status }: Operation) => status !== null && status < 300
 
-/** Whether it may have been done although nobody was told: the answer was lost, or the database was away. */
+/** Whether it may have been done without a success: the answer was lost, or the database was unavailable. */
 export const isUnknown = ({ status }: Operation) => status === null || status === 503
 
 export type Shared = History['shared']

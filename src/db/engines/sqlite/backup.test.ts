@@ -38,7 +38,7 @@ async function servedFolder(t: TestContext, env: Record<string, string> = {}) {
   return { data_dir, key: rapport.key, file: join(data_dir, '..', 'copy.db') }
 }
 
-/** Every file of a folder with its bytes, so that "nothing changed" can be told. The lock's file is nobody's content. */
+/** Every file of a folder with its bytes, to check that nothing changed. The lock file does not count. */
 const contentOf = (folder: string) =>
   Object.fromEntries(
     readdirSync(folder)
@@ -239,7 +239,7 @@ test('without its key a backup is refused, unless SECRET_KEY is the key', async 
 test('a log that a killed server left is neither lost nor played into the restored database', async (t) => {
   const { data_dir, key, file } = await servedFolder(t)
   writeBackup(data_dir, file, true)
-  // What kill -9 leaves: the database and the log with the last commit, while no process has them open.
+  // The files after kill -9: the database and the log with the last commit. No process has them open.
   const killed = join(scratchFolder(t), 'data')
   mkdirSync(killed)
   const rapport = await startRapport({ data_dir })

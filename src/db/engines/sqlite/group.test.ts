@@ -39,7 +39,7 @@ async function ids(handle: Db): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`SELECT id FROM notes ORDER BY id`.execute(handle)
   return rows.map(({ id }) => id)
 }
-/** What is on the disk, as another process sees it. */
+/** The committed data, as another process sees it. */
 function committed(): number[] {
   const reader = new DatabaseSync(file, { readOnly: true })
   const rows = reader.prepare('SELECT id FROM notes ORDER BY id').all()
@@ -247,7 +247,7 @@ describe('handles', () => {
     await turn()
     await turn()
     assert.equal(calls, 1)
-    // One that is refused, and one of which nobody need know.
+    // One that is refused, and one whose caller ignores the result.
     await outcomes([announced(1), transaction(db, (tx) => add(tx, 4))])
     await turn()
     await turn()

@@ -4,7 +4,7 @@ import { eventsByRecord } from './deeds.ts'
 
 // These follow other records, or move with every change.
 const others = new Set(['contact', 'company', 'deal', 'booking_page', 'updated_at', 'created_at'])
-// What follows from a stage is told by deal.stage_changed without being named there.
+// deal.stage_changed does not name the fields that follow from the stage.
 const derived = ['status', 'probability', 'closed_at', 'lost_reason']
 
 /** Each event must go on from where the one before left the record. */
@@ -71,7 +71,7 @@ function checkChange(
   }
 }
 
-// One that is won has just been made so, or just been moved there.
+// A won deal was created as won, or has just moved there.
 function checkClosing(before: StoredEvent | undefined, stage: string, broken: (told: string) => void) {
   const moved = before?.event === 'deal.stage_changed' && before.data.new_stage === stage
   const made = before?.event === 'deal.created' && before.data.stage === stage

@@ -11,7 +11,7 @@ export type Deed = {
   outcome: 'done' | 'refused' | 'unknown'
   status: number | null
   sent_ms: number
-  /** When it was certainly over: infinite when nobody was told. */
+  /** The time when it had certainly ended. Infinite without an answer. */
   answered_ms: number
   /** The answers that said that it was done. */
   answers: Json[]
@@ -52,7 +52,7 @@ const plural: Record<string, string> = {
   appointment: 'appointments',
 }
 
-/** The path of the record that an event tells of. */
+/** The path of the record of an event. */
 export function recordOf({ event, data }: StoredEvent): string {
   const [kind = ''] = event.split('.')
   return `/${plural[kind]}/${data.id}`

@@ -7,7 +7,7 @@ import type { Origins } from './records.ts'
 // How far apart the clock of a client and the way of a request to a receiver may be.
 const tolerance_ms = 2000
 
-/** A webhook's life as its requests tell it. */
+/** The states of a webhook, from its requests. */
 export type Hook = {
   id: string
   path: string
@@ -79,7 +79,7 @@ export function checkLog(history: History, hooks: Hook[], origins: Origins): Vio
   return violations
 }
 
-/** Whether an event is for a webhook, as far as the times of the requests tell. */
+/** Whether a webhook must get an event, as far as the times of the requests show. */
 function wants(hook: Hook, { event }: StoredEvent, deed: Deed | undefined): 'yes' | 'no' | 'maybe' {
   if (!hook.events.includes(event)) return 'no'
   const { registered, deleted } = hook
@@ -214,7 +214,7 @@ export function checkSchedule(
       violations.push({ rule: 'delivery', told: `${id} has ${counted.length} attempts` })
     if (status === 'failed' && counted.length < retry_delays_ms.length + 1)
       violations.push({ rule: 'lost', told: `${id} was given up after ${counted.length} attempts` })
-    // A turned clock tells other times in the log; the receiver's is steady.
+    // A set clock changes the times in the log. The receiver has a monotonic clock.
     if (!turned) violations.push(...checkAttempts(id, counted, retry_delays_ms))
     const arrived = by_delivery.get(id) ?? []
     if (attempts.length !== counted.length || arrived.length !== counted.length) continue

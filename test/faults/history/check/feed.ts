@@ -1,7 +1,7 @@
 import type { History, Violation } from '../history.ts'
 import type { Origins } from './records.ts'
 
-/** The feed is in the order of the commits, and a follower was told all of it, once each. */
+/** The feed is in the order of the commits, and a follower received each event once. */
 export function checkFeed({ reading, followed }: History, origins: Origins): Violation[] {
   const violations: Violation[] = []
   const ids = reading.events.map(({ id }) => id)
@@ -13,7 +13,7 @@ export function checkFeed({ reading, followed }: History, origins: Origins): Vio
       rule: 'feed',
       told: `the follower was told ${followed.length} of ${ids.length} events; at ${at}: ${followed[at]} in place of ${ids[at]}`,
     })
-  // What was answered before another one was asked for must stand before it.
+  // An event whose request was answered before another request began must be before the other one.
   let latest_sent_ms = 0
   for (const { id, event } of reading.events) {
     const deed = origins.get(id)
@@ -28,7 +28,7 @@ export function checkFeed({ reading, followed }: History, origins: Origins): Vio
   return violations
 }
 
-/** Every total is the number of what is there. */
+/** Every total is the number of its records. */
 export function checkTotals({ reading }: History): Violation[] {
   const violations: Violation[] = []
   for (const { query, total, counted } of reading.totals)

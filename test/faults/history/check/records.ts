@@ -2,7 +2,7 @@ import type { History, Json, StoredEvent, Violation } from '../history.ts'
 import { type Deed, eventsByRecord, recordOf } from './deeds.ts'
 import { apply, fits, nothing, type State, shows } from './model.ts'
 
-/** Which deed each event came from, as far as it can be told. */
+/** The operation of each event, as far as it is known. */
 export type Origins = Map<string, Deed>
 
 const of_records = new Set<string>(['contacts', 'companies', 'deals', 'activities', 'appointments'])
@@ -62,7 +62,7 @@ function deedsByRecord(deeds: Deed[], marks: Map<string, StoredEvent>): Map<stri
   const found = new Map<string, Deed[]>()
   for (const deed of deeds) {
     if (!of_records.has(deed.resource) || deed.what === 'be refused') continue
-    // Of a creation without an answer only an event can tell the id.
+    // Without an answer, only the event has the id of a created record.
     const told = deed.what === 'create' && deed.outcome === 'unknown' ? marks.get(deed.mark ?? '') : undefined
     const id = deed.id ?? deed.answers[0]?.id
     const path = told ? recordOf(told) : id ? `/${deed.resource}/${id}` : null
@@ -78,7 +78,7 @@ function explain(deeds: Deed[], events: StoredEvent[], record: Json | null, orig
     const deed = deeds[at]
     if (!deed) return place === events.length && shows(record, state)
     if (deed.outcome === 'refused') {
-      // 404 is for what is not there, and for nothing else.
+      // Only a missing record may be 404.
       if (deed.status === 404 && state.live && deed.what !== 'create') return false
       return from(at + 1, place, state)
     }
@@ -122,7 +122,7 @@ function checkShared(path: string, deeds: Deed[], events: StoredEvent[], origins
     if (deed.outcome === 'refused' && found.length)
       violations.push({ rule: 'phantom', told: `${path}: ${deed.mark} was refused with ${deed.status}` })
   }
-  // What has no mark is a stage, or a deal that is won by it.
+  // An event without a mark is a stage change, or a deal won by it.
   for (const { id, event } of events)
     if (!origins.has(id) && event !== 'deal.stage_changed' && event !== 'deal.won')
       violations.push({ rule: 'phantom', told: `${path}: ${event} ${id} comes from no request` })
@@ -132,7 +132,7 @@ function checkShared(path: string, deeds: Deed[], events: StoredEvent[], origins
   return violations
 }
 
-/** Marks that must stand in an event and do not; marks of what was refused that stand anywhere. */
+/** Marks that are missing in events, and marks of refused requests that are stored anywhere. */
 export function checkMarks({ reading, receipts }: History, deeds: Deed[]): Violation[] {
   const everything = JSON.stringify([reading.events, reading.records, reading.notes, reading.webhooks])
   const stored = new Set(everything.match(/mark-[\w-]+/g))
