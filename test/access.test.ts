@@ -24,7 +24,7 @@ const path = '/api/v1/companies'
 const revoke = (id: string) => beside(rapport.data_dir, (db) => revokeKey(db, systemClock, command_line, id))
 
 describe('keys', () => {
-  test('no key, an unknown, a malformed, a revoked and an expired one get one and the same answer', async () => {
+  test('missing, unknown, malformed, revoked and expired keys get the same answer', async () => {
     const revoked = await makeKey(rapport)
     await revoke(revoked.id)
     const expired = await makeKey(rapport, { expires_at: new Date(clock.now()).toISOString() })
@@ -69,7 +69,7 @@ describe('keys', () => {
     refused(await client(rapport.url, null)('POST', path, '{'), 401, 'unauthorized')
   })
 
-  test('a key that is right but for its end is refused as quickly as one that is all wrong', async () => {
+  test('a key with a wrong end is refused as fast as a completely wrong key', async () => {
     const close = `${rapport.key.slice(0, -1)}${rapport.key.endsWith('a') ? 'b' : 'a'}`
     const far = `crm_${'0'.repeat(43)}`
     const times = { close: [] as number[], far: [] as number[] }

@@ -72,7 +72,7 @@ async function lived(data_dir: string) {
   return { clock, key: rapport.key }
 }
 
-test('a start 40 days ahead removes nothing, and a day of life later it does', async (t) => {
+test('a start 40 days ahead removes nothing, but removes after a day of service time', async (t) => {
   const data_dir = scratchFolder(t)
   const { clock } = await lived(data_dir)
   clock.set(40 * day_ms)

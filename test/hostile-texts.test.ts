@@ -183,7 +183,7 @@ for (const [index, { name, fields }] of operations.entries()) {
   })
 }
 
-test('there are more than a hundred texts, and every operation that takes texts is tried or named here', () => {
+test('there are more than a hundred texts, and every operation with texts is tested or listed here', () => {
   assert.ok(new Set(hostile_texts).size > 150)
   for (const name of judged)
     assert.ok(

@@ -41,7 +41,7 @@ describe('paths and methods', () => {
     refused(await send('POST', '/none', '"'.repeat(2 ** 21), json), 404, 'not_found')
   })
 
-  test('a known path with another method is 405 and says what is allowed, with a key and without one', async () => {
+  test('a known path with another method is 405 with the allowed methods, with and without a key', async () => {
     const cases = [
       ['DELETE', path, 'GET, HEAD, POST'],
       ['PUT', path, 'GET, HEAD, POST'],
@@ -79,7 +79,7 @@ describe('paths and methods', () => {
     assert.equal((await client(rapport.url, null)('HEAD', path)).status, 401)
   })
 
-  test('an id in the path that is no positive integer is 404, for every method', async () => {
+  test('an id in the path that is not a positive integer is 404, for every method', async () => {
     const { id } = (await call('POST', path, { name: 'Acme' })).body.data
     const one = String(id)
     const ids = [
@@ -241,7 +241,7 @@ describe('bodies', () => {
     refused(await send('POST', path, chunked(2 ** 20 + 1), json), 413, 'payload_too_large')
   })
 
-  test('JSON may be 64 levels deep; one more is 400, and 100,000 are as quickly refused', async () => {
+  test('JSON may have 64 levels; one more is 400, and 100,000 are refused as fast', async () => {
     const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
     const lists = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
     assert.equal(problems(await call('POST', path, objects(64))).a, 'unknown_field')
@@ -254,7 +254,7 @@ describe('bodies', () => {
     refused(await call('POST', `${path}/1/restore`, lists(65)), 400, 'bad_request')
   })
 
-  test('invalid UTF-8 is 400; a byte order mark is no part of the JSON', async () => {
+  test('invalid UTF-8 is 400; a byte order mark is ignored', async () => {
     const around = (...bytes: number[]) =>
       Buffer.from([...Buffer.from('{"name":"'), ...bytes, ...Buffer.from('"}')])
     const broken = [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]
@@ -264,7 +264,7 @@ describe('bodies', () => {
     assert.equal((await send('POST', path, marked, json)).body.data.name, 'Acme')
   })
 
-  test('keys that reach for the prototype are 400, at every depth and however they are escaped', async () => {
+  test('keys that name the prototype are 400, at every depth and in every escaped form', async () => {
     const keys = [
       '"__proto__":{}',
       '"__proto__":null',
@@ -288,7 +288,7 @@ describe('bodies', () => {
     assert.equal(({} as Record<string, unknown>).polluted, undefined)
   })
 
-  test('names that every JavaScript object knows are ordinary keys of custom fields', async () => {
+  test('names of properties of every JavaScript object are ordinary keys of custom fields', async () => {
     const custom_fields = {
       constructor: 'ACME',
       toString: 'a',
@@ -357,14 +357,14 @@ describe('bodies', () => {
     }
   })
 
-  test('a body of 20,000 unknown fields is told the first 1000, and does not hold the server up', async () => {
+  test('a body of 20,000 unknown fields gets the first 1000 problems, and does not block the server', async () => {
     const reply = await call('POST', path, unknownFields(20_000))
     assert.equal(reply.status, 422)
     assert.equal(reply.body.error.message, 'At least 1000 fields are not valid. The first 1000 are listed.')
     assert.equal(reply.body.error.fields.length, 1000)
   })
 
-  test('a body of more than 50,000 names and values is 422, whatever they are, and before it is parsed', async () => {
+  test('a body of more than 50,000 names and values is 422 before it is parsed', async () => {
     for (const body of [
       unknownFields(100_000),
       `{"name":[${'[],'.repeat(50_000)}1]}`,

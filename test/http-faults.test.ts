@@ -55,7 +55,7 @@ test('a fault in the middle of a write undoes all of it: record, total, event, i
   assert.equal(await total(), before + 1)
 })
 
-test('while another program writes for a moment, writes wait for it and reads do not', async () => {
+test('while another program writes, writes wait for it and reads do not', async () => {
   await intruder.keepWritersOut()
   const writes = [make(), make(), make()]
   const began = performance.now()
@@ -68,7 +68,7 @@ test('while another program writes for a moment, writes wait for it and reads do
   )
 })
 
-test('when another program holds the database for 5 seconds, all waiting writes are 503 with Retry-After, and nothing is half done', async () => {
+test('when another program locks the database for 5 seconds, all waiting writes are 503 with Retry-After, and store nothing', async () => {
   const before = await total()
   await intruder.keepWritersOut()
   const began = performance.now()

@@ -96,7 +96,7 @@ test('a key means nothing for another path, another API key, or another workspac
   assert.equal(await total(), before + 1)
 })
 
-test('50 requests at once with one key make one record with one event', async () => {
+test('50 concurrent requests with one key create one record with one event', async () => {
   const key = newKey()
   const before = await total()
   const replies = await Promise.all(Array.from({ length: 50 }, () => make(key)))
@@ -109,7 +109,7 @@ test('50 requests at once with one key make one record with one event', async ()
   await stored.close()
 })
 
-test('50 requests at once with one key and different bodies make one record; the others are told', async () => {
+test('50 concurrent requests with one key and different bodies create one record; the others are refused', async () => {
   const key = newKey()
   const before = await total()
   const replies = await Promise.all(

@@ -114,7 +114,7 @@ describe('what is not JSON', () => {
   })
 })
 
-test('unusual JSON that is JSON is read as the standard says', async () => {
+test('unusual but valid JSON is read as the standard says', async () => {
   const read = async (value: string) => {
     const reply = await call('POST', path, `\r\n\t {"name":"A","custom_fields":{"a":${value}}} \n`)
     assert.equal(reply.status, 201, reply.text)

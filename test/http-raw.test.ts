@@ -60,7 +60,7 @@ test('headers or a path larger than 16 KiB are 431 in the envelope', async () =>
   assert.equal((await one(`GET /healthz HTTP/1.1\r\n${key}X: ${'a'.repeat(15_000)}\r\n\r\n`)).status, 200)
 })
 
-test('a body whose length is contradictory or no number is 400, and nothing is made', async () => {
+test('a body with a contradictory or invalid length is 400, and creates nothing', async () => {
   const before = await total()
   const body = '{"name":"Acme"}'
   const headers = [
@@ -117,7 +117,7 @@ test('a good request that is followed by garbage gets its own answer first', asy
   refused(replies[3] as RawReply, 400, 'bad_request')
 })
 
-test('a request that is not sent to its end in time is 408 in the envelope: in its headers, and in its body', async () => {
+test('a request that is not complete in time is 408 in the envelope, both in its headers and in its body', async () => {
   const app = createServer(undefined, { request_ms: 120 })
   app.post('/', async () => 'never')
   await app.listen({ port: 0, host: '127.0.0.1' })

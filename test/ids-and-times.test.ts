@@ -55,7 +55,7 @@ async function refusedInBody({ path, name }: Field, written: string) {
   assert.deepEqual(Object.keys(found), [name], `${path} ${name}: ${written}`)
 }
 
-test('an id that is no id is 422 in every body and every filter, by its field, and never a fault of ours', async () => {
+test('an invalid id is 422 in every body and every filter, by its field, and never a 5xx', async () => {
   const in_bodies = bodyFields(isReference)
   assert.ok(in_bodies.length >= 8, JSON.stringify(in_bodies))
   for (const field of in_bodies)
@@ -190,7 +190,7 @@ test('a time that does not exist is 422 in every body and every filter; one that
   }
 })
 
-test('a sum of fractions that is no amount of money is 422; its rounded form is exact', async () => {
+test('a sum of fractions with too many decimals is 422; its rounded form is exact', async () => {
   for (const value of [0.1 + 0.2, 1.00005])
     assert.deepEqual(
       problems(await rapport.call('POST', '/api/v1/deals', { name: 'Deal', value })),

@@ -34,7 +34,7 @@ test('the cases are as many as those of the public suite', () => {
   assert.ok(left_open.length >= 35, `${left_open.length} left open`)
 })
 
-test('each document that is not JSON is 400, on POST and on PUT, and changes nothing', async (t) => {
+test('each invalid JSON document is 400, on POST and on PUT, and changes nothing', async (t) => {
   const { id } = await made('{"name":"A"}')
   const before = (await rapport.call('GET', path)).text
   for (const { what, body } of invalid)
@@ -50,7 +50,7 @@ test('each document that is not JSON is 400, on POST and on PUT, and changes not
   t.diagnostic(`${invalid.length} documents`)
 })
 
-test('each number and each text of the grammar is read as the standard says, and shown as it was', async () => {
+test('each valid number and string is read as the standard says, and returned unchanged', async () => {
   for (const number of numbers) {
     const { id, custom_fields } = await made(`{"name":"A","custom_fields":{"a":${number}}}`)
     // There is no negative zero in a database.
@@ -65,7 +65,7 @@ test('each number and each text of the grammar is read as the standard says, and
   for (const document of documents) assert.equal((await made(document)).name, 'A', document)
 })
 
-test('what the standard leaves open has one outcome, and never a fault of ours', async () => {
+test('input that the standard leaves open always has the same outcome, and never a 5xx', async () => {
   for (const { what, body, status, shown } of left_open) {
     const reply = await send('POST', path, body)
     assert.equal(reply.status, status, `${what}: ${reply.text}`)

@@ -21,7 +21,7 @@ const breaks = [
   'a\n{"level":60,"msg":"forged"}\n',
 ]
 
-test('line breaks in names reach no header, and the log has one line of JSON for each of its records', async (t) => {
+test('line breaks in names reach no header, and each log record is one line of JSON', async (t) => {
   const DATA_DIR = scratchFolder(t)
   const key = (await runRapport(['keys', 'create', '--name', 'Test'], { DATA_DIR })).last
   const service = await serveProcess(t, { DATA_DIR, LOG_LEVEL: 'trace', RATE_LIMIT_PER_SECOND: '0' })

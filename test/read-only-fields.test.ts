@@ -59,7 +59,7 @@ test('a restore obeys If-Match by the tag that the record had; an erasure, of wh
   }
 })
 
-test('a time that has no year in UTC is refused, so that what GET shows can always be put back', async () => {
+test('a time whose year in UTC is out of range is refused, so that PUT accepts every answer of GET', async () => {
   const odd = ['0001-01-01T00:00:00+23:59', '9999-12-31T23:59:59-00:01']
   for (const due_at of odd)
     assert.deepEqual(problems(await call('POST', path('activities'), { subject: 'Call', due_at })), {

@@ -253,7 +253,7 @@ describe('the outcome', () => {
     assert.ok(receiver.received.every(({ path }) => path !== '/canary'))
   })
 
-  test('the log tells what went wrong by the documented codes', async (t) => {
+  test('the log shows the documented error codes', async (t) => {
     await fresh()
     const garbage = await startTcpServer((socket) => socket.end('this is not HTTP\r\n\r\n'))
     const closed = await startTcpServer(() => {})
@@ -278,7 +278,7 @@ describe('the outcome', () => {
     }
   })
 
-  test('an attempt ends when its whole time is over, 10 seconds unless set otherwise', async () => {
+  test('an attempt ends at its timeout, by default 10 seconds', async () => {
     await fresh()
     assert.equal(readConfig({}).webhook_timeout_ms, 10_000)
     const { attempts } = await outcome('hang')

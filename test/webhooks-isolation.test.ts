@@ -102,7 +102,7 @@ test('a backlog of 5,000 on a webhook that hangs does not delay an event of anot
   assert.equal(await total(rapport.call, 'status=pending'), 0)
 })
 
-test('more hanging webhooks than one round looks at, each with a backlog, leave room for a healthy one', async () => {
+test('more hanging webhooks than one round reads, each with a backlog, do not block a healthy one', async () => {
   const stuck: string[] = []
   const numbers = Array.from({ length: 260 }, (_, n) => n)
   for (const n of numbers) stuck.push((await register(rapport.call, { url: `${hanging.url}/${n}` })).id)

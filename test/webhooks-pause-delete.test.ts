@@ -162,7 +162,7 @@ describe('pause and resume', () => {
 })
 
 describe('deleting', () => {
-  test('cancels what is pending: the log keeps it as cancelled, finished, with nothing to come', async () => {
+  test('cancels pending deliveries: the log keeps them as cancelled and finished, without a next attempt', async () => {
     receiver.answering = () => ({ status: 500 })
     const hook = await register(call, { url: receiver.url })
     await company(call)

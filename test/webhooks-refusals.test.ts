@@ -16,7 +16,7 @@ after(async () => {
   await receiver.close()
 })
 
-test('410, and 429 or 503 with Retry-After, are failures like all others: the schedule alone says when the retry comes', async () => {
+test('410, and 429 or 503 with Retry-After, are failures like all others: only the schedule decides the time of the retry', async () => {
   const { call } = rapport
   for (const [status, retry_after] of [
     [410, undefined],

@@ -33,7 +33,7 @@ const signatures = ({ headers }: Received) => String(headers['webhook-signature'
 const all = { service: true, service_next: false, standard: true }
 const none = { service: false, service_next: false, standard: false }
 
-test('during the overlap a receiver with the old secret and one with the new both verify; then the new alone', async () => {
+test('during the overlap, receivers with the old and with the new secret verify; then only those with the new one', async () => {
   const hook = await register(call, { url: receiver.url })
   const before = await sent(hook.id)
   assert.deepEqual(await verifySignatures(hook.secret, before), all)

@@ -56,7 +56,7 @@ test('an event makes one delivery for each webhook that asked for it, queued and
   )
 })
 
-test('a change that is under way while a webhook is deleted leaves no delivery that nobody ends', async () => {
+test('a change in flight while a webhook is deleted leaves no pending delivery', async () => {
   const { db, workspace_id } = outbox
   await outbox.webhook('wh_a')
   const emitted = Promise.withResolvers<void>()

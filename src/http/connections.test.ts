@@ -66,7 +66,7 @@ async function silent(t: TestContext, url: string, text: string): Promise<Socket
   return socket
 }
 
-test('a connection that reads nothing is cut off after the write time-out, and gives its bytes back', async (t) => {
+test('a connection that reads nothing is closed after the write timeout, and its bytes are free again', async (t) => {
   const { url, at_work } = await startLarge(t, { write_ms: 2000, max_bytes_at_once: 9 * mebibyte })
   const socket = await silent(t, url, request('/large'))
   await until(
@@ -87,7 +87,7 @@ test('a connection that reads nothing is cut off after the write time-out, and g
   assert.ok(received < 8 * mebibyte, `${received}`)
 })
 
-test('a client that reads slowly gets all of its answer, however long it takes', async (t) => {
+test('a client that reads slowly gets its whole answer, after any time', async (t) => {
   const write_ms = 1200
   const { url } = await startLarge(t, { write_ms })
   const socket = await silent(t, url, request('/large'))
@@ -138,7 +138,7 @@ test('a connection that sends more than a hundred requests ahead is cut off', as
   assert.equal((await fetch(`${url}/small`)).status, 200)
 })
 
-test('large answers that nobody reads are bounded in all: the next one is 503, a small one is answered', async (t) => {
+test('the total of large unread answers is limited: the next one is 503, a small one is answered', async (t) => {
   const { url } = await startLarge(t, { max_bytes_at_once: 30 * mebibyte })
   const readers = []
   for (let n = 0; n < 10; n++) readers.push(await silent(t, url, request('/large', `key ${n}`)))

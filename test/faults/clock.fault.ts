@@ -84,7 +84,7 @@ describe('the clock of running processes', { concurrency: 4 }, () => {
     )
   })
 
-  test('the lease of a worker that died ends in its time, though the clock is set an hour back', async (t) => {
+  test('the lease of a crashed worker ends on time, though the clock is set an hour back', async (t) => {
     const receiver = await startReceiver()
     t.after(() => receiver.close())
     const data_dir = scratchFolder(t)

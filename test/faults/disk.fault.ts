@@ -61,7 +61,7 @@ async function fill(call: Call) {
   return { made, refused }
 }
 
-test('a real full disk: writes are 503 and leave nothing, reads work, and all heals when there is room', async (t) => {
+test('a real full disk: writes are 503 and leave nothing, reads work, and writes work again when there is space', async (t) => {
   const receiver = await startReceiver()
   t.after(() => receiver.close())
   const { disk, service } = await startOnSmallDisk(t)

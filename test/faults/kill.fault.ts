@@ -18,7 +18,7 @@ const patience_ms = 60_000
 const inFlight = async (url: string) =>
   Number(/^rapport_deliveries_in_flight (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1])
 
-test('killed after a claim and before the POST: the delivery is sent once, when the lease is over, and no try is used', async (t) => {
+test('killed after a claim and before the POST: the delivery is sent once, when the lease ends, and no try is counted', async (t) => {
   const data_dir = scratchFolder(t)
   const receiver = await startStoppedReceiver(t)
   const slow = { ...env, WEBHOOK_TIMEOUT_MS: '8000' }
@@ -78,7 +78,7 @@ async function startKiller(t: TestContext, victim: () => number) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received }
 }
 
-test('killed when the receiver has answered, before that is written down: sent again with the same id and bytes', async (t) => {
+test('killed after the answer of the receiver and before the commit: sent again with the same id and bytes', async (t) => {
   const data_dir = scratchFolder(t)
   let service = await startService(data_dir, { env })
   t.after(() => service.end('SIGKILL'))
@@ -118,7 +118,7 @@ test('killed when the receiver has answered, before that is written down: sent a
   assert.equal(lost, 0)
 })
 
-test('a stop under load: what was acknowledged is delivered once, and the process ends with 0 in time', async (t) => {
+test('a stop under load: acknowledged events are delivered once, and the process exits with 0 in time', async (t) => {
   const data_dir = scratchFolder(t)
   const receiver = await startReceiver()
   t.after(() => receiver.close())

@@ -98,7 +98,7 @@ test('a webhook with 200,000 pending deliveries is deleted at once, and kill -9 
   assert.equal(receiver.received.length, 0)
 })
 
-test('200,000 failed deliveries are promised at once, and kill -9 in the middle neither loses nor doubles one', {
+test('a resend of 200,000 failed deliveries is accepted at once, and kill -9 during it neither loses nor doubles one', {
   timeout: limit_ms,
 }, async (t) => {
   const { data_dir, id, service } = await backlogged(t, { status: 'failed' })

@@ -79,7 +79,7 @@ async function world(t: TestContext) {
 const sorted = (all: number[]) => all.toSorted((a, b) => a - b)
 const p95 = (all: number[]) => sorted(all)[Math.floor(all.length * 0.95)] as number
 
-test('a transaction that stays open in another program slows no delivery down', async (t) => {
+test('a transaction that stays open in another program does not slow deliveries', async (t) => {
   // Two services side by side, so that whatever else this machine does slows both.
   const [held, free] = [await world(t), await world(t)]
   const end = await holdOpen(t, held.data_dir)

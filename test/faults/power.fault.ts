@@ -170,7 +170,7 @@ test('a power cut loses no acknowledged write and no event of one', async (t) =>
   report({ fault: 9, figures, events: acknowledged.length, lost: 0 })
 })
 
-test('without syncs the same power cut loses writes: the disk of this test forgets', async (t) => {
+test('without syncs, the same power cut loses writes, so the disk of this test works', async (t) => {
   const power = await disk(t, false)
   let service = await power.start()
   const { key } = service

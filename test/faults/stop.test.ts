@@ -24,7 +24,7 @@ after(async () => {
   await receiver.close()
 })
 
-test('while it stops, readiness and every request are 503, and what is in flight is finished', async (t) => {
+test('during a stop, readiness and every request are 503, and requests in flight end', async (t) => {
   const data_dir = scratchFolder(t)
   const service = await startService(data_dir)
   t.after(() => service.end('SIGKILL'))

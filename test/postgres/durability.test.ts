@@ -23,7 +23,7 @@ async function servedWith(DATABASE_URL: string, setting: string) {
   return { values: values.map(({ rows }) => rows[0]?.value), problems }
 }
 
-test('a server that commits asynchronously does not do so for the service; stricter settings stay', async (t) => {
+test('the service commits synchronously on a server with asynchronous commits; stricter settings stay', async (t) => {
   const server = await startPostgres({ fsync: true, settings: { synchronous_commit: 'off' } })
   t.after(() => server.stop())
   const url = await createDatabase(server.url, 'durability')

@@ -78,7 +78,7 @@ test('fifty changes of one contact at once are all made, and none undoes another
   checkChain(updates)
 })
 
-test('fifty changes of one deal at once are all made, each from what the one before left', async () => {
+test('fifty concurrent changes of one deal all succeed, each based on the one before', async () => {
   const id = await made('deals', { name: 'Contract', value: 1000 })
   const fields = ['name', 'source', 'priority'] as const
   const replies = await atOnce(50, (call, n) =>
@@ -92,7 +92,7 @@ test('fifty changes of one deal at once are all made, each from what the one bef
   for (const field of fields) assert.equal(updates.at(-1)?.data[field], data[field])
 })
 
-test('a deal that fifty requests win at once is won once', async () => {
+test('a deal that fifty concurrent requests win is won once', async () => {
   const id = await made('deals', { name: 'Contract' })
   const replies = await atOnce(50, (call) =>
     call('POST', `/api/v1/deals/${id}/change-stage`, { stage: 'won' }),
@@ -210,7 +210,7 @@ test('an Idempotency-Key that fifty requests use at once makes one record', asyn
   assert.equal((await stored.rows("SELECT 1 FROM companies WHERE name = 'Only one'")).length, 1)
 })
 
-test('two transactions that wait for each other both succeed, one of them by doing its work again', async () => {
+test('two transactions that deadlock both succeed, one of them after a retry', async () => {
   const [a, b] = [await contact('A'), await contact('B')]
   const { db, close } = await openScratch(one.data_dir)
   const both = Promise.withResolvers<void>()
@@ -251,7 +251,7 @@ async function meetOthers(failures: number): Promise<pg.Client> {
 }
 const apart = 'DROP TRIGGER meet ON companies; DROP FUNCTION meet; DROP SEQUENCE tries'
 
-test('work that meets with others is done again three times, and then refused with 503, with nothing stored', async () => {
+test('a transaction that conflicts is retried three times, and then refused with 503, with nothing stored', async () => {
   for (const [failures, status] of [
     [3, 201],
     [4, 503],

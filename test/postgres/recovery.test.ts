@@ -110,7 +110,7 @@ for (const how of ['fast', 'immediate'] as const)
     assert.equal(await service.end('SIGTERM'), 0)
   })
 
-test('a database that hangs is as one that is away, also one that never comes back to an open connection', async (t) => {
+test('a database that hangs counts as unavailable, also if it never answers an open connection again', async (t) => {
   const proxy = await startProxy(t, await newDatabase())
   const rapport = await startRapport({
     data_dir: scratchFolder(t),

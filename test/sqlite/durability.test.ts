@@ -34,7 +34,7 @@ async function opened(t: Parameters<typeof scratchFolder>[0]): Promise<Database>
 }
 
 const full = 2
-test('the connection that writes syncs every commit, keeps a log, holds references, and leaves waiting to the groups', async (t) => {
+test('the connection that writes syncs every commit, keeps a write-ahead log, checks foreign keys, and leaves waiting for locks to the commit groups', async (t) => {
   const { db } = await opened(t)
   assert.deepEqual(await transaction(db, settings), {
     ...{ synchronous: full, journal_mode: 'wal', foreign_keys: 1, busy_timeout: 0, query_only: 0 },

@@ -23,7 +23,7 @@ const company = () => call('POST', '/api/v1/companies', { name: 'Acme' })
 const contact = () => call('POST', '/api/v1/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
 const total = async (resource: string) => (await call('GET', `/api/v1/${resource}`)).body.meta.total
 
-test('when the database is full, writes are 503 and nothing is half done; those that share the commit are told too', async () => {
+test('when the database is full, all writes that share the commit are 503, and store nothing', async () => {
   assert.equal((await company()).status, 201)
   // SQLite answers SQLITE_FULL also when a table has used up its last id.
   const setLastId = (id: bigint) =>

@@ -13,7 +13,7 @@ after(() => receiver.close())
 
 // One process serves a data folder. So the next start knows that the owner of each lease has ended, and does not wait
 // for the end of the lease.
-test('an attempt that kill -9 interrupts is listed as interrupted, neither counted nor used up', async (t) => {
+test('an attempt that kill -9 interrupts is listed as interrupted, and does not count as an attempt or a try', async (t) => {
   const env = { WEBHOOK_RETRY_DELAYS: '0.05' }
   const data_dir = scratchFolder(t)
   let service = await startService(data_dir, { env })

@@ -76,7 +76,7 @@ test('events of which nobody tells are found by the clock', async (t) => {
   stream.close()
 })
 
-test('what a client does not take is not kept for it; it delays nobody, and gets all of it later', async (t) => {
+test('a slow client of a stream has no buffer in memory, delays no other, and gets all events later', async (t) => {
   const { url, outbox, answers } = await startStreams(t)
   const slow = await follow(url, '')
   slow.response.pause()

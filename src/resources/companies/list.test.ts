@@ -50,7 +50,7 @@ test('a page past the end is 200 and empty, with the true total', async () => {
   assert.deepEqual((await list('?page=9007199254740991&per_page=100')).data, [])
 })
 
-test('per_page is 1 to 100; what is above is taken as 100, and meta says so', async () => {
+test('per_page is 1 to 100; above, it is 100, and meta shows it', async () => {
   assert.deepEqual((await list('?per_page=1')).meta, meta(1, 57, 1, 57))
   assert.deepEqual((await list('?per_page=57')).meta, meta(1, 1, 57, 57))
   assert.deepEqual((await list('?per_page=56&page=2')).data.length, 1)
@@ -59,7 +59,7 @@ test('per_page is 1 to 100; what is above is taken as 100, and meta says so', as
     assert.deepEqual((await list(`?per_page=${many}`)).meta, meta(1, 1, 100, 57))
 })
 
-test('0, negative numbers and what is no integer are 422, both at once', async () => {
+test('0, negative numbers and non-integers are 422, for both parameters together', async () => {
   for (const wrong of [
     '0',
     '-1',

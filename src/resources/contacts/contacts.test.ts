@@ -144,7 +144,7 @@ describe('changing', () => {
     assert.deepEqual(await names(id), ['contact.created'])
   })
 
-  test('two PUTs at once on different fields keep both', async () => {
+  test('two concurrent PUTs of different fields keep both', async () => {
     const { id } = await made({ custom_fields: { a: 1 } })
     await Promise.all([
       done('PUT', `${path}/${id}`, { stage: 'lead', custom_fields: { b: 2 } }),

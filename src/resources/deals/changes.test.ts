@@ -98,7 +98,7 @@ describe('PUT', () => {
     assert.equal((await changed('PATCH', `${path}/${id}`, { stage: 'demo' })).probability, 40)
   })
 
-  test('two PUTs at once on different fields keep both', async () => {
+  test('two concurrent PUTs of different fields keep both', async () => {
     const { id } = await deal()
     await Promise.all([put(id, { priority: 'high' }), put(id, { source: 'web' }), put(id, { value: 7 })])
     const { priority, source, value } = await read(id)
@@ -184,7 +184,7 @@ describe('change-stage', () => {
     assert.equal((await changeStage(fresh.id, { stage: 'new_lead' })).probability, 40)
   })
 
-  test('of two that win at once exactly one is the change', async () => {
+  test('of two requests that win a deal concurrently, exactly one changes it', async () => {
     const { id } = await deal()
     const both = await Promise.all([1, 2].map(() => changeStage(id, { stage: 'won' })))
     assert.deepEqual(both[0], both[1])

@@ -115,7 +115,7 @@ test('the next address of a name is tried when the first one refuses', async (t)
   assert.equal((await send({ ...message, url: `http://hooks.example:${target.port}/hook` })).ok, true)
 })
 
-test('no such name, no answer of the name server and a refused connection are told apart', async (t) => {
+test('an unknown name, a silent name server and a refused connection have different errors', async (t) => {
   const gone = await startTcpServer(() => {})
   await gone.close()
   const code = async (options: Partial<SenderOptions>, url: string) =>

@@ -106,7 +106,7 @@ test('a redirect is a failure and its target is never contacted', async (t) => {
   assert.equal(canary.received.length, 0)
 })
 
-test('a receiver that never answers, or drips its headers, times out when the whole time is over', async (t) => {
+test('a receiver that never answers, or sends headers byte by byte, times out at the deadline of the attempt', async (t) => {
   const silent = await receiver(t, { answer: 'hang' })
   const dripping = await tcpServer(t, (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nx-slow: abcdefghijklmnop'))
   const { send } = sender(t, { timeout_ms: 300 })
@@ -117,7 +117,7 @@ test('a receiver that never answers, or drips its headers, times out when the wh
   }
 })
 
-test('after the headers only the status counts: a body that drips, breaks or breaks the rules is cut', async (t) => {
+test('after the headers only the status counts: a slow, broken or invalid body is cut', async (t) => {
   const { send } = sender(t, { timeout_ms: 300 })
   const endings: Record<string, (socket: Socket) => void> = {
     drips: (socket) => drip(socket, 'x'),
@@ -150,7 +150,7 @@ test('after the headers only the status counts: a body that drips, breaks or bre
   assert.deepEqual([outcome.ok, outcome.response?.body], [true, 'ok'])
 })
 
-test('an endless response is cut at 16 KiB, its connection dropped, and its sender not listened to', async (t) => {
+test('an endless response is cut at 16 KiB, and its connection is closed', async (t) => {
   for (const [status, ok] of [
     [200, true],
     [503, false],
@@ -207,7 +207,7 @@ test('what is kept of an answer is text that any database takes, of at most 16 K
   }
 })
 
-test('a compressed answer is asked not to be, and never inflated', async (t) => {
+test('a request does not accept compression, and a compressed answer is never decompressed', async (t) => {
   const bomb = gzipSync(Buffer.alloc(5_000_000))
   const head = `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`
   const target = await answering(t, head, bomb)
@@ -337,7 +337,7 @@ test('a request whose time ran out while it waited for a connection is never sen
   assert.equal(target.received.length, 2, 'the third was still waiting')
 })
 
-test('receivers that hang hold up no other', async (t) => {
+test('receivers that hang do not delay others', async (t) => {
   const silent = await receiver(t, { answer: 'hang' })
   const healthy = await receiver(t)
   const { send } = sender(t, { timeout_ms: 500 })

@@ -225,7 +225,7 @@ test('what a stop cannot wait for is listed as interrupted, is due at once, and 
   assert.deepEqual(errors, [])
 })
 
-test('a delivery that cannot even be made fails by itself and stops no other', async () => {
+test('a delivery that cannot be built fails alone, and stops no other', async () => {
   await outbox.webhook('wh_broken', { secret: 'not what the seal made' })
   await outbox.webhook('wh_good')
   begin()
@@ -239,7 +239,7 @@ test('a delivery that cannot even be made fails by itself and stops no other', a
   assert.equal(errors.length, 1)
 })
 
-test('an outcome that the database does not take is written down when it does again', async () => {
+test('an outcome is stored when the database is available again', async () => {
   await outbox.webhook('wh_a')
   await outbox.events()
   let away = false
@@ -262,7 +262,7 @@ test('an outcome that the database does not take is written down when it does ag
   assert.equal(sent.length, 1)
 })
 
-test('an outcome that the database refuses stops no other, and is kept as an attempt without its answer', async () => {
+test('an outcome that the database refuses stops no other, and is stored as an attempt without its answer', async () => {
   await outbox.webhook('wh_odd')
   await outbox.webhook('wh_good')
   await outbox.events(3)

@@ -102,7 +102,7 @@ async function restartUntilItLives(answerTo: (request: SendRequest) => Answer): 
   }
 }
 
-test('after a crash one attempt is in flight at a time until all that it interrupted are tried, then more', async () => {
+test('after a crash, one attempt is in flight at a time until all interrupted ones were tried, then more', async () => {
   for (const id of ['wh_a', 'wh_b']) await outbox.webhook(id)
   await outbox.events(20)
   const before = begin(() => 'hang')
@@ -125,7 +125,7 @@ test('after a crash one attempt is in flight at a time until all that it interru
   }
 })
 
-test('a delivery that ends the process five times alone in flight is failed, and bystanders are delivered', async () => {
+test('a delivery that ends the process five times alone in flight is failed, and others are delivered', async () => {
   for (const id of ['wh_a', 'wh_b', 'wh_poison']) await outbox.webhook(id)
   await outbox.events(1)
   const poison = (await log('wh_poison'))[0]?.id
@@ -173,7 +173,7 @@ test('a resend that ends the process five times is failed, and says nothing abou
   assert.equal((await status('wh_a')).status, 'active')
 })
 
-test('stops do not count, however often one cuts an attempt short; neither do outcomes', async () => {
+test('stops that interrupt attempts do not count, and neither do outcomes', async () => {
   await outbox.webhook('wh_a')
   await outbox.events()
   for (let n = 0; n < 7; n++) {

@@ -79,7 +79,7 @@ test('a claim takes the oldest first, and what is due only', async () => {
   assert.deepEqual([retry?.delivery_id, retry?.tries], [first?.id, 1])
 })
 
-test('a lease that ends makes the delivery due again; its attempt is listed as interrupted and is no try', async () => {
+test('an expired lease makes the delivery due again; its attempt is listed as interrupted and does not count as a try', async () => {
   await outbox.webhook('wh_a')
   await outbox.events()
   const started = isoTime(outbox.clock.now())

@@ -83,7 +83,7 @@ test('a search domain whose servers fail keeps no name outside it from being fou
   await assert.rejects(resolve('nowhere.example'), { code: 'ESERVFAIL', hostname: /cluster/ })
 })
 
-test('names that do not exist occupy none of the threads that passwords and files need', async (t) => {
+test('lookups of unknown names use no thread that passwords and files need', async (t) => {
   const { server, asked } = await nameServer(t, () => [])
   const resolve = createResolve({ servers: [server], hosts: file(t, ''), configuration: file(t, '') })
   let most = 0
@@ -97,7 +97,7 @@ test('names that do not exist occupy none of the threads that passwords and file
   assert.equal(new Set(asked).size, 100)
 })
 
-test('a name server that never answers fails its own look-ups after 3 s; others and files are not delayed', async (t) => {
+test('lookups of a name server that never answers fail after 3 s; other lookups and files are not delayed', async (t) => {
   const silent = await nameServer(t, () => 'silence')
   const receiver = await startReceiver()
   t.after(() => receiver.close())

@@ -197,7 +197,7 @@ const refused_urls = [
   'http://0/', 'http://0.0.0.0:3000/', 'http://[::]/', 'http://[fe80::1]/', 'http://[::ffff:a9fe:a9fe]/',
 ]
 
-test('an IP address in any spelling is judged by the address, without a look-up', async () => {
+test('an IP address in any spelling is checked as an address, without a lookup', async () => {
   for (const url of [...loopback_urls, ...private_urls, ...refused_urls]) {
     const result = await checkUrl(url, strict, never)
     assert.equal('code' in result && result.code, 'url_not_allowed', url)
@@ -230,7 +230,7 @@ test('a name that does not resolve yet is accepted', async () => {
   assert.deepEqual(await checkUrl(url, strict, unresolvable), { url })
 })
 
-test('a name server that never answers holds registration up for three seconds, then the name is accepted', async (t) => {
+test('a name server that never answers delays a registration by three seconds, then the name is accepted', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const url = 'https://slow.example/hook'
   let waiting = true

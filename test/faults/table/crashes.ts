@@ -9,13 +9,13 @@ export const crashes: Fault[] = [
       'The delivery is sent once, when the lease ends. The log lists the attempt as interrupted, and it does not count as a try.',
     tests: {
       'test/faults/kill.fault.ts': [
-        'killed after a claim and before the POST: the delivery is sent once, when the lease is over, and no try is used',
+        'killed after a claim and before the POST: the delivery is sent once, when the lease ends, and no try is counted',
       ],
       'src/webhooks/delivery/queue.test.ts': [
-        'a lease that ends makes the delivery due again; its attempt is listed as interrupted and is no try',
+        'an expired lease makes the delivery due again; its attempt is listed as interrupted and does not count as a try',
       ],
       'test/sqlite/interrupted.test.ts': [
-        'an attempt that kill -9 interrupts is listed as interrupted, neither counted nor used up',
+        'an attempt that kill -9 interrupts is listed as interrupted, and does not count as an attempt or a try',
       ],
     },
   },
@@ -26,7 +26,7 @@ export const crashes: Fault[] = [
       'The delivery is sent again with the same delivery id and the same bytes, and succeeds. It is never sent 0 times.',
     tests: {
       'test/faults/kill.fault.ts': [
-        'killed when the receiver has answered, before that is written down: sent again with the same id and bytes',
+        'killed after the answer of the receiver and before the commit: sent again with the same id and bytes',
       ],
       'test/faults/history.test.ts': [
         'five kills among random operations, with restarts and clock jumps: every promise holds in the history',
@@ -51,10 +51,10 @@ export const crashes: Fault[] = [
       'New requests get 503 with `Retry-After` at once. Requests and attempts in flight end within 15 s. The exit code is 0. No event is lost or sent twice.',
     tests: {
       'test/faults/kill.fault.ts': [
-        'a stop under load: what was acknowledged is delivered once, and the process ends with 0 in time',
+        'a stop under load: acknowledged events are delivered once, and the process exits with 0 in time',
       ],
       'test/faults/stop.test.ts': [
-        'while it stops, readiness and every request are 503, and what is in flight is finished',
+        'during a stop, readiness and every request are 503, and requests in flight end',
       ],
       'src/webhooks/delivery/dispatcher.test.ts': ['a stop in the middle of a claim gives it back unused'],
     },
@@ -69,7 +69,7 @@ export const crashes: Fault[] = [
         'while the database is away (… shutdown) all is 503 in time; once it is back all works, without a restart',
       ],
       'src/webhooks/delivery/dispatcher.test.ts': [
-        'an outcome that the database does not take is written down when it does again',
+        'an outcome is stored when the database is available again',
       ],
     },
   },
@@ -79,10 +79,10 @@ export const crashes: Fault[] = [
     promise: 'Requests get 503 with `Retry-After` within 6 s. Readiness fails. Rapport recovers by itself.',
     tests: {
       'test/postgres/recovery.test.ts': [
-        'a database that hangs is as one that is away, also one that never comes back to an open connection',
+        'a database that hangs counts as unavailable, also if it never answers an open connection again',
       ],
       'test/http-faults.test.ts': [
-        'when another program holds the database for 5 seconds, all waiting writes are 503 with Retry-After, and nothing is half done',
+        'when another program locks the database for 5 seconds, all waiting writes are 503 with Retry-After, and store nothing',
       ],
     },
   },
@@ -93,10 +93,10 @@ export const crashes: Fault[] = [
       'Writes get 503, and reads work. No change is stored in part. Writes succeed again when the disk has space.',
     tests: {
       'test/faults/disk.fault.ts': [
-        'a real full disk: writes are 503 and leave nothing, reads work, and all heals when there is room',
+        'a real full disk: writes are 503 and leave nothing, reads work, and writes work again when there is space',
       ],
       'test/sqlite/full.test.ts': [
-        'when the database is full, writes are 503 and nothing is half done; those that share the commit are told too',
+        'when the database is full, all writes that share the commit are 503, and store nothing',
       ],
     },
   },
@@ -106,12 +106,10 @@ export const crashes: Fault[] = [
     promise: 'The transaction is retried at most 3 times. Then the answer is 503. Nothing is stored twice.',
     tests: {
       'test/postgres/locks.test.ts': [
-        'two transactions that wait for each other both succeed, one of them by doing its work again',
-        'work that meets with others is done again three times, and then refused with 503, with nothing stored',
+        'two transactions that deadlock both succeed, one of them after a retry',
+        'a transaction that conflicts is retried three times, and then refused with 503, with nothing stored',
       ],
-      'test/http-faults.test.ts': [
-        'while another program writes for a moment, writes wait for it and reads do not',
-      ],
+      'test/http-faults.test.ts': ['while another program writes, writes wait for it and reads do not'],
     },
   },
   {
@@ -121,14 +119,14 @@ export const crashes: Fault[] = [
     tests: {
       'test/faults/power.fault.ts': [
         'a power cut loses no acknowledged write and no event of one',
-        'without syncs the same power cut loses writes: the disk of this test forgets',
+        'without syncs, the same power cut loses writes, so the disk of this test works',
       ],
       'test/sqlite/durability.test.ts': [
-        'the connection that writes syncs every commit, keeps a log, holds references, and leaves waiting to the groups',
+        'the connection that writes syncs every commit, keeps a write-ahead log, checks foreign keys, and leaves waiting for locks to the commit groups',
         'what a connection that writes with synchronous = … would lose is told',
       ],
       'test/postgres/durability.test.ts': [
-        'a server that commits asynchronously does not do so for the service; stricter settings stay',
+        'the service commits synchronously on a server with asynchronous commits; stricter settings stay',
         'a server with … = off is told in the log and in /metrics, and the service serves',
       ],
       'test/faults/history.test.ts': [
@@ -167,12 +165,12 @@ export const crashes: Fault[] = [
       'test/clock.test.ts': [
         'a clock that is set an hour … changes nothing of a retry, a replay, a rate limit or a wait',
         'a retry is due 60 s after the attempt although the clock is set an hour … between two starts',
-        'a start 40 days ahead removes nothing, and a day of life later it does',
+        'a start 40 days ahead removes nothing, but removes after a day of service time',
       ],
       'test/faults/clock.fault.ts': [
         'a retry comes 12 s after its attempt, though the clock is set an hour … in between',
         'a start 40 days ahead keeps the trash and the log until `rapport clock confirm`',
-        'the lease of a worker that died ends in its time, though the clock is set an hour back',
+        'the lease of a crashed worker ends on time, though the clock is set an hour back',
       ],
     },
   },
@@ -205,16 +203,14 @@ export const crashes: Fault[] = [
       'Deletion cancels pending deliveries, and nothing is sent after the 200. A pause keeps them, and a resume sends them.',
     tests: {
       'test/webhooks-pause-delete.test.ts': [
-        'cancels what is pending: the log keeps it as cancelled, finished, with nothing to come',
+        'cancels pending deliveries: the log keeps them as cancelled and finished, without a next attempt',
         'nothing is posted after the 200, even in the middle of a burst',
         'nothing is posted after the 200 of a pause, and all of it after the resume',
       ],
-      'src/events/emit.test.ts': [
-        'a change that is under way while a webhook is deleted leaves no delivery that nobody ends',
-      ],
+      'src/events/emit.test.ts': ['a change in flight while a webhook is deleted leaves no pending delivery'],
       'test/faults/long-backlogs.fault.ts': [
         'a webhook with 200,000 pending deliveries is deleted at once, and kill -9 in the middle leaves nothing pending',
-        '200,000 failed deliveries are promised at once, and kill -9 in the middle neither loses nor doubles one',
+        'a resend of 200,000 failed deliveries is accepted at once, and kill -9 during it neither loses nor doubles one',
       ],
     },
   },
@@ -226,7 +222,7 @@ export const crashes: Fault[] = [
     tests: {
       'test/webhooks-rotation.test.ts': [
         'a retry is signed with the secrets of its own time, over the same body',
-        'during the overlap a receiver with the old secret and one with the new both verify; then the new alone',
+        'during the overlap, receivers with the old and with the new secret verify; then only those with the new one',
       ],
     },
   },
@@ -237,13 +233,13 @@ export const crashes: Fault[] = [
       'The delivery fails alone (after 5 crashes: `interrupted`), and all others continue. In 256 MB, all payloads are delivered.',
     tests: {
       'src/webhooks/delivery/dispatcher.test.ts': [
-        'a delivery that cannot even be made fails by itself and stops no other',
-        'an outcome that the database refuses stops no other, and is kept as an attempt without its answer',
+        'a delivery that cannot be built fails alone, and stops no other',
+        'an outcome that the database refuses stops no other, and is stored as an attempt without its answer',
       ],
       'src/webhooks/delivery/interruptions.test.ts': [
-        'a delivery that ends the process five times alone in flight is failed, and bystanders are delivered',
-        'after a crash one attempt is in flight at a time until all that it interrupted are tried, then more',
-        'stops do not count, however often one cuts an attempt short; neither do outcomes',
+        'a delivery that ends the process five times alone in flight is failed, and others are delivered',
+        'after a crash, one attempt is in flight at a time until all interrupted ones were tried, then more',
+        'stops that interrupt attempts do not count, and neither do outcomes',
       ],
       'test/faults/poison.fault.ts': [
         'a delivery that ends the process is failed as interrupted after five times alone; all others arrive',
@@ -259,7 +255,7 @@ export const crashes: Fault[] = [
     promise: 'Deliveries are as fast as without it.',
     tests: {
       'test/faults/open-transaction.fault.ts': [
-        'a transaction that stays open in another program slows no delivery down',
+        'a transaction that stays open in another program does not slow deliveries',
       ],
     },
   },

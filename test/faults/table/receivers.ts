@@ -8,12 +8,10 @@ export const receivers: Fault[] = [
     promise: 'The attempt ends with `timeout` after 10 s and is retried. No other webhook is delayed.',
     tests: {
       'src/webhooks/delivery/deliver.test.ts': [
-        'a receiver that never answers, or drips its headers, times out when the whole time is over',
-        'receivers that hang hold up no other',
+        'a receiver that never answers, or sends headers byte by byte, times out at the deadline of the attempt',
+        'receivers that hang do not delay others',
       ],
-      'test/webhooks-delivery.test.ts': [
-        'an attempt ends when its whole time is over, 10 seconds unless set otherwise',
-      ],
+      'test/webhooks-delivery.test.ts': ['an attempt ends at its timeout, by default 10 seconds'],
     },
   },
   {
@@ -23,8 +21,8 @@ export const receivers: Fault[] = [
       'Slow headers: `timeout` at the deadline. A slow body after a 2xx: the delivery succeeds, the body is cut, and the connection is closed.',
     tests: {
       'src/webhooks/delivery/deliver.test.ts': [
-        'a receiver that never answers, or drips its headers, times out when the whole time is over',
-        'after the headers only the status counts: a body that drips, breaks or breaks the rules is cut',
+        'a receiver that never answers, or sends headers byte by byte, times out at the deadline of the attempt',
+        'after the headers only the status counts: a slow, broken or invalid body is cut',
       ],
     },
   },
@@ -34,7 +32,7 @@ export const receivers: Fault[] = [
     promise: '16 KiB are kept, and the connection is closed. The status decides the outcome.',
     tests: {
       'src/webhooks/delivery/deliver.test.ts': [
-        'an endless response is cut at 16 KiB, its connection dropped, and its sender not listened to',
+        'an endless response is cut at 16 KiB, and its connection is closed',
         'an answer of exactly 16 KiB is kept whole, and longer ones to that length',
       ],
     },
@@ -44,7 +42,9 @@ export const receivers: Fault[] = [
     fault: 'A receiver answers with a gzip bomb.',
     promise: 'The request does not accept compression. The answer is never decompressed.',
     tests: {
-      'src/webhooks/delivery/deliver.test.ts': ['a compressed answer is asked not to be, and never inflated'],
+      'src/webhooks/delivery/deliver.test.ts': [
+        'a request does not accept compression, and a compressed answer is never decompressed',
+      ],
     },
   },
   {
@@ -64,10 +64,10 @@ export const receivers: Fault[] = [
       'The attempt ends with `dns_error`, `connection_refused`, `connection_reset` or `tls_error`, and is retried.',
     tests: {
       'src/webhooks/delivery/connector.test.ts': [
-        'no such name, no answer of the name server and a refused connection are told apart',
+        'an unknown name, a silent name server and a refused connection have different errors',
         'a certificate that is trusted, in date and for this host is accepted; any other is a tls_error',
       ],
-      'test/webhooks-delivery.test.ts': ['the log tells what went wrong by the documented codes'],
+      'test/webhooks-delivery.test.ts': ['the log shows the documented error codes'],
     },
   },
   {
@@ -96,7 +96,7 @@ export const receivers: Fault[] = [
       'Registration answers 422 `url_not_allowed`. A send ends with `address_blocked` and sends no packet.',
     tests: {
       'src/webhooks/registration/target.test.ts': [
-        'an IP address in any spelling is judged by the address, without a look-up',
+        'an IP address in any spelling is checked as an address, without a lookup',
         'cloud metadata is always refused, also when a network list contains it and in every carried form',
         'localhost is loopback in every spelling',
       ],
@@ -137,7 +137,7 @@ export const receivers: Fault[] = [
       'They are failures like all others. The schedule decides the time of the retry, not the receiver.',
     tests: {
       'test/webhooks-refusals.test.ts': [
-        '410, and 429 or 503 with Retry-After, are failures like all others: the schedule alone says when the retry comes',
+        '410, and 429 or 503 with Retry-After, are failures like all others: only the schedule decides the time of the retry',
       ],
       'test/webhooks-delivery.test.ts': [
         '200 to 299 is a success and nothing else is; a redirect is not followed',
@@ -167,7 +167,7 @@ export const receivers: Fault[] = [
     tests: {
       'test/webhooks-isolation.test.ts': [
         'twenty webhooks that hang do not delay a healthy one',
-        'more hanging webhooks than one round looks at, each with a backlog, leave room for a healthy one',
+        'more hanging webhooks than one round reads, each with a backlog, do not block a healthy one',
       ],
       'test/faults/hanging.fault.ts': [
         '50 webhooks that hang beside 50 healthy ones: p95 of the healthy ones is at most 1.2 times as long',
@@ -180,14 +180,14 @@ export const receivers: Fault[] = [
     promise: 'The lookup fails after 3 s. Other hosts and all other work are not delayed.',
     tests: {
       'src/webhooks/registration/target.test.ts': [
-        'a name server that never answers holds registration up for three seconds, then the name is accepted',
+        'a name server that never answers delays a registration by three seconds, then the name is accepted',
       ],
       'src/webhooks/delivery/resolve.test.ts': [
-        'a name server that never answers fails its own look-ups after 3 s; others and files are not delayed',
-        'names that do not exist occupy none of the threads that passwords and files need',
+        'lookups of a name server that never answers fail after 3 s; other lookups and files are not delayed',
+        'lookups of unknown names use no thread that passwords and files need',
       ],
       'src/webhooks/delivery/connector.test.ts': [
-        'no such name, no answer of the name server and a refused connection are told apart',
+        'an unknown name, a silent name server and a refused connection have different errors',
       ],
     },
   },

@@ -7,7 +7,7 @@ export const requests: Fault[] = [
     fault: 'Invalid UTF-8',
     promise: '400',
     tests: {
-      'test/http-errors.test.ts': ['invalid UTF-8 is 400; a byte order mark is no part of the JSON'],
+      'test/http-errors.test.ts': ['invalid UTF-8 is 400; a byte order mark is ignored'],
       'test/http-json.test.ts': ['arbitrary bytes as a body never give a 5xx'],
     },
   },
@@ -30,7 +30,7 @@ export const requests: Fault[] = [
     promise: '400, as fast as any other answer',
     tests: {
       'test/http-errors.test.ts': [
-        'JSON may be 64 levels deep; one more is 400, and 100,000 are as quickly refused',
+        'JSON may have 64 levels; one more is 400, and 100,000 are refused as fast',
       ],
     },
   },
@@ -40,8 +40,8 @@ export const requests: Fault[] = [
     promise: '400. A plain key `constructor` is accepted.',
     tests: {
       'test/http-errors.test.ts': [
-        'keys that reach for the prototype are 400, at every depth and however they are escaped',
-        'names that every JavaScript object knows are ordinary keys of custom fields',
+        'keys that name the prototype are 400, at every depth and in every escaped form',
+        'names of properties of every JavaScript object are ordinary keys of custom fields',
       ],
     },
   },
@@ -53,16 +53,16 @@ export const requests: Fault[] = [
     tests: {
       'test/http-json.test.ts': [
         '… texts are 400 in the envelope, on POST and PUT, and change nothing',
-        'unusual JSON that is JSON is read as the standard says',
+        'unusual but valid JSON is read as the standard says',
       ],
       'test/json-suite.test.ts': [
-        'each document that is not JSON is 400, on POST and on PUT, and changes nothing',
-        'each number and each text of the grammar is read as the standard says, and shown as it was',
-        'what the standard leaves open has one outcome, and never a fault of ours',
+        'each invalid JSON document is 400, on POST and on PUT, and changes nothing',
+        'each valid number and string is read as the standard says, and returned unchanged',
+        'input that the standard leaves open always has the same outcome, and never a 5xx',
       ],
       'test/hostile-texts.test.ts': [
         '…: every text comes back as it was, but for blanks around it, or is refused by its field',
-        'there are more than a hundred texts, and every operation that takes texts is tried or named here',
+        'there are more than a hundred texts, and every operation with texts is tested or listed here',
       ],
     },
   },
@@ -71,9 +71,11 @@ export const requests: Fault[] = [
     fault: 'Ids such as 0, -1, 1.5, 2⁶³, 1e3, 0x1',
     promise: '404 in a path, 422 in a body or a query, never 500',
     tests: {
-      'test/http-errors.test.ts': ['an id in the path that is no positive integer is 404, for every method'],
+      'test/http-errors.test.ts': [
+        'an id in the path that is not a positive integer is 404, for every method',
+      ],
       'test/ids-and-times.test.ts': [
-        'an id that is no id is 422 in every body and every filter, by its field, and never a fault of ours',
+        'an invalid id is 422 in every body and every filter, by its field, and never a 5xx',
       ],
       'test/http-json.test.ts': ['arbitrary query strings and ids never give a 5xx'],
     },
@@ -88,7 +90,7 @@ export const requests: Fault[] = [
         'values out of range, too precise or of another type are refused, and nothing is coerced',
       ],
       'test/ids-and-times.test.ts': [
-        'a sum of fractions that is no amount of money is 422; its rounded form is exact',
+        'a sum of fractions with too many decimals is 422; its rounded form is exact',
       ],
       'src/resources/decimal.test.ts': [
         'every value of up to 4 decimals is stored exactly and comes back as the same number',
@@ -105,7 +107,7 @@ export const requests: Fault[] = [
         'a time that does not exist is 422 in every body and every filter; one that does is the same moment in UTC',
       ],
       'test/read-only-fields.test.ts': [
-        'a time that has no year in UTC is refused, so that what GET shows can always be put back',
+        'a time whose year in UTC is out of range is refused, so that PUT accepts every answer of GET',
       ],
     },
   },
@@ -116,8 +118,8 @@ export const requests: Fault[] = [
       'One record, one event and one answer. Another body gets 409. The answer is kept for 24 h, also after a restart.',
     tests: {
       'test/http-idempotency.test.ts': [
-        '50 requests at once with one key make one record with one event',
-        '50 requests at once with one key and different bodies make one record; the others are told',
+        '50 concurrent requests with one key create one record with one event',
+        '50 concurrent requests with one key and different bodies create one record; the others are refused',
         'an answer is kept for 24 hours',
         'kept answers survive a restart, and are not readable in the database',
       ],
@@ -128,10 +130,10 @@ export const requests: Fault[] = [
     fault: 'Concurrent PUTs of different fields',
     promise: 'Both changes are kept, and their events form a chain.',
     tests: {
-      'src/resources/deals/changes.test.ts': ['two PUTs at once on different fields keep both'],
-      'src/resources/contacts/contacts.test.ts': ['two PUTs at once on different fields keep both'],
+      'src/resources/deals/changes.test.ts': ['two concurrent PUTs of different fields keep both'],
+      'src/resources/contacts/contacts.test.ts': ['two concurrent PUTs of different fields keep both'],
       'test/postgres/locks.test.ts': [
-        'fifty changes of one deal at once are all made, each from what the one before left',
+        'fifty concurrent changes of one deal all succeed, each based on the one before',
       ],
     },
   },
@@ -140,8 +142,10 @@ export const requests: Fault[] = [
     fault: 'Two concurrent requests win one deal.',
     promise: 'Exactly one `deal.won` is emitted.',
     tests: {
-      'src/resources/deals/changes.test.ts': ['of two that win at once exactly one is the change'],
-      'test/postgres/locks.test.ts': ['a deal that fifty requests win at once is won once'],
+      'src/resources/deals/changes.test.ts': [
+        'of two requests that win a deal concurrently, exactly one changes it',
+      ],
+      'test/postgres/locks.test.ts': ['a deal that fifty concurrent requests win is won once'],
     },
   },
   {
@@ -164,8 +168,8 @@ export const requests: Fault[] = [
     tests: {
       'src/resources/companies/list.test.ts': [
         'pages are stable, newest first, and hold every record once',
-        'per_page is 1 to 100; what is above is taken as 100, and meta says so',
-        '0, negative numbers and what is no integer are 422, both at once',
+        'per_page is 1 to 100; above, it is 100, and meta shows it',
+        '0, negative numbers and non-integers are 422, for both parameters together',
         'a page far past any end is empty, with the true total',
       ],
     },
@@ -177,8 +181,8 @@ export const requests: Fault[] = [
     tests: {
       'test/http-errors.test.ts': [
         'a body over 1 MiB is 413, one of exactly 1 MiB is taken',
-        'a body of 20,000 unknown fields is told the first 1000, and does not hold the server up',
-        'a body of more than 50,000 names and values is 422, whatever they are, and before it is parsed',
+        'a body of 20,000 unknown fields gets the first 1000 problems, and does not block the server',
+        'a body of more than 50,000 names and values is 422 before it is parsed',
       ],
       'src/resources/companies/companies.test.ts': ['at most 100 keys, in a body and after merging'],
     },
@@ -191,19 +195,19 @@ export const requests: Fault[] = [
     tests: {
       'test/http-raw.test.ts': [
         'headers or a path larger than 16 KiB are 431 in the envelope',
-        'a request that is not sent to its end in time is 408 in the envelope: in its headers, and in its body',
+        'a request that is not complete in time is 408 in the envelope, both in its headers and in its body',
       ],
       'test/faults/readers.fault.ts': [
         '16 reads of the largest pages at once, and 30 connections that read nothing, fit into … MB of memory',
         'with 10,000 idle connections, slow uploads and slow readers, health is answered within 100 ms',
       ],
       'src/http/connections.test.ts': [
-        'a connection that reads nothing is cut off after the write time-out, and gives its bytes back',
-        'a client that reads slowly gets all of its answer, however long it takes',
-        'large answers that nobody reads are bounded in all: the next one is 503, a small one is answered',
+        'a connection that reads nothing is closed after the write timeout, and its bytes are free again',
+        'a client that reads slowly gets its whole answer, after any time',
+        'the total of large unread answers is limited: the next one is 503, a small one is answered',
       ],
       'src/events/feed/streams.test.ts': [
-        'what a client does not take is not kept for it; it delays nobody, and gets all of it later',
+        'a slow client of a stream has no buffer in memory, delays no other, and gets all events later',
       ],
     },
   },
@@ -213,7 +217,7 @@ export const requests: Fault[] = [
     promise: 'They never reach a header. Each log record is one line.',
     tests: {
       'test/line-breaks.test.ts': [
-        'line breaks in names reach no header, and the log has one line of JSON for each of its records',
+        'line breaks in names reach no header, and each log record is one line of JSON',
       ],
     },
   },
@@ -223,8 +227,8 @@ export const requests: Fault[] = [
     promise: 'A key is found by the hash of all its characters. Each cause gets the same 401.',
     tests: {
       'test/access.test.ts': [
-        'no key, an unknown, a malformed, a revoked and an expired one get one and the same answer',
-        'a key that is right but for its end is refused as quickly as one that is all wrong',
+        'missing, unknown, malformed, revoked and expired keys get the same answer',
+        'a key with a wrong end is refused as fast as a completely wrong key',
         'the database holds a hash of the key, not the key',
       ],
     },
@@ -236,11 +240,9 @@ export const requests: Fault[] = [
     tests: {
       'test/http-errors.test.ts': [
         'a body that is not declared as JSON is 415',
-        'a known path with another method is 405 and says what is allowed, with a key and without one',
+        'a known path with another method is 405 with the allowed methods, with and without a key',
       ],
-      'test/http-raw.test.ts': [
-        'a body whose length is contradictory or no number is 400, and nothing is made',
-      ],
+      'test/http-raw.test.ts': ['a body with a contradictory or invalid length is 400, and creates nothing'],
       'test/access-workspaces.test.ts': [
         "another workspace's ids answer exactly like ids that never were, on every path and method",
       ],
