@@ -17,7 +17,7 @@ test('the operations page lists every setting with its default, and none that do
 
 /** The metrics that the service shows. */
 function shownMetrics(): string[] {
-  const source = read('../src/http/metrics.ts')
+  const source = read('../src/http/metrics.ts') + read('../src/http/process-metrics.ts')
   return [
     ...[...source.matchAll(/(?:head|single)\(\s*'(rapport_\w+)'/g)].map(([, name]) => String(name)),
     ...[...source.matchAll(/gauge\('(\w+)'/g)].map(([, name]) => `rapport_deliveries_${name}`),

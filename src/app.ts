@@ -25,6 +25,7 @@ import { healthRoutes, type Phase } from './http/health.ts'
 import { createMetrics, type Peers } from './http/metrics.ts'
 import { apiIndex, docsPage } from './http/openapi/docs.ts'
 import { describeApi } from './http/openapi/openapi.ts'
+import { createProcessMetrics } from './http/process-metrics.ts'
 import type { Limiter } from './http/rate-limit.ts'
 import { createReadRights } from './http/scopes.ts'
 import { type App, createServer } from './http/server.ts'
@@ -107,14 +108,18 @@ export async function buildApp(deps: Deps): Promise<App> {
   return app
 }
 
-function watchMetrics(app: App, { database, clock, isDurable, peers }: Deps) {
+function watchMetrics(app: App, { database, clock, isDurable, dispatcher, peers }: Deps) {
+  const own = createProcessMetrics(database, version)
+  app.addHook('onClose', async () => own.stop())
   const metrics = createMetrics(
     () => queueNumbers(database.db, clock.elapsed()),
     () => ({ ...clock.removal(), durable: isDurable() }),
+    own,
     peers,
   )
   database.onGroup(metrics.groupCommitted)
   database.onSlow(metrics.statementHeld)
+  dispatcher.onAttempt(metrics.attempted)
   metrics.watch(app)
   return metrics
 }

@@ -90,6 +90,11 @@ test('several processes serve one port, and /metrics of any of them counts what 
   const one = (await service.call('GET', '/metrics')).text
   assert.equal(sample(one, counted), 30)
   assert.equal(sample(one, 'rapport_http_request_seconds_count{method="GET",route="/api/v1/companies"}'), 30)
+  const build = new RegExp(
+    `^rapport_build_info\\{version="[\\d.]+",node="[\\d.]+",engine="${engine}"\\} 3$`,
+    'm',
+  )
+  assert.match(one, build)
 })
 
 test('a process that dies is replaced, and the others go on meanwhile', async (t) => {

@@ -12,6 +12,9 @@ export type Db = Kysely<Tables>
 /** Runs read-only work on a handle that sees every write acknowledged before. */
 export type Reading = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
+/** The connections of this process to PostgreSQL, and how much work waits for one. */
+export type PoolNumbers = { busy: number; idle: number; waiting: number }
+
 /** An open database of either engine. */
 export type Database = {
   db: Db
@@ -32,6 +35,8 @@ export type Database = {
    * time. Only SQLite's statements run in this process.
    */
   onSlow(listener: (statement: string, ms: number) => void): void
+  /** For /metrics; null on SQLite. A replica's connections are not counted. */
+  pool(): PoolNumbers | null
   close(): Promise<void>
 }
 

@@ -29,6 +29,7 @@ before(async () => {
       oldest_paused_seconds: 9,
     }),
     () => ({ held: false, put_off: 0, durable: true }),
+    { lines: () => [] },
   )
   metrics.watch(app)
   healthRoutes(app, { db: database.db, phase: () => phase, metrics })

@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { createProcessMetrics } from './process-metrics.ts'
+import { addUp, createHistogram, head, single } from './prometheus.ts'
 import type { App } from './server.ts'
 
 /** Numbers of the delivery queue, read for each request of /metrics. Ages are in seconds. */
@@ -21,40 +23,13 @@ export type SafetyNumbers = { held: boolean; put_off: number; durable: boolean }
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const group_sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
-/** A histogram of one set of labels: counts by bucket. The last bucket counts values above all limits. */
-function createHistogram(limits: number[]) {
-  const counts = new Array<number>(limits.length + 1).fill(0)
-  let sum = 0
-  return {
-    observe(value: number): void {
-      let bucket = 0
-      while (bucket < limits.length && value > (limits[bucket] as number)) bucket++
-      counts[bucket] = (counts[bucket] as number) + 1
-      sum += value
-    },
-    /** Its lines in Prometheus text, where buckets are cumulative. */
-    lines(name: string, labels: string): string[] {
-      let total = 0
-      const buckets = [...limits, '+Inf'].map((limit, index) => {
-        total += counts[index] as number
-        return `${name}_bucket{${labels}${labels && ','}le="${limit}"} ${total}`
-      })
-      const of = labels && `{${labels}}`
-      return [...buckets, `${name}_sum${of} ${sum}`, `${name}_count${of} ${total}`]
-    },
-  }
-}
+// The default timeout of an attempt is 10 s.
+const attempt_seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+// A delivery may wait for a dispatcher or for a paused webhook.
+const receipt_seconds = [...attempt_seconds, 60, 300, 3600]
 
-const head = (name: string, type: string, help: string) => [
-  `# HELP ${name} ${help}`,
-  `# TYPE ${name} ${type}`,
-]
-
-/** The lines of a metric without labels. */
-const single = (name: string, type: string, help: string, value: number | boolean) => [
-  ...head(name, type, help),
-  `${name} ${Number(value)}`,
-]
+/** An attempt that has ended. `receipt`: the time from the event to the answer, if it is the first attempt of an event. */
+export type AttemptNumbers = { outcome: string; seconds: number; receipt: number | null }
 
 /** The other processes on the same port. Any of them may receive a request of /metrics. */
 export type Peers = {
@@ -62,32 +37,6 @@ export type Peers = {
   answerWith(read: () => string): void
   /** The answers of all other processes that answer within 1 s. */
   ask(): Promise<string[]>
-}
-
-/** Sums the samples of several Prometheus texts, by metric family. */
-function addUp(texts: string[]): string {
-  const families = new Map<string, { head: string[]; sums: Map<string, number> }>()
-  for (const text of texts) {
-    let family = { head: [] as string[], sums: new Map<string, number>() }
-    for (const line of text.split('\n')) {
-      const [, name] = /^# HELP (\S+)/.exec(line) ?? []
-      // Each sample follows the heading of its family.
-      if (name) {
-        family = families.get(name) ?? { head: [], sums: new Map() }
-        families.set(name, family)
-      }
-      if (line.startsWith('#')) {
-        if (!family.head.includes(line)) family.head.push(line)
-        continue
-      }
-      const end = line.lastIndexOf(' ')
-      const sample = line.slice(0, end)
-      family.sums.set(sample, (family.sums.get(sample) ?? 0) + Number(line.slice(end + 1)))
-    }
-  }
-  return [...families.values()]
-    .flatMap(({ head, sums }) => [...head, ...[...sums].map(([sample, sum]) => `${sample} ${sum}`)])
-    .join('\n')
 }
 
 function queueLines({ due, in_flight, failed, paused, ...ages }: QueueNumbers): string[] {
@@ -113,9 +62,13 @@ const safetyLines = ({ held, put_off, durable }: SafetyNumbers): string[] => [
 export function createMetrics(
   readQueue: () => Promise<QueueNumbers>,
   safety: () => SafetyNumbers,
+  process_metrics: Pick<ReturnType<typeof createProcessMetrics>, 'lines'>,
   peers?: Peers,
 ) {
   const groups = createHistogram(group_sizes)
+  const attempts = new Map<string, number>()
+  const attempt_time = createHistogram(attempt_seconds)
+  const receipt_time = createHistogram(receipt_seconds)
   let held_up = 0
   type RouteNumbers = { duration: ReturnType<typeof createHistogram>; statuses: Map<number, number> }
   const routes = new Map<string, RouteNumbers>()
@@ -129,6 +82,15 @@ export function createMetrics(
     }
     return numbers
   }
+
+  const attemptLines = () => [
+    ...head('rapport_delivery_attempts_total', 'counter', 'Attempts of deliveries that ended, by outcome.'),
+    ...[...attempts].map(([outcome, n]) => `rapport_delivery_attempts_total{outcome="${outcome}"} ${n}`),
+    ...head('rapport_delivery_attempt_seconds', 'histogram', 'Time of an attempt.'),
+    ...attempt_time.lines('rapport_delivery_attempt_seconds', ''),
+    ...head('rapport_delivery_receipt_seconds', 'histogram', 'Time from an event to its first answer.'),
+    ...receipt_time.lines('rapport_delivery_receipt_seconds', ''),
+  ]
 
   function ownText(): string {
     const all = [...routes]
@@ -147,6 +109,8 @@ export function createMetrics(
         'SQLite statements that took longer than 50 ms.',
         held_up,
       ),
+      ...attemptLines(),
+      ...process_metrics.lines(),
     ].join('\n')
   }
   peers?.answerWith(ownText)
@@ -154,6 +118,11 @@ export function createMetrics(
   return {
     groupCommitted: (size: number) => groups.observe(size),
     statementHeld: () => void held_up++,
+    attempted({ outcome, seconds, receipt }: AttemptNumbers) {
+      attempts.set(outcome, (attempts.get(outcome) ?? 0) + 1)
+      attempt_time.observe(seconds)
+      if (receipt !== null) receipt_time.observe(receipt)
+    },
     watch(app: App) {
       app.addHook('onResponse', (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
         const { duration, statuses } = numbersOf(request.method, request.routeOptions.url ?? 'unknown')

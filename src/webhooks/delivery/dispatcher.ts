@@ -2,6 +2,7 @@ import { type Clock, momentOf } from '../../clock.ts'
 import { type Database, type Db, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import type { Seal } from '../../db/seal.ts'
+import type { AttemptNumbers } from '../../http/metrics.ts'
 import { cacheOpened } from '../registration/secrets.ts'
 import { createCapacity } from './capacity.ts'
 import {
@@ -15,6 +16,7 @@ import {
 } from './claim.ts'
 import type { AttemptOutcome, Sender } from './deliver.ts'
 import { claimInterrupted, hasInterrupted } from './interruptions.ts'
+import { measure } from './measure.ts'
 import { createOutcomes } from './outcomes.ts'
 import { type QueueHead, queueHeads } from './queue.ts'
 import type { Ended } from './record.ts'
@@ -73,6 +75,7 @@ export function createDispatcher(options: DispatcherOptions) {
   const slow_start = createSlowStart()
   const { retry_delays } = options
   const outcomes = createOutcomes({ db, clock, retry_delays, refill, onClaims: startAll, onError })
+  const attempt_listeners: ((attempt: AttemptNumbers) => void)[] = []
   const held = new Map<string, HeldClaim>()
   // For each webhook, an id made when the webhook was paused or deleted. A claim with a lower id may still be in its
   // commit, and must not be sent. Ids grow with time.
@@ -262,6 +265,8 @@ export function createDispatcher(options: DispatcherOptions) {
     const outcome = await exchanged
     if (entry.given_up) return null
     if (entry.may_start === false) return releaseAll([entry.claim]).then(() => null)
+    const measured = measure(entry.claim, outcome)
+    for (const listener of attempt_listeners) listener(measured)
     const ended = { claim: entry.claim, outcome, ended: momentOf(clock) }
     return (await outcomes.write(ended, () => entry.given_up)) ? outcome : null
   }
@@ -338,5 +343,7 @@ export function createDispatcher(options: DispatcherOptions) {
       if (rest.length) await transaction(db, (tx) => interrupt(tx, rest, momentOf(clock))).catch(onError)
     },
     in_flight: () => held.size,
+    /** Calls the listener for each attempt that has ended, for /metrics. */
+    onAttempt: (listener: (attempt: AttemptNumbers) => void) => void attempt_listeners.push(listener),
   }
 }

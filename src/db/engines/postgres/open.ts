@@ -44,6 +44,11 @@ export async function openPostgres(
       onGroup() {},
       // Statements run in the server's process, so they do not block the event loop.
       onSlow() {},
+      pool: () => ({
+        busy: pool.totalCount - pool.idleCount,
+        idle: pool.idleCount,
+        waiting: pool.waitingCount,
+      }),
       async close() {
         clock.stop()
         await wake_ups.close()

@@ -63,6 +63,7 @@ export function openSqlite(file: string): Database {
     onCommit: listen,
     onGroup: (listener) => void group_listeners.push(listener),
     onSlow: (listener) => void slow_listeners.push(listener),
+    pool: () => null,
     async close() {
       await db.destroy()
       reader.close()

@@ -147,6 +147,7 @@ test('metrics count the statements that held the loop for too long', async () =>
       oldest_paused_seconds: 0,
     }),
     () => ({ held: false, put_off: 0, durable: true }),
+    { lines: () => [] },
   )
   const slowly = await slowStatement()
   database.onSlow((statement) => {
