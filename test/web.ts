@@ -184,27 +184,34 @@ function watch(page: Page, url: string, allow: RegExp): string[] {
   return complaints
 }
 
+type Scheme = 'light' | 'dark'
+
 /**
  * Checks WCAG 2.2 AA in light and dark, and that nothing is wider than the screen. It runs on one engine, because the
- * rendering does not depend on it.
+ * rendering does not depend on it. `see` is called in each of the two colours.
  */
-export async function checkScreen(page: Page): Promise<void> {
+export async function checkScreen(
+  page: Page,
+  see: (scheme: Scheme) => Promise<unknown> = async () => {},
+): Promise<void> {
   if (process.env.TEST_ENGINE === 'postgres') return
   // The page's policy lets no other script in: this one comes by the debugger.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe)
   await colour(page, 'light')
+  await see('light')
   assert.deepEqual(await violations(page, { type: 'tag', values: levels }), [], page.url())
   await fits(page)
   // Nothing but the colours differs in the dark, and they are the same on a phone.
   if (page.viewportSize()?.width === phone.viewport.width) return
   await colour(page, 'dark')
+  await see('dark')
   const dark = await violations(page, { type: 'rule', values: ['color-contrast'] })
   assert.deepEqual(dark, [], `${page.url()} in dark`)
   await page.emulateMedia({ colorScheme: null })
 }
 
 /** Shows a page as somebody sees it who prefers light or dark. */
-export async function colour(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+export async function colour(page: Page, colorScheme: Scheme): Promise<void> {
   await page.emulateMedia({ colorScheme })
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
   // Wait for the end of transitions: during one, a measured colour is neither the old nor the new one.

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { checkScreen, colour, desk, fits, phone, settled, startWeb, type Web } from '../web.ts'
+import { checkScreen, desk, fits, phone, settled, startWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { makeScreens } from '../web-screens.ts'
 
@@ -33,11 +33,7 @@ for (const [form, view] of Object.entries({ desk, phone })) {
       await page.goto(web.rapport.url + path)
       await page.getByRole('heading', { level: 1 }).first().waitFor()
       await settled(page)
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await colour(page, colorScheme)
-        await picture(page, name, colorScheme)
-      }
-      await checkScreen(page)
+      await checkScreen(page, (scheme) => picture(page, name, scheme))
     }
   })
 }
