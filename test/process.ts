@@ -24,7 +24,7 @@ const environment = async (env: Env) => ({
 })
 
 /** A folder that is removed after the test. Its database is removed with those of all tests. */
-export function scratchFolder(t: TestContext): string {
+export function scratchFolder(t: Pick<TestContext, 'after'>): string {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder

@@ -1,9 +1,10 @@
+// runs: long
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
-import { type TestContext, test } from 'node:test'
+import { after, before, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { engine } from '../../test/engine.ts'
 import { startService } from '../../test/faults/service.ts'
@@ -39,7 +40,9 @@ async function freePort(): Promise<string> {
   return String(port)
 }
 
-async function startThree(t: TestContext, more = {}) {
+type Scope = Pick<TestContext, 'after'>
+
+async function startThree(t: Scope, more = {}) {
   const data_dir = scratchFolder(t)
   const service = await startService(data_dir, { env: { ...env, ...more } })
   t.after(async () => {
@@ -52,6 +55,16 @@ async function startThree(t: TestContext, more = {}) {
   })
   return { ...service, workers: () => childrenOf(service.pid) }
 }
+
+/** For the tests that end none of its processes. */
+let steady: Awaited<ReturnType<typeof startThree>>
+const ends: (() => unknown)[] = []
+before(async () => {
+  steady = await startThree({ after: (end) => void ends.push(end as () => unknown) })
+})
+after(async () => {
+  for (const end of ends.reverse()) await end()
+})
 
 /** One request on a connection of its own. */
 const fresh = (url: string, key: string, path = '/api/v1/companies') =>
@@ -72,8 +85,8 @@ const sample = (text: string, name: string) =>
       .at(-1) ?? 0,
   )
 
-test('several processes serve one port, and /metrics of any of them counts what all of them did', async (t) => {
-  const service = await startThree(t)
+test('several processes serve one port, and /metrics of any of them counts what all of them did', async () => {
+  const service = steady
   assert.equal(service.workers().length, 3)
   const ids = new Set<string>()
   for (let n = 0; n < 30; n++) {
@@ -139,7 +152,7 @@ test('all of them dead at once come back, at the same port', async (t) => {
 test('writes through any of them are delivered once each', async (t) => {
   const receiver = await startReceiver()
   t.after(() => receiver.close())
-  const service = await startThree(t)
+  const service = steady
   const hook = await register(service.call, { url: receiver.url })
   const made = await Promise.all(Array.from({ length: 30 }, () => company(service.call)))
   await receiver.waitFor(30, 15_000)
@@ -203,7 +216,7 @@ test('kill -9 of the first process leaves none of the others behind', async (t) 
 })
 
 test('a start that cannot serve ends all processes and is told once', async (t) => {
-  const service = await startThree(t)
+  const service = steady
   const { port } = new URL(service.url)
   const { code, stderr } = await runRapport(['serve'], { ...env, DATA_DIR: scratchFolder(t), PORT: port })
   assert.equal(code, 1)
@@ -211,7 +224,7 @@ test('a start that cannot serve ends all processes and is told once', async (t) 
 })
 
 test('the folder of several processes on SQLite is theirs alone; a database on PostgreSQL is everybody’s', async (t) => {
-  const service = await startThree(t)
+  const service = steady
   const start = () => runRapport(['serve'], { DATA_DIR: service.data_dir, PORT: '0' })
   if (engine === 'sqlite') {
     const { code, stderr } = await start()
