@@ -1,3 +1,4 @@
+// runs: long
 // biome-ignore-all lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

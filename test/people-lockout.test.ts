@@ -1,3 +1,4 @@
+// runs: once, long
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { longest_wait_ms, max_pair_failures } from '../src/access/people/throttle.ts'

@@ -1,3 +1,4 @@
+// runs: once, long
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkScreen } from '../web.ts'

@@ -1,4 +1,4 @@
-// runs: once
+// runs: once, long
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'

@@ -1,4 +1,4 @@
-// runs: once
+// runs: once, long
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { checkScreen } from '../web.ts'

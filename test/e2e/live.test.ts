@@ -1,3 +1,4 @@
+// runs: once, long
 import assert from 'node:assert/strict'
 import { mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'

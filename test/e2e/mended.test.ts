@@ -1,4 +1,4 @@
-// runs: once
+// runs: once, long
 // biome-ignore-all lint/suspicious/noExplicitAny: what the page says is only looked at
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

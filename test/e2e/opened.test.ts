@@ -1,4 +1,4 @@
-// runs: once
+// runs: once, long
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkScreen, desk, phone, settled, startWeb, type Web } from '../web.ts'

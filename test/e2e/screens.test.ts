@@ -1,4 +1,4 @@
-// runs: once
+// runs: once, long
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

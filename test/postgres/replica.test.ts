@@ -1,3 +1,4 @@
+// runs: long
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
