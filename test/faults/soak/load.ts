@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Reply } from '../../harness.ts'
 import type { Call } from '../../webhooks.ts'
 import { createChance } from '../history/random.ts'
 
@@ -31,7 +32,6 @@ export async function createLoad(call: Call) {
       search: 5,
       change: 30,
       stage: 8,
-      win: 2,
       again: 4,
       feed: 3,
       log: 3,
@@ -41,15 +41,19 @@ export async function createLoad(call: Call) {
       list: () => call('GET', `/api/v1/${resource}`),
       search: () => call('GET', `/api/v1/contacts?search=ruiz%20${chance.below(100)}`),
       change: () => call('PUT', at, { [field[resource] as string]: chance.text(12) }),
-      stage: () => call('POST', `/api/v1/deals/${ofDeal()}/change-stage`, { stage: chance.oneOf(stages) }),
-      win: () => call('POST', `/api/v1/deals/${ofDeal()}/change-stage`, { stage: 'won' }),
+      stage: () => changeStage(ofDeal(), chance.oneOf(stages)),
       again: () => call('PUT', at, {}, { 'if-match': '*' }),
       feed: () => call('GET', '/api/v1/events?sort=-timestamp&per_page=20'),
       log: () => call('GET', '/api/v1/deliveries?per_page=20'),
     }[what]()
-    requests++
-    if (reply.status >= 400) refused++
+    count(reply)
   }
+  function count({ status }: Reply) {
+    requests++
+    if (status >= 400) refused++
+  }
+  const changeStage = (id: number, stage: string) =>
+    call('POST', `/api/v1/deals/${id}/change-stage`, { stage })
   const ofDeal = () => chance.oneOf(records.filter(({ resource }) => resource === 'deals')).id
 
   /** Each client waits so long between the starts of two requests; 0: as many as the service takes. */
@@ -64,10 +68,21 @@ export async function createLoad(call: Call) {
     }
     await Promise.all(Array.from({ length: clients }, work))
   }
+
+  /** Wins a deal at this interval, however fast the service is. */
+  async function win(until_ms: number, every_ms: number) {
+    while (performance.now() + every_ms < until_ms) {
+      await pause(every_ms)
+      const id = ofDeal()
+      for (const stage of ['proposal', 'won']) count(await changeStage(id, stage))
+    }
+  }
+
   return {
     requests: () => requests,
     refused: () => refused,
     run,
+    win,
     /** Measures what the service takes, and returns the pause by which the clients ask for half of it. */
     async halfLoad(measure_ms: number) {
       const before = requests
