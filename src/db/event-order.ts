@@ -21,9 +21,10 @@ type NewEvent = {
   occurred_at: string
   record_id: number | null
   payload: string
+  traceparent: string | null
 }
 
-const columns = ['id', 'workspace_id', 'event', 'occurred_at', 'record_id', 'payload'] as const
+const columns = ['id', 'workspace_id', 'event', 'occurred_at', 'record_id', 'payload', 'traceparent'] as const
 const insert = prepare((db, p: NewEvent) =>
   db.insertInto('events').values(Object.fromEntries(columns.map((name) => [name, p[name]])) as NewEvent),
 )
@@ -35,7 +36,7 @@ const lockAndInsert = prepare((db, p: NewEvent) => ({
         SELECT pg_advisory_xact_lock_shared(${sql.lit(order_lock)}, (last.seq & ${seq_mask})::int) FROM (${last_seq}) AS last
       )
       INSERT INTO events (${sql.join(columns.map((name) => sql.ref(name)))})
-      SELECT ${p.id}, ${p.workspace_id}::bigint, ${p.event}, ${p.occurred_at}, ${p.record_id}::bigint, ${p.payload}
+      SELECT ${p.id}, ${p.workspace_id}::bigint, ${p.event}, ${p.occurred_at}, ${p.record_id}::bigint, ${p.payload}, ${p.traceparent}
       FROM locked`.compile(db),
 }))
 

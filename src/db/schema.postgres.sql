@@ -498,6 +498,7 @@ CREATE TABLE events (
   occurred_at text NOT NULL,
   record_id bigint,
   payload text NOT NULL,
+  traceparent text,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX events_seq ON events (seq);

@@ -627,6 +627,7 @@ CREATE TABLE events (
   occurred_at text NOT NULL,
   record_id bigint,
   payload text NOT NULL,
+  traceparent text,
   UNIQUE (id)
 );
 CREATE INDEX events_feed ON events (workspace_id, seq);

@@ -148,6 +148,8 @@ export interface Tables {
     record_id: number | null
     /** The JSON text of the request body, without webhook_id. */
     payload: string
+    /** The trace context of the request; null without one. */
+    traceparent: Generated<string | null>
   }
   webhooks: {
     id: string

@@ -17,6 +17,8 @@ export type Context = {
   actor: Actor
   /** The id of the request; null without one. */
   request_id: string | null
+  /** The trace context of the request, as a W3C traceparent. */
+  traceparent?: string | null
   /** The wall clock as ISO 8601 text, UTC with milliseconds. */
   now: string
   /** The same time in Unix milliseconds. */
@@ -31,7 +33,7 @@ export type Context = {
  */
 export function contextOf(
   clock: Clock,
-  who: Pick<Context, 'workspace_id' | 'actor' | 'request_id'>,
+  who: Pick<Context, 'workspace_id' | 'actor' | 'request_id' | 'traceparent'>,
 ): Context {
   let now_ms: number | undefined
   let elapsed_ms: number | undefined

@@ -82,11 +82,19 @@ export function insertEventOf(
   const payload = JSON.stringify({ ...event, data: project(definition, record), ...changes })
   const { id } = record as { id?: unknown }
   const record_id = typeof id === 'number' ? id : null
-  const { workspace_id, now } = context
+  const { workspace_id, now, traceparent = null } = context
   const { id: event_id, event: name } = event
   defer(
     tx,
-    insertEvent(tx, { id: event_id, workspace_id, event: name, occurred_at: now, record_id, payload }),
+    insertEvent(tx, {
+      id: event_id,
+      workspace_id,
+      event: name,
+      occurred_at: now,
+      record_id,
+      payload,
+      traceparent,
+    }),
   )
   return event_id
 }

@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type FastifyServerOptions,
   type RawServerDefault,
 } from 'fastify'
 import { ApiError, badRequest } from '../errors.ts'
@@ -18,6 +19,7 @@ import { cutStalledReaders, inTurn, write_timeout_ms } from './connections.ts'
 import { errorBody, publicError } from './errors.ts'
 import { refuseManyParameters } from './query-names.ts'
 import { lazySerializers } from './serializers.ts'
+import { traceIdOf } from './trace.ts'
 import { refuseUnknownQuery, validatorCompiler } from './validation.ts'
 
 /** The Fastify instance with Rapport's validators, parsers and error answers, but without routes. */
@@ -69,7 +71,7 @@ export function createServer(
     clientErrorHandler: () => {},
     genReqId: nextRequestId,
     // A logger for each request costs more than most requests. Log calls pass the request id instead.
-    ...(!logger?.isLevelEnabled?.('info') && { childLoggerFactory: (parent: FastifyBaseLogger) => parent }),
+    childLoggerFactory: logger?.isLevelEnabled?.('info') ? tracedLogger : (parent) => parent,
     requestIdHeader: false,
     // During a stop, Rapport answers 503 itself, in the envelope.
     return503OnClosing: false,
@@ -113,7 +115,8 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     new ApiError('internal_error', 'Something went wrong here. The request id finds it in the log.')
   if (answer.statusCode >= 500) {
     const level = answer.statusCode === 500 ? 'error' : 'warn'
-    request.log[level]({ err: error, request_id: request.id }, 'request failed')
+    const trace_id = traceIdOf(request.headers)
+    request.log[level]({ err: error, request_id: request.id, trace_id }, 'request failed')
   }
   sendError(reply, answer, request.id)
 }
@@ -131,6 +134,11 @@ function answerBadPath(app: App, error: unknown, request: FastifyRequest, reply:
   reply.header('x-request-id', request.id)
   const answered = answers.get(app)?.some((answer) => answer(known, request, reply))
   if (!answered) sendError(reply, known, request.id)
+}
+
+const tracedLogger: FastifyServerOptions['childLoggerFactory'] = (parent, bindings, options, { headers }) => {
+  const trace_id = traceIdOf(headers)
+  return parent.child(trace_id ? { ...bindings, trace_id } : bindings, options)
 }
 
 // A visitor's private link gives access to anybody who has it. Its routes are not logged. Other requests with the token in

@@ -8,6 +8,7 @@ import { type Context, contextOf } from '../events/context.ts'
 import { single } from './envelope.ts'
 import { etagOf } from './etag.ts'
 import { dropReservation, type Idempotency, keepAnswer, storedAnswer } from './idempotency.ts'
+import { traceparentOf } from './trace.ts'
 import { bodyProblems } from './validation.ts'
 
 /**
@@ -40,11 +41,12 @@ export type Writer = {
  * together. If the work returns although there are problems, it is rolled back here.
  */
 export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
-  const contextOfRequest = ({ access, id }: FastifyRequest): Context =>
+  const contextOfRequest = ({ access, id, headers }: FastifyRequest): Context =>
     contextOf(clock, {
       workspace_id: access.workspace_id,
       actor: access.actor,
       request_id: id,
+      traceparent: traceparentOf(headers),
     })
 
   const write = async (request: FastifyRequest, reply: FastifyReply, work: Work): Promise<never> => {

@@ -158,7 +158,14 @@ test('an event that is written alone, for no webhook, keeps the order too', asyn
   const { settled: before } = await seen()
   const { workspace_id } = outbox
   await transaction(outbox.db, async (tx) => {
-    const event = { workspace_id, event: 'company.created', occurred_at: '', record_id: null, payload: '{}' }
+    const event = {
+      workspace_id,
+      event: 'company.created',
+      occurred_at: '',
+      record_id: null,
+      payload: '{}',
+      traceparent: null,
+    }
     await insertEvent(tx, { ...event, id: 'evt_alone' })
     assert.equal((await settledEvents(outbox.db)).settled, before)
   })

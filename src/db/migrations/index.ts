@@ -17,6 +17,7 @@ import { bookingLimits } from './0015_booking_limits.ts'
 import { searchTokens } from './0016_search_tokens.ts'
 import { companyIndex } from './0017_company_index.ts'
 import { migrationKinds } from './0018_migration_kinds.ts'
+import { eventTraces } from './0019_event_traces.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -38,4 +39,5 @@ export const migrations: Migration[] = [
   searchTokens,
   companyIndex,
   migrationKinds,
+  eventTraces,
 ]

@@ -24,6 +24,7 @@ const released: Record<string, [sqlite: string, postgres: string]> = {
   '0016_search_tokens': ['3cf4958505883814', 'e3b0c44298fc1c14'],
   '0017_company_index': ['9f8fb759b1db434e', 'e3b0c44298fc1c14'],
   '0018_migration_kinds': ['1f27b0b455c1ad11', '1f27b0b455c1ad11'],
+  '0019_event_traces': ['b08a4d380db1417a', 'b08a4d380db1417a'],
 }
 
 test('a released migration never changes: databases that ran it still start', () => {

@@ -18,6 +18,8 @@ export type Claim = {
   event: string
   /** When the delivery was written, in the transaction of its event; ISO 8601. */
   created_at: string
+  /** The trace context of the request that wrote the event. */
+  traceparent: string | null
   /** The size of the payload. */
   bytes: number
   /** No other attempt was in flight at the claim. If the process crashes now, this delivery may be the cause. */
@@ -157,7 +159,7 @@ const claimsWith = <Row>(payload: RawBuilder<unknown>) =>
     compile: () =>
       sql<Row>`
       SELECT q.claim_id, q.delivery_id, q.workspace_id, q.webhook_id, q.kind, q.tries, q.run_at_ms AS lease_ends_ms,
-        d.event, d.created_at, octet_length(e.payload) AS bytes, ${payload} w.url, w.secret, w.next_secret, w.next_secret_from_ms
+        d.event, d.created_at, e.traceparent, octet_length(e.payload) AS bytes, ${payload} w.url, w.secret, w.next_secret, w.next_secret_from_ms
       FROM ${rows('first')} webhook_queue AS q
       JOIN webhook_deliveries AS d ON d.workspace_id = q.workspace_id AND d.id = q.delivery_id
       JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id

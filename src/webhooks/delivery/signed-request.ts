@@ -9,7 +9,7 @@ import { signatureHeaders } from './signature.ts'
 export function signedRequest(claim: LoadedClaim, seal: Seal, now_ms: number): AttemptRequest {
   const { delivery_id, webhook_id, url } = claim
   const body = Buffer.from(bodyFor(claim.payload, webhook_id))
-  const headers = {
+  const headers: Record<string, string> = {
     'Content-Type': 'application/json',
     'X-Service-Event': claim.event,
     'X-Service-Delivery': delivery_id,
@@ -20,5 +20,6 @@ export function signedRequest(claim: LoadedClaim, seal: Seal, now_ms: number): A
       body,
     }),
   }
+  if (claim.traceparent !== null && claim.kind !== 'ping') headers.traceparent = claim.traceparent
   return { url, headers, body }
 }
