@@ -29,9 +29,11 @@ import { createProcessMetrics } from './http/process-metrics.ts'
 import type { Limiter } from './http/rate-limit.ts'
 import { createReadRights } from './http/scopes.ts'
 import { type App, createServer } from './http/server.ts'
+import { traceRequests } from './http/traced-requests.ts'
 import { createWriter } from './http/write.ts'
 import { scopeNames } from './resources/derived.ts'
 import { resources, rooms } from './resources/index.ts'
+import type { Tracer } from './telemetry/tracer.ts'
 import { version } from './version.ts'
 import type { WebFiles } from './web/files.ts'
 import { webApp } from './web/routes.ts'
@@ -71,6 +73,8 @@ export type Deps = {
   isDurable: () => boolean
   seal: Seal
   dispatcher: Dispatcher
+  /** Makes spans of requests and writes; null without a collector. */
+  tracer?: Tracer | null | undefined
   policy: TargetPolicy
   /** Without `api`, the process answers health checks and metrics only. */
   roles?: readonly ('api' | 'dispatcher')[]
@@ -90,6 +94,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   const { config, database, clock, phase, roles, limiter, web_files, logger } = deps
   const { db } = database
   const app = createServer(logger, { trusted_proxies: config.trusted_proxies })
+  if (deps.tracer) traceRequests(app, deps.tracer)
   healthRoutes(app, { db, phase, metrics: watchMetrics(app, deps) })
   if (roles && !roles.includes('api')) return app
 
@@ -108,8 +113,8 @@ export async function buildApp(deps: Deps): Promise<App> {
   return app
 }
 
-function watchMetrics(app: App, { database, clock, isDurable, dispatcher, peers }: Deps) {
-  const own = createProcessMetrics(database, version)
+function watchMetrics(app: App, { database, clock, isDurable, dispatcher, tracer, peers }: Deps) {
+  const own = createProcessMetrics(database, version, tracer)
   app.addHook('onClose', async () => own.stop())
   const metrics = createMetrics(
     () => queueNumbers(database.db, clock.elapsed()),
@@ -147,7 +152,7 @@ function createService(
     rights,
     db,
     reading,
-    write: createWriter(db, clock, seal),
+    write: createWriter(db, clock, seal, deps.tracer),
     clock,
     seal,
     recheckAccess: createRecheckAccess(findCredential, clock),

@@ -28,6 +28,14 @@ test('without any variable the settings are those of the documentation', () => {
     open_rate_per_second: 10,
     trusted_proxies: [],
     log_level: 'warn',
+    otel_sdk_disabled: 'false',
+    otel_traces_exporter: null,
+    otel_exporter_otlp_endpoint: null,
+    otel_exporter_otlp_headers: null,
+    otel_exporter_otlp_timeout: 10_000,
+    otel_service_name: 'rapport',
+    otel_resource_attributes: null,
+    otel_traces_sampler_arg: 1,
   })
 })
 
@@ -72,6 +80,10 @@ test('every wrong value is refused, with its name and what would be right', () =
       'https://user@crm.example.com',
       'https://',
     ],
+    OTEL_TRACES_EXPORTER: ['jaeger'],
+    OTEL_EXPORTER_OTLP_ENDPOINT: ['localhost:4318'],
+    OTEL_RESOURCE_ATTRIBUTES: ['team', '=x', 'a=%'],
+    OTEL_TRACES_SAMPLER_ARG: ['2', '-1', 'half', '1.5'],
     DATABASE_URL: ['localhost:5432', 'mysql://localhost/rapport', 'data.db'],
     DATABASE_REPLICA_URL: ['replica'],
     DATABASE_POOL_SIZE: ['1', '1001'],

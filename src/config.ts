@@ -44,6 +44,25 @@ const origin = (value: string) => {
     throw new Error('must be an http or https origin without a path, such as https://crm.example.com')
   return url.origin
 }
+/** `name=value` pairs, as OpenTelemetry writes them: separated by commas, values percent-encoded. */
+const pairs = (value: string): Record<string, string> => {
+  const list = value.split(',').filter((part) => part.trim())
+  try {
+    return Object.fromEntries(
+      list.map((part) => {
+        const [, name = '', text = ''] = /^\s*([^=\s]+)\s*=(.*)$/.exec(part) ?? []
+        if (!name) throw new Error(part)
+        return [name, decodeURIComponent(text.trim())]
+      }),
+    )
+  } catch {
+    throw new Error('must be pairs such as name=value,other=value')
+  }
+}
+const share = (value: string) => {
+  if (!/^(0|1|0?\.\d+|1\.0+|0\.0+)$/.test(value)) throw new Error('must be a number from 0 to 1')
+  return Number(value)
+}
 const databaseUrl = urlOf('postgres://user:password@host:5432/database', 'postgres:', 'postgresql:')
 const networks = (value: string) => {
   const list = value
@@ -169,6 +188,45 @@ const settings = {
     fallback: 'warn',
     about: 'trace, debug, info, warn, error, fatal or silent',
     parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  },
+  // The names and meanings of OpenTelemetry.
+  otel_sdk_disabled: { fallback: 'false', about: 'true: no traces are sent', parse: oneOf('true', 'false') },
+  otel_traces_exporter: {
+    fallback: '',
+    about: 'otlp or none; empty: otlp if an endpoint is set',
+    parse: orEmpty(oneOf('otlp', 'none')),
+  },
+  otel_exporter_otlp_endpoint: {
+    fallback: '',
+    about: 'collector of traces, such as http://localhost:4318; they are sent as OTLP/JSON',
+    parse: urlOf('http://localhost:4318', 'http:', 'https:'),
+  },
+  otel_exporter_otlp_headers: {
+    fallback: '',
+    secret: true,
+    about: 'headers for the collector, as name=value,other=value',
+    parse: orEmpty(pairs),
+  },
+  otel_exporter_otlp_timeout: {
+    fallback: '10000',
+    about: 'limit of a request to the collector, in milliseconds',
+    parse: integer(1, 600_000),
+  },
+  otel_service_name: {
+    fallback: 'rapport',
+    about: 'name of the service in traces',
+    parse: (value: string) => value,
+  },
+  otel_resource_attributes: {
+    fallback: '',
+    secret: true,
+    about: 'attributes of the service in traces, as name=value,other=value',
+    parse: orEmpty(pairs),
+  },
+  otel_traces_sampler_arg: {
+    fallback: '1',
+    about: 'part of new traces that is recorded; a trace of the caller follows the caller',
+    parse: share,
   },
 } satisfies Record<string, Setting<unknown>>
 

@@ -22,6 +22,7 @@ import type { App } from './http/server.ts'
 import { openSharedLimiter } from './http/shared-rate-limit.ts'
 import { jobs } from './jobs/jobs.ts'
 import { startJobs, type Timing } from './jobs/run.ts'
+import { openTracer } from './telemetry/open.ts'
 import { version } from './version.ts'
 import type { WebFiles } from './web/files.ts'
 import { createSender } from './webhooks/delivery/deliver.ts'
@@ -96,12 +97,25 @@ export async function startServer(
     const weak = await patiently(() => checkSeal(db, seal, config.secret_key), onWait)
     if (weak) logger.error(weak)
 
+    const onLost = (error: unknown) => logger.warn({ err: error }, 'traces could not be sent')
+    const tracer = await openTracer(config, onLost)
+    closing.push(() => tracer?.close())
+
     const policy = targetPolicy(config)
     const timeout_ms = config.webhook_timeout_ms
     const sender = createSender({ policy, timeout_ms, version, now: clock.now })
     closing.push(() => sender.close('at once'))
     const retry_delays = config.webhook_retry_delays
-    const dispatcher = createDispatcher({ database, clock, seal, sender, retry_delays, timeout_ms, onError })
+    const dispatcher = createDispatcher({
+      database,
+      clock,
+      seal,
+      sender,
+      retry_delays,
+      timeout_ms,
+      tracer,
+      onError,
+    })
 
     const { redis_url, rate_limit_per_second: per_second } = config
     const answers_api = mine.includes('api')
@@ -117,6 +131,7 @@ export async function startServer(
       isDurable: durability.isDurable,
       seal,
       dispatcher,
+      tracer,
       policy,
       phase: () => phase,
       roles: mine,

@@ -17,7 +17,7 @@ const folders = globSync('src/resources/*/**/resource.ts', { cwd: root }).map((f
 const resource = `(${folders.join('|')})`
 const lists = 'db/lists/(lists|orders|filters|search|field-values|letter-case)'
 // All rooms above may import these.
-const floor = 'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|errors|clock'
+const floor = 'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|errors|clock|telemetry/tracer'
 const rows: { files: string; may: string; packages: string }[] = [
   // Leaves, which every room may import: time, the version, the settings, public errors.
   { files: '(clock|errors|version|config)', may: '', packages: 'node:(fs|net)' },
@@ -35,6 +35,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   // A move copies tables from one engine to the other.
   { files: 'move/.*', may: 'move/.*|db/.*|resources/(resource|derived)', packages: 'kysely|node:crypto' },
   { files: 'events/[a-z]+', may: 'events/[a-z]+|db/.*|clock', packages: 'typebox|node:util' },
+  // Spans, and the only code that sends them.
+  { files: 'telemetry/.*', may: 'OWN/.*|config|version|clock', packages: 'node:crypto' },
   // config for its type alone.
   { files: 'http/.*', may: `${floor}|config|resources/resource`, packages: '(?!node:sqlite|undici|pg).*' },
 

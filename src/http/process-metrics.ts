@@ -1,4 +1,5 @@
 import type { Database, PoolNumbers } from '../db/db.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
 import { createHistogram, head, single } from './prometheus.ts'
 
 // Timers have a precision of 1 ms, so that a lower limit would count noise.
@@ -28,7 +29,11 @@ const poolLines = ({ busy, idle, waiting }: PoolNumbers): string[] => [
 ]
 
 /** The metrics of this process: its version, memory, event loop and database connections. */
-export function createProcessMetrics({ engine, pool }: Pick<Database, 'engine' | 'pool'>, version: string) {
+export function createProcessMetrics(
+  { engine, pool }: Pick<Database, 'engine' | 'pool'>,
+  version: string,
+  tracer?: Tracer | null,
+) {
   const loop = watchEventLoop()
   const build = `version="${version}",node="${process.versions.node}",engine="${engine}"`
   return {
@@ -44,6 +49,9 @@ export function createProcessMetrics({ engine, pool }: Pick<Database, 'engine' |
         ...single('rapport_heap_used_bytes', 'gauge', 'Used part of the JavaScript heap.', heapUsed),
         ...single('rapport_external_memory_bytes', 'gauge', 'Buffers outside of the heap.', external),
         ...(connections ? poolLines(connections) : []),
+        ...(tracer
+          ? single('rapport_spans_dropped_total', 'counter', 'Spans that were not sent.', tracer.dropped())
+          : []),
       ]
     },
     stop: loop.stop,

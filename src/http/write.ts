@@ -5,6 +5,7 @@ import { type Db, transaction } from '../db/db.ts'
 import type { Seal } from '../db/seal.ts'
 import { type FieldProblem, invalid } from '../errors.ts'
 import { type Context, contextOf } from '../events/context.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
 import { single } from './envelope.ts'
 import { etagOf } from './etag.ts'
 import { dropReservation, type Idempotency, keepAnswer, storedAnswer } from './idempotency.ts'
@@ -40,7 +41,7 @@ export type Writer = {
  * all or none of them. `problems` are those of the body's schema. The work adds its own problems and throws all
  * together. If the work returns although there are problems, it is rolled back here.
  */
-export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
+export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer | null): Writer {
   const contextOfRequest = ({ access, id, headers }: FastifyRequest): Context =>
     contextOf(clock, {
       workspace_id: access.workspace_id,
@@ -51,6 +52,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
 
   const write = async (request: FastifyRequest, reply: FastifyReply, work: Work): Promise<never> => {
     const idempotency = idempotencyOf(request, clock)
+    const span = tracer?.start('transaction', 'internal', traceparentOf(request.headers))
     const sent = await transaction(db, async (tx) => {
       const context = contextOfRequest(request)
       const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
@@ -59,7 +61,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal): Writer {
       const answer = await work(tx, context, problems)
       if (problems.length) throw invalid(problems)
       return conclude(tx, reply, answer, idempotency, seal)
-    })
+    }).finally(() => span?.end())
     return send(reply, sent)
   }
 

@@ -3,6 +3,7 @@ import { type Database, type Db, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import type { Seal } from '../../db/seal.ts'
 import type { AttemptNumbers } from '../../http/metrics.ts'
+import type { Tracer } from '../../telemetry/tracer.ts'
 import { cacheOpened } from '../registration/secrets.ts'
 import { createCapacity } from './capacity.ts'
 import {
@@ -22,6 +23,7 @@ import { type QueueHead, queueHeads } from './queue.ts'
 import type { Ended } from './record.ts'
 import { signedRequest } from './signed-request.ts'
 import { createSlowStart } from './slow-start.ts'
+import { attemptSpan } from './span.ts'
 
 export type DispatcherOptions = {
   database: Database
@@ -31,6 +33,8 @@ export type DispatcherOptions = {
   retry_delays: readonly number[]
   /** The timeout of a whole attempt. The lease lasts 30 s longer, so a live owner keeps its lease. */
   timeout_ms: number
+  /** Makes a span of each attempt; null without a collector. */
+  tracer?: Tracer | null
   /** Called with each error inside the dispatcher. The dispatcher continues. */
   onError: (error: unknown) => void
 }
@@ -67,7 +71,7 @@ type HeldClaim = {
 
 /** Sends due deliveries: claims them with leases, fairly across webhooks, and writes every outcome. */
 export function createDispatcher(options: DispatcherOptions) {
-  const { database, clock, sender, onError } = options
+  const { database, clock, sender, tracer, onError } = options
   const seal = cacheOpened(options.seal)
   const { db } = database
   const lease_ms = options.timeout_ms + lease_slack_ms
@@ -284,9 +288,14 @@ export function createDispatcher(options: DispatcherOptions) {
     const started_at_ms = clock.now()
     const failed = buildFailure(claim.url, started_at_ms)
     try {
-      const request = signedRequest(claim, seal, started_at_ms)
+      const span = tracer && attemptSpan(tracer, claim)
+      const traced = span ? { ...claim, traceparent: span.traceparent } : claim
+      const request = signedRequest(traced, seal, started_at_ms)
       const sent = sender.send({ ...request, mayStart })
-      return sent.then((outcome) => ({ ...outcome, started_at_ms }), failed)
+      return sent.then((outcome) => {
+        span?.end(outcome)
+        return { ...outcome, started_at_ms }
+      }, failed)
     } catch (error) {
       return Promise.resolve(failed(error))
     }

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { registerHooks } from 'node:module'
+import { type TestContext, test } from 'node:test'
+import { client, startRapport } from './harness.ts'
+import { startReceiver } from './receiver.ts'
+import { log, register, until } from './webhooks.ts'
+
+const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+const parent = '00f067aa0ba902b7'
+const traceparent = `00-${trace}-${parent}-01`
+
+let exporter_loaded = false
+registerHooks({
+  resolve(name, context, next) {
+    const found = next(name, context)
+    exporter_loaded ||= /telemetry\/otlp/.test(found.url)
+    return found
+  },
+})
+
+type Span = {
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  name: string
+  kind: number
+  startTimeUnixNano: string
+  endTimeUnixNano: string
+  attributes: { key: string; value: Record<string, unknown> }[]
+  status?: { code: number }
+}
+
+const attribute = ({ attributes }: Span, name: string) =>
+  Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0]
+
+async function start(t: TestContext, env: Record<string, string> = {}) {
+  const receiver = await startReceiver()
+  const rapport = await startRapport({ env: { WEBHOOK_RETRY_DELAYS: '0', ...env } })
+  let closed = false
+  const close = async () => {
+    if (!closed) await rapport.close()
+    closed = true
+  }
+  t.after(async () => {
+    await close()
+    await receiver.close()
+  })
+  await register(rapport.call, { url: receiver.url })
+  const create = (headers: Record<string, string> = {}) =>
+    rapport.call('POST', '/api/v1/companies', { name: 'Acme' }, headers)
+  return { ...rapport, receiver, create, close }
+}
+
+/** A receiver that plays the collector of OpenTelemetry. */
+async function startCollector(t: TestContext) {
+  const receiver = await startReceiver()
+  t.after(receiver.close)
+  const batches = () => receiver.received.map(({ body }) => JSON.parse(body).resourceSpans[0])
+  return {
+    receiver,
+    endpoint: new URL(receiver.url).origin,
+    batches,
+    spans: (): Span[] => batches().flatMap(({ scopeSpans }) => scopeSpans[0].spans),
+  }
+}
+
+test('without a collector, deliveries send the trace of the request that wrote the event, and nothing is loaded', async (t) => {
+  const { create, receiver, call } = await start(t)
+  await create({ traceparent })
+  await create()
+  await create({ traceparent: 'nonsense' })
+  const sent = await receiver.waitFor(3)
+  assert.deepEqual(sent.map(({ headers }) => headers.traceparent ?? null).sort(), [traceparent, null, null])
+  assert.equal(exporter_loaded, false)
+  assert.ok(!(await call('GET', '/metrics')).text.includes('rapport_spans'))
+})
+
+test('a retry sends the same trace, and a ping none', async (t) => {
+  const { create, receiver, call } = await start(t)
+  receiver.answering = (_, number) => ({ status: number === 1 ? 500 : 200 })
+  await create({ traceparent })
+  const sent = await receiver.waitFor(2)
+  assert.deepEqual(
+    sent.map(({ headers }) => headers.traceparent),
+    [traceparent, traceparent],
+  )
+  const [delivery] = await log(call)
+  await call('POST', `/api/v1/webhooks/${delivery?.webhook_id}/test`, undefined, { traceparent })
+  const [, , ping] = await receiver.waitFor(3)
+  assert.equal(ping?.headers.traceparent, undefined)
+})
+
+test('the spans of a request, its transaction and its delivery share a trace', async (t) => {
+  const collector = await startCollector(t)
+  const { create, receiver, call, close } = await start(t, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc',
+    OTEL_SERVICE_NAME: 'crm',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+  })
+  const { headers } = await create({ traceparent })
+  const [attempt] = await receiver.waitFor(1)
+  await until(
+    () => log(call),
+    ([one]) => one?.status === 'succeeded',
+  )
+  await close()
+  const own = collector.spans().filter(({ traceId }) => traceId === trace)
+  const [request, transaction, delivery, ...more] = [
+    'POST /api/v1/companies',
+    'transaction',
+    'deliver company.created',
+  ].map((name) => own.find((span) => span.name === name))
+  assert.ok(request && transaction && delivery && own.length === 3 && !more.length)
+  assert.deepEqual([request.kind, transaction.kind, delivery.kind], [2, 1, 3])
+  assert.equal(request.parentSpanId, parent)
+  assert.equal(transaction.parentSpanId, request.spanId)
+  assert.equal(delivery.parentSpanId, request.spanId)
+  assert.equal(attempt?.headers.traceparent, `00-${trace}-${delivery.spanId}-01`)
+  assert.equal(attribute(request, 'rapport.request_id'), headers.get('x-request-id'))
+  assert.equal(attribute(request, 'http.response.status_code'), '201')
+  assert.equal(attribute(delivery, 'http.response.status_code'), '200')
+  for (const { startTimeUnixNano: from, endTimeUnixNano: to } of own) {
+    assert.ok(BigInt(from) <= BigInt(to))
+    assert.ok(Math.abs(Number(BigInt(from) / 1_000_000n) - Date.now()) < 60_000)
+  }
+  const [sent] = collector.receiver.received
+  assert.equal(sent?.path, '/v1/traces')
+  assert.equal(sent?.headers.authorization, 'Bearer abc')
+  const resource = JSON.stringify(collector.batches()[0].resource)
+  for (const text of ['crm', 'service.version', 'deployment.environment.name'])
+    assert.ok(resource.includes(text), resource)
+})
+
+test('a request without a trace begins one; one that its caller does not record is not sent', async (t) => {
+  const collector = await startCollector(t)
+  const { create, receiver, close } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
+  await create()
+  await create({ traceparent: `00-${trace}-${parent}-00` })
+  const sent = await receiver.waitFor(2)
+  const headers = sent.map((one) => String(one.headers.traceparent))
+  assert.ok(headers.some((one) => one.startsWith(`00-${trace}-`) && one.endsWith('-00')))
+  const begun = headers.find((one) => one.endsWith('-01'))?.slice(3, 35)
+  assert.match(String(begun), /^[\da-f]{32}$/)
+  await close()
+  assert.ok(collector.spans().some(({ traceId }) => traceId === begun))
+  assert.ok(!collector.spans().some(({ traceId }) => traceId === trace))
+})
+
+test('a failed attempt is a failed span', async (t) => {
+  const collector = await startCollector(t)
+  const { create, receiver, close } = await start(t, {
+    OTEL_TRACES_EXPORTER: 'otlp',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+  })
+  receiver.answering = () => ({ status: 503 })
+  await create({ traceparent })
+  await receiver.waitFor(2)
+  await close()
+  const attempts = collector.spans().filter(({ name }) => name.startsWith('deliver'))
+  assert.deepEqual(
+    attempts.map((span) => [span.status?.code, attribute(span, 'error.type')]),
+    [
+      [2, 'http_error'],
+      [2, 'http_error'],
+    ],
+  )
+})
+
+test('nothing is sent when the variables say so', async (t) => {
+  const collector = await startCollector(t)
+  const ways: Record<string, string>[] = [{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }]
+  for (const off of ways) {
+    const { create, close } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, ...off })
+    await create({ traceparent })
+    await close()
+  }
+  assert.equal(collector.receiver.received.length, 0)
+})
+
+test('a collector that hangs, or is away, delays nothing; the spans that it does not get are counted', async (t) => {
+  const collector = await startCollector(t)
+  collector.receiver.answering = () => 'hang'
+  for (const endpoint of [collector.endpoint, 'http://127.0.0.1:1']) {
+    const { url, create, receiver, call, close } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })
+    const open = client(url, null)
+    // More than the queue holds.
+    for (let n = 0; n < 30; n++)
+      await Promise.all(Array.from({ length: 100 }, () => open('GET', '/api/v1/companies')))
+    assert.equal((await create()).status, 201)
+    await receiver.waitFor(1)
+    const { text } = await call('GET', '/metrics')
+    assert.ok(Number(/^rapport_spans_dropped_total (\d+)$/m.exec(text)?.[1]) > 0, endpoint)
+    const before = performance.now()
+    await close()
+    assert.ok(performance.now() - before < 8000)
+  }
+})
