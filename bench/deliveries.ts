@@ -81,7 +81,7 @@ async function compare(
     }
   })
   const send = {
-    // Rapport delivers afterwards what the bare client reads here.
+    // The bare client reads the events here. Rapport delivers them afterwards.
     async bare() {
       await preload(database, Math.ceil(count / webhooks))
       return other.postAll(receiver.url, await requestsOf(database, count), per_webhook * webhooks)

@@ -17,7 +17,7 @@ import { create, get, oneOf, someId, update } from './requests.ts'
 import { companies, words } from './seed.ts'
 import { start, startRapport } from './servers.ts'
 
-// What a user could take from npm instead, on the same PostgreSQL server. Each is installed into a scratch folder.
+// Alternatives from npm, on the same PostgreSQL server. Each is installed into a scratch folder.
 
 /** Installs packages of npm without their install scripts, and passes their folder on. */
 async function installed<T>(manifest: object, work: (folder: string) => Promise<T>): Promise<T> {

@@ -13,7 +13,7 @@ export const head = (...columns: string[]): string[] => {
 export const whole = (n: number) => Math.round(n).toLocaleString('en')
 const hundredths = (n: number) => n.toFixed(2)
 
-/** Prints a line of a table: the median, the minimum and the maximum of what each round measured. */
+/** Prints a line of a table: the median, the minimum and the maximum of the rounds. */
 export function line(
   cells: string[],
   rounds: readonly number[],

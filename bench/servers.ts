@@ -8,7 +8,7 @@ import type { Engine, Filled } from './databases.ts'
 const started = new Set<ChildProcess>()
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What runs as Rapport: the build if it is up to date, as with `npm start`, otherwise the sources. */
+/** The program that runs as Rapport: the build if it is up to date, as with `npm start`, otherwise the sources. */
 export const runs = bundleState(root) === 'current' ? 'bundle' : 'sources'
 
 export type Server = { port: number; pid: number; stop(): Promise<void> }

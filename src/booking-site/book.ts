@@ -40,7 +40,7 @@ export type Closed =
   /** The appointment has ended. */
   | 'past'
   | 'cancelled'
-  /** It was a request that nobody accepted. */
+  /** A request that was not accepted. */
   | 'declined'
 /** Why a visitor did not get a time. Nothing was changed. */
 export type Unfit =

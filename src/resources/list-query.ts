@@ -17,7 +17,7 @@ export type FilterValues<F extends Filters> = Static<TObject<F>>
 /** The orders of the lists of a resource. */
 export const ordersOf = ({ orders }: Pick<Resource, 'orders'>): readonly Order[] => [...dated, ...orders]
 
-/** Whether the parameter `search` looks at the name. A resource with a search text of its own searches by that. */
+/** Whether the parameter `search` looks at the name. A resource with its own search text searches that text. */
 export const searchesNames = ({ sort_name, search_text }: Resource): boolean =>
   sort_name.length > 0 && !search_text.length
 

@@ -5,7 +5,7 @@ import { requests } from './table/requests.ts'
 export type Fault = {
   number: number
   fault: string
-  /** As the contract says it. */
+  /** The promise of the contract, in plain terms. */
   promise: string
   /** By file, the names of the tests that hold it; … stands for any text. */
   tests: Record<string, string[]>

@@ -43,7 +43,7 @@ export function createAuthentication({ accounts, throttle, browsers }: Deps) {
     const known = await browsers.find(request, email)
     const user = known.length ? await byKnownBrowser(known, password) : false
     if (user) return user
-    // The browser, or a copy of its cookie, has used up its tries. The address has a limit of its own.
+    // The browser, or a copy of its cookie, has no tries left. The address has its own limit.
     if (user === false) return asStranger(request, email, password)
     // The password may be that of an account with the same e-mail that does not know this browser.
     const ids = known.map(({ user }) => user.id)

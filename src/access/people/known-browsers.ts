@@ -39,8 +39,9 @@ export type KnownAccount = { user: User; browser_id: string }
 export type KnownBrowsers = ReturnType<typeof createKnownBrowsers>
 
 /**
- * Keeps the accounts that a browser has signed in to in a signed cookie. The cookie signs nobody in: it gives the browser a
- * limit of its own for failed sign-ins. A mark is bound to the account and its password hash, so a new password ends it.
+ * Keeps the accounts that a browser has signed in to in a signed cookie. The cookie does not sign anybody in. It gives
+ * the browser its own limit of failed sign-ins. A mark is bound to the account and its password hash, so a new password
+ * ends it.
  */
 export function createKnownBrowsers(db: Db, clock: Clock, seal: Seal) {
   const macOf = ({ user_id, browser_id, issued_s }: Omit<Mark, 'mac'>, password_hash: string) =>

@@ -65,7 +65,9 @@ export async function forgetAnswersOf(
   }
 }
 
-/** The records that a path names, such as /api/v1/contacts/1/notes; what has no id there is the record of the answer. */
+/**
+ * The records that a path names, such as /api/v1/contacts/1/notes; a path without an id names the record of the answer.
+ */
 function recordsOf(path: string, body: string): [kind: string, id: number][] {
   const parts = path.split('/').slice(3)
   const answered = /^\{"success":true,"data":\{"id":(\d+),/.exec(body)?.[1]

@@ -21,5 +21,5 @@ export function trashSchemas(kinds: readonly string[]) {
   return { TrashedRecord, TrashQuery }
 }
 
-/** Any text as a kind: one that does not exist has no records. */
+/** Accepts any text as a kind: an unknown kind has no records. */
 export const TrashParams = Type.Object({ kind: Type.String(), id: Id() })

@@ -76,7 +76,7 @@ export const restoreBookingPage: Restore<BookingPage> = async (tx, context, id, 
   return (await moveFromTrash(tx, context, bookingPageRecords, id, sent, lockPlaceOf)).record
 }
 
-/** Locks the number of live pages of a workspace; 409 when it has no place for one more. */
+/** Locks the number of live pages of a workspace. Throws 409 if the limit is reached. */
 async function lockPlace(tx: Db, workspace_id: number): Promise<void> {
   await lockEntry(tx, 'workspaces', workspace_id)
   const limit = `A workspace has at most ${max_pages} booking pages`
