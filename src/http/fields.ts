@@ -95,7 +95,7 @@ export const ListQuery = <T extends Record<string, TSchema>>(filters: T, options
   Type.Object(
     {
       page: Type.Integer({ minimum: 1, default: 1 }),
-      per_page: Type.Integer({ minimum: 1, default: 25, description: 'Above 100 is taken as 100.' }),
+      per_page: Type.Integer({ minimum: 1, default: 25, description: 'A value above 100 counts as 100.' }),
       ...filters,
     },
     { additionalProperties: false, ...options },

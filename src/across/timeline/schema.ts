@@ -34,7 +34,7 @@ const byRank = (a: EntryType, b: EntryType) => a.rank - b.rank
 
 export const TimelineQuery = Type.Object(
   {
-    per_page: Type.Integer({ minimum: 1, default: 25, description: 'Above 100 is taken as 100.' }),
+    per_page: Type.Integer({ minimum: 1, default: 25, description: 'A value above 100 counts as 100.' }),
     cursor,
   },
   { additionalProperties: false },

@@ -53,7 +53,7 @@ export const EventsQuery = (names: readonly string[]) =>
       cursor: cursor(
         'The `next_cursor` of an answer before, or the id of a frame of the stream; without one, from the oldest event that is kept.',
       ),
-      per_page: Type.Integer({ minimum: 1, default: 25, description: 'Above 100 is taken as 100.' }),
+      per_page: Type.Integer({ minimum: 1, default: 25, description: 'A value above 100 counts as 100.' }),
       event: named(names),
       sort: Type.Optional(
         Type.Unsafe<'timestamp' | '-timestamp'>({

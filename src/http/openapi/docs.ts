@@ -65,7 +65,7 @@ const Index = Type.Object(
     resources: Type.Array(
       Type.Object({ name: Type.String(), path: Type.String(), description: Type.String() }),
     ),
-    documentation: Type.String({ description: 'A page for people.' }),
+    documentation: Type.String({ description: 'The documentation as a web page.' }),
     openapi: Type.String({ description: 'The API as an OpenAPI document.' }),
   },
   { title: 'Index' },

@@ -26,7 +26,7 @@ const headers = [
 /** An event of the catalogue as an entry in `webhooks` of the document: the request that a webhook receives. */
 export function describeEvent({ name, summary, data, example }: EventDefinition) {
   const properties: Record<string, unknown> = {
-    id: { type: 'string', description: 'Of the event.' },
+    id: { type: 'string', description: 'The id of the event.' },
     event: { type: 'string', const: name },
     timestamp: { type: 'string', format: 'date-time', description: 'The time of the change.' },
     webhook_id: { type: 'string' },

@@ -47,7 +47,7 @@ const other_tags = {
 const tagOf = (path: string) => path.split('/')[3] ?? 'index'
 
 const tagsOf = (resources: readonly Resource[]) => [
-  { name: 'index', description: 'Where everything is.' },
+  { name: 'index', description: 'The list of all resources.' },
   ...resources.flatMap(({ path, about }) => (about ? [{ name: tagOf(path), description: about }] : [])),
   ...Object.entries(other_tags).map(([name, description]) => ({ name, description })),
 ]
@@ -74,7 +74,7 @@ export async function describeApi(app: App, resources: readonly Resource[], vers
             type: 'apiKey',
             in: 'cookie',
             name: cookieName('http'),
-            description: `Of a person who has signed in; over https its name is ${cookieName('https')}.`,
+            description: `The session of a signed-in person. Over https, its name is ${cookieName('https')}.`,
           },
         },
         schemas: { Error: ErrorSchema as never },

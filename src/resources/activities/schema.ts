@@ -33,7 +33,7 @@ const type = {
   create: Type.Unsafe<ActivityType | null>({
     type: ['string', 'null'],
     enum: [...activity_types, null],
-    description: 'Null is the default, task.',
+    description: 'Null: the default, task.',
     examples: ['call'],
   }),
   update: TypeCode({ minLength: 1 }),

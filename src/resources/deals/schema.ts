@@ -114,11 +114,11 @@ export const DealCreate = Body(
     stage: Type.Unsafe<Stage | null>({
       type: ['string', 'null'],
       enum: [...stages, null],
-      description: 'Null is the default, new_lead.',
+      description: 'Null: the default, new_lead.',
       examples: ['proposal'],
     }),
     probability: Probability,
-    lost_reason: LostReason('Not accepted here, except null: change-stage and PUT take a reason.'),
+    lost_reason: LostReason('Only null is accepted here. change-stage and PUT accept a reason.'),
   },
   read_only,
   ['name'],
