@@ -156,15 +156,22 @@ function everyContainer(schema: Schema, valid: Record<string, unknown>, room: nu
   })
 }
 
-/** Hostile bodies of an operation, made from its schema and from a body that is valid. */
-export function hostileBodies({ body, caller }: Operation, valid: Record<string, unknown> = {}): Hostile[] {
+const roomOf = ({ caller }: Operation) => (caller === 'anyone' ? 16 : 1024) * 1024
+
+/** Bodies that make no sense for an operation. */
+export function nonsenseBodies(operation: Operation): Hostile[] {
+  const { body } = operation
   if (!body) return []
-  const room = (caller === 'anyone' ? 16 : 1024) * 1024
+  const room = roomOf(operation)
   const names = Object.entries<Schema>(body.properties ?? {}).flatMap(([name, { readOnly }]) =>
     readOnly ? [] : [name],
   )
-  return [...wholeBodies(room), ...everyField(names, room), ...everyContainer(body, valid, room)]
+  return [...wholeBodies(room), ...everyField(names, room)]
 }
+
+/** Bodies that are valid but for one list or object, from a body that is valid; some are as large as is allowed. */
+export const largeBodies = (operation: Operation, valid: Record<string, unknown> = {}): Hostile[] =>
+  operation.body ? everyContainer(operation.body, valid, roomOf(operation)) : []
 
 /** Hostile addresses of an operation, from one that is valid: long values, and many of them. */
 export function hostileAddresses({ query }: Operation, path: string): Hostile[] {
