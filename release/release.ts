@@ -15,6 +15,7 @@ import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildBinary } from './binary.ts'
 import { build } from './build.ts'
+import { keepDatabase } from './database.ts'
 import { here, isPlatform, lockedNode, nodeFor, type Platform, platforms } from './node.ts'
 import { root } from './root.ts'
 import { tryProgram } from './trial.ts'
@@ -37,6 +38,7 @@ execFileSync('npm', ['pack', '--silent', dist], { cwd: target })
 for (const platform of names as Platform[]) await packBinary(platform)
 writeFileSync(join(target, `rapport-${version}.cdx.json`), bill())
 writeFileSync(join(target, 'SHA256SUMS'), checksums())
+await keepDatabase()
 console.log(`artefacts/ has:\n${readFileSync(join(target, 'SHA256SUMS'), 'utf8')}`)
 
 /** An archive of the executable for a platform, with its licences. It is tried first if it can run here. */
