@@ -119,8 +119,14 @@ test('a database that hangs counts as unavailable, also if it never answers an o
   })
   t.after(() => rapport.stop())
   await prepared(rapport.call)
+  // Open as many connections as there can be.
+  await Promise.all(Array.from({ length: 20 }, (_, n) => company(rapport.call, `Company ${n}`)))
   proxy.hang()
-  await checkAway(rapport.call, rapport.url)
+  const checks = Array.from({ length: 20 }, async (_, n) => {
+    await pause(n * 100)
+    await checkAway(rapport.call, rapport.url)
+  })
+  await Promise.all(checks)
   await checkAway(rapport.call, rapport.url)
   proxy.heal()
   await checkBack(rapport.call)

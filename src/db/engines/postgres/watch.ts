@@ -23,16 +23,17 @@ export function watchPool(pool: Pool, url: string) {
 
   async function check(): Promise<void> {
     const at_ms = performance.now()
-    const late = [...waiting].filter(([, { since_ms }]) => at_ms - since_ms > suspect_after_ms)
-    if (at_ms < next_check_ms || !late.length) return
+    const is_late = [...waiting.values()].some(({ since_ms }) => at_ms - since_ms > suspect_after_ms)
+    if (at_ms < next_check_ms || !is_late) return
     next_check_ms = Infinity
     const active = await activePids(url)
     next_check_ms = performance.now() + suspect_after_ms
     if (active === 'unknown') return
-    const dead = late.filter(([client, { unanswered, since_ms }]) => {
-      const answered_meanwhile = unanswered === 0 || at_ms - since_ms <= suspect_after_ms
-      return !answered_meanwhile && !active.has(pidOf(client))
-    })
+    // While a server hangs, the check takes as long as suspect_after_ms. So statements sent shortly before it are late now.
+    const dead = [...waiting].filter(
+      ([client, { since_ms }]) =>
+        since_ms <= at_ms && performance.now() - since_ms > suspect_after_ms && !active.has(pidOf(client)),
+    )
     if (!dead.length) return
     for (const [client] of dead) destroyConnection(client)
     // The idle connections may be dead too. Close them, so that no request has to find out.
