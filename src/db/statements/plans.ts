@@ -4,7 +4,12 @@ import { engineOf, prepare } from './prepare.ts'
 
 // These settings last until the end of the transaction. Cached plans are safe: these statements run only under them.
 const without = ['enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin']
-const settings = [['join_collapse_limit', '1'] as const, ...without.map((name) => [name, 'off'] as const)]
+const settings = [
+  ['join_collapse_limit', '1'] as const,
+  // Without this, PostgreSQL plans a query with a LIMIT at each call: it takes the plan for unknown values to be worse.
+  ['plan_cache_mode', 'force_generic_plan'] as const,
+  ...without.map((name) => [name, 'off'] as const),
+]
 const set = prepare((db) => ({
   compile: () =>
     sql`SELECT ${sql.join(settings.map(([name, value]) => sql`set_config(${sql.lit(name)}, ${sql.lit(value)}, true)`))}`.compile(
