@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { ana, type Made, makePage, timesOf, visitor } from './booking.ts'
 import { type Rapport, startRapport, turnableClock } from './harness.ts'
-import { findProgram } from './packages.ts'
+import { findBrowser } from './packages.ts'
 
 const phone = { viewport: { width: 390, height: 844 }, locale: 'en-GB', timezoneId: 'Europe/Berlin' }
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -16,7 +16,7 @@ let browser: Browser
 before(async () => {
   rapport = await startRapport({ clock: turnableClock() })
   browser = await chromium.launch({
-    executablePath: findProgram('chromium'),
+    executablePath: findBrowser(),
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic'],
   })
 })

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { findProgram } from './packages.ts'
+import { findBrowser } from './packages.ts'
 
 // Debian's Chromium, headless, in a new profile, without background requests. It resolves only the name of this
 // machine.
@@ -28,7 +28,7 @@ type Message = { id?: number; method?: string; params?: any; result?: any; error
 /** Opens a page in a browser of its own; `requests` grows with every address that the page asks for, or is refused. */
 export async function openPage(url: string) {
   const profile = mkdtempSync(join(tmpdir(), 'rapport-chromium-'))
-  const browser = spawn(findProgram('chromium'), [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
+  const browser = spawn(findBrowser(), [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const exited = once(browser, 'exit')

@@ -34,3 +34,15 @@ export function findProgram(program: string, package_name = program): string {
   if (!installed) throw new Error(`apt-get install ${package_name} brought no ${program}`)
   return installed
 }
+
+/**
+ * The path of Chromium's headless shell: it opens the same pages with half the CPU time. Where it cannot be installed, the
+ * path of Chromium.
+ */
+export function findBrowser(): string {
+  try {
+    return findProgram('chromium-headless-shell')
+  } catch {
+    return findProgram('chromium')
+  }
+}

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { buildWebApp } from '../src/web/build.ts'
 import { type Rapport, startRapport } from './harness.ts'
-import { findProgram } from './packages.ts'
+import { findBrowser } from './packages.ts'
 
 export const desk = { viewport: { width: 1280, height: 800 } }
 export const phone = { viewport: { width: 390, height: 844 } }
@@ -38,7 +38,7 @@ let users = 0
 function openBrowser(): Promise<Browser> {
   users++
   if (shared) return shared
-  shared = chromium.launch({ executablePath: findProgram('chromium'), args: flags })
+  shared = chromium.launch({ executablePath: findBrowser(), args: flags })
   process.once('disconnect', async () => (await shared)?.close())
   return shared
 }
