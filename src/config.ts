@@ -44,6 +44,17 @@ const origin = (value: string) => {
     throw new Error('must be an http or https origin without a path, such as https://crm.example.com')
   return url.origin
 }
+// The path of traces is appended to it, and errors may quote it, so it must not have a password.
+const collector = (value: string) => {
+  if (!value) return null
+  const url = URL.parse(value)
+  const bare = url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password
+  if (!bare || /[?#]/.test(value))
+    throw new Error(
+      'must be an http or https URL without user, password, query and hash, such as http://localhost:4318',
+    )
+  return value
+}
 /** `name=value` pairs, as OpenTelemetry writes them: separated by commas, values percent-encoded. */
 const pairs = (value: string): Record<string, string> => {
   const list = value.split(',').filter((part) => part.trim())
@@ -199,7 +210,7 @@ const settings = {
   otel_exporter_otlp_endpoint: {
     fallback: '',
     about: 'collector of traces, such as http://localhost:4318; they are sent as OTLP/JSON',
-    parse: urlOf('http://localhost:4318', 'http:', 'https:'),
+    parse: collector,
   },
   otel_exporter_otlp_headers: {
     fallback: '',
