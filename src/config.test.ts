@@ -61,6 +61,11 @@ test('variables are read, trimmed; an empty one is as good as none', () => {
   )
 })
 
+test('attributes of traces may have values that a header cannot have', () => {
+  const { otel_resource_attributes } = readConfig({ OTEL_RESOURCE_ATTRIBUTES: 'team=%E2%82%AC,text=a%0Ab' })
+  assert.deepEqual(otel_resource_attributes, { team: '€', text: 'a\nb' })
+})
+
 test('PUBLIC_URL is read as an origin: lower case, without a final slash or the default port', () => {
   for (const given of ['https://crm.example.com', 'https://crm.example.com/', 'HTTPS://CRM.example.com:443'])
     assert.equal(readConfig({ PUBLIC_URL: given }).public_url, 'https://crm.example.com')
@@ -91,6 +96,7 @@ test('every wrong value is refused, with its name and what would be right', () =
       'http://localhost:4318/#a',
       'http://localhost:4318?',
     ],
+    OTEL_EXPORTER_OTLP_HEADERS: ['key', 'a key=b', 'kéy=b', 'key=a%0Ab', 'key=%E2%82%AC'],
     OTEL_RESOURCE_ATTRIBUTES: ['team', '=x', 'a=%'],
     OTEL_TRACES_SAMPLER_ARG: ['2', '-1', 'half', '1.5'],
     DATABASE_URL: ['localhost:5432', 'mysql://localhost/rapport', 'data.db'],
@@ -134,6 +140,8 @@ test('all problems are told at once, a line each, and no value of a secret is in
   const env = {
     PORT: 'x',
     DATABASE_URL: 'postgre://user:hunter2@db/crm',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:hunter2@collector',
+    OTEL_EXPORTER_OTLP_HEADERS: 'key=hunter2%0A.',
     RATE_LIMIT_PER_SECOND: 'x',
     LOG_LEVEL: 'x',
     HOST: 'fine',
@@ -144,7 +152,14 @@ test('all problems are told at once, a line each, and no value of a secret is in
       const lines = error.message.split('\n')
       assert.deepEqual(
         lines.map((line) => line.split(' ')[0]),
-        ['PORT', 'DATABASE_URL', 'RATE_LIMIT_PER_SECOND', 'LOG_LEVEL'],
+        [
+          'PORT',
+          'DATABASE_URL',
+          'RATE_LIMIT_PER_SECOND',
+          'LOG_LEVEL',
+          'OTEL_EXPORTER_OTLP_ENDPOINT',
+          'OTEL_EXPORTER_OTLP_HEADERS',
+        ],
       )
       assert.ok(!error.message.includes('hunter2'))
       return true

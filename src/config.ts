@@ -70,6 +70,15 @@ const pairs = (value: string): Record<string, string> => {
     throw new Error('must be pairs such as name=value,other=value')
   }
 }
+const headers = (value: string) => {
+  const list = pairs(value)
+  try {
+    new Headers(list)
+  } catch {
+    throw new Error('must be valid HTTP headers, such as authorization=Bearer%20abc,other=value')
+  }
+  return list
+}
 const share = (value: string) => {
   if (!/^(0|1|0?\.\d+|1\.0+|0\.0+)$/.test(value)) throw new Error('must be a number from 0 to 1')
   return Number(value)
@@ -216,7 +225,7 @@ const settings = {
     fallback: '',
     secret: true,
     about: 'headers for the collector, as name=value,other=value',
-    parse: orEmpty(pairs),
+    parse: orEmpty(headers),
   },
   otel_exporter_otlp_timeout: {
     fallback: '10000',
