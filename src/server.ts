@@ -97,7 +97,7 @@ export async function startServer(
     const weak = await patiently(() => checkSeal(db, seal, config.secret_key), onWait)
     if (weak) logger.error(weak)
 
-    const onLost = (error: unknown) => logger.warn({ err: error }, 'traces could not be sent')
+    const onLost = (code: string) => logger.warn({ code }, 'traces could not be sent')
     const tracer = await openTracer(config, onLost)
     closing.push(() => tracer?.close())
 

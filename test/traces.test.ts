@@ -196,3 +196,29 @@ test('a collector that hangs, or is away, delays nothing; the spans that it does
     assert.ok(performance.now() - before < 8000)
   }
 })
+
+test('the error of a lost batch is a code, without its message', async (t) => {
+  const { createOtlpTracer } = await import('../src/telemetry/otlp.ts')
+  const collector = await startCollector(t)
+  collector.receiver.answering = () => ({ status: 503, body: 'secret' })
+  const lose = async (endpoint: string, headers: Record<string, string> = {}) => {
+    const errors: string[] = []
+    const tracer = createOtlpTracer({
+      endpoint,
+      headers,
+      service_name: 'crm',
+      version: '0',
+      resource: {},
+      timeout_ms: 5000,
+      ratio: 1,
+      onError: (code) => void errors.push(code),
+    })
+    tracer.start('work', 'internal', null).end()
+    await tracer.close()
+    assert.equal(tracer.dropped(), 1)
+    return errors
+  }
+  assert.deepEqual(await lose(collector.endpoint), ['status_503'])
+  assert.deepEqual(await lose('http://127.0.0.1:1', { key: 'secret' }), ['TypeError'])
+  assert.deepEqual(await lose(collector.endpoint, { key: 'a\nsecret' }), ['TypeError'])
+})

@@ -3,7 +3,7 @@ import { version } from '../version.ts'
 import type { Tracer } from './tracer.ts'
 
 /** The tracer of the settings; null without a collector. Its code is loaded only when it is used. */
-export async function openTracer(config: Config, onError: (error: unknown) => void): Promise<Tracer | null> {
+export async function openTracer(config: Config, onError: (code: string) => void): Promise<Tracer | null> {
   const { otel_exporter_otlp_endpoint: endpoint, otel_traces_exporter: exporter } = config
   const wanted = exporter === 'otlp' || (endpoint !== null && exporter !== 'none')
   if (!wanted || config.otel_sdk_disabled === 'true') return null

@@ -12,8 +12,8 @@ export type OtlpSettings = {
   timeout_ms: number
   /** The part of new traces that is recorded, from 0 to 1. The caller's decision counts for others. */
   ratio: number
-  /** Called when a batch could not be sent, and not again until one could. */
-  onError: (error: unknown) => void
+  /** Called with a code when a batch could not be sent, and not again until one could. */
+  onError: (code: string) => void
 }
 
 // The defaults of OpenTelemetry's batch processor.
@@ -62,15 +62,14 @@ export function createOtlpTracer(settings: OtlpSettings): Tracer {
     const batch = queue.slice(0, max_batch)
     queue = queue.slice(max_batch)
     sending = send(batch)
-      .then(() => {
-        failing = false
-      })
-      .catch((error) => {
-        dropped += batch.length
-        if (!failing) onError(error)
-        failing = true
-      })
-      .then(() => {
+      .then(
+        () => null,
+        (error) => codeOf(error),
+      )
+      .then((code) => {
+        if (code !== null) dropped += batch.length
+        if (code !== null && !failing) onError(code)
+        failing = code !== null
         sending = null
         if (queue.length >= max_batch) flush()
         else if (queue.length) timer ??= setTimeout(flush, send_after_ms).unref()
@@ -87,7 +86,7 @@ export function createOtlpTracer(settings: OtlpSettings): Tracer {
       redirect: 'error',
     })
     await response.body?.cancel()
-    if (!response.ok) throw new Error(`The collector answered ${response.status}.`)
+    if (!response.ok) throw new Refused(`status_${response.status}`)
   }
 
   return {
@@ -127,6 +126,17 @@ export function createOtlpTracer(settings: OtlpSettings): Tracer {
       closed.abort()
     },
   }
+}
+
+/** The collector answered with an error status. */
+class Refused extends Error {}
+
+// Not the message: it may quote a header or an address.
+function codeOf(error: unknown): string {
+  if (error instanceof Refused) return error.message
+  const { name, cause } = error as Error
+  const { code } = (cause ?? {}) as { code?: unknown }
+  return typeof code === 'string' ? code : name
 }
 
 const nanoseconds = (ms: number) => String(BigInt(Math.round(ms * 1000)) * 1000n)
