@@ -97,7 +97,7 @@ export function createOtlpTracer(settings: OtlpSettings): Tracer {
         ? (Number.parseInt(parent.slice(53), 16) & 1) === 1
         : settings.ratio > Math.random()
       const traceparent = `00-${trace_id}-${span_id}-0${Number(sampled)}`
-      if (!sampled) return { traceparent, end() {} }
+      if (!sampled) return { traceparent: parent ?? traceparent, end() {} }
       const started_at_ms = systemClock.now()
       const started_ms = performance.now()
       return {
