@@ -27,7 +27,7 @@ type Span = {
   startTimeUnixNano: string
   endTimeUnixNano: string
   attributes: { key: string; value: Record<string, unknown> }[]
-  status?: { code: number }
+  status?: { code: number; message?: string }
 }
 
 const attribute = ({ attributes }: Span, name: string) =>
@@ -159,10 +159,10 @@ test('a failed attempt is a failed span', async (t) => {
   await close()
   const attempts = collector.spans().filter(({ name }) => name.startsWith('deliver'))
   assert.deepEqual(
-    attempts.map((span) => [span.status?.code, attribute(span, 'error.type')]),
+    attempts.map((span) => [span.status, attribute(span, 'error.type')]),
     [
-      [2, 'http_error'],
-      [2, 'http_error'],
+      [{ code: 2, message: 'http_error' }, 'http_error'],
+      [{ code: 2, message: 'http_error' }, 'http_error'],
     ],
   )
 })

@@ -18,7 +18,8 @@ export function attemptSpan(tracer: Tracer, claim: Claim) {
         'rapport.delivery_id': delivery_id,
         'http.request.resend_count': tries || undefined,
       }
-      span.end(attributes, error?.message)
+      // Not the message: it may have text of the receiver.
+      span.end(attributes, error?.code)
     },
   }
 }
