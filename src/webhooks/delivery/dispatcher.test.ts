@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Outbox, openOutbox } from '../../../test/outbox.ts'
 import { type Database, transaction } from '../../db/db.ts'
 import { Unreachable } from '../../db/errors.ts'
+import type { Tracer } from '../../telemetry/tracer.ts'
 import { updateWebhook } from '../registration/queries.ts'
 import { removeWebhook } from '../registration/removal.ts'
 import type { AttemptOutcome, Sender, SendRequest } from './deliver.ts'
@@ -15,12 +16,14 @@ let dispatcher: Dispatcher
 let errors: Error[]
 /** The sent requests. A sender whose start is refused sends nothing. */
 let sent: SendRequest[]
+/** The ended spans: the error of each, undefined for a success. */
+let spans: (string | undefined)[]
 /** Lets a waiting attempt go on. */
 let connected: PromiseWithResolvers<void>
 let answered: PromiseWithResolvers<void>
 beforeEach(async () => {
   outbox = await openOutbox()
-  ;[errors, sent] = [[], []]
+  ;[errors, sent, spans] = [[], [], []]
   connected = Promise.withResolvers()
   answered = Promise.withResolvers()
 })
@@ -51,12 +54,21 @@ const sender: Sender = {
   async close() {},
 }
 
+const tracer: Tracer = {
+  start: (_name, _kind, parent) => ({
+    traceparent: String(parent),
+    end: (_attributes, error) => void spans.push(error),
+  }),
+  dropped: () => 0,
+  async close() {},
+}
+
 function begin(database: Database = outbox.database, using = sender) {
   const { clock, seal } = outbox
   const onError = (error: unknown) => void errors.push(error as Error)
   const retry_delays = [60, 300, 1800]
   dispatcher = createDispatcher({
-    ...{ database, clock, seal, sender: using, retry_delays, timeout_ms: 10_000, onError },
+    ...{ database, clock, seal, sender: using, retry_delays, timeout_ms: 10_000, tracer, onError },
   })
   dispatcher.start()
 }
@@ -109,6 +121,7 @@ test('after a webhook is deleted nothing that waits for its connection is sent',
   await until(async () => (await statuses()).every((status) => status !== 'pending'))
   await until(() => dispatcher.in_flight() === 0)
   assert.deepEqual(new Set(sent.map(({ url }) => url)), new Set(['http://127.0.0.1:9/wh_b']))
+  assert.deepEqual(spans, [undefined, undefined, undefined])
   for (const { webhook_id, status, attempts } of await outbox.deliveries())
     assert.deepEqual([status, attempts.length], webhook_id === 'wh_a' ? ['cancelled', 0] : ['succeeded', 1])
 })
@@ -237,6 +250,8 @@ test('a delivery that cannot be built fails alone, and stops no other', async ()
   assert.deepEqual([broken?.status, broken?.attempts[0]?.error?.code], ['pending', 'protocol_error'])
   assert.equal(good?.status, 'succeeded')
   assert.equal(errors.length, 1)
+  assert.deepEqual(new Set(spans), new Set(['protocol_error', undefined]))
+  assert.equal(spans.length, 2)
 })
 
 test('an outcome is stored when the database is available again', async () => {

@@ -57,6 +57,8 @@ const max_queue_heads = 200
 /** An attempt of this process that has not ended. */
 type HeldClaim = {
   claim: Claim
+  /** Null without a collector. */
+  span: ReturnType<typeof attemptSpan> | null
   started_ms: number
   /** Read from performance.now(). */
   held_since_ms: number
@@ -235,8 +237,11 @@ export function createDispatcher(options: DispatcherOptions) {
 
   function start({ payload, ...claim }: LoadedClaim): Promise<void> {
     capacity.acquire(claim.webhook_id, claim.bytes)
+    const span = tracer ? attemptSpan(tracer, claim) : null
+    const traceparent = span?.traceparent ?? claim.traceparent
     const entry: HeldClaim = {
       claim,
+      span,
       started_ms: clock.elapsed(),
       held_since_ms: performance.now(),
       done: Promise.resolve(),
@@ -247,7 +252,7 @@ export function createDispatcher(options: DispatcherOptions) {
     held.set(claim.delivery_id, entry)
     entry.done = attempt(
       entry,
-      exchange({ ...claim, payload }, () => mayStart(entry)),
+      exchange({ ...claim, payload, traceparent }, () => mayStart(entry)),
     )
       .then((outcome) => capacity.release(claim.webhook_id, outcome, claim.bytes))
       .catch((error) => {
@@ -271,6 +276,7 @@ export function createDispatcher(options: DispatcherOptions) {
     if (entry.may_start === false) return releaseAll([entry.claim]).then(() => null)
     const measured = measure(entry.claim, outcome)
     for (const listener of attempt_listeners) listener(measured)
+    entry.span?.end(outcome)
     const ended = { claim: entry.claim, outcome, ended: momentOf(clock) }
     return (await outcomes.write(ended, () => entry.given_up)) ? outcome : null
   }
@@ -288,14 +294,9 @@ export function createDispatcher(options: DispatcherOptions) {
     const started_at_ms = clock.now()
     const failed = buildFailure(claim.url, started_at_ms)
     try {
-      const span = tracer && attemptSpan(tracer, claim)
-      const traced = span ? { ...claim, traceparent: span.traceparent } : claim
-      const request = signedRequest(traced, seal, started_at_ms)
+      const request = signedRequest(claim, seal, started_at_ms)
       const sent = sender.send({ ...request, mayStart })
-      return sent.then((outcome) => {
-        span?.end(outcome)
-        return { ...outcome, started_at_ms }
-      }, failed)
+      return sent.then((outcome) => ({ ...outcome, started_at_ms }), failed)
     } catch (error) {
       return Promise.resolve(failed(error))
     }
