@@ -167,6 +167,18 @@ test('a failed attempt is a failed span', async (t) => {
   )
 })
 
+test('a transaction that is rolled back is a failed span with a code', async (t) => {
+  const collector = await startCollector(t)
+  const { call, close } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
+  assert.equal((await call('POST', '/api/v1/companies', {}, { traceparent })).status, 422)
+  await close()
+  const own = collector.spans().filter(({ traceId }) => traceId === trace)
+  const transaction = own.find(({ name }) => name === 'transaction')
+  assert.ok(transaction)
+  assert.deepEqual(transaction.status, { code: 2, message: 'validation_failed' })
+  assert.equal(attribute(transaction, 'error.type'), 'validation_failed')
+})
+
 test('nothing is sent when the variables say so', async (t) => {
   const collector = await startCollector(t)
   const ways: Record<string, string>[] = [{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }]

@@ -7,6 +7,7 @@ import { type FieldProblem, invalid } from '../errors.ts'
 import { type Context, contextOf } from '../events/context.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import { single } from './envelope.ts'
+import { publicError } from './errors.ts'
 import { etagOf } from './etag.ts'
 import { dropReservation, type Idempotency, keepAnswer, storedAnswer } from './idempotency.ts'
 import { traceparentOf } from './trace.ts'
@@ -61,7 +62,13 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
       const answer = await work(tx, context, problems)
       if (problems.length) throw invalid(problems)
       return conclude(tx, reply, answer, idempotency, seal)
-    }).finally(() => span?.end())
+    }).catch((error) => {
+      // Not the message: it may quote data.
+      const code = publicError(error)?.code ?? 'internal_error'
+      span?.end({ 'error.type': code }, code)
+      throw error
+    })
+    span?.end()
     return send(reply, sent)
   }
 
