@@ -29,7 +29,6 @@ import { createProcessMetrics } from './http/process-metrics.ts'
 import type { Limiter } from './http/rate-limit.ts'
 import { createReadRights } from './http/scopes.ts'
 import { type App, createServer } from './http/server.ts'
-import { traceRequests } from './http/traced-requests.ts'
 import { createWriter } from './http/write.ts'
 import { scopeNames } from './resources/derived.ts'
 import { resources, rooms } from './resources/index.ts'
@@ -93,8 +92,7 @@ export type Deps = {
 export async function buildApp(deps: Deps): Promise<App> {
   const { config, database, clock, phase, roles, limiter, web_files, logger } = deps
   const { db } = database
-  const app = createServer(logger, { trusted_proxies: config.trusted_proxies })
-  if (deps.tracer) traceRequests(app, deps.tracer)
+  const app = createServer(logger, { trusted_proxies: config.trusted_proxies, tracer: deps.tracer })
   healthRoutes(app, { db, phase, metrics: watchMetrics(app, deps) })
   if (roles && !roles.includes('api')) return app
 

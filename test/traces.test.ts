@@ -167,6 +167,25 @@ test('a failed attempt is a failed span', async (t) => {
   )
 })
 
+test('requests that reach no route have spans, health checks and metrics none', async (t) => {
+  const collector = await startCollector(t)
+  const { url, call, close } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
+  for (const path of ['/healthz', '/readyz', '/metrics', '/nowhere', '/api/v1/companies?a=%ff', '/%'])
+    await client(url, null)('GET', path, undefined, { traceparent })
+  await call('PATCH', '/api/v1/companies', {}, { traceparent })
+  await close()
+  const own = collector.spans().filter(({ traceId }) => traceId === trace)
+  assert.deepEqual(
+    own.map((span) => [span.name, attribute(span, 'http.response.status_code')]),
+    [
+      ['GET', '404'],
+      ['GET /api/v1/companies', '400'],
+      ['GET', '400'],
+      ['PATCH', '405'],
+    ],
+  )
+})
+
 test('a transaction that is rolled back is a failed span with a code', async (t) => {
   const collector = await startCollector(t)
   const { call, close } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
@@ -225,7 +244,7 @@ test('the error of a lost batch is a code, without its message', async (t) => {
       ratio: 1,
       onError: (code) => void errors.push(code),
     })
-    tracer.start('work', 'internal', null).end()
+    tracer.start('internal', null).end('work')
     await tracer.close()
     assert.equal(tracer.dropped(), 1)
     return errors

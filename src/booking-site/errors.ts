@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { createAddressLimit } from '../http/address-limit.ts'
 import { publicError } from '../http/errors.ts'
-import type { App } from '../http/server.ts'
+import { type App, logFailure } from '../http/server.ts'
 import type { Screen } from './html.ts'
 import { wordsScreen } from './screens.ts'
 
@@ -37,11 +37,7 @@ export function answerErrors(app: App, show: (reply: FastifyReply, screen: Scree
     // The error handler of the server answers with the envelope.
     if (wantsJson(request)) throw error
     const { statusCode, headers } = publicError(error) ?? { statusCode: 500, headers: {} }
-    if (statusCode >= 500)
-      request.log[statusCode === 500 ? 'error' : 'warn'](
-        { err: error, request_id: request.id },
-        'request failed',
-      )
+    if (statusCode >= 500) logFailure(error, request, statusCode)
     return show(reply.headers(headers), errorScreen(statusCode))
   })
 }

@@ -12,6 +12,7 @@ import Fastify, {
   type RawServerDefault,
 } from 'fastify'
 import { ApiError, badRequest } from '../errors.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
 import { boundAnswers } from './answers.ts'
 import { max_body_bytes, parseBodies } from './body.ts'
 import { trustedBy } from './client-address.ts'
@@ -20,6 +21,7 @@ import { errorBody, publicError } from './errors.ts'
 import { refuseManyParameters } from './query-names.ts'
 import { lazySerializers } from './serializers.ts'
 import { traceIdOf } from './trace.ts'
+import { traceRequests } from './traced-requests.ts'
 import { refuseUnknownQuery, validatorCompiler } from './validation.ts'
 
 /** The Fastify instance with Rapport's validators, parsers and error answers, but without routes. */
@@ -42,6 +44,8 @@ type ServerOptions = {
   /** The limit of bytes of all large answers that are being made or sent. */
   max_bytes_at_once?: number
   trusted_proxies?: string[]
+  /** Makes a span of each request; null without a collector. */
+  tracer?: Tracer | null | undefined
 }
 
 /**
@@ -56,8 +60,10 @@ export function createServer(
     write_ms = write_timeout_ms,
     max_bytes_at_once,
     trusted_proxies = [],
+    tracer,
   }: ServerOptions = {},
 ): App {
+  const spans = tracer && traceRequests(tracer)
   const app: App = Fastify({
     ...(logger
       ? { loggerInstance: logger.child({}, { serializers: { req: loggedRequest } }) }
@@ -67,7 +73,7 @@ export function createServer(
     schemaController: { compilersFactory: { buildSerializer: lazySerializers } },
     trustProxy: trusted_proxies.length > 0 && trustedBy(trusted_proxies),
     // Fastify calls it for each address: localhost has two.
-    serverFactory: (handler) => listener(inTurn(handler), request_ms, write_ms),
+    serverFactory: (handler) => listener(inTurn(spans?.begin(handler) ?? handler), request_ms, write_ms),
     clientErrorHandler: () => {},
     genReqId: nextRequestId,
     // A logger for each request costs more than most requests. Log calls pass the request id instead.
@@ -85,6 +91,7 @@ export function createServer(
   boundAnswers(app, max_bytes_at_once)
   const refuseUnknown = unknownPaths(app)
   app.addHook('onRequest', (request, reply, done) => {
+    spans?.route(request)
     reply.header('x-request-id', request.id)
     checkHead(request)
     // Refuse unknown paths and methods before the body is read.
@@ -113,12 +120,17 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const answer =
     publicError(error) ??
     new ApiError('internal_error', 'Something went wrong here. The request id finds it in the log.')
-  if (answer.statusCode >= 500) {
-    const level = answer.statusCode === 500 ? 'error' : 'warn'
-    const trace_id = traceIdOf(request.headers)
-    request.log[level]({ err: error, request_id: request.id, trace_id }, 'request failed')
-  }
+  if (answer.statusCode >= 500) logFailure(error, request, answer.statusCode)
   sendError(reply, answer, request.id)
+}
+
+/** Logs the error of a request that is answered with a 5xx status. */
+export function logFailure(err: unknown, request: FastifyRequest, status: number): void {
+  const level = status === 500 ? 'error' : 'warn'
+  const { log, server, headers, id: request_id } = request
+  // A logger of the request itself already has the trace id.
+  const trace_id = log === server.log ? traceIdOf(headers) : undefined
+  log[level]({ err, request_id, trace_id }, 'request failed')
 }
 
 type PathAnswer = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => boolean

@@ -1,32 +1,38 @@
+import type { IncomingMessage, RequestListener } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import type { Span, Tracer } from '../telemetry/tracer.ts'
-import type { App } from './server.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
 import { traceparentOf } from './trace.ts'
 
 const untraced = ['/healthz', '/readyz', '/metrics']
 
-/** Makes a span of each request, below the trace of its caller. */
-export function traceRequests(app: App, tracer: Tracer): void {
-  const spans = new WeakMap<FastifyRequest, Span>()
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { url: route = 'unknown' } = request.routeOptions
-    if (!untraced.includes(route)) {
-      const span = tracer.start(`${request.method} ${route}`, 'server', traceparentOf(request.headers))
-      spans.set(request, span)
+/**
+ * Makes a span of each request, below the trace of its caller. `begin` wraps the listener of the HTTP server, because
+ * Fastify writes the first log line of a request before its hooks. `route` is the first hook.
+ */
+export function traceRequests(tracer: Tracer) {
+  const routed = new WeakMap<IncomingMessage, FastifyRequest>()
+  const begin =
+    (handler: RequestListener): RequestListener =>
+    (request, response) => {
+      const span = tracer.start('server', traceparentOf(request.headers))
       // All others read the trace from the headers: the log, and events that the request writes.
       request.headers.traceparent = span.traceparent
+      response.once('close', () => {
+        const { id, routeOptions: { url: route } = {} } = routed.get(request) ?? {}
+        if (route && untraced.includes(route)) return
+        const { method = '' } = request
+        const status = response.headersSent ? response.statusCode : null
+        const attributes = {
+          'http.request.method': method,
+          'http.route': route,
+          'http.response.status_code': status,
+          'rapport.request_id': id,
+        }
+        const error = status === null ? 'aborted' : status >= 500 ? `status ${status}` : undefined
+        span.end(route ? `${method} ${route}` : method, attributes, error)
+      })
+      handler(request, response)
     }
-    done()
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    const { statusCode: status } = reply
-    const attributes = {
-      'http.request.method': request.method,
-      'http.route': request.routeOptions.url,
-      'http.response.status_code': status,
-      'rapport.request_id': request.id,
-    }
-    spans.get(request)?.end(attributes, status >= 500 ? `status ${status}` : undefined)
-    done()
-  })
+  const route = (request: FastifyRequest) => void routed.set(request.raw, request)
+  return { begin, route }
 }

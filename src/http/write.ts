@@ -53,7 +53,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
 
   const write = async (request: FastifyRequest, reply: FastifyReply, work: Work): Promise<never> => {
     const idempotency = idempotencyOf(request, clock)
-    const span = tracer?.start('transaction', 'internal', traceparentOf(request.headers))
+    const span = tracer?.start('internal', traceparentOf(request.headers))
     const sent = await transaction(db, async (tx) => {
       const context = contextOfRequest(request)
       const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
@@ -65,10 +65,10 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
     }).catch((error) => {
       // Not the message: it may quote data.
       const code = publicError(error)?.code ?? 'internal_error'
-      span?.end({ 'error.type': code }, code)
+      span?.end('transaction', { 'error.type': code }, code)
       throw error
     })
-    span?.end()
+    span?.end('transaction')
     return send(reply, sent)
   }
 

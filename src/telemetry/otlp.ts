@@ -90,7 +90,7 @@ export function createOtlpTracer(settings: OtlpSettings): Tracer {
   }
 
   return {
-    start(name, kind, parent): Span {
+    start(kind, parent): Span {
       const trace_id = parent?.slice(3, 35) ?? randomBytes(16).toString('hex')
       const span_id = randomBytes(8).toString('hex')
       const sampled = parent
@@ -102,7 +102,7 @@ export function createOtlpTracer(settings: OtlpSettings): Tracer {
       const started_ms = performance.now()
       return {
         traceparent,
-        end(attributes = {}, error) {
+        end(name, attributes = {}, error) {
           add({
             traceId: trace_id,
             spanId: span_id,

@@ -4,14 +4,14 @@ export type Attributes = Record<string, string | number | boolean | null | undef
 export type Span = {
   /** The W3C trace context of this span, for those that it causes. */
   traceparent: string
-  /** Ends the span, which is then sent. `error` marks it as failed. */
-  end(attributes?: Attributes, error?: string): void
+  /** Ends the span, which is then sent. `error` marks it as failed. The route of a request, in its name, is known late. */
+  end(name: string, attributes?: Attributes, error?: string): void
 }
 
 /** Makes the spans of a process. There is one only if the settings name a collector. */
 export type Tracer = {
   /** Begins a span below the parent, or a trace of its own. */
-  start(name: string, kind: 'internal' | 'server' | 'client', parent: string | null): Span
+  start(kind: 'internal' | 'server' | 'client', parent: string | null): Span
   /** The spans that were not sent: the collector was too slow or away. */
   dropped(): number
   /** Sends the spans that wait, within 2 s. */

@@ -55,9 +55,9 @@ const sender: Sender = {
 }
 
 const tracer: Tracer = {
-  start: (_name, _kind, parent) => ({
+  start: (_kind, parent) => ({
     traceparent: String(parent),
-    end: (_attributes, error) => void spans.push(error),
+    end: (_name, _attributes, error) => void spans.push(error),
   }),
   dropped: () => 0,
   async close() {},

@@ -5,7 +5,7 @@ import type { AttemptOutcome } from './deliver.ts'
 /** Begins the span of an attempt, in the trace that wrote the event. */
 export function attemptSpan(tracer: Tracer, claim: Claim) {
   const { delivery_id, webhook_id, event, tries, traceparent } = claim
-  const span = tracer.start(`deliver ${event}`, 'client', traceparent)
+  const span = tracer.start('client', traceparent)
   return {
     traceparent: span.traceparent,
     end({ response, error }: Pick<AttemptOutcome, 'response' | 'error'>) {
@@ -19,7 +19,7 @@ export function attemptSpan(tracer: Tracer, claim: Claim) {
         'http.request.resend_count': tries || undefined,
       }
       // Not the message: it may have text of the receiver.
-      span.end(attributes, error?.code)
+      span.end(`deliver ${event}`, attributes, error?.code)
     },
   }
 }
