@@ -110,7 +110,7 @@ export async function seed(config: Config, contacts: number): Promise<string> {
       for (let i = 1; i <= companies; i++)
         await companyRecords.insert(
           tx,
-          { workspace_id, now },
+          { workspace_id, actor: command_line, now },
           newValues(company_resource, { name: `${name(i * 37)} Ltd` }),
         )
     })

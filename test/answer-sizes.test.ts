@@ -46,7 +46,7 @@ function largestBody({ body }: Operation): Record<string, unknown> {
     if (schema.readOnly || name === 'lost_reason') continue
     const plain = [schema.type].flat().includes('string') && !schema.format && !schema.pattern && !schema.enum
     if (name in largest_values) fields[name] = largest_values[name]
-    else if (plain && schema.maxLength && name !== 'time_zone')
+    else if (plain && schema.maxLength && name !== 'time_zone' && name !== 'owner_id')
       fields[name] = '\u0001'.repeat(schema.maxLength)
   }
   return fields

@@ -48,18 +48,24 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // Values that are derived from the descriptions of all resources.
   { files: 'resources/derived', may: 'resources/resource', packages: '' },
+  // Columns that many resources have.
+  {
+    files: 'resources/shared-columns',
+    may: 'resources/resource|http/fields|events/actors',
+    packages: 'typebox',
+  },
   // The shared parts of the records, operations and endpoints of resources.
   { files: 'resources/decimal', may: '', packages: '' },
   { files: 'resources/encoding', may: 'resources/(decimal|resource)', packages: '' },
   {
     files: 'resources/(selection|records)',
-    may: 'resources/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*',
+    may: 'resources/[a-z-]+|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*',
     packages: 'kysely',
   },
   {
     // http/fields for a type alone.
     files: 'resources/(input|operations|list)',
-    may: 'resources/[a-z-]+|errors|http/fields|events/[a-z]+|db/[a-z-]+|db/lists/.*',
+    may: 'resources/[a-z-]+|errors|http/fields|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*',
     packages: 'node:util',
   },
   // The parameters of a list.
@@ -74,7 +80,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // A resource as data, with its table's type.
   {
     files: `${resource}/resource`,
-    may: 'resources/(resource|decimal)|OWN/(schema|events|stages)|events/define|http/fields',
+    may: 'resources/(resource|decimal|shared-columns)|OWN/(schema|events|stages)|events/define|http/fields',
     packages: 'kysely|typebox',
   },
 
@@ -82,7 +88,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Notes are part of contacts.
   {
     files: `${resource}/(history-)?schema`,
-    may: `resources/(resource|decimal)|http/fields|events/actors|OWN/.*|${resource}/(schema|resource)`,
+    may: `resources/(resource|decimal|shared-columns)|http/fields|events/actors|OWN/.*|${resource}/(schema|resource)`,
     packages: 'typebox',
   },
   {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ana, fieldOf, makePage, timesOf, unescaped, visitor } from './booking.ts'
+import { unset } from './envelope.ts'
 import { type Rapport, startRapport, turnableClock } from './harness.ts'
 import { startReceiver } from './receiver.ts'
 import { register } from './webhooks.ts'
@@ -94,6 +95,7 @@ test('a booking makes the contact and the appointment, in one change, by a visit
   const [appointment, ...more] = await appointmentsOf(page)
   assert.equal(more.length, 0)
   const { id, contact_id, created_at, updated_at, ...rest } = appointment
+  const visitor = { kind: 'visitor', id: null, name: null }
   assert.deepEqual(rest, {
     ...{ title: 'Intro call', type: 'booking', start_at: monday, end_at: '2026-11-23T08:30:00.000Z' },
     ...{
@@ -102,7 +104,10 @@ test('a booking makes the contact and the appointment, in one change, by a visit
       notes: ana.message,
       status: 'scheduled',
       cancel_reason: null,
+      ...unset,
     },
+    created_by: visitor,
+    updated_by: visitor,
   })
   const contact = await data(`/contacts/${contact_id}`)
   const { first_name, last_name, email, phone, source, stage } = contact

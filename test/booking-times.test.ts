@@ -129,6 +129,7 @@ test('with ten thousand appointments ahead a page looks no further for free time
     const rows = Array.from({ length: 1000 }, (_, j) => ({
       ...{ workspace_id: 1, title: 'x', type: null, contact_id: null, booking_page_id: page.id },
       ...{ start_at: new Date(start + (i + j) * five).toISOString(), location: null, notes: null },
+      ...{ tags: '[]', custom_fields: '{}' },
       end_at: new Date(start + (i + j + 1) * five).toISOString(),
       ...{ status: 'scheduled' as const, link_hash: null, created_at: now, updated_at: now },
     }))

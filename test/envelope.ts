@@ -38,3 +38,13 @@ export function problems(reply: Answer): Record<string, string> {
   assert.equal(Object.keys(named).length, fields.length, 'a field is named twice')
   return named
 }
+
+/** The authors of a record that one key wrote. */
+export function authorsOf({ created_by }: Record<string, { id?: string }>, name = 'First key') {
+  assert.match(created_by?.id ?? '', /^key_[0-9a-f]{32}$/)
+  const author = { kind: 'key', id: created_by?.id, name }
+  return { created_by: author, updated_by: author }
+}
+
+/** What a record of a key has without an owner, tags and custom fields. */
+export const unset = { owner_id: null, tags: [], custom_fields: {} }

@@ -59,6 +59,7 @@ const judged = new Set([
   'POST /appointments/{id}/decline',
 ])
 const judged_fields = new Set([
+  'owner_id',
   'url',
   'secret',
   'current_password',

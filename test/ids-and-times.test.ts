@@ -46,8 +46,9 @@ const queryFields = (holds: (schema: Json, name: string) => boolean): Field[] =>
       .map(({ name }: Json) => ({ path, name })),
   )
 
-const isReference = (_: Json, name: string) =>
-  name.endsWith('_id') && name !== 'webhook_id' && name !== 'workspace_id'
+// Ids of members, webhooks and workspaces are not checked as numbers.
+const text_ids = ['webhook_id', 'workspace_id', 'owner_id']
+const isReference = (_: Json, name: string) => name.endsWith('_id') && !text_ids.includes(name)
 
 async function refusedInBody({ path, name }: Field, written: string) {
   const body = JSON.stringify({ ...bodies[path], [name]: '@' }).replace('"@"', written)

@@ -97,6 +97,8 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     },
     '/deliveries': ping,
     '/members': async () => (await join(keeper, rapport.url, 'read_only')).id,
+    // References to owners are references to members.
+    '/owners': async () => (await join(keeper, rapport.url, 'read_only')).id,
     // Of the caller, who sees no others.
     '/sessions': async (who) => who?.session_id ?? (await person()).session_id,
     '/trash': async () => 'companies',

@@ -134,6 +134,9 @@ async function addBooking(
     booking_page_id: page.id,
     location: null,
     notes: notesOf(visitor, contact),
+    owner_id: null,
+    tags: [],
+    custom_fields: {},
   }
   const status = page.approval ? 'requested' : 'scheduled'
   const { id: appointment_id } = await addAppointment(tx, context, values, { status, link_hash })

@@ -189,6 +189,10 @@ CREATE TABLE companies (
   updated_at text NOT NULL,
   deleted_at text,
   sort_name text COLLATE "C" NOT NULL DEFAULT '',
+  owner_id text,
+  tags text NOT NULL DEFAULT '[]',
+  created_by text,
+  updated_by text,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX companies_live ON companies (workspace_id, id) WHERE deleted_at IS NULL;
@@ -196,6 +200,7 @@ CREATE INDEX companies_by_name ON companies (workspace_id, sort_name, id) WHERE 
 CREATE INDEX companies_by_creation ON companies (workspace_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_by_change ON companies (workspace_id, updated_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_trash ON companies (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX companies_owner_id_live ON companies (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER companies_block_insert AFTER INSERT ON companies
   FOR EACH ROW WHEN (new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
 CREATE TRIGGER companies_block_trash AFTER UPDATE OF deleted_at ON companies
@@ -224,6 +229,9 @@ CREATE TABLE contacts (
   updated_at text NOT NULL,
   deleted_at text,
   sort_name text COLLATE "C" NOT NULL DEFAULT '',
+  owner_id text,
+  created_by text,
+  updated_by text,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, company_id) REFERENCES companies(workspace_id, id)
 );
@@ -237,6 +245,7 @@ CREATE INDEX contacts_by_change ON contacts (workspace_id, updated_at, id) WHERE
 CREATE INDEX contacts_trash ON contacts (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX contacts_by_email ON contacts (workspace_id, lower(email COLLATE "C"), id) WHERE deleted_at IS NULL AND email IS NOT NULL;
 CREATE INDEX contacts_company_id_all ON contacts (company_id) WHERE company_id IS NOT NULL;
+CREATE INDEX contacts_owner_id_live ON contacts (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts
   FOR EACH ROW WHEN (new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
 CREATE TRIGGER contacts_block_trash AFTER UPDATE OF deleted_at ON contacts
@@ -254,6 +263,8 @@ CREATE TABLE notes (
   created_at text NOT NULL,
   updated_at text NOT NULL,
   deleted_at text,
+  created_by text,
+  updated_by text,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, contact_id) REFERENCES contacts(workspace_id, id)
 );
@@ -282,6 +293,11 @@ CREATE TABLE deals (
   updated_at text NOT NULL,
   deleted_at text,
   sort_name text COLLATE "C" NOT NULL DEFAULT '',
+  owner_id text,
+  tags text NOT NULL DEFAULT '[]',
+  custom_fields text NOT NULL DEFAULT '{}',
+  created_by text,
+  updated_by text,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, contact_id) REFERENCES contacts(workspace_id, id),
   FOREIGN KEY (workspace_id, company_id) REFERENCES companies(workspace_id, id)
@@ -301,6 +317,7 @@ CREATE INDEX deals_contact_id_live ON deals (workspace_id, contact_id, id, creat
 CREATE INDEX deals_company_id_live ON deals (workspace_id, company_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX deals_pipeline ON deals (workspace_id, stage, own_probability, closed_probability, value_units, deleted_at) WHERE deleted_at IS NULL;
 CREATE INDEX deals_closed ON deals (workspace_id, stage, closed_at, value_units, deleted_at) WHERE deleted_at IS NULL AND closed_at IS NOT NULL;
+CREATE INDEX deals_owner_id_live ON deals (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER deals_block_insert AFTER INSERT ON deals
   FOR EACH ROW WHEN (new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
 CREATE TRIGGER deals_block_trash AFTER UPDATE OF deleted_at ON deals
@@ -337,6 +354,11 @@ CREATE TABLE activities (
   created_at text NOT NULL,
   updated_at text NOT NULL,
   deleted_at text,
+  owner_id text,
+  tags text NOT NULL DEFAULT '[]',
+  custom_fields text NOT NULL DEFAULT '{}',
+  created_by text,
+  updated_by text,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, contact_id) REFERENCES contacts(workspace_id, id),
   FOREIGN KEY (workspace_id, company_id) REFERENCES companies(workspace_id, id),
@@ -356,6 +378,7 @@ CREATE INDEX activities_deal_id_all ON activities (deal_id) WHERE deal_id IS NOT
 CREATE INDEX activities_contact_id_live ON activities (workspace_id, contact_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX activities_company_id_live ON activities (workspace_id, company_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX activities_deal_id_live ON activities (workspace_id, deal_id, id, created_at) WHERE deleted_at IS NULL;
+CREATE INDEX activities_owner_id_live ON activities (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER activities_block_insert AFTER INSERT ON activities
   FOR EACH ROW WHEN (new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
 CREATE TRIGGER activities_block_trash AFTER UPDATE OF deleted_at ON activities
@@ -386,6 +409,8 @@ CREATE TABLE booking_pages (
   bookings_per_address_per_day bigint NOT NULL DEFAULT 10,
   bookings_per_hour bigint NOT NULL DEFAULT 30,
   approval smallint NOT NULL DEFAULT 0,
+  created_by text,
+  updated_by text,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE UNIQUE INDEX booking_pages_slug ON booking_pages (slug) WHERE deleted_at IS NULL;
@@ -419,6 +444,11 @@ CREATE TABLE appointments (
   created_at text NOT NULL,
   updated_at text NOT NULL,
   deleted_at text,
+  owner_id text,
+  tags text NOT NULL DEFAULT '[]',
+  custom_fields text NOT NULL DEFAULT '{}',
+  created_by text,
+  updated_by text,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, contact_id) REFERENCES contacts(workspace_id, id),
   FOREIGN KEY (workspace_id, booking_page_id) REFERENCES booking_pages(workspace_id, id),
@@ -440,6 +470,7 @@ CREATE INDEX appointments_contact_id_live ON appointments (workspace_id, contact
 CREATE INDEX appointments_by_end ON appointments (workspace_id, end_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX appointments_requested ON appointments (created_at) WHERE status = 'requested' AND deleted_at IS NULL;
 CREATE INDEX appointments_taken ON appointments (workspace_id, booking_page_id, start_at) WHERE booking_page_id IS NOT NULL AND (status = ANY (ARRAY['scheduled', 'requested'])) AND deleted_at IS NULL;
+CREATE INDEX appointments_owner_id_live ON appointments (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER appointments_block_insert AFTER INSERT ON appointments
   FOR EACH ROW WHEN (new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
 CREATE TRIGGER appointments_block_trash AFTER UPDATE OF deleted_at ON appointments

@@ -149,13 +149,18 @@ CREATE TABLE companies (
   created_at text NOT NULL,
   updated_at text NOT NULL,
   deleted_at text,
-  sort_name text NOT NULL DEFAULT ''
+  sort_name text NOT NULL DEFAULT '',
+  owner_id text,
+  tags text NOT NULL DEFAULT '[]',
+  created_by text,
+  updated_by text
 );
 CREATE INDEX companies_live ON companies (workspace_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_by_name ON companies (workspace_id, sort_name, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_by_creation ON companies (workspace_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_by_change ON companies (workspace_id, updated_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_trash ON companies (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX companies_owner_id_live ON companies (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER companies_block_insert AFTER INSERT ON companies
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -204,6 +209,9 @@ CREATE TABLE contacts (
   updated_at text NOT NULL,
   deleted_at text,
   sort_name text NOT NULL DEFAULT '',
+  owner_id text,
+  created_by text,
+  updated_by text,
   FOREIGN KEY (company_id) REFERENCES companies (id)
 );
 CREATE INDEX contacts_live ON contacts (workspace_id, id) WHERE deleted_at IS NULL;
@@ -215,6 +223,7 @@ CREATE INDEX contacts_by_change ON contacts (workspace_id, updated_at, id) WHERE
 CREATE INDEX contacts_trash ON contacts (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX contacts_by_email ON contacts (workspace_id, lower(email), id) WHERE deleted_at IS NULL AND email IS NOT NULL;
 CREATE INDEX contacts_company_id_all ON contacts (company_id, workspace_id, deleted_at) WHERE company_id IS NOT NULL;
+CREATE INDEX contacts_owner_id_live ON contacts (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -291,6 +300,8 @@ CREATE TABLE notes (
   created_at text NOT NULL,
   updated_at text NOT NULL,
   deleted_at text,
+  created_by text,
+  updated_by text,
   FOREIGN KEY (contact_id) REFERENCES contacts (id)
 );
 CREATE INDEX notes_live ON notes (workspace_id, id) WHERE deleted_at IS NULL;
@@ -318,6 +329,11 @@ CREATE TABLE deals (
   updated_at text NOT NULL,
   deleted_at text,
   sort_name text NOT NULL DEFAULT '',
+  owner_id text,
+  tags text NOT NULL DEFAULT '[]',
+  custom_fields text NOT NULL DEFAULT '{}',
+  created_by text,
+  updated_by text,
   FOREIGN KEY (contact_id) REFERENCES contacts (id),
   FOREIGN KEY (company_id) REFERENCES companies (id)
 );
@@ -336,6 +352,7 @@ CREATE INDEX deals_contact_id_live ON deals (workspace_id, contact_id, id, creat
 CREATE INDEX deals_company_id_live ON deals (workspace_id, company_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX deals_pipeline ON deals (workspace_id, stage, own_probability, closed_probability, value_units, deleted_at) WHERE deleted_at IS NULL;
 CREATE INDEX deals_closed ON deals (workspace_id, stage, closed_at, value_units, deleted_at) WHERE deleted_at IS NULL AND closed_at IS NOT NULL;
+CREATE INDEX deals_owner_id_live ON deals (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER deals_block_insert AFTER INSERT ON deals
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -391,6 +408,11 @@ CREATE TABLE activities (
   created_at text NOT NULL,
   updated_at text NOT NULL,
   deleted_at text,
+  owner_id text,
+  tags text NOT NULL DEFAULT '[]',
+  custom_fields text NOT NULL DEFAULT '{}',
+  created_by text,
+  updated_by text,
   FOREIGN KEY (contact_id) REFERENCES contacts (id),
   FOREIGN KEY (company_id) REFERENCES companies (id),
   FOREIGN KEY (deal_id) REFERENCES deals (id)
@@ -409,6 +431,7 @@ CREATE INDEX activities_deal_id_all ON activities (deal_id) WHERE deal_id IS NOT
 CREATE INDEX activities_contact_id_live ON activities (workspace_id, contact_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX activities_company_id_live ON activities (workspace_id, company_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX activities_deal_id_live ON activities (workspace_id, deal_id, id, created_at) WHERE deleted_at IS NULL;
+CREATE INDEX activities_owner_id_live ON activities (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER activities_block_insert AFTER INSERT ON activities
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -458,7 +481,9 @@ CREATE TABLE booking_pages (
   open_bookings_per_email bigint NOT NULL DEFAULT 3,
   bookings_per_address_per_day bigint NOT NULL DEFAULT 10,
   bookings_per_hour bigint NOT NULL DEFAULT 30,
-  approval smallint NOT NULL DEFAULT 0
+  approval smallint NOT NULL DEFAULT 0,
+  created_by text,
+  updated_by text
 );
 CREATE UNIQUE INDEX booking_pages_slug ON booking_pages (slug) WHERE deleted_at IS NULL;
 CREATE INDEX booking_pages_live ON booking_pages (workspace_id, id) WHERE deleted_at IS NULL;
@@ -511,6 +536,11 @@ CREATE TABLE appointments (
   created_at text NOT NULL,
   updated_at text NOT NULL,
   deleted_at text,
+  owner_id text,
+  tags text NOT NULL DEFAULT '[]',
+  custom_fields text NOT NULL DEFAULT '{}',
+  created_by text,
+  updated_by text,
   FOREIGN KEY (contact_id) REFERENCES contacts (id),
   FOREIGN KEY (booking_page_id) REFERENCES booking_pages (id),
   CONSTRAINT appointments_end CHECK (end_at > start_at)
@@ -530,6 +560,7 @@ CREATE INDEX appointments_contact_id_live ON appointments (workspace_id, contact
 CREATE INDEX appointments_by_end ON appointments (workspace_id, end_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX appointments_requested ON appointments (created_at) WHERE status = 'requested' AND deleted_at IS NULL;
 CREATE INDEX appointments_taken ON appointments (booking_page_id, start_at) WHERE booking_page_id IS NOT NULL AND status IN ('scheduled', 'requested') AND deleted_at IS NULL;
+CREATE INDEX appointments_owner_id_live ON appointments (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER appointments_block_insert AFTER INSERT ON appointments
   WHEN (new.deleted_at IS NULL)
 BEGIN

@@ -5,6 +5,8 @@ export type Actor = {
   kind: 'key' | 'person' | 'visitor' | 'command_line' | 'service'
   /** The id of a key or a person; null for others. */
   id: string | null
+  /** The name of a key or a person at that time, where it is known. */
+  name?: string
 }
 
 /** The actors of changes without a request: the command line, and the service. */

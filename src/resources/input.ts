@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Db } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
+import { prepare } from '../db/statements/prepare.ts'
 import type { FieldProblem } from '../errors.ts'
 import type { CustomFields } from '../http/fields.ts'
 import { isExact } from './decimal.ts'
@@ -9,17 +10,18 @@ import type { Columns, Resource, Values } from './resource.ts'
 type Fields = Record<string, unknown>
 
 /**
- * The values of a new record: what the body has, or the default, which null means too. Custom fields that the schema
- * refused are left out here and below: they may have any size.
+ * The values of a new record: what the body has, or the default, which null means too. The default of a member is the
+ * author, which addRecord knows. Custom fields that the schema refused are left out here and below: they may have any size.
  */
 export function newValues<C extends Columns>(
-  { columns, writable }: Resource<C>,
+  { columns, writable, members }: Resource<C>,
   body: object,
   problems: readonly FieldProblem[] = [],
 ): Values<C> {
   const sent = body as Fields
   const values: Fields = {}
   for (const name of writable) values[name] = withoutMinusZero(sent[name]) ?? columns[name]?.default ?? null
+  for (const name of members) values[name] = sent[name]
   if ('custom_fields' in values) values.custom_fields = customFieldsOf(body, {}, problems) ?? {}
   return values as Values<C>
 }
@@ -76,8 +78,38 @@ export async function valueProblems(
   return [
     ...customFieldsProblems(custom_fields, stored.custom_fields),
     ...precisionProblems(resource, values),
+    ...(await memberProblems(tx, workspace_id, resource, values)),
     ...(await referenceProblems(tx, workspace_id, values, resource.references)),
   ]
+}
+
+const member = prepare((db, p: { workspace_id: number; user_id: string }) =>
+  db
+    .selectFrom('memberships')
+    .select('user_id')
+    .where('workspace_id', '=', p.workspace_id)
+    .where('user_id', '=', p.user_id),
+)
+
+/** Problems of fields that name a member of the workspace. */
+async function memberProblems(
+  tx: Db,
+  workspace_id: number,
+  { members }: Resource,
+  values: object,
+): Promise<FieldProblem[]> {
+  const problems: FieldProblem[] = []
+  for (const field of members) {
+    const user_id = (values as Fields)[field]
+    if (typeof user_id !== 'string') continue
+    if ((await member(tx, { workspace_id, user_id })).length) continue
+    problems.push({
+      field,
+      code: 'not_found',
+      message: `${field} must be the id of an active member.`,
+    })
+  }
+  return problems
 }
 
 /** Problems of amounts that would be rounded when they are stored. */

@@ -76,6 +76,14 @@ export const auditRecord = (
     [action === 'deleted' ? 'before' : 'after']: auditFacts(resource, record),
   })
 
+/** The person who creates a record, for each field that names a member and that the body left out. */
+function ownersOf({ members }: Resource, { actor }: Context, values: object): Row {
+  const owners: Row = {}
+  for (const name of members)
+    if ((values as Row)[name] === undefined) owners[name] = actor.kind === 'person' ? actor.id : null
+  return owners
+}
+
 /** Adds a record, with the audit entry; returns its detail view. `set` has the columns that no body sets. */
 export async function addRecord<View extends Identified, Values extends object>(
   tx: Db,
@@ -86,7 +94,7 @@ export async function addRecord<View extends Identified, Values extends object>(
 ): Promise<View> {
   const { resource } = records
   prepareEmit(tx, context.workspace_id, resource.events)
-  const record = await records.insert(tx, context, values, set)
+  const record = await records.insert(tx, context, { ...values, ...ownersOf(resource, context, values) }, set)
   auditRecord(tx, context, 'created', resource, record)
   return record
 }

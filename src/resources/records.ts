@@ -6,13 +6,16 @@ import { byIds } from '../db/lists/pages.ts'
 import { searchText } from '../db/lists/search.ts'
 import { sortName } from '../db/lists/sort-names.ts'
 import { prepare, run } from '../db/statements/prepare.ts'
+import { storedActor } from '../events/actors.ts'
+import type { Context } from '../events/context.ts'
 import { encode } from './encoding.ts'
 import type { Columns, Resource } from './resource.ts'
 import { type Computed, detailFields, listedFields, type Row, selectionOf } from './selection.ts'
+import { authorOf } from './shared-columns.ts'
 
 type Identified = { id: number }
-/** For which workspace, and at what time, a record is written. */
-export type Written = { workspace_id: number; now: string }
+/** For which workspace, by whom, and at what time, a record is written. */
+export type Written = Pick<Context, 'workspace_id' | 'actor' | 'now'>
 
 /** Reads and writes the rows of one resource, with their totals and their search entries. */
 export type Records<View extends Identified, ListedView extends Identified, Values extends object> = {
@@ -98,8 +101,11 @@ function inserterOf<View extends Identified, Values extends object>(
         RETURNING ${columnList(['id', ...generated])}`.compile(db),
   }))
 
-  return async (tx: Db, { workspace_id, now }: Written, values: Values, set: Row = {}): Promise<View> => {
-    const fields: Row = { ...values, ...set, created_at: now, updated_at: now }
+  return async (tx: Db, by: Written, values: Values, set: Row = {}): Promise<View> => {
+    const { workspace_id, actor, now } = by
+    const author = storedActor(actor)
+    const dated = { created_at: now, updated_at: now }
+    const fields: Row = { ...values, ...set, ...dated, created_by: author, updated_by: author }
     const [made] = await insert(tx, { ...empty, ...rowOf(fields), workspace_id })
     if (!made) throw new Error('The insert returned no row.')
     const { id } = made
@@ -108,7 +114,9 @@ function inserterOf<View extends Identified, Values extends object>(
     if (is_indexed) addValues(tx, table as Valued, [{ ...fields, workspace_id, id }])
     // Without a reference every field is known. Reading the record would cost one more round trip.
     if (references.some((name) => fields[name] !== null)) return (await find(tx, workspace_id, id)) as View
-    return newView<View>(resource, { ...fields, ...made }, computed)
+    const shown_author = authorOf(author, actor.name ?? null)
+    const shown = { ...fields, ...made, created_by: shown_author, updated_by: shown_author }
+    return newView<View>(resource, shown, computed)
   }
 }
 
@@ -132,13 +140,14 @@ function updaterOf<View extends Identified, Values extends object>(resource: Res
 
   return async (
     tx: Db,
-    { workspace_id, now }: Written,
+    { workspace_id, actor, now }: Written,
     before: View,
     changes: Partial<Values>,
     { set = {}, touch = true }: { set?: Row; touch?: boolean } = {},
   ): Promise<void> => {
     const { id } = before
-    const fields: Row = { ...changes, ...set, ...(touch && { updated_at: now }) }
+    const touched = touch ? { updated_at: now, updated_by: storedActor(actor) } : {}
+    const fields: Row = { ...changes, ...set, ...touched }
     const is_counted = counted.some((name) => name in fields)
     if (is_indexed && ('tags' in fields || 'custom_fields' in fields)) {
       const after = { ...before, ...fields } as Tagged

@@ -29,6 +29,10 @@ export type Column = {
   counted?: true
   /** The table of the record whose id it holds. A reference to a record in the trash reads null. */
   refers_to?: string
+  /** It holds the id of a member of the workspace, or null. */
+  member?: true
+  /** It holds who wrote the record (shared-columns.ts). The service sets it. */
+  author?: true
   /** Fields of the record that a reference names, shown as an object. */
   embeds?: Embedding
   /**
@@ -52,12 +56,14 @@ export type Columns = Record<string, Column>
 type Facts = {
   /** The fields that a person may change. */
   writable: readonly string[]
-  /** The fields that events and the audit log name as changed: not the dates, not embedded records. */
+  /** The fields that events and the audit log name as changed: not the dates and authors, not embedded records. */
   tracked: readonly string[]
   /** The fields by which totals of lists are kept. */
   counted: readonly string[]
   /** The fields that hold a reference, with the table of the record that each names. */
   references: Readonly<Record<string, Deletable>>
+  /** The fields that hold the id of a member. */
+  members: readonly string[]
   /** The fields that have a column in the table, with the column's name. */
   stored: readonly { field: string; name: string; column: Column }[]
 }
@@ -197,13 +203,14 @@ function factsOf(columns: Columns): Facts {
   const namesOf = (chosen: typeof all) => chosen.map(([name]) => name)
   return {
     writable: namesOf(all.filter(([, column]) => isWritable(column))),
-    tracked: namesOf(all.filter(([name, { embeds }]) => !embeds && !(name in dates))),
+    tracked: namesOf(all.filter(([name, { embeds, author }]) => !embeds && !author && !(name in dates))),
     counted: namesOf(all.filter(([, { counted }]) => counted)),
     // A description cannot have the type of the tables, which are made of descriptions. test/resources.test.ts checks
     // the names.
     references: Object.fromEntries(
       all.flatMap(([name, { refers_to }]) => (refers_to ? [[name, refers_to as Deletable]] : [])),
     ),
+    members: namesOf(all.filter(([, { member }]) => member)),
     stored: all.flatMap(([field, column]) => {
       const { stored: name = field, embeds } = column
       return name === false || embeds ? [] : [{ field, name, column }]
@@ -240,9 +247,11 @@ type Stored<C extends Column> = C extends { encoding: 'json' }
   ? string
   : C extends { encoding: 'flag' }
     ? 0 | 1
-    : C extends { generated: true }
-      ? Generated<Static<C['shown']>>
-      : Static<C['shown']>
+    : C extends { author: true }
+      ? string | null
+      : C extends { generated: true }
+        ? Generated<Static<C['shown']>>
+        : Static<C['shown']>
 type StoredName<C extends Columns, K extends keyof C> = C[K] extends { stored: false } | { embeds: Embedding }
   ? never
   : K extends keyof typeof dates

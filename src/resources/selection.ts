@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import { bytesOf, textUpTo } from '../db/sizes.ts'
 import { decoderOf } from './encoding.ts'
 import type { Column, Columns, Resource } from './resource.ts'
+import { authorOf } from './shared-columns.ts'
 
 /** A row as the database answers it: a value for each selected name. */
 export type Row = Record<string, unknown>
@@ -83,6 +84,7 @@ function joinsOf(table: string, columns: Columns, fields: Columns): RawBuilder<u
 function fieldOf(table: string, name: string, column: Column, computed: Computed): Field {
   const { embeds, refers_to, stored = name, listed } = column
   if (embeds) return embeddedField(name, embeds.by, embeds.fields)
+  if (column.author) return authorField(table, name)
   if (refers_to) {
     const id = as(sql.ref(`${joinedAs(name)}.id`), name)
     return { name, columns: [id], read: (row) => row[name] }
@@ -102,6 +104,20 @@ function fieldOf(table: string, name: string, column: Column, computed: Computed
     columns: [as(textUpTo(path, up_to_bytes), name), as(bytesOf(path), bytes)],
     read,
     isLeftOut: (row) => (row[bytes] as number) > up_to_bytes,
+  }
+}
+
+/** The author of a record, with the present name. Ids begin with the kind: each author is looked up in one table only. */
+function authorField(table: string, name: string): Field {
+  const id = sql.ref(`${table}.${name}`)
+  const from = (source: string) => sql`(SELECT name FROM ${sql.table(source)} WHERE id = ${id})`
+  const name_of = sql`CASE WHEN ${id} LIKE 'usr~_%' ESCAPE '~' THEN ${from('users')}
+    WHEN ${id} LIKE 'key~_%' ESCAPE '~' THEN ${from('api_keys')} END`
+  const named = `${name}_name`
+  return {
+    name,
+    columns: [as(id, name), as(name_of, named)],
+    read: (row) => authorOf(row[name] as string | null, row[named] as string | null),
   }
 }
 

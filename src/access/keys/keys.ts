@@ -83,7 +83,7 @@ export async function revokeKey(db: Db, clock: Clock, actor: Actor, id: string):
 const liveKey = prepare((db, { hash }: { hash: string }) =>
   db
     .selectFrom('api_keys')
-    .select(['id', 'workspace_id', 'scopes', 'expires_at'])
+    .select(['id', 'name', 'workspace_id', 'scopes', 'expires_at'])
     .where('hash', '=', hash)
     .where('revoked_at', 'is', null),
 )
@@ -94,7 +94,7 @@ export async function findAccess(db: Db, hash: string): Promise<Access | null> {
   if (!key) return null
   return {
     id: key.id,
-    actor: { kind: 'key', id: key.id },
+    actor: { kind: 'key', id: key.id, name: key.name },
     workspace_id: key.workspace_id,
     scopes: key.scopes === null ? null : JSON.parse(key.scopes),
     expires_at: key.expires_at,

@@ -63,7 +63,8 @@ const liveSession = prepare((db, { hash }: { hash: string }) =>
     .innerJoin('memberships as m', (join) =>
       join.onRef('m.workspace_id', '=', 's.workspace_id').onRef('m.user_id', '=', 's.user_id'),
     )
-    .select(['s.id', 's.user_id', 's.workspace_id', 's.expires_at', 'm.role'])
+    .innerJoin('users as u', 'u.id', 's.user_id')
+    .select(['s.id', 's.user_id', 's.workspace_id', 's.expires_at', 'm.role', 'u.name'])
     .where('s.hash', '=', hash),
 )
 
@@ -71,8 +72,8 @@ const liveSession = prepare((db, { hash }: { hash: string }) =>
 export async function findSession(db: Db, role_scopes: RoleScopes, hash: string): Promise<Access | null> {
   const [session] = await liveSession(db, { hash })
   if (!session) return null
-  const { id, user_id, workspace_id, expires_at } = session
-  const actor = { kind: 'person', id: user_id } as const
+  const { id, user_id, name, workspace_id, expires_at } = session
+  const actor = { kind: 'person', id: user_id, name } as const
   const role = session.role as Role
   return { id, actor, workspace_id, expires_at, role, scopes: role_scopes.of(role) }
 }

@@ -18,6 +18,7 @@ import { searchTokens } from './0016_search_tokens.ts'
 import { companyIndex } from './0017_company_index.ts'
 import { migrationKinds } from './0018_migration_kinds.ts'
 import { eventTraces } from './0019_event_traces.ts'
+import { recordFields } from './0020_record_fields.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -40,4 +41,5 @@ export const migrations: Migration[] = [
   companyIndex,
   migrationKinds,
   eventTraces,
+  recordFields,
 ]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
-import { problems, refused } from '../../../test/envelope.ts'
+import { authorsOf, problems, refused, unset } from '../../../test/envelope.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 
@@ -71,7 +71,15 @@ describe('creating and reading', () => {
     const reply = await call('POST', path, linked)
     assert.equal(reply.status, 201, reply.text)
     const { id } = reply.body.data
-    assert.deepEqual(reply.body.data, { id, ...linked, created_at: now(), updated_at: now() })
+    const authors = authorsOf(reply.body.data)
+    assert.deepEqual(reply.body.data, {
+      id,
+      ...linked,
+      ...unset,
+      ...authors,
+      created_at: now(),
+      updated_at: now(),
+    })
     assert.equal(reply.headers.get('location'), `${path}/${id}`)
     const shown = await call('GET', `${path}/${id}`)
     assert.equal(shown.text, reply.text)
@@ -80,8 +88,9 @@ describe('creating and reading', () => {
 
   test('a subject alone is an open task without a due date', async () => {
     const { id, ...rest } = await make({ subject: '  Call Ada ' })
+    const added = { ...unset, ...authorsOf(rest) }
     const dates = { created_at: now(), updated_at: now() }
-    assert.deepEqual(rest, { type: 'task', subject: 'Call Ada', ...empty, ...unlinked, ...dates })
+    assert.deepEqual(rest, { type: 'task', subject: 'Call Ada', ...empty, ...unlinked, ...dates, ...added })
     for (const type of [null, '']) assert.equal((await make({ type })).type, 'task')
     assert.ok(Number.isSafeInteger(id) && id > 0)
   })
@@ -196,7 +205,13 @@ describe('changing', () => {
     const [created, updated, ...more] = await audit(id)
     assert.deepEqual(
       created,
-      entry('created', null, { type: 'task', subject: 'Call Ada', due_at: all.due_at }),
+      entry('created', null, {
+        type: 'task',
+        subject: 'Call Ada',
+        due_at: all.due_at,
+        tags: [],
+        custom_fields: {},
+      }),
     )
     assert.deepEqual(
       updated,

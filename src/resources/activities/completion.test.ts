@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
-import { problems, refused } from '../../../test/envelope.ts'
+import { problems, refused, unset } from '../../../test/envelope.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { register } from '../../../test/webhooks.ts'
@@ -279,6 +279,7 @@ test('both events arrive at a receiver, signed, with exactly the detail view', a
             created_at: created.created_at,
             updated_at: created.created_at,
           },
+          ...{ ...unset, created_by: created.created_by, updated_by: created.created_by },
         },
       },
       {

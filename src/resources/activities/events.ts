@@ -1,7 +1,8 @@
-import { defineEvent } from '../../events/define.ts'
+import { defineEvent, exampleOf } from '../../events/define.ts'
 import { Activity } from './schema.ts'
 
 const example = {
+  ...(exampleOf(Activity) as object),
   id: 12,
   type: 'call',
   subject: 'Talk about the offer',

@@ -43,7 +43,7 @@ test('the list view is the detail view without the body, newest first', async ()
   const { data, meta } = await listed(call, '')
   const shown = [second, first].map(({ body: _, ...rest }) => rest)
   assert.deepEqual(data, shown)
-  assert.deepEqual(Object.keys(data[0]), Object.keys(shown[0] as object))
+  assert.deepEqual(Object.keys(data[0]).sort(), Object.keys(shown[0] as object).sort())
   assert.deepEqual(meta, { current_page: 1, last_page: 1, per_page: 25, total: 2 })
 })
 

@@ -51,8 +51,8 @@ export const changeActivity: Change<Activity, Static<typeof ActivityUpdate>> = a
   { problems, expect },
 ) => {
   const before = await lockRecord(tx, context, activityRecords, id, expect)
-  const values = changedValues(activities, body, before)
-  refuse([...problems, ...(await valueProblems(tx, context.workspace_id, activities, values))])
+  const values = changedValues(activities, body, before, problems)
+  refuse([...problems, ...(await valueProblems(tx, context.workspace_id, activities, values, before))])
   return save(tx, context, before, values)
 }
 

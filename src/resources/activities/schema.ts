@@ -19,6 +19,7 @@ import {
   readOnlyFields,
   type Values,
 } from '../resource.ts'
+import { authors, custom_fields, owner, tags } from '../shared-columns.ts'
 
 const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
 export type ActivityType = (typeof activity_types)[number]
@@ -52,6 +53,10 @@ export const columns = defineColumns({
   contact_id: { shown: OptionalId({ examples: [42] }), refers_to: 'contacts', counted: true },
   company_id: { shown: OptionalId({ examples: [7] }), refers_to: 'companies', counted: true },
   deal_id: { shown: OptionalId({ examples: [3] }), refers_to: 'deals', counted: true },
+  ...owner,
+  ...tags,
+  ...custom_fields,
+  ...authors,
   ...dates,
 })
 

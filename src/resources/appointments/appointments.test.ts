@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
-import { problems, refused } from '../../../test/envelope.ts'
+import { authorsOf, problems, refused, unset } from '../../../test/envelope.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -61,7 +61,8 @@ describe('create', () => {
     assert.equal(reply.headers.get('location'), `${path}/${id}`)
     const nothing = { type: null, contact_id: null, booking_page_id: null, location: null, notes: null }
     const state = { status: 'scheduled', cancel_reason: null, created_at: now(), updated_at: now() }
-    assert.deepEqual(rest, { title: 'Demo', start_at, end_at, ...nothing, ...state })
+    const added = { ...unset, ...authorsOf(rest) }
+    assert.deepEqual(rest, { title: 'Demo', start_at, end_at, ...nothing, ...state, ...added })
     assert.deepEqual(await read(id), reply.body.data)
   })
 
@@ -72,7 +73,15 @@ describe('create', () => {
     }
     const times = { start_at: '2026-12-01T11:00:00+01:00', end_at: '2026-12-01T05:30:00.0009-05:00' }
     const { id, created_at, updated_at, ...rest } = await ok('POST', path, { ...fields, ...times })
-    assert.deepEqual(rest, { ...fields, start_at, end_at, status: 'scheduled', cancel_reason: null })
+    const added = { ...unset, ...authorsOf(rest) }
+    assert.deepEqual(rest, {
+      ...fields,
+      start_at,
+      end_at,
+      status: 'scheduled',
+      cancel_reason: null,
+      ...added,
+    })
   })
 
   test('it writes appointment.created with exactly the seven keys of the interface, and one audit entry', async () => {
@@ -83,7 +92,10 @@ describe('create', () => {
     assert.deepEqual(Object.keys(event ?? {}), ['id', 'event', 'timestamp', 'data'])
     assert.equal(event?.event, 'appointment.created')
     assert.deepEqual(event?.data, { id, title, type, start_at, end_at, contact_id, booking_page_id })
-    const after = { title, type, start_at, end_at, contact_id, location: 'Room 1', status: 'scheduled' }
+    const after = {
+      ...{ title, type, start_at, end_at, contact_id, location: 'Room 1', status: 'scheduled' },
+      ...{ tags: [], custom_fields: {} },
+    }
     assert.deepEqual(await entriesOf(id), [{ action: 'created', before: null, after }])
   })
 

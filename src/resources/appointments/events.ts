@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
-import { defineEvent } from '../../events/define.ts'
+import { defineEvent, exampleOf } from '../../events/define.ts'
 import { Appointment } from './schema.ts'
 
 const example = {
+  ...(exampleOf(Appointment) as object),
   id: 5,
   title: 'Product demo',
   type: 'demo',

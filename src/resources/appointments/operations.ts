@@ -58,7 +58,7 @@ export const createAppointment: Create<Appointment, AppointmentBody> = async (
   problems,
 ) => {
   const { workspace_id } = context
-  const values = newValues(appointments, body) as AppointmentFields
+  const values = newValues(appointments, body, problems) as AppointmentFields
   if (!problems.length) await lockTimes(tx, workspace_id, values.booking_page_id)
   refuse([
     ...problems,
@@ -96,12 +96,12 @@ export const changeAppointment: Change<Appointment, AppointmentBody> = async (
 ) => {
   const { workspace_id } = context
   const before = await lockRecord(tx, context, appointmentRecords, id, expect)
-  const values = changedValues(appointments, body, before) as Partial<AppointmentFields>
+  const values = changedValues(appointments, body, before, problems) as Partial<AppointmentFields>
   if (!problems.length) await lockTimesToChange(tx, workspace_id, id, values)
   refuse([
     ...problems,
     ...timeProblems({ ...before, ...values }, problems),
-    ...(await valueProblems(tx, workspace_id, appointments, values)),
+    ...(await valueProblems(tx, workspace_id, appointments, values, before)),
   ])
   return saveAppointment(tx, context, before, values)
 }

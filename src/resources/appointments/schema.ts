@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Body, Id, OptionalId, OptionalText, Text, Timestamp, time } from '../../http/fields.ts'
 import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
+import { authors, custom_fields, owner, tags } from '../shared-columns.ts'
 
 const appointment_statuses = ['requested', 'scheduled', 'cancelled', 'declined'] as const
 type AppointmentStatus = (typeof appointment_statuses)[number]
@@ -54,6 +55,10 @@ export const columns = defineColumns({
     taken: false,
     personal: 'visitor',
   },
+  ...owner,
+  ...tags,
+  ...custom_fields,
+  ...authors,
   ...dates,
 })
 
@@ -70,7 +75,7 @@ export const AppointmentCreate = bodyOf(columns, 'create')
 export const AppointmentUpdate = bodyOf(columns, 'update')
 export type AppointmentBody = Static<typeof AppointmentUpdate>
 // Refuse the writable fields of an appointment as unknown: `cancel` must not ignore a change.
-const ignored = ['id', 'status', 'created_at', 'updated_at']
+const ignored = ['id', 'status', 'created_by', 'updated_by', 'created_at', 'updated_at']
 export const Cancellation = Body({ reason: OptionalText(255, { examples: ['Customer is ill'] }) }, ignored)
 
 /** The filters of the list. */

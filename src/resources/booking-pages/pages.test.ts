@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
-import { problems, refused } from '../../../test/envelope.ts'
+import { authorsOf, problems, refused } from '../../../test/envelope.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -70,7 +70,14 @@ describe('create', () => {
     const { id, ...rest } = reply.body.data
     assert.equal(reply.headers.get('location'), `${path}/${id}`)
     const dates = { created_at: now(), updated_at: now() }
-    assert.deepEqual(rest, { slug, title: 'Demo', time_zone: 'Europe/Berlin', ...defaults, ...dates })
+    assert.deepEqual(rest, {
+      slug,
+      title: 'Demo',
+      time_zone: 'Europe/Berlin',
+      ...defaults,
+      ...dates,
+      ...authorsOf(rest),
+    })
     assert.deepEqual(await read(id), reply.body.data)
   })
 
@@ -80,7 +87,7 @@ describe('create', () => {
     const slug = newSlug()
     const { id, created_at, updated_at, ...rest } = await make({ slug, ...everything })
     const sent = { slug, title: 'Demo', time_zone: 'Europe/Berlin', ...everything }
-    assert.deepEqual(rest, sent)
+    assert.deepEqual(rest, { ...sent, ...authorsOf(rest) })
     assert.deepEqual(await entriesOf(id), [{ action: 'created', before: null, after: sent }])
     assert.deepEqual(await events(), before)
   })
@@ -142,7 +149,7 @@ describe('change', () => {
     const one = await make(everything)
     const nothing = Object.fromEntries(Object.keys(defaults).map((name) => [name, null]))
     const { id, slug, title, time_zone, created_at, updated_at, ...rest } = await put(one.id, nothing)
-    assert.deepEqual(rest, defaults)
+    assert.deepEqual(rest, { ...defaults, ...authorsOf(rest) })
     assert.deepEqual(
       await refusedFields('PUT', `${path}/${id}`, { slug: null, title: null, time_zone: null }),
       {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { OptionalInteger, OptionalText, Text, Timestamp, time } from '../../http/fields.ts'
 import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
+import { authors } from '../shared-columns.ts'
 import { type Availability, type DateOverrides, weekdays } from './availability.ts'
 
 const span = (from: string, to: string) => ({ from, to })
@@ -156,6 +157,7 @@ export const columns = defineColumns({
     default: page_defaults.approval,
     encoding: 'flag',
   },
+  ...authors,
   ...dates,
 })
 

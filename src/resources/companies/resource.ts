@@ -12,6 +12,7 @@ import {
   type TableOf,
   type Values,
 } from '../resource.ts'
+import { authors, owner, tags } from '../shared-columns.ts'
 
 const columns = defineColumns({
   name: {
@@ -33,6 +34,9 @@ const columns = defineColumns({
     default: {},
     personal: true,
   },
+  ...owner,
+  ...tags,
+  ...authors,
   ...dates,
 })
 

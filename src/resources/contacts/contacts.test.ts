@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { newWorkspace, readStored, type Stored, type StoredEvent } from '../../../test/database.ts'
+import { authorsOf } from '../../../test/envelope.ts'
 import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -61,6 +62,8 @@ describe('views', () => {
         tags: [],
         created_at: now(),
         updated_at: now(),
+        owner_id: null,
+        ...authorsOf(reply.body.data),
       },
     })
     assert.equal(reply.headers.get('location'), `${path}/${id}`)
@@ -92,11 +95,13 @@ describe('views', () => {
       company: { ...embedded, website: 'https://acme.example' },
       created_at,
       updated_at: created_at,
+      owner_id: null,
+      ...authorsOf(detail),
     })
     const { body } = await call('GET', `${path}?company_id=${company.id}`)
     const { email, phone, company_id, stage } = values
     assert.deepEqual(body.data, [
-      { id, ...name, email, phone, company_id, company: embedded, stage, created_at },
+      { id, ...name, email, phone, company_id, company: embedded, stage, created_at, owner_id: null },
     ])
   })
 

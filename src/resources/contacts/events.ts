@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { defineEvent, standardEvents } from '../../events/define.ts'
+import { defineEvent, exampleOf, standardEvents } from '../../events/define.ts'
 import { Contact } from './schema.ts'
 
 const { id, first_name, last_name, email, phone, company_id, stage, created_at } = Contact.properties
@@ -15,6 +15,7 @@ const created = {
   created_at: '2026-11-21T08:30:00.000Z',
 }
 const detail = {
+  ...(exampleOf(Contact) as object),
   ...created,
   mobile: '+34 600 55 01 42',
   company: { id: 7, name: 'Acme Inc.', website: 'https://acme.example' },

@@ -12,6 +12,7 @@ import {
   Text,
 } from '../../http/fields.ts'
 import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
+import { owner, unlisted_authors } from '../shared-columns.ts'
 
 const company = { id: Id({ examples: [7] }), name: Text(255, { examples: ['Acme Inc.'] }) }
 const website = OptionalText(255, { examples: ['https://acme.example'] })
@@ -60,6 +61,8 @@ export const columns = defineColumns({
   },
   created_at: dates.created_at,
   updated_at: { ...dates.updated_at, listed: false },
+  ...owner,
+  ...unlisted_authors,
 })
 
 /** The list view. `company_id` and `company` are also null while the company is in the trash. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
+import { authorsOf, unset } from '../../../test/envelope.ts'
 import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -70,6 +71,8 @@ describe('views', () => {
       updated_at: now,
       contact: null,
       company: null,
+      ...unset,
+      ...authorsOf(rest),
     })
     const got = await call('GET', `${path}/${id}`)
     assert.deepEqual(got.body, reply.body)
@@ -94,7 +97,7 @@ describe('views', () => {
     assert.equal(detail.priority, 'high')
     assert.equal(detail.source, 'website')
     const list = await call('GET', `${path}?contact_id=${contact_id}`)
-    assert.deepEqual(list.body.data, [{ id: detail.id, ...all, status: 'open' }])
+    assert.deepEqual(list.body.data, [{ id: detail.id, ...all, status: 'open', owner_id: null }])
   })
 
   test('a value is echoed exactly, in the detail, in the list and in the event', async () => {

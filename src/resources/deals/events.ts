@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
-import { defineEvent, standardEvents } from '../../events/define.ts'
+import { defineEvent, exampleOf, standardEvents } from '../../events/define.ts'
 import { Deal, StageCode } from './schema.ts'
 
 const example = {
+  ...(exampleOf(Deal) as object),
   id: 12,
   name: 'Website relaunch',
   value: 12500.5,

@@ -25,7 +25,7 @@ test('with details=true a list shows each deal as GET shows it; without, exactly
   for (const deal of data) assert.deepEqual(deal, (await call('GET', `/deals/${deal.id}`)).body.data)
   const parts = await list('details=true&per_page=2&cursor=')
   assert.deepEqual(parts.data, data.toReversed().slice(0, 2))
-  const fields = 'id name value probability stage contact_id company_id expected_close_date status'
+  const fields = 'id name value probability stage contact_id company_id expected_close_date status owner_id'
   for (const query of ['', 'details=false'])
     for (const deal of (await list(query)).data)
       assert.deepEqual(Object.keys(deal).sort(), fields.split(' ').sort())

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 import { type FieldProblem, refuse } from '../../errors.ts'
+import { storedActor } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
 import type { Changes, EventDefinition } from '../../events/define.ts'
 import { emit, prepareEmit } from '../../events/emit.ts'
@@ -40,7 +41,7 @@ const entryEvents: Record<'won' | 'lost', EventDefinition> = { won: dealWon, los
 
 /** Adds a deal with its events: deal.created, then deal.won or deal.lost when it starts there. */
 export const createDeal: Create<Deal, Static<typeof DealCreate>> = async (tx, context, body, problems) => {
-  const values = newValues(deals, body) as PlainFields
+  const values = newValues(deals, body, problems) as PlainFields
   const decision = judge(null, body, { now: context.now, operation: 'create' }, problems)
   const { state, entered } = await accepted(tx, context, decision, values, problems)
   prepareEmit(tx, context.workspace_id, [dealCreated, entered && entryEvents[entered]])
@@ -58,9 +59,9 @@ const changeBy =
     const before = await lockRecord(tx, context, dealRecords, id, expect)
     const state = await stateOf(tx, context, id)
     // The schema of change-stage refuses all other fields.
-    const values = changedValues(deals, body, before)
+    const values = changedValues(deals, body, before, problems)
     const decision = judge(state, body, { now: context.now, operation }, problems)
-    const next = await accepted(tx, context, decision, values, problems)
+    const next = await accepted(tx, context, decision, values, problems, before)
     const { after, changes } = await save(tx, context, before, values, state, next)
     const { previous_stage, entered } = next
     if (changes && (operation === 'update' || !previous_stage))
@@ -122,11 +123,12 @@ async function accepted(
   decision: Decision,
   values: object,
   problems: readonly FieldProblem[],
+  before?: Deal,
 ): Promise<Accepted> {
   refuse([
     ...problems,
     ...(decision.problems ?? []),
-    ...(await valueProblems(tx, workspace_id, deals, values)),
+    ...(await valueProblems(tx, workspace_id, deals, values, before)),
   ])
   return decision as Accepted
 }
@@ -180,5 +182,5 @@ async function addStage(
   from: string | null,
   to: string,
 ): Promise<void> {
-  await insertStage(tx, { workspace_id, deal_id, from, to, at: now, by: actor.id ?? actor.kind })
+  await insertStage(tx, { workspace_id, deal_id, from, to, at: now, by: storedActor(actor) })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { readStored, type Stored, type StoredEvent } from '../../../test/database.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
@@ -49,9 +50,11 @@ function receive(
   if (event === 'deal.updated') {
     // Only the named fields differ from the known state, and `previous` has their known values.
     for (const name of Object.keys(data)) {
-      if (['updated_at', 'contact', 'company'].includes(name) || deal[name] === undefined) continue
-      assert.equal(changed_fields?.includes(name), deal[name] !== data[name], name)
-      if (deal[name] !== data[name]) assert.deepEqual(previous?.[name], deal[name])
+      if (['updated_at', 'updated_by', 'contact', 'company'].includes(name) || deal[name] === undefined)
+        continue
+      const is_equal = isDeepStrictEqual(deal[name], data[name])
+      assert.equal(changed_fields?.includes(name), !is_equal, name)
+      if (!is_equal) assert.deepEqual(previous?.[name], deal[name])
     }
     assert.deepEqual(Object.keys(previous ?? {}), changed_fields)
     assert.equal(changed_fields?.includes('deleted_at'), known.gone)

@@ -14,6 +14,7 @@ import {
 } from '../../http/fields.ts'
 import { highest_value } from '../decimal.ts'
 import { dates, defineColumns, detailView, listView, readOnlyFields, type Values } from '../resource.ts'
+import { custom_fields, owner, tags, unlisted_authors } from '../shared-columns.ts'
 import { type Stage, type Status, stages } from './stages.ts'
 
 export const StageCode = (options: object = {}) =>
@@ -85,6 +86,10 @@ export const columns = defineColumns({
     embeds: { by: 'contact_id', fields: ['first_name', 'last_name'] },
   },
   company: { shown: nullableObject(company), listed: false, embeds: { by: 'company_id', fields: ['name'] } },
+  ...owner,
+  tags: { ...tags.tags, listed: false },
+  custom_fields: { ...custom_fields.custom_fields, listed: false },
+  ...unlisted_authors,
 })
 
 export const ListedDeal = listView('ListedDeal', columns, 12)
@@ -104,9 +109,20 @@ export const DealOfList = Type.Object(
 export type PlainFields = Values<typeof columns>
 
 const read_only = Object.keys(Deal.properties)
-const { value, contact_id, company_id, expected_close_date, priority, source } = Deal.properties
+const { value, contact_id, company_id, expected_close_date, priority, source, owner_id } = Deal.properties
 // The name has no example here: each operation has its own.
-const plain = { name: Text(255), value, contact_id, company_id, expected_close_date, priority, source }
+const plain = {
+  name: Text(255),
+  value,
+  contact_id,
+  company_id,
+  expected_close_date,
+  priority,
+  source,
+  owner_id,
+  tags: columns.tags.taken,
+  custom_fields: columns.custom_fields.taken,
+}
 
 export const DealCreate = Body(
   {

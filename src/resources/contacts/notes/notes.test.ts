@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { readStored } from '../../../../test/database.ts'
+import { authorsOf } from '../../../../test/envelope.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -27,7 +28,8 @@ test('a note has exactly its fields, and is found where Location says', async ()
   assert.equal(reply.status, 201)
   const now = new Date(clock.now()).toISOString()
   const { id, contact_id, ...rest } = reply.body.data
-  assert.deepEqual(rest, { body: 'Met at the fair.\nWants a quote.', created_at: now, updated_at: now })
+  const dates = { created_at: now, updated_at: now }
+  assert.deepEqual(rest, { body: 'Met at the fair.\nWants a quote.', ...dates, ...authorsOf(rest) })
   assert.equal(`${contacts}/${contact_id}`, path)
   const location = reply.headers.get('location')
   assert.equal(location, `${path}/notes/${id}`)

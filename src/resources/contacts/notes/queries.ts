@@ -1,11 +1,13 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../../db/db.ts'
 import { countRows } from '../../../db/lists/counts.ts'
 import { pending_removal } from '../../../db/records.ts'
 import { bytesOf, fitting } from '../../../db/sizes.ts'
 import { prepare } from '../../../db/statements/prepare.ts'
-import type { Note } from './resource.ts'
+import { type Row, selectionOf } from '../../selection.ts'
+import { type Note, notes } from './resource.ts'
 
-const columns = ['notes.id', 'contact_id', 'body', 'notes.created_at', 'notes.updated_at'] as const
+const { query, read } = selectionOf<Note>(notes, notes.columns)
 
 type OfContact = { workspace_id: number; contact_id: number }
 
@@ -22,7 +24,14 @@ const liveNotes = (db: Db, p: OfContact) =>
     .where('notes.workspace_id', '=', p.workspace_id)
     .where('notes.contact_id', '=', p.contact_id)
     .where('notes.deleted_at', 'is', null)
-const reachable = (db: Db, p: OfContact) => liveNotes(db, p).select(columns)
+const reachable = (db: Db, p: OfContact, condition: RawBuilder<SqlBool>) =>
+  query(
+    db,
+    sql<SqlBool>`notes.workspace_id = ${p.workspace_id} AND notes.contact_id = ${p.contact_id} AND ${condition}
+      AND notes.deleted_at IS NULL AND EXISTS (SELECT 1 FROM contacts WHERE workspace_id = ${p.workspace_id}
+        AND id = ${p.contact_id} AND deleted_at IS NULL)`,
+    sql`ORDER BY notes.id DESC`,
+  )
 
 const sizes = prepare((db, p: OfContact & { below: number; limit: number }) =>
   liveNotes(db, p)
@@ -31,17 +40,13 @@ const sizes = prepare((db, p: OfContact & { below: number; limit: number }) =>
     .orderBy('notes.id', 'desc')
     .limit(p.limit),
 )
-const between = prepare((db, p: OfContact & { below: number; from: number }) =>
-  reachable(db, p)
-    .where('notes.id', '<', p.below)
-    .where('notes.id', '>=', p.from)
-    .orderBy('notes.id', 'desc'),
+const between = prepare<OfContact & { below: number; from: number }, Row>((db, p) =>
+  reachable(db, p, sql`notes.id < ${p.below} AND notes.id >= ${p.from}`),
 )
-const byId = prepare((db, p: { workspace_id: number; contact_id: number; id: number }) =>
-  reachable(db, p).where('notes.id', '=', p.id),
-)
+const byId = prepare<OfContact & { id: number }, Row>((db, p) => reachable(db, p, sql`notes.id = ${p.id}`))
 
-const bytes_beside_body = 200
+// The names of the authors are the longest part of it.
+const bytes_beside_body = 2500
 
 /**
  * Measures the newest notes of a live contact below an id, up to `max_bytes` and `limit` notes. Returns their lowest id
@@ -59,12 +64,14 @@ export async function measureNotes(
 }
 
 /** The notes of a live contact with ids from `from` to below `below`, newest first. */
-export const listNotes = (
+export async function listNotes(
   db: Db,
   workspace_id: number,
   contact_id: number,
   { below, from }: { below: number; from: number },
-): Promise<Note[]> => between(db, { workspace_id, contact_id, below, from })
+): Promise<Note[]> {
+  return (await between(db, { workspace_id, contact_id, below, from })).map(read)
+}
 
 /** The number of notes of a contact, without soft-deleted ones. */
 export const countNotes = (db: Db, workspace_id: number, contact_id: number): Promise<number> =>
@@ -77,14 +84,12 @@ export const countNotes = (db: Db, workspace_id: number, contact_id: number): Pr
   )
 
 /** Live notes by their ids, whose contacts are taken to be live. */
-export const notesByIds = (db: Db, workspace_id: number, ids: number[]): Promise<Note[]> =>
-  db
-    .selectFrom('notes')
-    .select(columns)
-    .where('workspace_id', '=', workspace_id)
-    .where('id', 'in', ids)
-    .where('deleted_at', 'is', null)
-    .execute()
+export async function notesByIds(db: Db, workspace_id: number, ids: number[]): Promise<Note[]> {
+  const these = sql<SqlBool>`notes.workspace_id = ${workspace_id} AND notes.id IN (${sql.join(ids)})
+    AND notes.deleted_at IS NULL`
+  const { rows } = await db.executeQuery<Row>(query(db, these).compile())
+  return rows.map(read)
+}
 
 /** A note of a live contact, or null. */
 export async function findNote(
@@ -94,7 +99,7 @@ export async function findNote(
   id: number,
 ): Promise<Note | null> {
   const [note] = await byId(db, { workspace_id, contact_id, id })
-  return note ?? null
+  return note ? read(note) : null
 }
 
 /** Moves a live note to the trash (`deleted_at` set), or back (null). No shown field changes. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Id, rest_cursor, Text } from '../../../http/fields.ts'
 import { bodyOf, dates, defineColumns, defineResource, detailView, type TableOf } from '../../resource.ts'
+import { authors } from '../../shared-columns.ts'
 
 const columns = defineColumns({
   contact_id: { shown: Id({ examples: [42] }), taken: false },
@@ -9,6 +10,7 @@ const columns = defineColumns({
     required: true,
     personal: true,
   },
+  ...authors,
   ...dates,
 })
 

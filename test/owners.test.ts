@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { newWorkspace, readStored, type Stored } from './database.ts'
+import { problems } from './envelope.ts'
+import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { type Browser, join, setUp } from './people.ts'
+
+let rapport: Rapport
+let stored: Stored
+let ada: Browser
+let ada_id: string
+before(async () => {
+  rapport = await startRapport()
+  stored = await readStored(rapport.data_dir)
+  ada = await setUp(rapport)
+  ada_id = (await ada('GET', '/session')).body.data.user.id
+})
+after(async () => {
+  await stored.close()
+  await rapport.close()
+})
+
+type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>
+const key: Caller = (method, path, body) => rapport.call(method, `/api/v1${path}`, body)
+const ok = async (call: Caller, method: string, path: string, body?: unknown) => {
+  const reply = await call(method, path, body)
+  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
+  return reply.body.data
+}
+const times = { start_at: '2026-12-01T10:00:00.000Z', end_at: '2026-12-01T10:30:00.000Z' }
+const kinds = {
+  contacts: { first_name: 'Zoë', last_name: "O'Brien-Łukasiewicz" },
+  companies: { name: 'Größe & Söhne GmbH, Niederlassung Süd' },
+  deals: { name: 'Relaunch 2027', value: 753_505.2402 },
+  activities: { subject: 'Call back about the offer' },
+  appointments: { title: 'Demo', ...times },
+}
+const each = Object.entries(kinds)
+
+describe('the owner', () => {
+  test('is the person who creates the record, if the body names none; a key owns nothing', async () => {
+    for (const [kind, body] of each) {
+      const owner = async (call: Caller, more: object) =>
+        (await ok(call, 'POST', `/${kind}`, { ...body, ...more })).owner_id
+      assert.equal(await owner(ada, {}), ada_id, kind)
+      assert.equal(await owner(ada, { owner_id: null }), null, kind)
+      assert.equal(await owner(ada, { owner_id: '' }), null, kind)
+      assert.equal(await owner(key, {}), null, kind)
+      assert.equal(await owner(key, { owner_id: ada_id }), ada_id, kind)
+    }
+  })
+
+  test('is an active member of the workspace: 422 not_found otherwise, beside every other problem', async () => {
+    const grace = await join(ada, rapport.url, 'member')
+    await ok(ada, 'DELETE', `/members/${grace.id}`)
+    const other = await newWorkspace(rapport)
+    for (const [kind, body] of each) {
+      const refused = async (call: Caller, owner_id: unknown) =>
+        problems(await call('POST', `/${kind}`, { ...body, owner_id, tags: ['x'.repeat(65)] }))
+      const tag = { 'tags.0': 'too_long' }
+      for (const unknown of [
+        grace.id,
+        'usr_unknown',
+        'me',
+        "' OR 1=1",
+        'key_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b',
+      ])
+        assert.deepEqual(await refused(ada, unknown), { owner_id: 'not_found', ...tag }, unknown)
+      assert.deepEqual(await refused(ada, 5), { owner_id: 'invalid_type', ...tag })
+      const elsewhere: Caller = (method, path, sent) => other(method, `/api/v1${path}`, sent)
+      assert.deepEqual(await refused(elsewhere, ada_id), { owner_id: 'not_found', ...tag })
+    }
+  })
+
+  test('changes with an event and an audit entry; a record keeps the id of a member who left', async () => {
+    const grace = await join(ada, rapport.url, 'member')
+    const { id } = await ok(grace.call, 'POST', '/companies', kinds.companies)
+    await ok(ada, 'DELETE', `/members/${grace.id}`)
+    assert.equal((await ok(ada, 'GET', `/companies/${id}`)).owner_id, grace.id)
+    // What GET shows can be sent back.
+    const shown = await ok(ada, 'GET', `/companies/${id}`)
+    assert.deepEqual(await ok(ada, 'PUT', `/companies/${id}`, shown), shown)
+    const changed = await ok(ada, 'PUT', `/companies/${id}`, { owner_id: ada_id })
+    assert.equal(changed.owner_id, ada_id)
+    const [, event] = await stored.events('company', id)
+    assert.deepEqual(
+      [event?.event, event?.changed_fields, event?.previous],
+      ['company.updated', ['owner_id'], { owner_id: grace.id }],
+    )
+    const [entry] = (await ada('GET', `/audit-log?kind=companies&record_id=${id}`)).body.data
+    assert.deepEqual(
+      [entry.action, entry.before, entry.after],
+      ['updated', { owner_id: grace.id }, { owner_id: ada_id }],
+    )
+  })
+
+  test('is in every list', async () => {
+    for (const [kind, body] of each) {
+      const { id } = await ok(ada, 'POST', `/${kind}`, body)
+      const [newest] = await ok(ada, 'GET', `/${kind}?per_page=1`)
+      assert.deepEqual([newest.id, newest.owner_id], [id, ada_id], kind)
+    }
+  })
+})
+
+describe('the authors', () => {
+  test('are who made a record and who changed it last, by their present names', async () => {
+    const grace = await join(ada, rapport.url, 'member')
+    const person = { kind: 'person', id: grace.id, name: 'Grace Hopper' }
+    for (const [kind, body] of each) {
+      const made = await ok(key, 'POST', `/${kind}`, body)
+      assert.deepEqual([made.created_by.kind, made.created_by.name], ['key', 'First key'], kind)
+      assert.deepEqual(made.updated_by, made.created_by)
+      const changed = await ok(grace.call, 'PUT', `/${kind}/${made.id}`, { tags: ['seen'] })
+      assert.deepEqual([changed.created_by, changed.updated_by], [made.created_by, person])
+      // Nothing changes, so nobody changed it.
+      assert.deepEqual(await ok(key, 'PUT', `/${kind}/${made.id}`, { tags: ['seen'] }), changed)
+      // They cannot be set.
+      const forged = { created_by: person, updated_by: { kind: 'key', id: 'key_x', name: 'x' } }
+      assert.deepEqual(await ok(key, 'PUT', `/${kind}/${made.id}`, forged), changed)
+    }
+    const { id } = await ok(grace.call, 'POST', '/contacts', kinds.contacts)
+    const note = await ok(grace.call, 'POST', `/contacts/${id}/notes`, { body: 'Wants a quote.' })
+    assert.deepEqual([note.created_by, note.updated_by], [person, person])
+    await ok(grace.call, 'PUT', '/profile', { name: 'Rear Admiral Hopper' })
+    const renamed = { ...person, name: 'Rear Admiral Hopper' }
+    assert.deepEqual((await ok(ada, 'GET', `/contacts/${id}`)).created_by, renamed)
+    assert.deepEqual((await ok(ada, 'GET', `/contacts/${id}/notes`))[0].created_by, renamed)
+  })
+})
+
+describe('tags and custom fields', () => {
+  test('are on every record as on contacts: merged key by key, with the limits of the contract', async () => {
+    for (const [kind, body] of each) {
+      const sent = { tags: [' Ünï ', 'a,b'], custom_fields: { region: 'EMEA', seats: 12.5, vip: true } }
+      const { id, tags, custom_fields } = await ok(key, 'POST', `/${kind}`, { ...body, ...sent })
+      assert.deepEqual([tags, custom_fields], [['Ünï', 'a,b'], sent.custom_fields], kind)
+      const put = (more: object) => key('PUT', `/${kind}/${id}`, more)
+      const { data } = (await put({ custom_fields: { region: null, seats: 13 } })).body
+      assert.deepEqual(data.custom_fields, { seats: 13, vip: true })
+      assert.deepEqual(problems(await put({ custom_fields: { nested: {} } })), {
+        'custom_fields.nested': 'invalid_type',
+      })
+      const large = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`k${n}`, 'x'.repeat(4096)]))
+      assert.deepEqual(problems(await put({ custom_fields: large })), { custom_fields: 'too_large' })
+      assert.deepEqual(problems(await put({ tags: Array.from({ length: 51 }, (_, n) => `t${n}`) })), {
+        tags: 'too_many',
+      })
+    }
+  })
+})
+
+test('the events that the interface specifies keep exactly their keys', async () => {
+  const { id } = await ok(ada, 'POST', '/contacts', kinds.contacts)
+  const [event] = await stored.events('contact', id)
+  assert.deepEqual(Object.keys(event?.data ?? {}), [
+    ...['id', 'first_name', 'last_name', 'email', 'phone', 'company_id', 'stage', 'created_at'],
+  ])
+  const deal = await ok(ada, 'POST', '/deals', { ...kinds.deals, stage: 'won' })
+  const won = (await stored.events('deal', deal.id)).find((one) => one.event === 'deal.won')
+  assert.deepEqual(Object.keys(won?.data ?? {}), [
+    ...['id', 'name', 'value', 'contact_id', 'company_id', 'stage', 'closed_at'],
+  ])
+})
