@@ -7,6 +7,7 @@ import type { RoleService } from './access/people/service.ts'
 import { findSession, recordSessionUse } from './access/people/sessions.ts'
 import { createUseRecorder } from './access/use.ts'
 import { auditRoutes } from './across/audit/routes.ts'
+import { reassignmentRoutes } from './across/reassignment/routes.ts'
 import { reportRoutes } from './across/reports/routes.ts'
 import { timelineRoutes } from './across/timeline/routes.ts'
 import { trashRoutes } from './across/trash/routes.ts'
@@ -179,6 +180,7 @@ function addRoutes(app: App, service: Routed): void {
   auditRoutes(app, service)
   trashRoutes(app, service)
   reportRoutes(app, service)
+  reassignmentRoutes(app, service, rooms)
   viewRoutes(app, service)
   peopleRoutes(app, service)
   keyRoutes(app, service)

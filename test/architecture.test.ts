@@ -75,7 +75,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'typebox',
   },
   { files: 'resources/routes', may: `resources/[a-z-]+|${floor}`, packages: 'typebox' },
-  { files: 'resources/room', may: `resources/resource|${floor}`, packages: 'kysely' },
+  { files: 'resources/room', may: `resources/(resource|operations)|${floor}`, packages: 'kysely' },
   { files: 'resources/index', may: `resources/(resource|room)|${resource}/routes`, packages: '' },
   // A resource as data, with its table's type.
   {
@@ -142,7 +142,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'across/views/.*', may: `OWN/.*|${floor}|resources/resource`, packages: 'typebox' },
   // The jobs of the trash and the audit log remove old rows.
   {
-    files: '(across/(audit|timeline|trash|erasure)|events/feed)/.*',
+    files: '(across/(audit|timeline|trash|erasure|reassignment)|events/feed)/.*',
     may: `OWN/.*|across/(trash|erasure)/.*|across/audit/queries|${floor}|resources/(resource|derived|room)`,
     packages: 'kysely|typebox|fastify|node:.*',
   },
@@ -183,7 +183,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
-    may: 'jobs/run|access/people/cleaning|across/(audit|trash)/retention|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
+    may: 'jobs/run|access/people/cleaning|across/(audit|trash)/retention|across/reassignment/reassign|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
     packages: '',
   },
 

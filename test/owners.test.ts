@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { newWorkspace, readStored, type Stored } from './database.ts'
 import { problems } from './envelope.ts'
 import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { makeKey } from './keys.ts'
 import { type Browser, join, setUp } from './people.ts'
 
 let rapport: Rapport
@@ -100,6 +101,48 @@ describe('the owner', () => {
       const [newest] = await ok(ada, 'GET', `/${kind}?per_page=1`)
       assert.deepEqual([newest.id, newest.owner_id], [id, ada_id], kind)
     }
+  })
+})
+
+describe('a reassignment', () => {
+  test('gives every live record of a member to another one, with an event and an audit entry each', async () => {
+    const grace = await join(ada, rapport.url, 'member')
+    const made: [string, number][] = []
+    for (let n = 0; n < 24; n++)
+      for (const [kind, body] of each) made.push([kind, (await ok(grace.call, 'POST', `/${kind}`, body)).id])
+    const [[, trashed], [, company]] = made as [[string, number], [string, number]]
+    await ok(ada, 'DELETE', `/contacts/${trashed}`)
+    await ok(ada, 'DELETE', `/members/${grace.id}`)
+    const to = { to: ada_id }
+    assert.deepEqual(await ok(ada, 'POST', `/members/${grace.id}/reassign`, to), { count: 119 })
+    const owners = async () => {
+      const shown = made.slice(1).map(async ([kind, id]) => (await ok(ada, 'GET', `/${kind}/${id}`)).owner_id)
+      return new Set(await Promise.all(shown))
+    }
+    while ((await owners()).has(grace.id));
+    assert.deepEqual(await owners(), new Set([ada_id]))
+    const [, event] = await stored.events('company', company)
+    assert.deepEqual([event?.event, event?.previous], ['company.updated', { owner_id: grace.id }])
+    const [entry] = (await ada('GET', `/audit-log?kind=companies&record_id=${company}`)).body.data
+    assert.deepEqual([entry.actor.id, entry.after], [ada_id, { owner_id: ada_id }])
+    const [whole] = (await ada('GET', `/audit-log?kind=members&record_id=${grace.id}`)).body.data
+    assert.deepEqual([whole.action, whole.after], ['reassigned', { to: ada_id, count: 119 }])
+    assert.equal((await ok(ada, 'POST', `/contacts/${trashed}/restore`)).owner_id, grace.id)
+    assert.deepEqual(await ok(ada, 'POST', `/members/${grace.id}/reassign`, { to: null }), { count: 1 })
+    assert.equal((await ok(ada, 'GET', `/contacts/${trashed}`)).owner_id, null)
+  })
+
+  test('is refused without a new owner, for a stranger, and without the scopes of every kind', async () => {
+    const grace = await join(ada, rapport.url, 'member')
+    const path = `/members/${grace.id}/reassign`
+    assert.deepEqual(problems(await ada('POST', path, {})), { to: 'required' })
+    assert.deepEqual(problems(await ada('POST', path, { to: 'usr_unknown' })), { to: 'not_found' })
+    assert.equal((await ada('POST', '/members/usr_unknown/reassign', { to: null })).status, 404)
+    assert.equal((await grace.call('POST', path, { to: null })).status, 403)
+    const scopes = ['members:write', 'contacts:write', 'companies:write', 'deals:write', 'activities:write']
+    const { call: limited } = await makeKey(rapport, { scopes })
+    const reply = await limited('POST', `/api/v1${path}`, { to: null })
+    assert.match(reply.body.error.message, /appointments:write/)
   })
 })
 

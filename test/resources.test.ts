@@ -22,7 +22,16 @@ const cleaned_by_erasure = [
   ...['audit_log', 'events', 'field_values', 'idempotency_keys', 'record_counts', 'webhook_attempts'],
 ]
 const without_records = [
-  ...['api_keys', 'booking_visits', 'invitations', 'memberships', 'record_blocks', 'saved_views', 'sessions'],
+  ...[
+    'api_keys',
+    'booking_visits',
+    'invitations',
+    'memberships',
+    'reassignments',
+    'record_blocks',
+    'saved_views',
+  ],
+  'sessions',
   ...['webhook_deliveries', 'webhook_queue', 'webhook_removals', 'webhook_resends', 'webhook_subscriptions'],
   'webhooks',
 ]

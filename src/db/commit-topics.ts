@@ -1,6 +1,6 @@
 /**
- * The topics of a commit: due deliveries, events, entries of the audit log (`changes`), and work of
- * webhooks/delivery/backlog.ts. Each listener waits for one topic.
+ * The topics of a commit: due deliveries, events, entries of the audit log (`changes`), and work that is left for later
+ * transactions (`backlog`). Each listener waits for one topic.
  */
 export const commit_topics = ['deliveries', 'events', 'changes', 'backlog'] as const
 export type CommitTopic = (typeof commit_topics)[number]

@@ -97,6 +97,15 @@ CREATE TABLE sign_in_failures (
   blocked_until_ms INTEGER NOT NULL
 );
 
+CREATE TABLE reassignments (
+  workspace_id bigint NOT NULL,
+  from_id text NOT NULL,
+  to_id text,
+  actor text NOT NULL,
+  request_id text,
+  PRIMARY KEY (workspace_id, from_id)
+);
+
 CREATE TABLE saved_views (
   id text PRIMARY KEY,
   workspace_id INTEGER NOT NULL REFERENCES workspaces (id),

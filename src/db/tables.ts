@@ -64,6 +64,15 @@ export interface Tables {
     /** When the person last entered the workspace: by signing in, or from another workspace. */
     entered_at: string
   }
+  /** Members whose records get another owner, while some still wait for it. */
+  reassignments: {
+    workspace_id: number
+    from_id: string
+    to_id: string | null
+    /** Who asked for it (events/actors.ts). */
+    actor: string
+    request_id: string | null
+  }
   sessions: {
     id: string
     hash: string

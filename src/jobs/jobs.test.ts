@@ -20,6 +20,7 @@ test('every job has its period, its role and its line in ARCHITECTURE.md', () =>
       ['service clock', 10 * second, 10 * second, null, null],
       ['durability', hour, hour, null, null],
       ['backlog', 0, second, 'dispatcher', null],
+      ['reassignments', 0, 60 * second, 'dispatcher', null],
       ['bookings', 10 * second, 60 * second, 'dispatcher', 'waits'],
       ['delivery log', 10 * second, hour, 'dispatcher', 'waits'],
       ['trash', 15 * second, hour, 'dispatcher', 'waits'],

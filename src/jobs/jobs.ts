@@ -1,5 +1,6 @@
 import { removeExpiredAccess } from '../access/people/cleaning.ts'
 import { cleanLog } from '../across/audit/retention.ts'
+import { continueReassignments } from '../across/reassignment/reassign.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
 import { keepUpBookings } from '../booking-site/upkeep.ts'
 import type { Config } from '../config.ts'
@@ -7,7 +8,7 @@ import type { Database } from '../db/db.ts'
 import type { Durability } from '../db/durability.ts'
 import type { Seal } from '../db/seal.ts'
 import type { ServiceClock } from '../db/service-clock.ts'
-import { resources } from '../resources/index.ts'
+import { resources, rooms } from '../resources/index.ts'
 import { workOff } from '../webhooks/delivery/backlog.ts'
 import { removeOld } from '../webhooks/log/retention.ts'
 import type { Job } from './run.ts'
@@ -47,6 +48,15 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       every_ms: second,
       wake: 'backlog',
       run: (stopping) => workOff(db, clock, stopping),
+    },
+    // Reassignments of more records than one transaction changes.
+    {
+      name: 'reassignments',
+      role: 'dispatcher',
+      first_ms: 0,
+      every_ms: minute,
+      wake: 'backlog',
+      run: (stopping) => continueReassignments(db, clock, rooms, stopping),
     },
     // Declines booking requests that nobody answered, and removes the addresses of visitors.
     {

@@ -29,6 +29,7 @@ const before_records: Shapes = {
   sessions: { key: ['id'] },
   invitations: { key: ['id'] },
   sign_in_failures: { key: ['name'] },
+  reassignments: { key: ['workspace_id', 'from_id'] },
   saved_views: { key: ['id'] },
   idempotency_keys: { key: ['workspace_id', 'key_id', 'path', 'idempotency_key'] },
   record_counts: { key: ['workspace_id', 'name', 'slot'] },

@@ -218,7 +218,8 @@ export const verbOf =
     return step(tx, context, before, body)
   }
 
-type Operations<View> = {
+/** The operations of a resource, as callers use them that know no resource by name. */
+export type Operations<View> = {
   create: Create<View, object>
   change: Change<View, object>
   remove: Remove<View>

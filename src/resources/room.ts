@@ -2,6 +2,7 @@ import type { RawBuilder } from 'kysely'
 import type { Db } from '../db/db.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
+import type { Operations } from './operations.ts'
 import type { Resource } from './resource.ts'
 
 /** A type of timeline entries that are not records. Their resource defines how to find and show them. */
@@ -24,6 +25,8 @@ export type Room = {
   resource: Resource
   /** Records as lists show them, in the order of the ids. */
   byIds(db: Db, workspace_id: number, ids: number[]): Promise<{ id: number }[]>
+  /** What changes its records. Notes have their own, which name the contact, too. */
+  operations?: Operations<{ id: number }>
   /** Entries of timelines besides its records, such as the stage changes of deals. */
   entries?: OtherEntries
   /** Adds its endpoints to the service. */

@@ -19,6 +19,7 @@ import { companyIndex } from './0017_company_index.ts'
 import { migrationKinds } from './0018_migration_kinds.ts'
 import { eventTraces } from './0019_event_traces.ts'
 import { recordFields } from './0020_record_fields.ts'
+import { reassignments } from './0025_reassignments.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -42,4 +43,5 @@ export const migrations: Migration[] = [
   migrationKinds,
   eventTraces,
   recordFields,
+  reassignments,
 ]

@@ -23,8 +23,15 @@ import {
   Completion,
 } from './schema.ts'
 
+const operations = {
+  create: createActivity,
+  change: changeActivity,
+  remove: deleteActivity,
+  restore: restoreActivity,
+}
+
 /** The activities resource: an extension of the interface, with activity.created and activity.completed. */
-export const activityRoom: Room = { resource: activities, byIds: activityRecords.byIds, routes }
+export const activityRoom: Room = { resource: activities, byIds: activityRecords.byIds, operations, routes }
 
 function routes(app: App, service: Service): void {
   listRoute(app, service, activities, {
@@ -45,7 +52,7 @@ function routes(app: App, service: Service): void {
           'Only the fields that are sent change. A completed_at on an open activity completes it; null reopens it.',
       },
     },
-    { create: createActivity, change: changeActivity, remove: deleteActivity },
+    operations,
   )
   verbRoute(
     app,

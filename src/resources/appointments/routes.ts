@@ -25,8 +25,20 @@ import {
   ListedAppointment,
 } from './schema.ts'
 
+const operations = {
+  create: createAppointment,
+  change: changeAppointment,
+  remove: deleteAppointment,
+  restore: restoreAppointment,
+}
+
 /** The appointments resource: an extension of the interface, with appointment.* events. */
-export const appointmentRoom: Room = { resource: appointments, byIds: appointmentRecords.byIds, routes }
+export const appointmentRoom: Room = {
+  resource: appointments,
+  byIds: appointmentRecords.byIds,
+  operations,
+  routes,
+}
 
 function routes(app: App, service: Service): void {
   const view = Appointment

@@ -6,8 +6,15 @@ import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
 import { changeCompany, companyRecords, createCompany, deleteCompany, restoreCompany } from './operations.ts'
 import { Company, CompanyCreate, CompanyUpdate, companies, ListedCompany } from './resource.ts'
 
+const operations = {
+  create: createCompany,
+  change: changeCompany,
+  remove: deleteCompany,
+  restore: restoreCompany,
+}
+
 /** The companies resource: an extension of the interface, with company.* events. */
-export const companyRoom: Room = { resource: companies, byIds: companyRecords.byIds, routes }
+export const companyRoom: Room = { resource: companies, byIds: companyRecords.byIds, operations, routes }
 
 function routes(app: App, service: Service): void {
   listRoute(app, service, companies, {
@@ -20,7 +27,7 @@ function routes(app: App, service: Service): void {
     service,
     companyRecords,
     { view: Company, create: CompanyCreate, update: CompanyUpdate },
-    { create: createCompany, change: changeCompany, remove: deleteCompany },
+    operations,
   )
   restoreRoute(app, service, companies, Company, restoreCompany)
 }

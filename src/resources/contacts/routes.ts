@@ -7,8 +7,15 @@ import { changeContact, contactRecords, createContact, deleteContact, restoreCon
 import { contacts } from './resource.ts'
 import { Contact, ContactCreate, ContactUpdate, contact_filters, ListedContact } from './schema.ts'
 
+const operations = {
+  create: createContact,
+  change: changeContact,
+  remove: deleteContact,
+  restore: restoreContact,
+}
+
 /** The contacts resource, with contact.* events. */
-export const contactRoom: Room = { resource: contacts, byIds: contactRecords.byIds, routes }
+export const contactRoom: Room = { resource: contacts, byIds: contactRecords.byIds, operations, routes }
 
 function routes(app: App, service: Service): void {
   listRoute(app, service, contacts, { filters: contact_filters, view: ListedContact, list: listContacts })
@@ -17,7 +24,7 @@ function routes(app: App, service: Service): void {
     service,
     contactRecords,
     { view: Contact, create: ContactCreate, update: ContactUpdate },
-    { create: createContact, change: changeContact, remove: deleteContact },
+    operations,
   )
   restoreRoute(app, service, contacts, Contact, restoreContact)
 }

@@ -9,11 +9,14 @@ import { deals } from './resource.ts'
 import { Deal, DealCreate, DealOfList, DealUpdate, deal_filters, StageChange } from './schema.ts'
 import { stage_changes } from './timeline.ts'
 
+const operations = { create: createDeal, change: changeDeal, remove: deleteDeal, restore: restoreDeal }
+
 /** The deals resource, with deal.* events. */
 export const dealRoom: Room = {
   resource: deals,
   byIds: dealRecords.byIds,
   entries: stage_changes,
+  operations,
   routes,
 }
 
@@ -31,7 +34,7 @@ function routes(app: App, service: Service): void {
         update: 'Only the fields that are sent change. A new stage follows the same rules as change-stage.',
       },
     },
-    { create: createDeal, change: changeDeal, remove: deleteDeal },
+    operations,
   )
   verbRoute(
     app,

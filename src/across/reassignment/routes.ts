@@ -1,0 +1,83 @@
+import { type Static, Type } from 'typebox'
+import type { Db } from '../../db/db.ts'
+import { type FieldProblem, notFound, refuse } from '../../errors.ts'
+import type { Context } from '../../events/context.ts'
+import { refuseBeyond } from '../../http/auth.ts'
+import { endpoints, type Incoming } from '../../http/endpoints.ts'
+import { single } from '../../http/envelope.ts'
+import type { App } from '../../http/server.ts'
+import type { Service } from '../../http/service.ts'
+import type { Room } from '../../resources/room.ts'
+import { countRecordsOf, placesOf, reassign } from './reassign.ts'
+
+const Params = Type.Object({ user_id: Type.String({ description: 'The member, also one who has left.' }) })
+const Body = Type.Object(
+  {
+    to: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      maxLength: 64,
+      description: 'The new owner, an active member; null: nobody.',
+      examples: [null],
+    }),
+  },
+  { additionalProperties: false },
+)
+const Count = Type.Object(
+  {
+    count: Type.Integer({
+      description: 'The records that change owner: the first 50 at once, the others within moments.',
+    }),
+  },
+  { title: 'ReassignedCount' },
+)
+
+type Sent = Incoming<Static<typeof Params>, Static<typeof Body>>
+
+/** POST that gives the records of a member to another one. */
+export function reassignmentRoutes(app: App, service: Service, rooms: readonly Room[]): void {
+  const places = placesOf(rooms)
+  const owned = rooms.filter(({ resource }) => resource.members.length)
+  endpoints(app, service, {
+    path: '/api/v1/members',
+    params: Params,
+    reads: 'members:read',
+    writes: 'members:write',
+    noun: 'member',
+    extension: true,
+  }).verb(
+    {
+      name: 'reassign',
+      summary: 'Give the records of a member to another one',
+      description:
+        'Needs the write scope of every kind that has an owner. Each change has its event and its audit entry.',
+      body: Body,
+      view: Count,
+    },
+    async (tx, context, { request, params, body, problems }: Sent) => {
+      for (const { resource } of owned) refuseBeyond(request.access, { scope: `${resource.scope}:write` })
+      const { user_id: from_id } = params
+      const to_id = body.to ?? null
+      const owned_by = await countRecordsOf(tx, context, places, from_id)
+      if (!owned_by && !(await isMember(tx, context, from_id))) throw notFound('This member')
+      refuse([...problems, ...(await ownerProblems(tx, context, to_id))])
+      const count = from_id === to_id ? 0 : owned_by
+      if (count) await reassign(tx, context, places, { from_id, to_id }, count)
+      return { body: single({ count }) }
+    },
+  )
+}
+
+async function isMember(tx: Db, { workspace_id }: Context, user_id: string): Promise<boolean> {
+  const found = await tx
+    .selectFrom('memberships')
+    .select('user_id')
+    .where('workspace_id', '=', workspace_id)
+    .where('user_id', '=', user_id)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+async function ownerProblems(tx: Db, context: Context, to: string | null): Promise<FieldProblem[]> {
+  if (to === null || (await isMember(tx, context, to))) return []
+  return [{ field: 'to', code: 'not_found', message: 'to must be the id of an active member.' }]
+}
