@@ -1,0 +1,161 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { csvRow, guardCell, unguardCell } from './csv.ts'
+import { guessDelimiter } from './delimiter.ts'
+import { createEncodingDetector, type Encoding } from './encoding.ts'
+import { FileError, type FileForm, type FileRow, max_row_characters, readRows } from './rows.ts'
+import { tar_end, tarFile } from './tar.ts'
+
+async function* inParts(bytes: Buffer, size: number) {
+  for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size)
+}
+
+function detect(bytes: Buffer, size = 7): Encoding {
+  const detector = createEncodingDetector()
+  for (let from = 0; from < bytes.length; from += size) detector.add(bytes.subarray(from, from + size))
+  return detector.result()
+}
+
+const csv = (form: Partial<FileForm> = {}): FileForm =>
+  ({ format: 'csv', encoding: 'utf-8', delimiter: ',', header_line: 1, ...form }) as FileForm
+
+async function rowsOf(bytes: Buffer | string, form: FileForm, size = 5): Promise<FileRow[]> {
+  return (await Array.fromAsync(readRows(inParts(Buffer.from(bytes), size), form))).flat()
+}
+
+const bytes_of: Record<string, (text: string) => Buffer> = {
+  'utf-8': (text) => Buffer.from(text),
+  'utf-8 with a mark': (text) => Buffer.from(`\ufeff${text}`),
+  'utf-16le': (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
+  'utf-16be': (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
+  // Latin 1 has the same letters.
+  'windows-1252': (text) => Buffer.from(text, 'latin1'),
+}
+
+test('each encoding and delimiter is found, and the cells are read', async () => {
+  const table = [
+    ['Vorname', 'Größe', 'Note'],
+    ['Zoë', '1,5; 2 | 3\t4', 'two\r\nlines and "quotes"'],
+    ['', 'Ñandú', ''],
+  ]
+  for (const [name, bytesOf] of Object.entries(bytes_of))
+    for (const delimiter of [',', ';', '\t', '|'] as const) {
+      const text = table
+        .map((row) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(delimiter))
+        .join('\r\n')
+      const bytes = bytesOf(text)
+      const encoding = detect(bytes)
+      assert.equal(encoding, name.split(' ')[0], name)
+      const form = guessDelimiter(new TextDecoder(encoding).decode(bytes))
+      assert.deepEqual(form, { delimiter, header_line: 1 })
+      const rows = await rowsOf(bytes, csv({ encoding, ...form }))
+      assert.deepEqual(
+        rows,
+        table.slice(1).map((values, n) => ({ number: n + 2, names: table[0], values })),
+      )
+    }
+})
+
+test('UTF-16 without a mark is found', () => {
+  assert.equal(detect(Buffer.from('Name,Ort\nZoë,Köln', 'utf16le')), 'utf-16le')
+  assert.equal(detect(Buffer.from('Name,Ort\nZoë,Köln', 'utf16le').swap16()), 'utf-16be')
+})
+
+test('a byte far behind the start decides between UTF-8 and Windows-1252', () => {
+  const start = 'a'.repeat(100_000)
+  assert.equal(detect(Buffer.concat([Buffer.from(start), Buffer.from([0xe9])]), 4096), 'windows-1252')
+  assert.equal(detect(Buffer.from(`${start}é`), 4096), 'utf-8')
+})
+
+test('any text is the same after it was written and read', async () => {
+  const cell = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.stringMatching(/^'{0,2}[=+\-@\t\r][\s\S]{0,5}$/),
+    fc.constantFrom('=1+1', "'=1", "''@a", '-5', "'-5", '+34 910', "'+34 910", 'a,b', 'a"b', '\r', '\n'),
+  )
+  const written = fc.array(fc.tuple(cell, cell), { minLength: 1 })
+  await fc.assert(
+    fc.asyncProperty(written, fc.integer({ min: 3, max: 64 }), async (table, size) => {
+      const text = csvRow(['a', 'b']) + table.map(csvRow).join('')
+      const rows = await rowsOf(text, csv(), size)
+      assert.deepEqual(
+        rows.map(({ values }) => values),
+        table,
+      )
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a formula gets an apostrophe; a number and a phone number do not', () => {
+  for (const [text, cell] of [
+    ['=HYPERLINK("x")', `'=HYPERLINK("x")`],
+    ['+cmd', "'+cmd"],
+    ['-2+3', "'-2+3"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\tx', "'\tx"],
+    ["'=x", "''=x"],
+    ['-12.5', '-12.5'],
+    ['+34 910 55-01 (42)', '+34 910 55-01 (42)'],
+    ["O'Hara", "O'Hara"],
+    ["'quoted", "'quoted"],
+  ] as const) {
+    assert.equal(guardCell(text), cell)
+    assert.equal(unguardCell(cell), text)
+  }
+})
+
+test('a row with more cells than the header has a problem, and the next row is read', async () => {
+  const [first, second] = await rowsOf('a,b\n1,2,3\n4,5,\n', csv())
+  assert.match(first?.problem ?? '', /3 cells, and the header has 2/)
+  assert.deepEqual([second?.problem, second?.number], [undefined, 3])
+})
+
+test('a quote that is not closed ends the file with the row that has it', async () => {
+  await assert.rejects(rowsOf('a,b\n1,2\n"3,4\n5,6\n', csv()), (error: Error) => {
+    assert.ok(error instanceof FileError)
+    assert.match(error.message, /row 3 is not closed/)
+    return true
+  })
+  const long = `a,b\n1,2\n"${'x\n'.repeat(max_row_characters)}`
+  await assert.rejects(rowsOf(long, csv(), 65_536), /Row 3 has more than 262144 characters/)
+})
+
+test('the line sep= of Excel names the delimiter', async () => {
+  const text = 'sep=|\r\na|b\r\n1|2\r\n'
+  const form = guessDelimiter(text)
+  assert.deepEqual(form, { delimiter: '|', header_line: 2 })
+  assert.deepEqual(
+    (await rowsOf(text, csv(form))).map(({ values }) => values),
+    [['1', '2']],
+  )
+})
+
+test('lines of JSON are read, and one that is not an object has a problem', async () => {
+  const text = '{"a":1}\n\n{"a":\n[1]\n{"__proto__":{}}\n{"a":"é"}'
+  const rows = await rowsOf(text, { format: 'ndjson', encoding: 'utf-8' }, 3)
+  assert.deepEqual(
+    rows.map(({ number, values, problem }) => [number, problem ?? values]),
+    [
+      [1, [1]],
+      [3, 'The line is not valid JSON.'],
+      [4, 'The line is not a JSON object.'],
+      [5, 'The line is not valid JSON.'],
+      [6, ['é']],
+    ],
+  )
+})
+
+test('tar reads the archive', () => {
+  const archive = Buffer.concat([
+    tarFile('a.ndjson', Buffer.from('{"a":1}\n'), 1_790_000_000),
+    tarFile('b.ndjson', Buffer.alloc(0), 1_790_000_000),
+    tar_end,
+  ])
+  const listed = execFileSync('tar', ['-tvf', '-'], { input: archive }).toString()
+  assert.match(listed, /8 .*a\.ndjson\n.* 0 .*b\.ndjson\n$/)
+  assert.equal(execFileSync('tar', ['-xOf', '-', 'a.ndjson'], { input: archive }).toString(), '{"a":1}\n')
+})

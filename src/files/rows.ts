@@ -1,0 +1,131 @@
+import { type CsvError, parse } from 'csv-parse'
+import secureJson from 'secure-json-parse'
+import { unguardCell } from './csv.ts'
+import type { CsvForm } from './delimiter.ts'
+import { decode, type Encoding } from './encoding.ts'
+
+/** How a file of rows is read. */
+export type FileForm = { encoding: Encoding } & (({ format: 'csv' } & CsvForm) | { format: 'ndjson' })
+
+/** A row of a file: the names of its columns and their values. */
+export type FileRow = {
+  /** As a spreadsheet shows it: the header of a CSV file is row 1. */
+  number: number
+  names: readonly string[]
+  /** Texts in a CSV file, else JSON values. */
+  values: readonly unknown[]
+  /** Why the row cannot be read. */
+  problem?: string
+}
+
+/** The file is not readable beyond some row. The message says what to do. */
+export class FileError extends Error {}
+
+/** Limits of a row. A quote that is not closed makes one row of the rest of the file. */
+export const max_row_characters = 256 * 1024
+export const max_columns = 500
+
+/** The rows of a file whose bytes arrive in parts, without its header, some at once. Throws FileError. */
+export const readRows = (bytes: AsyncIterable<Buffer>, form: FileForm): AsyncGenerator<FileRow[]> =>
+  form.format === 'csv' ? readCsv(bytes, form) : readLines(decode(bytes, form.encoding))
+
+async function* readCsv(bytes: AsyncIterable<Buffer>, form: FileForm & CsvForm): AsyncGenerator<FileRow[]> {
+  // The parser reads UTF-8 from the bytes, which costs less than a text.
+  const parts = form.encoding === 'utf-8' ? bytes : decode(bytes, form.encoding)
+  let names: string[] | undefined
+  let number = 0
+  for await (const { rows, error } of parseParts(parts, form)) {
+    const read: FileRow[] = []
+    for (const cells of rows) {
+      number++
+      if (!names) names = headerOf(cells)
+      else if (cells.length > 1 || cells[0] !== '') read.push(rowOf(number, names, cells))
+    }
+    yield read
+    if (error) throw new FileError(messageOf(error, number + 1))
+  }
+}
+
+type Parsed = { rows: string[][]; error: CsvError | null }
+
+/** The rows that end in each part. As a stream, the parser would drop the rows before an error. */
+async function* parseParts(
+  parts: AsyncIterable<Buffer | string>,
+  { delimiter, header_line }: CsvForm,
+): AsyncGenerator<Parsed> {
+  let rows: string[][] = []
+  const parser = parse({
+    delimiter,
+    bom: true,
+    from_line: header_line,
+    relax_quotes: true,
+    relax_column_count: true,
+    max_record_size: max_row_characters,
+    on_record(row: string[]) {
+      rows.push(row)
+      return null
+    },
+  })
+  parser.on('error', () => {})
+  const parsed = (part: Buffer | string | null) =>
+    new Promise<Parsed>((resolve) => {
+      const done = (error?: Error | null) => resolve({ rows, error: (error as CsvError) ?? null })
+      rows = []
+      if (part === null) parser.end(done)
+      else parser.write(part, done)
+    })
+  for await (const part of parts) yield parsed(part)
+  yield parsed(null)
+}
+
+function headerOf(cells: readonly string[]): string[] {
+  if (cells.length > max_columns) throw new FileError(`The header has more than ${max_columns} columns.`)
+  return cells.map((cell) => unguardCell(cell).trim())
+}
+
+function rowOf(number: number, names: readonly string[], cells: readonly string[]): FileRow {
+  const row = { number, names, values: cells.map(unguardCell) }
+  if (cells.length <= names.length || cells.slice(names.length).every((cell) => cell === '')) return row
+  const problem = `The row has ${cells.length} cells, and the header has ${names.length}. Quote cells with the delimiter.`
+  return { ...row, problem }
+}
+
+function messageOf({ code }: CsvError, row: number): string {
+  if (code === 'CSV_MAX_RECORD_SIZE')
+    return `Row ${row} has more than ${max_row_characters} characters. Perhaps a quote is not closed.`
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return `The quote that opens in row ${row} is not closed.`
+  return `Row ${row} is not valid CSV (${code}).`
+}
+
+async function* readLines(texts: AsyncIterable<string>): AsyncGenerator<FileRow[]> {
+  let rest = ''
+  let number = 0
+  const rowsOf = (lines: readonly string[]) =>
+    lines.flatMap((line) => {
+      number++
+      return line.trim() ? [lineOf(number, line)] : []
+    })
+  for await (const text of texts) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() as string
+    yield rowsOf(lines)
+    if (rest.length > max_row_characters)
+      throw new FileError(`Line ${number + 1} has more than ${max_row_characters} characters.`)
+  }
+  yield rowsOf([rest])
+}
+
+function lineOf(number: number, line: string): FileRow {
+  const unread = (problem: string) => ({ number, names: ['line'], values: [line], problem })
+  if (line.length > max_row_characters)
+    return unread(`The line has more than ${max_row_characters} characters.`)
+  let value: unknown
+  try {
+    value = secureJson.parse(line)
+  } catch {
+    return unread('The line is not valid JSON.')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return unread('The line is not a JSON object.')
+  return { number, names: Object.keys(value), values: Object.values(value) }
+}
