@@ -29,7 +29,7 @@ const insert = prepare((db, p: NewEvent) =>
   db.insertInto('events').values(Object.fromEntries(columns.map((name) => [name, p[name]])) as NewEvent),
 )
 
-// MATERIALIZED takes the lock before the row gets its seq.
+// MATERIALIZED makes PostgreSQL take the lock before the INSERT assigns the seq.
 const lockAndInsert = prepare((db, p: NewEvent) => ({
   compile: () =>
     sql`WITH locked AS MATERIALIZED (
@@ -40,7 +40,7 @@ const lockAndInsert = prepare((db, p: NewEvent) => ({
       FROM locked`.compile(db),
 }))
 
-// The transactions that hold the lock. Their later events have higher seqs, so one lock is enough.
+// The transactions that hold the lock. Later events of a transaction get higher seqs, so its first lock covers them.
 const locked = new WeakSet<Db>()
 
 /** Inserts an event so that readers see it in the order of seq, also beside concurrent writers. */

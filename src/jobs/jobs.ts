@@ -86,7 +86,7 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       held: 'waits',
       run: (stopping) => emptyTrash({ ...trash, stopping }),
     },
-    // Completes what a crash interrupted, such as an erasure, although removal is held.
+    // The same for interrupted erasures alone. Runs only while removal is held: otherwise the trash job completes them.
     {
       name: 'interrupted erasures',
       role: 'dispatcher',

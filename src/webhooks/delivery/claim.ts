@@ -131,7 +131,8 @@ const findDue = prepare(
       .limit(p.limit)
     // SQLite's index already ends with the id. Ordering by the id would add a sort.
     if (engineOf(db) === 'sqlite') return query
-    // Lock the webhook too. A deletion waits for this claim, or this claim finds no webhook.
+    // Lock the webhook too. A concurrent deletion waits for this transaction. If the deletion committed first, this query
+    // finds no webhook.
     return query
       .innerJoin('webhooks as w', (join) =>
         join.on('w.workspace_id', '=', p.workspace_id).on('w.id', '=', p.webhook_id),
@@ -236,7 +237,7 @@ const webhookStatuses = prepareRows(ids, (db, { row, rows }) => ({
       WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.id}`.compile(db),
 }))
 
-/** The webhooks of these claims that are now paused or deleted. Another process may have withdrawn them. */
+/** The webhooks of these claims that are now paused or deleted. Another process may have paused or deleted a webhook after the claim. */
 export async function findWithdrawn(
   db: Db,
   claims: readonly Claim[],

@@ -114,7 +114,7 @@ test('after a webhook is deleted nothing that waits for its connection is sent',
   await until(() => dispatcher.in_flight() === 6)
   await transaction(db, async (tx) => {
     await removeWebhook(tx, workspace_id, 'wh_a', new Date().toISOString())
-    dispatcher.holdBack('wh_a', 'pings too')
+    dispatcher.holdBack('wh_a', 'all')
   })
   connected.resolve()
   answered.resolve()
@@ -140,7 +140,7 @@ test('a claim that is committed together with the deletion of its webhook is not
     for (let n = 0; n < turns; n++) await Promise.resolve()
     await transaction(db, async (tx) => {
       await removeWebhook(tx, workspace_id, id, new Date().toISOString())
-      dispatcher.holdBack(id, 'pings too')
+      dispatcher.holdBack(id, 'all')
     })
     const sentTo = () => sent.filter(({ url }) => url.endsWith(`/${id}`)).length
     const before = sentTo()
@@ -158,7 +158,7 @@ test('a deletion that is rolled back costs nothing: what was held back is sent',
   await until(() => dispatcher.in_flight() === 3)
   const failing = transaction(db, async (tx) => {
     await removeWebhook(tx, workspace_id, 'wh_a', new Date().toISOString())
-    dispatcher.holdBack('wh_a', 'pings too')
+    dispatcher.holdBack('wh_a', 'all')
     throw new Error('the disk is full')
   })
   await assert.rejects(failing, /disk is full/)

@@ -48,7 +48,7 @@ const max_poll_rest_ms = 200
 const lease_slack_ms = 30_000
 // The part of a lease that must remain after the timeout of an attempt, to write the outcome.
 const outcome_write_ms = 5000
-// The shortest delay after which another process announces its commits.
+// Attempts that are younger are not looked up: another process announces its commits no sooner.
 const min_withdrawal_age_ms = 2
 const max_withdrawals = 1000
 // The queue heads that one poll reads. The next poll reads the rest.
@@ -178,16 +178,16 @@ export function createDispatcher(options: DispatcherOptions) {
     if (!unsent.length) return
     const claims = unsent.map(({ claim }) => claim)
     for (const [webhook_id, change] of await findWithdrawn(db, claims))
-      holdBack(webhook_id, change === 'paused' ? 'pings go' : 'pings too')
+      holdBack(webhook_id, change === 'paused' ? 'except pings' : 'all')
   }
 
-  function holdBack(webhook_id: string, pings: 'pings go' | 'pings too'): void {
+  function holdBack(webhook_id: string, which: 'except pings' | 'all'): void {
     withdrawals.set(webhook_id, newId('clm'))
     const [oldest] = withdrawals.keys()
     if (oldest !== undefined && withdrawals.size > max_withdrawals) withdrawals.delete(oldest)
     for (const entry of held.values()) {
       if (entry.claim.webhook_id !== webhook_id) continue
-      entry.held_back ||= entry.claim.kind !== 'ping' || pings === 'pings too'
+      entry.held_back ||= entry.claim.kind !== 'ping' || which === 'all'
     }
   }
 
@@ -223,7 +223,10 @@ export function createDispatcher(options: DispatcherOptions) {
     return claim(tx, [...webhooks.values()], (webhook_id) => webhooks.get(webhook_id)?.slots ?? 0)
   }
 
-  /** Starts committed claims, and releases those withdrawn meanwhile. Resolves with the number of attempts started. */
+  /**
+   * Starts committed claims. Releases claims whose webhook was paused or deleted after the claim, and all claims during a
+   * stop. Resolves with the number of attempts started.
+   */
   async function startAll(claims: LoadedClaim[]): Promise<number> {
     const unsent = claims.filter(
       ({ webhook_id, claim_id }) => !running || (withdrawals.get(webhook_id) ?? '') > claim_id,
@@ -329,7 +332,8 @@ export function createDispatcher(options: DispatcherOptions) {
     },
     /**
      * Stops the claimed attempts of a webhook that have not sent their first byte; their deliveries are due again. Call
-     * it in the transaction that pauses the webhook (pings are still sent: a request waits for them) or deletes it.
+     * it in the transaction that pauses or deletes the webhook, and again after its commit. A pause lets pings pass, because a
+     * request waits for them.
      */
     holdBack,
     /** Stops claiming. Waits up to `limit_ms` for attempts in flight, then logs the rest as interrupted. */

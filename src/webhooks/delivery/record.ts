@@ -62,7 +62,7 @@ const logged = ({ claim, outcome }: Ended) => ({
 
 const claim_columns = { workspace_id: 'bigint!', delivery_id: 'text!', claim_id: 'text!' } as const
 
-// The fence: this process holds the leases of these rows until the transaction ends.
+// The fence: select only rows that still have our claim_id. PostgreSQL locks them until the commit.
 const heldOf = prepareRows(claim_columns, (db, { row, rows }) => ({
   compile: () =>
     sql<{ claim_id: string; delivery_id: string }>`

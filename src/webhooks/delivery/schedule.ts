@@ -7,7 +7,7 @@ export function nextAttemptAt(
   tries: number,
   ended_at_ms: number,
 ): number | null {
-  // Only interrupted attempts so far: the first try is due at once.
+  // Interrupted attempts do not count as tries. The first try is due now.
   if (tries < 1) return ended_at_ms
   const delay = delays_seconds[tries - 1]
   return delay === undefined ? null : Math.ceil(ended_at_ms + delay * 1000)

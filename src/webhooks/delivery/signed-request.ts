@@ -5,7 +5,7 @@ import type { LoadedClaim } from './claim.ts'
 import type { AttemptRequest } from './deliver.ts'
 import { signatureHeaders } from './signature.ts'
 
-/** The request of a claim, signed at `now_ms`. Its body is a Buffer outside of the heap, the attempt's only copy. */
+/** The request of a claim, signed at `now_ms`. The body is a Buffer outside the JavaScript heap. The attempt keeps no other copy. */
 export function signedRequest(claim: LoadedClaim, seal: Seal, now_ms: number): AttemptRequest {
   const { delivery_id, webhook_id, url } = claim
   const body = Buffer.from(bodyFor(claim.payload, webhook_id))

@@ -52,13 +52,13 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
       body: NoFields,
       view: Webhook,
       // Again, for deliveries that were claimed before the commit.
-      committed: ({ params }) => dispatcher.holdBack(params.webhook_id, 'pings go'),
+      committed: ({ params }) => dispatcher.holdBack(params.webhook_id, 'except pings'),
     },
     async (tx, context, sent) => {
       const before = await webhookToChange(tx, rights, sent)
       if (before.status === 'paused') return { record: before }
       const record = await changeStatus(tx, context, before, 'paused')
-      dispatcher.holdBack(before.id, 'pings go')
+      dispatcher.holdBack(before.id, 'except pings')
       return { record }
     },
   )

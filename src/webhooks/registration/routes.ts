@@ -54,11 +54,11 @@ export function webhookRoutes(app: App, service: WebhookService): void {
     {
       summary: 'Delete a webhook and cancel its pending deliveries',
       // Again, for deliveries that were claimed before the commit.
-      committed: ({ params }) => dispatcher.holdBack(params.webhook_id, 'pings too'),
+      committed: ({ params }) => dispatcher.holdBack(params.webhook_id, 'all'),
     },
     async (tx, context, sent) => {
       await deleteWebhook(tx, context, rights, sent)
-      dispatcher.holdBack(sent.params.webhook_id, 'pings too')
+      dispatcher.holdBack(sent.params.webhook_id, 'all')
     },
   )
 }
