@@ -1,6 +1,9 @@
 // runs: once
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { scratchFolder } from '../test/process.ts'
 import { ConfigError, describeConfig, readConfig } from './config.ts'
 
 test('without any variable the settings are those of the documentation', () => {
@@ -134,6 +137,32 @@ test('every wrong value is refused, with its name and what would be right', () =
           error.message.startsWith(`${name} `),
         `${name}=${value}`,
       )
+})
+
+test('a secret may be in a file, which the variable with _FILE names', (t) => {
+  const folder = scratchFolder(t)
+  const file = join(folder, 'secret key')
+  writeFileSync(file, '  a secret of a file\n')
+  assert.equal(readConfig({ SECRET_KEY_FILE: ` ${file} ` }).secret_key, 'a secret of a file')
+  const url = join(folder, 'url')
+  writeFileSync(url, 'postgres://rapport:pass@db/rapport\n')
+  assert.equal(readConfig({ DATABASE_URL_FILE: url }).database_url, 'postgres://rapport:pass@db/rapport')
+  // An empty variable is none, and a setting without a secret has no file.
+  assert.equal(readConfig({ SECRET_KEY: ' ', SECRET_KEY_FILE: file }).secret_key, 'a secret of a file')
+  assert.equal(readConfig({ PORT_FILE: file }).port, 3000)
+  const refused = (env: Record<string, string>, message: RegExp) =>
+    assert.throws(() => readConfig(env), { message })
+  refused(
+    { SECRET_KEY: 'x', SECRET_KEY_FILE: file },
+    /^SECRET_KEY is set twice: remove it or SECRET_KEY_FILE\.$/,
+  )
+  refused(
+    { SECRET_KEY_FILE: `${file}2` },
+    /^SECRET_KEY has a file that cannot be read: .*secret key2, ENOENT\.$/,
+  )
+  // A wrong value in a file is told like another one, and is not quoted.
+  writeFileSync(url, 'mysql://rapport:pass@db/rapport')
+  refused({ DATABASE_URL_FILE: url }, /^DATABASE_URL must be a URL such as (?!.*pass@db).*\.$/)
 })
 
 test('all problems are told at once, a line each, and no value of a secret is in them', () => {

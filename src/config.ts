@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 
 type Setting<T> = { fallback: string; secret?: true; about: string; parse: (text: string) => T }
@@ -257,13 +258,31 @@ export type Config = {
 /** All problems of the settings, one on each line. */
 export class ConfigError extends Error {}
 
-/** Reads all settings from environment variables (the names above in upper case). Throws ConfigError with all problems. */
-export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+type Environment = Record<string, string | undefined>
+
+/** The text of a setting. A secret may be in a file, which the variable with _FILE names. */
+function textOf(env: Environment, variable: string, secret: boolean): string | undefined {
+  const value = env[variable]?.trim()
+  const file = secret ? env[`${variable}_FILE`]?.trim() : undefined
+  if (!file) return value
+  if (value) throw new Error(`is set twice: remove it or ${variable}_FILE`)
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new Error(`has a file that cannot be read: ${file}, ${(error as { code?: string }).code}`)
+  }
+}
+
+/**
+ * Reads all settings from environment variables (the names above in upper case), secrets also from files. Throws
+ * ConfigError with all problems.
+ */
+export function readConfig(env: Environment = process.env): Config {
   const problems: string[] = []
   const values = Object.entries(settings).map(([name, setting]) => {
     const variable = name.toUpperCase()
     try {
-      return [name, setting.parse(env[variable]?.trim() || setting.fallback)]
+      return [name, setting.parse(textOf(env, variable, 'secret' in setting) || setting.fallback)]
     } catch (error) {
       problems.push(`${variable} ${(error as Error).message}.`)
       return [name, null]
