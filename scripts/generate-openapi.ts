@@ -11,9 +11,10 @@ const target = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
 
 async function servedDocument(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-openapi-'))
-  const running = await startServer(readConfig({ PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent' }))
+  const running = await startServer(readConfig({ PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'error' }))
   try {
     const answer = await fetch(`${running.url}/api/v1/openapi.json`)
+    if (!answer.ok) throw new Error('The service has no document. The log above says why.')
     return `${JSON.stringify(await answer.json(), null, 2)}\n`
   } finally {
     await running.stop()

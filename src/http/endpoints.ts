@@ -30,7 +30,7 @@ type Kind<Params extends TSchema, OwnerParams extends TSchema> = {
   extension: boolean
 }
 
-type Declared = Pick<Operation, 'summary' | 'description' | 'conflict' | 'people_only'> & {
+type Declared = Pick<Operation, 'id' | 'summary' | 'description' | 'conflict' | 'people_only'> & {
   extension?: boolean
 }
 type Request<Params = unknown, Query = unknown, Body = unknown> = FastifyRequest & {

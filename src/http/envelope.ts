@@ -15,14 +15,20 @@ export const Meta = Type.Object(
       }),
     ),
   },
-  { title: 'Pagination' },
+  {
+    title: 'Pagination',
+    examples: [{ current_page: 1, last_page: 1, per_page: 25, total: 1 }],
+  },
 )
 
 /** Schemas of the success envelopes (contract: envelope). */
 export const Single = <T extends TSchema>(data: T) => Type.Object({ success: Type.Literal(true), data })
 export const List = <T extends TSchema>(item: T) =>
   Type.Object({ success: Type.Literal(true), data: Type.Array(item), meta: Meta })
-export const Deleted = Type.Object({ success: Type.Literal(true), message: Type.String() })
+export const Deleted = Type.Object(
+  { success: Type.Literal(true), message: Type.String({ examples: ['The contact was deleted.'] }) },
+  { title: 'Deleted' },
+)
 
 export const single = <T>(data: T) => ({ success: true as const, data })
 export const deleted = (what: string) => ({ success: true as const, message: `${what} was deleted.` })

@@ -94,7 +94,7 @@ export const time = (description: string) => Type.Optional(Type.String({ format:
 export const ListQuery = <T extends Record<string, TSchema>>(filters: T, options: object = {}) =>
   Type.Object(
     {
-      page: Type.Integer({ minimum: 1, default: 1 }),
+      page: Type.Integer({ minimum: 1, default: 1, description: 'The number of the page.' }),
       per_page: Type.Integer({ minimum: 1, default: 25, description: 'A value above 100 counts as 100.' }),
       ...filters,
     },
@@ -111,6 +111,6 @@ export const rest_cursor = Type.Optional(
 )
 
 /** The body of an operation that takes none: absent or {}. */
-export const NoFields = Type.Object({}, { additionalProperties: false })
+export const NoFields = Type.Object({}, { additionalProperties: false, title: 'NoFields' })
 
 export const IdParams = Type.Object({ id: Id() })

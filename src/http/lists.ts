@@ -41,7 +41,7 @@ export const cursor = Type.Optional(
   Type.String({
     maxLength: 2000,
     description:
-      'In place of `page`: empty for the first page, then the `next_cursor` of the last answer. Each page costs the same, and the total is not counted.',
+      'Empty for the first page, then the `next_cursor` of the last answer. Unlike with `page`, each page costs the same, and the total is not counted.',
   }),
 )
 

@@ -25,6 +25,8 @@ type Declared = {
   scope: string
   /** Whether keys are refused, beside the scope. */
   people_only?: boolean
+  /** Its name in generated clients, where the derived one (openapi/names.ts) is bad English or taken. */
+  id?: string
   summary: string
   description?: string
   params?: TSchema

@@ -30,7 +30,10 @@ export type ApiKey = Static<typeof ApiKey>
 export const ApiKeyCreated = Type.Object(
   {
     ...ApiKey.properties,
-    token: Type.String({ description: 'The key. It is shown only in this answer.' }),
+    token: Type.String({
+      description: 'The key. It is shown only in this answer.',
+      examples: ['crm_4f5Zk0qT8sYx2LwB7nVgJ1mR3cPdHuEaQi9oX6Kt5Wb'],
+    }),
   },
   { title: 'ApiKeyCreated' },
 )

@@ -34,6 +34,7 @@ export function profileRoutes(app: App, service: PeopleService): void {
   profile.verb(
     {
       name: 'password',
+      id: 'changePassword',
       summary: 'Change the own password; all other sessions end',
       body: PasswordBody,
       view: Profile,

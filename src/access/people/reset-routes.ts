@@ -18,6 +18,7 @@ export function resetRoutes(app: App, { clock, throttle, accounts, signIn }: Peo
       method: 'POST',
       path: '/api/v1/password-reset',
       scope: 'open',
+      id: 'resetPassword',
       summary: 'Set a new password with a link that an administrator made; all sessions end',
       body: ResetBody,
       answers: { 200: Single(SignedIn) },

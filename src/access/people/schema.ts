@@ -37,11 +37,16 @@ export type Profile = Static<typeof Profile>
 export const SignedIn = Type.Object(
   {
     user: Profile,
-    workspace: Type.Object({ id: Id(), name: Type.String(), currency: Currency() }),
+    workspace: Type.Object({ id: Id(), name: Type.String({ examples: ['Acme'] }), currency: Currency() }),
     role: RoleField(),
-    scopes: Type.Array(Type.String(), { description: 'The scopes of the role in this workspace.' }),
-    workspaces: Type.Array(Type.Object({ id: Id(), name: Type.String(), role: RoleField() })),
-    session_id: Type.String(),
+    scopes: Type.Array(Type.String(), {
+      description: 'The scopes of the role in this workspace.',
+      examples: [['contacts:read']],
+    }),
+    workspaces: Type.Array(
+      Type.Object({ id: Id(), name: Type.String({ examples: ['Acme'] }), role: RoleField() }),
+    ),
+    session_id: Type.String({ examples: ['ses_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
   },
   { title: 'SignedIn' },
 )
@@ -156,7 +161,7 @@ export const InvitationParams = Type.Object({ invitation_id: Type.String() })
 export const InvitationBody = Body({ email: RequiredEmail(), role: RoleField() }, [], ['email', 'role'])
 export const LookUpBody = Body({ token: Token() }, [], ['token'])
 export const Invited = Type.Object({
-  workspace_name: Type.String(),
+  workspace_name: Type.String({ examples: ['Acme'] }),
   email,
   role: RoleField(),
   has_account: Type.Boolean({

@@ -35,7 +35,7 @@ export function sessionsRoutes(app: App, service: Service): void {
   )
 
   sessions.remove(
-    { summary: 'End one of the own sessions' },
+    { id: 'endSession', summary: 'End one of the own sessions' },
     async (tx, context, { request, params: { session_id } }) => {
       const own = ownSession(request)
       if (!(await isSessionOf(tx, own.user_id, session_id))) throw notFound('This session')

@@ -37,6 +37,7 @@ export function setupRoutes(app: App, { db, clock, throttle, accounts, signIn }:
       method: 'POST',
       path,
       scope: 'open',
+      id: 'setUp',
       summary: 'Create the first account with the link that the start of the service shows',
       body: SetupBody,
       answers: { 200: Single(SignedIn) },

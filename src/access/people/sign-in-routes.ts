@@ -46,6 +46,7 @@ export function signInRoutes(app: App, service: PeopleService): void {
       method: 'POST',
       path,
       scope: 'open',
+      id: 'signIn',
       summary: 'Sign in',
       body: SignInBody,
       answers: { 200: Single(SignedIn) },
@@ -75,7 +76,12 @@ export function signInRoutes(app: App, service: PeopleService): void {
   )
 
   session.change(
-    { summary: 'Switch to another of the own workspaces', body: SwitchBody, view: SignedIn },
+    {
+      id: 'switchWorkspace',
+      summary: 'Switch to another of the own workspaces',
+      body: SwitchBody,
+      view: SignedIn,
+    },
     async (tx, context, { request, body, problems, expect, recheck }) => {
       const own = ownSession(request)
       const { session_id, user_id } = own
@@ -95,7 +101,7 @@ export function signInRoutes(app: App, service: PeopleService): void {
     },
   )
 
-  session.remove({ summary: 'Sign out' }, async (tx, context, { request, expect }) => {
+  session.remove({ id: 'signOut', summary: 'Sign out' }, async (tx, context, { request, expect }) => {
     const own = ownSession(request)
     const before = await signedIn(tx, own, role_scopes)
     if (before) expect(before)

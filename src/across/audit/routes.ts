@@ -51,6 +51,7 @@ export function auditRoutes(app: App, service: Service): void {
 
   entries.read(
     {
+      id: 'getAuditLogEntry',
       summary: 'Read an entry of the audit log',
       description: '404 if the caller may not read its kind.',
       view: AuditEntry,

@@ -61,6 +61,7 @@ function eraseRoute(app: App, { db, write, seal, resources }: Service, all: read
       method: 'DELETE',
       path: `${path}/:kind/:id`,
       scope: 'trash:write',
+      id: 'eraseRecord',
       summary: 'Erase a record of the trash at once',
       description:
         'Also needs the scope that writes its kind. Removes its row, and its data in the audit log, the events and the delivery log. For a contact, also removes the copies of its data in records that refer to it. Pending deliveries are sent with the remaining data.',

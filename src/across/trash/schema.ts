@@ -10,7 +10,10 @@ export function trashSchemas(kinds: readonly string[]) {
     {
       kind: Kind(),
       id: Id(),
-      name: Type.String({ description: 'The name of the record, or the first characters of a note.' }),
+      name: Type.String({
+        description: 'The name of the record, or the first characters of a note.',
+        examples: ['Ana Ruiz'],
+      }),
       contact_id: OptionalId({ description: 'The contact of a note. Null for all other kinds.' }),
       deleted_at: Timestamp(),
       removed_at: Timestamp({ description: 'The time after which it is removed for good.' }),
@@ -22,4 +25,7 @@ export function trashSchemas(kinds: readonly string[]) {
 }
 
 /** Accepts any text as a kind: an unknown kind has no records. */
-export const TrashParams = Type.Object({ kind: Type.String(), id: Id() })
+export const TrashParams = Type.Object({
+  kind: Type.String({ description: 'The kind of the record, such as contacts.' }),
+  id: Id(),
+})

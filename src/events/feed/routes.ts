@@ -60,7 +60,13 @@ export function feedRoutes(
       answers: {
         200: {
           description: 'A stream without an end.',
-          content: { 'text/event-stream': { schema: { type: 'string' } } },
+          content: {
+            'text/event-stream': {
+              schema: { type: 'string' },
+              example:
+                'id: 17\nevent: contact.created\ndata: {"id":"evt_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b"}\n\n',
+            },
+          },
         },
       },
       extension: true,

@@ -63,10 +63,20 @@ const file = (type: string, text: string): File => ({
 const Index = Type.Object(
   {
     resources: Type.Array(
-      Type.Object({ name: Type.String(), path: Type.String(), description: Type.String() }),
+      Type.Object(
+        { name: Type.String(), path: Type.String(), description: Type.String() },
+        {
+          examples: [
+            { name: 'contacts', path: '/api/v1/contacts', description: 'People, and the notes about them.' },
+          ],
+        },
+      ),
     ),
-    documentation: Type.String({ description: 'The documentation as a web page.' }),
-    openapi: Type.String({ description: 'The API as an OpenAPI document.' }),
+    documentation: Type.String({ description: 'The documentation as a web page.', examples: ['/docs/'] }),
+    openapi: Type.String({
+      description: 'The API as an OpenAPI document.',
+      examples: ['/api/v1/openapi.json'],
+    }),
   },
   { title: 'Index' },
 )

@@ -1,4 +1,6 @@
 import type { EventDefinition } from '../../events/define.ts'
+import { pascal } from './names.ts'
+import { refTo } from './parts.ts'
 
 const header = (name: string, description: string, required = true) => ({
   name,
@@ -23,13 +25,25 @@ const headers = [
   header('webhook-signature', 'Standard Webhooks: `v1,` signatures, separated by blanks.'),
 ]
 
+const componentOf = (name: string) => `${pascal(name.replace('.', '_'))}Event`
+
+/** Any event, by its name. */
+export function eventUnion(catalogue: readonly EventDefinition[]) {
+  const refs = catalogue.map(({ name }) => [name, refTo('schemas', componentOf(name)).$ref] as const)
+  return {
+    description: 'An event as the feed has it. Webhooks also get `webhook_id`.',
+    oneOf: refs.map(([, $ref]) => ({ $ref })),
+    discriminator: { propertyName: 'event', mapping: Object.fromEntries(refs) },
+  }
+}
+
 /** An event of the catalogue as an entry in `webhooks` of the document: the request that a webhook receives. */
 export function describeEvent({ name, summary, data, example }: EventDefinition) {
   const properties: Record<string, unknown> = {
     id: { type: 'string', description: 'The id of the event.' },
     event: { type: 'string', const: name },
     timestamp: { type: 'string', format: 'date-time', description: 'The time of the change.' },
-    webhook_id: { type: 'string' },
+    webhook_id: { type: 'string', description: 'The id of the webhook. The feed leaves it out.' },
     data,
   }
   const body: Record<string, unknown> = {
@@ -54,11 +68,13 @@ export function describeEvent({ name, summary, data, example }: EventDefinition)
     body.changed_fields = [changed]
     body.previous = { [changed]: `Old ${example[changed]}` }
   }
+  const { webhook_id: _, ...in_feed } = body
+  const required = Object.keys(properties).filter((field) => field !== 'webhook_id')
   return {
     post: {
       summary: name,
       description: summary,
-      operationId: `on_${name.replace('.', '_')}`,
+      operationId: `on${pascal(name.replace('.', '_'))}`,
       tags: ['events'],
       security: [],
       parameters: headers,
@@ -66,7 +82,13 @@ export function describeEvent({ name, summary, data, example }: EventDefinition)
         required: true,
         content: {
           'application/json': {
-            schema: { type: 'object', required: Object.keys(properties), properties },
+            schema: {
+              title: componentOf(name),
+              type: 'object',
+              required,
+              properties,
+              examples: [in_feed],
+            },
             example: body,
           },
         },

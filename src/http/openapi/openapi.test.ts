@@ -8,6 +8,7 @@ import addFormats from 'ajv-formats'
 import { Type } from 'typebox'
 import { type Rapport, startRapport } from '../../../test/harness.ts'
 import { catalogue } from '../../app.ts'
+import { bodyName, checkIds, operationId } from './names.ts'
 import { completeOperation } from './operations.ts'
 import { shareSchemas } from './parts.ts'
 
@@ -36,6 +37,8 @@ const resolve = (ref: string) =>
     .slice(2)
     .split('/')
     .reduce((node, part) => node?.[part], document)
+
+const resolved = (node: any) => (node.$ref ? resolve(node.$ref) : node)
 
 function walk(node: unknown, visit: (node: Record<string, any>) => void): void {
   if (typeof node !== 'object' || node === null) return
@@ -91,7 +94,12 @@ test('every operation says how it succeeds and how it can fail', () => {
       assert.notEqual(response.description, 'Default Response', name)
       // The one that answers with a stream.
       if (path === '/api/v1/events/stream') assert.ok(response.content['text/event-stream'], name)
-      else assert.equal(response.content['application/json'].schema.properties.success.const, true, name)
+      else
+        assert.equal(
+          resolved(response.content['application/json'].schema).properties.success.const,
+          true,
+          name,
+        )
     }
     const expected = [...always]
     if (path.includes('{')) expected.push('404')
@@ -123,7 +131,7 @@ const takesIdempotencyKey = (name: string, method: string, operation: any) =>
 
 test('parameters with a default may be left out, and POST takes an Idempotency-Key, except where it must not', () => {
   for (const { name, method, operation } of operations) {
-    const parameters = operation.parameters.map((one: any) => (one.$ref ? resolve(one.$ref) : one))
+    const parameters = operation.parameters.map(resolved)
     for (const parameter of parameters)
       if (parameter.schema.default !== undefined) assert.equal(parameter.required, false, name)
     const names = parameters.map((parameter: any) => parameter.name)
@@ -158,15 +166,13 @@ test('every event of the catalogue is described, with an example that its schema
   )
   const ajv = addFormats.default(new Ajv2020({ strict: false }))
   for (const [name, { post }] of Object.entries<any>(document.webhooks)) {
-    const { schema, example } = post.requestBody.content['application/json']
+    const { schema: named, example } = post.requestBody.content['application/json']
+    const schema = resolved(named)
     const check = ajv.compile<any>({ ...schema, components: document.components })
     assert.ok(check(example), `${name}: ${ajv.errorsText(check.errors)}`)
     assert.deepEqual(
       Object.keys(example.data).sort(),
-      Object.keys(
-        (schema.properties.data.$ref ? resolve(schema.properties.data.$ref) : schema.properties.data)
-          .properties,
-      ).sort(),
+      Object.keys(resolved(schema.properties.data).properties).sort(),
       name,
     )
   }
@@ -180,6 +186,136 @@ test('the examples of fields are accepted by their own schemas', () => {
     for (const example of node.examples)
       assert.ok(check(example), `${JSON.stringify(example)}: ${ajv.errorsText(check.errors)}`)
   })
+})
+
+test('every answer that is a success has an example that its schema accepts', () => {
+  const ajv = addFormats.default(new Ajv2020({ strict: false }))
+  for (const { name, operation } of operations)
+    for (const [status, { content }] of Object.entries<any>(operation.responses)) {
+      if (!status.startsWith('2')) continue
+      for (const { schema, example } of Object.values<any>(content)) {
+        assert.notEqual(example, undefined, name)
+        const check = ajv.compile<any>({ ...schema, components: document.components })
+        assert.ok(check(example), `${name}: ${ajv.errorsText(check.errors)}`)
+      }
+    }
+})
+
+test('every answer has its headers, and they are described', () => {
+  for (const { name, method, operation } of operations)
+    for (const [status, answer] of Object.entries<any>(operation.responses)) {
+      const { headers } = resolved(answer)
+      assert.ok(headers?.['X-Request-Id'], `${name}: ${status}`)
+      for (const header of Object.values<any>(headers)) assert.ok(resolved(header).description, name)
+      if (status === '201') assert.ok(headers.Location && headers.ETag, name)
+      if (status === '429' || status === '503') assert.ok(headers['Retry-After'], name)
+      if (status.startsWith('2') && operation.responses['304']) assert.ok(headers.ETag, name)
+      if (status.startsWith('2') && takesIdempotencyKey(name, method, operation))
+        assert.ok(headers['Idempotency-Replayed'], name)
+    }
+})
+
+test('every parameter has a description, and pagination is the same in every list', () => {
+  for (const { name, operation } of operations)
+    for (const parameter of operation.parameters) {
+      const { name: shown, description, in: place } = resolved(parameter)
+      assert.ok(description, `${name}: ${shown}`)
+      if (place === 'query' && ['page', 'per_page'].includes(shown))
+        assert.equal(parameter.$ref, `#/components/parameters/${shown}`, name)
+    }
+})
+
+test('bodies and answers of objects are named components', () => {
+  for (const { name, operation } of operations) {
+    const answers = Object.values<any>(operation.responses).flatMap((one) =>
+      Object.entries<any>(one.content ?? {}),
+    )
+    const bodies = Object.entries<any>(operation.requestBody?.content ?? {})
+    for (const [media, { schema }] of [...answers, ...bodies])
+      if (media === 'application/json') assert.match(schema.$ref ?? '', /^#\/components\/schemas\/\w+$/, name)
+  }
+})
+
+test('an event is one of the catalogue, which its name tells', () => {
+  const { oneOf, discriminator } = document.components.schemas.Event
+  assert.equal(discriminator.propertyName, 'event')
+  assert.deepEqual(Object.keys(discriminator.mapping), Object.keys(document.webhooks))
+  assert.deepEqual(
+    oneOf.map(({ $ref }: any) => $ref),
+    Object.values(discriminator.mapping),
+  )
+  for (const [name, ref] of Object.entries<any>(discriminator.mapping))
+    assert.equal(resolve(ref).properties.event.const, name)
+})
+
+// The recommended rules of `npx @redocly/cli lint docs/openapi.json` that no other test holds. Redocly itself has 15 MB.
+test('the document obeys the rules of linters', () => {
+  const known = new Set(['type', 'title', 'description', 'properties', 'required', 'items', 'enum', 'const'])
+  for (const word of ['format', 'default', 'examples', 'readOnly', 'additionalProperties', 'propertyNames'])
+    known.add(word)
+  for (const word of ['oneOf', 'anyOf', 'allOf', 'discriminator', 'pattern', 'uniqueItems', '$ref'])
+    known.add(word)
+  const limit = /^(min|max)(imum|Length|Items|Properties)$/
+  const isKnown = (word: string) => known.has(word) || limit.test(word) || word.startsWith('x-')
+  const checkSchema = (schema: any, at: string): void => {
+    if (typeof schema !== 'object' || schema === null) return
+    for (const word of Object.keys(schema))
+      assert.ok(isKnown(word), `${at}: ${word} is not a word of schemas`)
+    for (const [name, one] of Object.entries(schema.properties ?? {})) checkSchema(one, `${at}.${name}`)
+    checkSchema(schema.items, at)
+    checkSchema(schema.additionalProperties, at)
+  }
+  for (const [name, schema] of Object.entries(document.components.schemas)) checkSchema(schema, name)
+
+  const refs = new Set<string>()
+  walk(document, ({ $ref }) => refs.add($ref))
+  for (const [section, parts] of Object.entries<any>(document.components))
+    for (const name of section === 'securitySchemes' ? [] : Object.keys(parts))
+      assert.ok(refs.has(`#/components/${section}/${name}`), `${section}/${name} is not used`)
+
+  for (const { name, path, operation } of operations) {
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter)
+    const declared = operation.parameters.map(resolved).filter((one: any) => one.in === 'path')
+    assert.deepEqual(
+      declared.map((one: any) => one.name),
+      inPath,
+      name,
+    )
+    assert.ok(
+      declared.every((one: any) => one.required),
+      name,
+    )
+    assert.ok(!path.endsWith('/') && !path.includes('?'), name)
+  }
+})
+
+test('an operation has an id of its own, and the error says what to do without one', () => {
+  const names: [method: string, path: string, id: string, answers?: object][] = [
+    ['get', '/api/v1/contacts/:id', 'getContact'],
+    ['post', '/api/v1/companies', 'createCompany', { 201: {} }],
+    ['put', '/api/v1/booking-pages/:id', 'updateBookingPage'],
+    ['patch', '/api/v1/booking-pages/:id', 'patchBookingPage'],
+    ['delete', '/api/v1/contacts/:id/notes/:note_id', 'deleteContactNote'],
+    ['get', '/api/v1/contacts/:id/notes', 'listContactNotes', { 200: { properties: { meta: {} } } }],
+    ['post', '/api/v1/deals/:id/change-stage', 'changeDealStage'],
+    ['post', '/api/v1/contacts/batch', 'batchContacts'],
+    ['get', '/api/v1/contacts/export', 'exportContacts'],
+    ['get', '/api/v1/reports/pipeline', 'getPipelineReport'],
+    ['get', '/api/v1/webhooks/:id/backfill', 'getWebhookBackfill'],
+  ]
+  for (const [method, path, id, answers = { 200: {} }] of names)
+    assert.equal(operationId(method, { path, answers: answers as never }), id)
+  assert.equal(bodyName('createContact'), 'ContactCreate')
+  assert.equal(bodyName('changeDealStage'), 'ChangeDealStageBody')
+
+  const twice = [
+    { name: 'DELETE /api/v1/session', id: 'deleteSession' },
+    { name: 'DELETE /api/v1/sessions/{session_id}', id: 'deleteSession' },
+  ]
+  const advice =
+    /DELETE .*\/sessions\/.* and DELETE .*\/session have the same id.*Give the operation an `id` in its declaration/
+  assert.throws(() => checkIds(twice), advice)
+  assert.throws(() => checkIds([{ name: 'GET /x', id: '' }]), /Give the operation an `id`/)
 })
 
 test('schemas with a title become one component, and two different ones with one title are refused', () => {

@@ -3,9 +3,11 @@ import type { Resource } from '../../resources/resource.ts'
 import { cookieName } from '../auth.ts'
 import type { Operation } from '../operation.ts'
 import type { App } from '../server.ts'
-import { describeEvent } from './events.ts'
+import { describeEvent, eventUnion } from './events.ts'
+import { addExamples } from './examples.ts'
+import { checkIds } from './names.ts'
 import { completeOperation, type Described, marksOf } from './operations.ts'
-import { ErrorSchema, parameters, responses, shareSchemas } from './parts.ts'
+import { ErrorSchema, headers, parameters, responses, shareSchemas } from './parts.ts'
 
 const about = `Contacts, companies, deals and webhooks.
 
@@ -80,6 +82,7 @@ export async function describeApi(app: App, resources: readonly Resource[], vers
         schemas: { Error: ErrorSchema as never },
         parameters: parameters as never,
         responses: responses as never,
+        headers: headers as never,
       },
       security: [{ key: [] }, { session: [] }],
       webhooks: webhooksOf(resources) as never,
@@ -89,7 +92,7 @@ export async function describeApi(app: App, resources: readonly Resource[], vers
       schema: describeRoute(schema as never, route as never, declared) as never,
     }),
     transformObject: (document) =>
-      finishDocument((document as { openapiObject: Document }).openapiObject, declared) as never,
+      finishDocument((document as { openapiObject: Document }).openapiObject, declared, resources) as never,
   })
 }
 
@@ -125,14 +128,31 @@ type Document = {
 const method_order = ['get', 'post', 'put', 'patch', 'delete']
 
 // Adds the parts that operations share. Sorts the methods of a path: the order of registration does not matter.
-function finishDocument(document: Document, declared: Map<string, Operation>): Document {
+function finishDocument(
+  document: Document,
+  declared: Map<string, Operation>,
+  resources: readonly Resource[],
+): Document {
+  const ids: { name: string; id: string }[] = []
   for (const [path, operations] of Object.entries(document.paths))
     document.paths[path] = Object.fromEntries(
       method_order.flatMap((method) => {
         const described = operations[method]
         const operation = declared.get(`${method} ${path}`)
-        return described && operation ? [[method, completeOperation(method, described, operation)]] : []
+        if (!described || !operation) return []
+        const completed = completeOperation(method, described, operation)
+        ids.push({ name: `${method.toUpperCase()} ${path}`, id: completed.operationId })
+        return [[method, completed]]
       }),
     )
-  return shareSchemas(document)
+  checkIds(ids)
+  const shared = shareSchemas(document)
+  const { schemas } = shared.components
+  // The feed declares the fields that all events have. Clients tell the events apart by their names.
+  schemas.Event = eventUnion(resources.flatMap(({ events }) => events))
+  addExamples(
+    Object.values(shared.paths).flatMap((operations) => Object.values(operations)),
+    schemas,
+  )
+  return shared
 }

@@ -1,10 +1,16 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type ErrorCode, statuses } from '../../errors.ts'
 import { any_session } from '../auth.ts'
 import { type Operation, open_to_all } from '../operation.ts'
+import { answerName, bodyName, nounOf, operationId } from './names.ts'
+import { headersOf, pagination, refTo } from './parts.ts'
+import { isObjectSchema, type Schema } from './schemas.ts'
 
 type Parameter =
-  | { name: string; in: string; required?: boolean; schema?: { default?: unknown } }
+  | { name: string; in: string; required?: boolean; description?: string; schema?: Schema }
   | { $ref: string }
+type Content = Record<string, { schema?: Schema; example?: unknown }>
+type Response = { description?: string; headers?: object; content?: Content }
 
 /** An operation of the document, with the fields that this file reads. */
 export type Described = {
@@ -12,22 +18,18 @@ export type Described = {
   summary?: string
   description?: string
   parameters?: Parameter[]
-  responses: Record<string, { description?: string }>
+  requestBody?: { content: Content }
+  responses: Record<string, Response>
   'x-extension'?: boolean
   'x-badges'?: { name: string }[]
 }
 
-/** `get /api/v1/contacts/:id/notes` becomes get_contacts_id_notes. Generated clients use these names: keep them stable. */
-const operationId = (method: string, path: string): string =>
-  [method.toLowerCase(), ...(path === '/api/v1' ? ['index'] : path.split('/').slice(3))]
-    .join('_')
-    .replaceAll(/[:-]/g, (sign) => (sign === '-' ? '_' : ''))
-
 /** The name, the tag and the marks of an operation. The route has its summary and its schemas. */
-export function marksOf({ method, path, extension, ...access }: Operation): object {
+export function marksOf(declared: Operation): object {
+  const { method, path, extension, ...access } = declared
   return {
     tags: [path.split('/')[3] ?? 'index'],
-    operationId: operationId([method].flat()[0] ?? '', path),
+    operationId: operationId([method].flat()[0]?.toLowerCase() ?? '', declared),
     ...(extension && { 'x-extension': true }),
     ...securityOf(access),
   }
@@ -61,7 +63,11 @@ export function completeOperation(method: string, given: Described, declared: Op
       ...(extension ? ['An extension of the base interface.'] : []),
       ...callersOf(declared),
     ].join(' '),
-    parameters: [...(described.parameters ?? []).map(optionalWithDefault), ...sharedParameters(declared)],
+    parameters: [
+      ...(described.parameters ?? []).map((parameter) => completeParameter(parameter, declared)),
+      ...sharedParameters(declared),
+    ],
+    ...(described.requestBody && { requestBody: namedBody(described.requestBody, declared) }),
     responses: {} as Record<string, object>,
   }
   if (extension) completed['x-badges'] = [{ name: 'Extension' }]
@@ -80,21 +86,50 @@ export function completeOperation(method: string, given: Described, declared: Op
     ['internal_error', true],
     ['unavailable', true],
   ]
-  for (const [code, met] of errors)
-    if (met) completed.responses[statuses[code]] = { $ref: `#/components/responses/${code}` }
-  if (declared.conditional) completed.responses[304] = { $ref: '#/components/responses/not_modified' }
-  // A description in the declaration replaces the default.
+  for (const [code, met] of errors) if (met) completed.responses[statuses[code]] = refTo('responses', code)
+  if (declared.conditional) completed.responses[304] = refTo('responses', 'not_modified')
   for (const [status, response] of Object.entries(described.responses))
-    completed.responses[status] =
-      response.description === 'Default Response' ? { ...response, description: successes[status] } : response
+    completed.responses[status] = completeAnswer(status, response, described.operationId, declared)
   return completed as Described
 }
 
+// A description in the declaration replaces the default.
+function completeAnswer(status: string, response: Response, id: string, declared: Operation): Response {
+  const { content, description, headers } = response
+  if (!status.startsWith('2')) return response
+  return {
+    ...response,
+    description: description === 'Default Response' ? successes[status] : description,
+    headers: { ...headersOf(status, declared), ...headers },
+    ...(content && { content: withSchemas(content, (schema) => namedAnswer(schema, id)) }),
+  }
+}
+
+const withSchemas = (content: Content, change: (schema: Schema) => Schema): Content =>
+  Object.fromEntries(
+    Object.entries(content).map(([media, one]) => [
+      media,
+      { ...one, ...(one.schema && { schema: change(one.schema) }) },
+    ]),
+  )
+
+const namedAnswer = (schema: Schema, id: string): Schema =>
+  isObjectSchema(schema) && schema.properties.success && schema.properties.data
+    ? { title: answerName(id.replace(/^patch/, 'update'), schema), ...schema }
+    : schema
+
+function namedBody(body: { content: Content }, declared: Operation): { content: Content } {
+  const [method = ''] = [declared.method].flat()
+  const title = bodyName(operationId(method.toLowerCase(), declared))
+  const named = (schema: Schema) => (isObjectSchema(schema) ? { title, ...schema } : schema)
+  return { ...body, content: withSchemas(body.content, named) }
+}
+
 // One declaration serves PUT and PATCH. The base interface has PUT only.
-const asPatch = (described: Described, { path, summary }: Operation): Described => ({
+const asPatch = (described: Described, declared: Operation): Described => ({
   ...described,
-  operationId: operationId('patch', path),
-  summary: `${summary} (the same as PUT)`,
+  operationId: operationId('patch', declared),
+  summary: `${declared.summary} (the same as PUT)`,
   'x-extension': true,
 })
 
@@ -106,11 +141,24 @@ function sharedParameters({ query, repeatable, guarded, conditional, resumable }
     if_none_match: conditional,
     last_event_id: resumable,
   }
-  return Object.entries(names).flatMap(([name, taken]) =>
-    taken ? [{ $ref: `#/components/parameters/${name}` }] : [],
-  )
+  return Object.entries(names).flatMap(([name, taken]) => (taken ? [refTo('parameters', name)] : []))
 }
 
-// A parameter with a default is required in the schema, because the handler always finds it. Callers may leave it out.
-const optionalWithDefault = (parameter: Parameter): Parameter =>
-  'in' in parameter && parameter.schema?.default !== undefined ? { ...parameter, required: false } : parameter
+function completeParameter(parameter: Parameter, declared: Operation): Parameter {
+  if (!('in' in parameter)) return parameter
+  const { name, schema, description = parameterText(parameter.name, parameter.in, declared) } = parameter
+  // A parameter with a default is required in the schema, because the handler always finds it. Callers may leave it out.
+  const required = schema?.default === undefined && parameter.required
+  const completed = { ...parameter, required: required === true, description }
+  return isDeepStrictEqual(pagination[name], completed) ? refTo('parameters', name) : completed
+}
+
+// For a parameter that the declaration does not describe.
+function parameterText(name: string, place: string, { path }: Operation): string {
+  if (place !== 'path') return `Only records whose \`${name}\` is this.`
+  const [owner = ''] = path.split(`/:${name}`)
+  const noun = nounOf(owner)
+    .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`)
+    .toLowerCase()
+  return `The id of the ${noun}.`
+}

@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ErrorCode, statuses } from '../../errors.ts'
 import { too_large } from '../errors.ts'
+import { ListQuery } from '../fields.ts'
+import { cursor } from '../lists.ts'
+import { type Operation, open_to_all } from '../operation.ts'
+import type { Schema } from './schemas.ts'
 
 // The parts that operations of the document share, by name.
 
@@ -43,13 +47,69 @@ export const ErrorSchema = {
   },
 }
 
-const retry_after = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
-const answers: Record<Exclude<ErrorCode, 'method_not_allowed'>, [string, string, object?]> = {
+type Section = 'schemas' | 'parameters' | 'responses' | 'headers'
+/** A reference to a shared part. */
+export const refTo = (section: Section, name: string) => ({ $ref: `#/components/${section}/${name}` })
+
+const count = { type: 'integer', minimum: 0 }
+
+/** The headers of answers. */
+export const headers: Record<string, object> = {
+  'X-Request-Id': {
+    description: 'Finds the request in the log of the service.',
+    schema: { type: 'string', examples: ['req_mp1x2k00001'] },
+  },
+  ETag: {
+    description: 'The version of the record, for `If-Match` and `If-None-Match`.',
+    schema: { type: 'string', examples: ['"2026-11-21T08:30:00.000Z1k9xq3.8c"'] },
+  },
+  Location: {
+    description: 'The path of the new record.',
+    schema: { type: 'string', examples: ['/api/v1/contacts/42'] },
+  },
+  'Idempotency-Replayed': {
+    description: 'true: the stored answer of an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string', const: 'true' },
+  },
+  'RateLimit-Limit': { description: 'The requests of a burst.', schema: { ...count, examples: [200] } },
+  'RateLimit-Remaining': {
+    description: 'The requests that are left of it.',
+    schema: { ...count, examples: [199] },
+  },
+  'RateLimit-Reset': {
+    description: 'Seconds until the whole burst is left again.',
+    schema: { ...count, examples: [1] },
+  },
+  'Retry-After': { description: 'Seconds to wait.', schema: { ...count, examples: [1] } },
+  'WWW-Authenticate': {
+    description: 'How to authenticate.',
+    schema: { type: 'string', const: 'Bearer' },
+  },
+}
+
+const named = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, refTo('headers', name)]))
+
+const rate_limit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
+
+/** The headers of an answer that is a success. */
+export function headersOf(status: string, { method, scope, repeatable, guarded, conditional }: Operation) {
+  const shows_record = conditional || status === '201' || (guarded && method !== 'DELETE')
+  return named([
+    'X-Request-Id',
+    ...(scope === open_to_all ? [] : rate_limit),
+    ...(shows_record ? ['ETag'] : []),
+    ...(status === '201' ? ['Location'] : []),
+    ...(repeatable ? ['Idempotency-Replayed'] : []),
+  ])
+}
+
+const answers: Record<Exclude<ErrorCode, 'method_not_allowed'>, [string, string, string[]?]> = {
   bad_request: ['Not valid JSON, or an unknown query parameter.', 'The body is not valid JSON.'],
   unauthorized: [
     'No key or session, or an unknown, revoked or expired one. At sign-in: the e-mail or the password is wrong.',
     'Sign in, or send a valid API key as "Authorization: Bearer <API_KEY>".',
-    { 'WWW-Authenticate': { schema: { type: 'string', const: 'Bearer' } } },
+    ['WWW-Authenticate'],
   ],
   forbidden: [
     "The key or the role lacks the operation's scope, or a page of another origin sends this.",
@@ -73,13 +133,13 @@ const answers: Record<Exclude<ErrorCode, 'method_not_allowed'>, [string, string,
   rate_limited: [
     'Too many requests at once, or too many wrong tries.',
     'At most 100 requests a second.',
-    retry_after,
+    ['Retry-After', ...rate_limit],
   ],
   internal_error: [
     'A fault of the service.',
     'Something went wrong here. The request id finds it in the log.',
   ],
-  unavailable: ['Starting, stopping, or unable to write now.', 'The service is stopping.', retry_after],
+  unavailable: ['Starting, stopping, or unable to write now.', 'The service is stopping.', ['Retry-After']],
 }
 
 const exampleOf = (code: string, message: string) => ({
@@ -97,11 +157,11 @@ const exampleOf = (code: string, message: string) => ({
 /** The errors, by their code, and 304. */
 export const responses: Record<string, object> = {
   ...Object.fromEntries(
-    Object.entries(answers).map(([code, [description, message, headers]]) => [
+    Object.entries(answers).map(([code, [description, message, more = []]]) => [
       code,
       {
         description,
-        ...(headers && { headers }),
+        headers: named(['X-Request-Id', ...more]),
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/Error' },
@@ -111,7 +171,10 @@ export const responses: Record<string, object> = {
       },
     ]),
   ),
-  not_modified: { description: 'The record still has the ETag of If-None-Match. No body.' },
+  not_modified: {
+    description: 'The record still has the ETag of If-None-Match. No body.',
+    headers: named(['X-Request-Id', 'ETag']),
+  },
 }
 
 const header = (name: string, description: string, schema: object = {}) => ({
@@ -121,8 +184,19 @@ const header = (name: string, description: string, schema: object = {}) => ({
   schema: { type: 'string', ...schema },
 })
 
+const paging = ListQuery({ cursor }).properties as unknown as Record<string, Schema>
+
+/** The parameters of lists. */
+export const pagination: Record<string, object> = Object.fromEntries(
+  Object.entries(paging).map(([name, { description, ...schema }]) => [
+    name,
+    { schema, in: 'query', name, required: false, description },
+  ]),
+)
+
 /** The parameters that several operations share. */
 export const parameters: Record<string, object> = {
+  ...pagination,
   idempotency_key: header(
     'Idempotency-Key',
     'Makes the request safe to repeat. For 24 hours, the same key, path and body get the first answer again, with `Idempotency-Replayed: true`.',
@@ -154,6 +228,9 @@ export const parameters: Record<string, object> = {
 // The validator has formats of its own. Other programs know these names.
 const formats: Record<string, string> = { day: 'date', email_address: 'email' }
 
+// A keyword of the own validator.
+const own_keyword = 'verbatim'
+
 type Json = Record<string, unknown>
 
 /**
@@ -168,6 +245,7 @@ export function shareSchemas<D extends { components: { schemas: Json } }>(docume
     if (typeof node !== 'object' || node === null) return node
     const copy: Json = {}
     for (const [name, value] of Object.entries(node)) {
+      if (name === own_keyword && value === true) continue
       // Examples are data, even if they look like schemas.
       copy[name] = name === 'example' || name === 'examples' || name === 'default' ? value : share(value)
     }

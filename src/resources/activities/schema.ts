@@ -66,11 +66,16 @@ export type Activity = Static<typeof Activity>
 export const ListedActivity = listView('ListedActivity', columns, 12)
 export type ListedActivity = Static<typeof ListedActivity>
 
-const Named = (title: string) => nullableObject(Type.Object({ id: Id(), name: Type.String() }, { title }))
+const Named = (title: string) =>
+  nullableObject(Type.Object({ id: Id(), name: Type.String({ examples: ['Acme Inc.'] }) }, { title }))
 const names = {
   contact: nullableObject(
     Type.Object(
-      { id: Id(), first_name: Type.String(), last_name: Type.String() },
+      {
+        id: Id(),
+        first_name: Type.String({ examples: ['Ana'] }),
+        last_name: Type.String({ examples: ['Ruiz'] }),
+      },
       { title: 'ActivityContact' },
     ),
   ),

@@ -35,10 +35,17 @@ const RequiredStage = StageCode({ minLength: 1 })
 const LostReason = (description: string) => OptionalText(255, { description, examples: ['Price'] })
 
 const contact = Type.Object(
-  { id: Id(), first_name: Type.String(), last_name: Type.String() },
+  {
+    id: Id(),
+    first_name: Type.String({ examples: ['Ana'] }),
+    last_name: Type.String({ examples: ['Ruiz'] }),
+  },
   { title: 'DealContact' },
 )
-const company = Type.Object({ id: Id(), name: Type.String() }, { title: 'DealCompany' })
+const company = Type.Object(
+  { id: Id(), name: Type.String({ examples: ['Acme Inc.'] }) },
+  { title: 'DealCompany' },
+)
 
 export const columns = defineColumns({
   name: { shown: Text(255, { examples: ['Website relaunch'] }), personal: true },

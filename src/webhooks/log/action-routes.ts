@@ -92,6 +92,7 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
   webhooks.verb(
     {
       name: 'resend-failed',
+      id: 'resendFailedDeliveries',
       summary: 'Send all failed deliveries again',
       body: ResendFailed,
       view: ResendCount,

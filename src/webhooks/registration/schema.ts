@@ -20,7 +20,12 @@ export const Webhook = Type.Object(
 )
 export type Webhook = Static<typeof Webhook>
 
-const secret = { secret: Type.String({ description: 'Shown only in this answer.' }) }
+const secret = {
+  secret: Type.String({
+    description: 'Shown only in this answer.',
+    examples: ['whsec_bm90IGEgcmVhbCBzZWNyZXQsIGJ1dCBsb25nLi4u'],
+  }),
+}
 
 /** The answer of registration. Only this answer and that of a rotation contain the secret. */
 export const WebhookCreated = Type.Object(
@@ -72,8 +77,8 @@ const logged = {
     description: 'Sent as X-Service-Delivery.',
     examples: ['dlv_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'],
   }),
-  webhook_id: Type.String(),
-  event_id: Type.String(),
+  webhook_id: Type.String({ examples: ['wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+  event_id: Type.String({ examples: ['evt_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
   event: Type.String({ examples: ['deal.won'] }),
   status: Type.Unsafe<(typeof delivery_statuses)[number]>({ type: 'string', enum: delivery_statuses }),
   attempt_count: Type.Integer({ description: 'The number of attempts without interrupted ones.' }),
@@ -101,8 +106,13 @@ const Headers = Type.Unsafe<Record<string, string>>({
   type: 'object',
   additionalProperties: { type: 'string' },
 })
-const nullable = <T>(properties: Record<string, unknown>) =>
-  Type.Unsafe<T | null>({ type: ['object', 'null'], properties, required: Object.keys(properties) })
+const nullable = <T>(properties: Record<string, unknown>, examples?: unknown[]) =>
+  Type.Unsafe<T | null>({
+    type: ['object', 'null'],
+    properties,
+    required: Object.keys(properties),
+    ...(examples && { examples }),
+  })
 
 export const Attempt = Type.Object(
   {
@@ -110,7 +120,7 @@ export const Attempt = Type.Object(
     started_at: Timestamp(),
     duration_ms: Type.Integer(),
     request: Type.Object({
-      url: Type.String(),
+      url: Type.String({ examples: ['https://billing.example/hooks/crm'] }),
       headers: Headers,
       body: Type.Unsafe<string | null>({
         type: ['string', 'null'],
@@ -118,15 +128,14 @@ export const Attempt = Type.Object(
           'The body, which is the same in every attempt. If all bodies together exceed 1 MiB, only the newest attempt shows it, and the others have null.',
       }),
     }),
-    response: nullable<{ status: number; headers: Record<string, string>; body: string }>({
-      status: { type: 'integer' },
-      headers: Headers,
-      body: { type: 'string' },
-    }),
-    error: nullable<{ code: string; message: string }>({
-      code: { type: 'string' },
-      message: { type: 'string' },
-    }),
+    response: nullable<{ status: number; headers: Record<string, string>; body: string }>(
+      { status: { type: 'integer' }, headers: Headers, body: { type: 'string' } },
+      [{ status: 200, headers: { 'content-length': '0' }, body: '' }],
+    ),
+    error: nullable<{ code: string; message: string }>(
+      { code: { type: 'string' }, message: { type: 'string' } },
+      [null],
+    ),
   },
   { title: 'Attempt' },
 )

@@ -66,12 +66,13 @@ function nameOf({ first_name, last_name, name, subject, title }: Data): string |
 }
 
 function detailOf(
-  { event, changed_fields }: Event,
+  happened: Event,
   data: Data,
   labelOf: (field: string) => string,
   t: Texts,
   formats: Formats,
 ): string | null {
+  const { event } = happened
   const stages: Record<string, string> = t.deals.stages
   if (event === 'deal.stage_changed' && data.new_stage)
     return t.record.from_to(
@@ -81,6 +82,7 @@ function detailOf(
   if (event === 'deal.won' && typeof data.value === 'number') return formats.money(data.value)
   if (event === 'deal.lost' && data.lost_reason) return String(data.lost_reason)
   if (event === 'appointment.created' && data.start_at) return formats.moment(String(data.start_at))
-  const fields = changed_fields?.filter((name) => name !== 'deleted_at' && !name.startsWith('_'))
+  const changed = 'changed_fields' in happened ? happened.changed_fields : undefined
+  const fields = changed?.filter((name) => name !== 'deleted_at' && !name.startsWith('_'))
   return fields?.map((name) => labelOf(name)).join(', ') || null
 }
