@@ -90,8 +90,25 @@ test('upgrade runs the migrations, with a backup of the old schema first, and th
   }
   const checked = await runRapport(['upgrade', '--check'], { DATA_DIR })
   assert.deepEqual([checked.code, checked.last], [0, 'The database is up to date.'])
-  const again = await runRapport(['upgrade', ...words], { DATA_DIR })
+  const again = await runRapport(['upgrade'], { DATA_DIR })
   assert.deepEqual([again.code, again.stdout], [0, 'The database is up to date.'])
+})
+
+test('upgrade --backup writes a backup of a database that is up to date, and overwrites none', async (t) => {
+  if (engine === 'postgres') return t.skip('pg_dump makes the backups')
+  const DATA_DIR = await databaseBefore(t, '9999')
+  const backup = join(DATA_DIR, 'again.db')
+  const first = await runRapport(['upgrade', '--backup', backup], { DATA_DIR })
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stdout, /^Wrote .*again\.db$/m)
+  assert.equal(first.last, 'The database is up to date.')
+  const copy = new DatabaseSync(backup, { readOnly: true })
+  const { name } = copy.prepare('SELECT max(name) AS name FROM schema_migrations').get() ?? {}
+  copy.close()
+  assert.equal(name, newest)
+  const second = await runRapport(['upgrade', '--backup', backup], { DATA_DIR })
+  assert.equal(second.code, 1)
+  assert.match(second.stderr, /again\.db already exists/)
 })
 
 test('upgrade --backup is refused on PostgreSQL before anything runs', async (t) => {

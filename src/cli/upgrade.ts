@@ -17,7 +17,9 @@ import { columns } from './text.ts'
 const migrations_to_run = 3
 
 export const upgrade: Command = {
-  options: { backup: { value: 'FILE', about: 'SQLite: write a backup before the first migration' } },
+  options: {
+    backup: { value: 'FILE', about: 'SQLite: write a backup first, also when no migration is pending' },
+  },
   flags: {
     check: 'Change nothing: show what would run, how long it takes, and whether servers may keep running',
   },
@@ -30,7 +32,7 @@ export const upgrade: Command = {
     if (options.backup !== undefined) refusePostgres(settings, 'pg_dump')
     const found = await look(settings)
     if (flags.has('check')) return report(found, settings, io)
-    if (options.backup !== undefined && found.plan.pending.length > 0 && found.plan.newest !== null)
+    if (options.backup !== undefined && found.plan.newest !== null)
       for (const file of writeBackup(settings.data_dir, options.backup, settings.secret_key === null))
         io.out(`Wrote ${file}`)
     for (const name of await withDatabase(settings, async (_database, ran) => ran)) io.out(`Ran ${name}.`)
