@@ -28,6 +28,17 @@ async function opened<T>(work: (db: Db, run: () => Promise<string[]>) => Promise
     await database.close()
   }
 }
+/** Makes a database of an older version, with the first migrations. */
+async function migrateTo(count: number) {
+  const database = await openScratch(folder)
+  assert.deepEqual(await migrate(database, migrations.slice(0, count)), names.slice(0, count))
+  await database.close()
+}
+const ranIn = async (db: Db) =>
+  (await sql<{ name: string }>`SELECT name FROM schema_migrations ORDER BY name`.execute(db)).rows.map(
+    ({ name }) => name,
+  )
+
 const schemas = {
   sqlite: sql`SELECT name, sql FROM sqlite_schema ORDER BY name`,
   postgres: sql`
@@ -36,6 +47,20 @@ const schemas = {
     UNION ALL SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1`,
 }
 const schema = (db: Db) => schemas[engine].execute(db).then(({ rows }) => rows)
+
+/** The schema of a database that all migrations made at once. */
+async function freshSchema() {
+  const other = mkdtempSync(join(tmpdir(), 'rapport-test-'))
+  await settingsOf(other, { migrated: false })
+  const database = await openScratch(other)
+  try {
+    await migrate(database)
+    return await schema(database.db)
+  } finally {
+    await database.close()
+    await removeScratch(other)
+  }
+}
 
 test('migrations are numbered without a gap, in order, and run once', async () => {
   assert.deepEqual(
@@ -80,7 +105,7 @@ test('a database of a newer version is refused, by a start of the service too', 
   await (await startRapport({ data_dir: folder })).close()
 })
 
-test('a migration that fails leaves nothing behind', async () => {
+test('a migration that fails on a new database leaves nothing behind', async () => {
   await opened(async (db, run) => {
     // The migration creates a table that exists already.
     await transaction(db, (tx) => sql`CREATE TABLE webhook_attempts (id INTEGER)`.execute(tx))
@@ -89,20 +114,65 @@ test('a migration that fails leaves nothing behind', async () => {
   })
 })
 
-test('several processes that start at once on an empty folder migrate it once', async () => {
+/** Migrates in a process of its own, with the expression as the list of migrations; resolves with the names that ran there. */
+async function migrateInProcess(list = 'migrations'): Promise<string[]> {
   const at = (file: string) => JSON.stringify(new URL(file, import.meta.url))
   const script = `
     import { readConfig } from ${at('../config.ts')}
     import { migrate } from ${at('migrate.ts')}
+    import { migrations } from ${at('migrations/index.ts')}
     import { openDatabase } from ${at('open.ts')}
     const database = await openDatabase(readConfig())
-    console.log(JSON.stringify(await migrate(database)))
+    console.log(JSON.stringify(await migrate(database, ${list})))
     await database.close()`
-  const run = promisify(execFile)
   const env = { ...process.env, ...(await settingsOf(folder)) }
-  const starts = Array.from({ length: 4 }, () =>
-    run(process.execPath, ['--input-type=module', '-e', script], { env }),
-  )
-  const ran = (await Promise.all(starts)).map(({ stdout }) => JSON.parse(stdout))
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    env,
+  })
+  return JSON.parse(stdout)
+}
+const migrateInProcesses = (count: number) =>
+  Promise.all(Array.from({ length: count }, () => migrateInProcess()))
+
+test('several processes that start at once on an empty folder migrate it once', async () => {
+  const ran = await migrateInProcesses(4)
   assert.deepEqual(ran.flat(), names)
+})
+
+test('several processes that start at once on an older database run each migration once', async () => {
+  const older = 3
+  await migrateTo(older)
+  const ran = await migrateInProcesses(4)
+  assert.deepEqual(ran.flat().toSorted(), names.slice(older))
+  for (const some of ran) assert.deepEqual(some, some.toSorted())
+  assert.deepEqual(await opened((db) => ranIn(db)), names)
+})
+
+test('a migration that fails on an older database keeps those before it, and the next start completes', async () => {
+  await migrateTo(10)
+  const broken = migrations.with(12, {
+    name: names[12] ?? '',
+    kind: 'contract',
+    statements: () => ['CREATE TABLE half_done (id bigint)', 'DROP TABLE nowhere'],
+  })
+  const database = await openScratch(folder)
+  await assert.rejects(migrate(database, broken), /nowhere/)
+  await database.close()
+  await opened(async (db, run) => {
+    assert.deepEqual(await ranIn(db), names.slice(0, 12))
+    assert.deepEqual(await run(), names.slice(12))
+    assert.deepEqual(await schema(db), await freshSchema())
+  })
+})
+
+test('a kill within a migration keeps those before it, and the next start completes', async () => {
+  await migrateTo(10)
+  const killed =
+    "migrations.with(12, { ...migrations[12], fill: () => process.kill(process.pid, 'SIGKILL') })"
+  await assert.rejects(migrateInProcess(killed), { signal: 'SIGKILL' })
+  await opened(async (db, run) => {
+    assert.deepEqual(await ranIn(db), names.slice(0, 12))
+    assert.deepEqual(await run(), names.slice(12))
+    assert.deepEqual(await schema(db), await freshSchema())
+  })
 })

@@ -41,7 +41,7 @@ export type Plan = { newest: string | null; pending: readonly Migration[]; unkno
  * Compares the migrations of this version with those that ran, and changes nothing. Throws when this version cannot run on the
  * database, or when a migration has changed since it ran there.
  */
-export async function planMigrations(db: Db, migrations = all): Promise<Plan> {
+export async function planMigrations(db: Db, migrations: readonly Migration[] = all): Promise<Plan> {
   const done = await ranMigrations(db)
   const statementsOf = new Map(migrations.map(({ name, statements }) => [name, statements]))
   const ran = new Set(done.map(({ name }) => name))
@@ -63,29 +63,45 @@ export async function planMigrations(db: Db, migrations = all): Promise<Plan> {
   return { newest: done.at(-1)?.name ?? null, pending, unknown: unknown.map(({ name }) => name) }
 }
 
-/** Updates the schema and returns the names of the migrations that ran. Several processes may call it at once. Throws as planMigrations does. */
-export async function migrate({ db, engine }: Database, migrations = all): Promise<string[]> {
+/**
+ * Updates the schema and returns the names of the migrations that this call ran. Several processes may call it at once. A new
+ * database gets all migrations in one transaction, an existing one gets each in its own. Throws as planMigrations does.
+ */
+export async function migrate(database: Database, migrations: readonly Migration[] = all): Promise<string[]> {
+  const ran: string[] = []
+  for (;;) {
+    const step = await runStep(database, migrations)
+    ran.push(...step.ran)
+    if (!step.more) return ran
+  }
+}
+
+/** Runs the next migration, or all of them on a new database. `more`: some are left. */
+function runStep({ db, engine }: Database, migrations: readonly Migration[]) {
   return transaction(db, async (tx) => {
-    // Hold the lock until the commit. A second process waits here and then finds nothing to do.
+    // Hold the lock until the commit. A second process waits here and then finds less to do.
     await lockInstallation(tx)
     await sql`CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, checksum text NOT NULL, ran_at text NOT NULL)`.execute(
       tx,
     )
-    const { pending } = await planMigrations(tx, migrations)
-    const now = isoTime(systemClock.now())
-    for (const { name, kind, statements, fill } of pending) {
-      const texts = statements(engine)
-      for (const statement of texts) await sql.raw(statement).execute(tx)
-      await fill?.(tx, { engine, now })
-      await sql`INSERT INTO schema_migrations (name, checksum, ran_at) VALUES (${name}, ${checksum(texts)}, ${now})`.execute(
-        tx,
-      )
-      // The default is contract. The first expand migration adds the column.
-      if (kind === 'expand')
-        await sql`UPDATE schema_migrations SET kind = 'expand' WHERE name = ${name}`.execute(tx)
-    }
-    return pending.map(({ name }) => name)
+    const { newest, pending } = await planMigrations(tx, migrations)
+    const step = newest === null ? pending : pending.slice(0, 1)
+    for (const migration of step) await run(tx, engine, migration)
+    return { ran: step.map(({ name }) => name), more: step.length < pending.length }
   })
+}
+
+async function run(tx: Db, engine: Database['engine'], { name, kind, statements, fill }: Migration) {
+  const texts = statements(engine)
+  const now = isoTime(systemClock.now())
+  for (const statement of texts) await sql.raw(statement).execute(tx)
+  await fill?.(tx, { engine, now })
+  await sql`INSERT INTO schema_migrations (name, checksum, ran_at) VALUES (${name}, ${checksum(texts)}, ${now})`.execute(
+    tx,
+  )
+  // The default is contract. The first expand migration adds the column.
+  if (kind === 'expand')
+    await sql`UPDATE schema_migrations SET kind = 'expand' WHERE name = ${name}`.execute(tx)
 }
 
 type Ran = { name: string; checksum: string; kind?: string }
