@@ -89,7 +89,7 @@ export async function startServer(
     const onWait = (error: unknown) => logger.warn({ err: error }, 'waiting for the database')
     const database = await patiently(() => openDatabase(config), onWait)
     closing.push(() => database.close())
-    await patiently(() => migrate(database), onWait)
+    await patiently(() => migrate(database, undefined, { onWait }), onWait)
     const { db } = database
     const durability = await patiently(() => watchDurability(database, logger), onWait)
     const clock = await patiently(() => keepServiceClock(database, { given, logger }), onWait)

@@ -3,11 +3,14 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { type Migration, migrate } from '../src/db/migrate.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { troubleOf } from '../src/db/errors.ts'
+import { lock_waits, type Migration, migrate } from '../src/db/migrate.ts'
 import { migrations } from '../src/db/migrations/index.ts'
 import { tablesOf } from '../src/move/tables.ts'
 import { resources } from '../src/resources/index.ts'
-import { openScratch, removeScratch, settingsOf } from './engine.ts'
+import { engine, openScratch, removeScratch, settingsOf } from './engine.ts'
 import { client, startRapport } from './harness.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { runRapport } from './run-rapport.ts'
@@ -43,10 +46,14 @@ async function scratch(t: TestContext): Promise<string> {
 }
 
 /** What a process of another version does at its start. */
-async function migrateWith(data_dir: string, more: Migration[]): Promise<string[]> {
+async function migrateWith(
+  data_dir: string,
+  more: Migration[],
+  options?: Parameters<typeof migrate>[2],
+): Promise<string[]> {
   const database = await openScratch(data_dir)
   try {
-    return await migrate(database, [...migrations, ...more])
+    return await migrate(database, [...migrations, ...more], options)
   } finally {
     await database.close()
   }
@@ -89,6 +96,78 @@ test('a process that runs goes on beside the expand migrations of a newer versio
   assert.match(stdout, /^Database {2}migrations up to 9998_more$/m)
   assert.match(stdout, /^A newer version has only added to the database/m)
 })
+
+/** A session that reads a table in an open transaction, as pg_dump does, until `end`. */
+async function reading(t: TestContext, data_dir: string, table: string) {
+  const { DATABASE_URL: connectionString } = await settingsOf(data_dir)
+  const session = new pg.Client({ connectionString })
+  await session.connect()
+  // The end of the test drops the database first, and with it the session.
+  session.on('error', () => {})
+  t.after(() => session.end())
+  await session.query('BEGIN')
+  await session.query(`LOCK TABLE ${table} IN ACCESS SHARE MODE`)
+  return { end: () => session.query('COMMIT') }
+}
+
+/** Resolves when a migration waits for a table. */
+async function waitsForTable(data_dir: string): Promise<void> {
+  const { DATABASE_URL: connectionString } = await settingsOf(data_dir)
+  const session = new pg.Client({ connectionString })
+  await session.connect()
+  const waiting = `SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+  while ((await session.query(waiting)).rowCount === 0) await pause(20)
+  await session.end()
+}
+
+// Without a limit of the waits, these tests would not end.
+const on_postgres = { skip: engine === 'sqlite' && 'SQLite has no table locks', timeout: 30_000 }
+
+test(
+  'writes succeed while an expand migration waits for a table that another session reads',
+  on_postgres,
+  async (t) => {
+    const data_dir = await scratch(t)
+    const rapport = await startRapport({ data_dir })
+    t.after(() => rapport.close())
+    const reader = await reading(t, data_dir, 'companies')
+    const told: string[] = []
+    const migrated = migrateWith(data_dir, [expand], {
+      onWait: ({ message }) => told.push(message),
+      waits: { ...lock_waits, pause_ms: 100 },
+    })
+    // In the queue behind two tries: without a timeout, the write would get 503 after 5 s.
+    for (const name of ['First', 'Second']) {
+      await waitsForTable(data_dir)
+      await company(rapport.call, name)
+    }
+    await reader.end()
+    assert.deepEqual(await migrated, ['9998_more'])
+    assert.equal(told.length, 1)
+    assert.match(
+      told[0] ?? '',
+      /^The migration 9998_more waits for a table that another session uses, .*: ALTER TABLE companies ADD COLUMN more_text text$/,
+    )
+  },
+)
+
+test(
+  'an expand migration that never gets its table ends with an error that no start repeats',
+  on_postgres,
+  async (t) => {
+    const data_dir = await scratch(t)
+    await migrateWith(data_dir, [])
+    await reading(t, data_dir, 'companies')
+    const waits = { timeout_ms: 100, pause_ms: 10, tries: 3 }
+    await assert.rejects(migrateWith(data_dir, [expand], { waits }), (error: Error) => {
+      assert.match(error.message, /9998_more waits for a table .* It tried 3 times\. End that session/)
+      assert.equal(troubleOf(error), null)
+      return true
+    })
+    assert.deepEqual(await migrateWith(data_dir, []), [])
+  },
+)
 
 test('a start, a command and a check of an older version refuse a contract migration of a newer one', async (t) => {
   const data_dir = await scratch(t)

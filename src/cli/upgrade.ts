@@ -11,7 +11,7 @@ import { columnsOf, isInstallation } from '../move/tables.ts'
 import { version } from '../version.ts'
 import { refusePostgres } from './backup.ts'
 import type { Command, Io } from './command.ts'
-import { withDatabase } from './database.ts'
+import { migrateDatabase } from './migrate.ts'
 import { columns } from './text.ts'
 
 const migrations_to_run = 3
@@ -35,8 +35,7 @@ export const upgrade: Command = {
     if (options.backup !== undefined && found.plan.newest !== null)
       for (const file of writeBackup(settings.data_dir, options.backup, settings.secret_key === null))
         io.out(`Wrote ${file}`)
-    for (const name of await withDatabase(settings, async (_database, ran) => ran)) io.out(`Ran ${name}.`)
-    io.out('The database is up to date.')
+    await migrateDatabase(settings, io)
     return 0
   },
 }

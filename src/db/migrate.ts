@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { isoTime, systemClock } from '../clock.ts'
 import { type Database, type Db, transaction } from './db.ts'
@@ -63,21 +64,41 @@ export async function planMigrations(db: Db, migrations: readonly Migration[] = 
   return { newest: done.at(-1)?.name ?? null, pending, unknown: unknown.map(({ name }) => name) }
 }
 
+/** How long an expand migration waits for a table that another session uses, and how often it tries. */
+export type LockWaits = { timeout_ms: number; pause_ms: number; tries: number }
+
+/**
+ * The waits of a start. While a migration waits for a table, all other sessions queue behind it, and their statements fail after
+ * 5 s. The pause lets them catch up.
+ */
+export const lock_waits: LockWaits = { timeout_ms: 3000, pause_ms: 10_000, tries: 20 }
+
+type Options = {
+  /** Called once for each migration that waits for a table. */
+  onWait?: (reason: Error) => void
+  waits?: LockWaits
+}
+
 /**
  * Updates the schema and returns the names of the migrations that this call ran. Several processes may call it at once. A new
- * database gets all migrations in one transaction, an existing one gets each in its own. Throws as planMigrations does.
+ * database gets all migrations in one transaction, an existing one gets each in its own. Throws as planMigrations does, and
+ * when another session uses a table for too long.
  */
-export async function migrate(database: Database, migrations: readonly Migration[] = all): Promise<string[]> {
+export async function migrate(
+  database: Database,
+  migrations: readonly Migration[] = all,
+  { onWait = () => {}, waits = lock_waits }: Options = {},
+): Promise<string[]> {
   const ran: string[] = []
   for (;;) {
-    const step = await runStep(database, migrations)
+    const step = await repeatWhileInUse(() => runStep(database, migrations, waits), onWait, waits)
     ran.push(...step.ran)
     if (!step.more) return ran
   }
 }
 
 /** Runs the next migration, or all of them on a new database. `more`: some are left. */
-function runStep({ db, engine }: Database, migrations: readonly Migration[]) {
+function runStep({ db, engine }: Database, migrations: readonly Migration[], { timeout_ms }: LockWaits) {
   return transaction(db, async (tx) => {
     // Hold the lock until the commit. A second process waits here and then finds less to do.
     await lockInstallation(tx)
@@ -86,6 +107,9 @@ function runStep({ db, engine }: Database, migrations: readonly Migration[]) {
     )
     const { newest, pending } = await planMigrations(tx, migrations)
     const step = newest === null ? pending : pending.slice(0, 1)
+    // Older processes use the tables only while expand migrations run. The timeout ends with the transaction.
+    if (engine === 'postgres' && newest !== null && step[0]?.kind === 'expand')
+      await sql`SELECT set_config('lock_timeout', ${`${timeout_ms}ms`}, true)`.execute(tx)
     for (const migration of step) await run(tx, engine, migration)
     return { ran: step.map(({ name }) => name), more: step.length < pending.length }
   })
@@ -94,14 +118,46 @@ function runStep({ db, engine }: Database, migrations: readonly Migration[]) {
 async function run(tx: Db, engine: Database['engine'], { name, kind, statements, fill }: Migration) {
   const texts = statements(engine)
   const now = isoTime(systemClock.now())
-  for (const statement of texts) await sql.raw(statement).execute(tx)
-  await fill?.(tx, { engine, now })
+  for (const statement of texts) await sql.raw(statement).execute(tx).catch(explainLock(name, statement))
+  await fill?.(tx, { engine, now }).catch(explainLock(name, 'its computed values'))
   await sql`INSERT INTO schema_migrations (name, checksum, ran_at) VALUES (${name}, ${checksum(texts)}, ${now})`.execute(
     tx,
   )
   // The default is contract. The first expand migration adds the column.
   if (kind === 'expand')
     await sql`UPDATE schema_migrations SET kind = 'expand' WHERE name = ${name}`.execute(tx)
+}
+
+// It has no SQLSTATE: callers repeat a lock timeout (55P03) at once.
+class InUse extends Error {}
+
+const explainLock = (name: string, step: string) => (error: unknown) => {
+  if ((error as { code?: unknown }).code !== '55P03') throw error
+  throw new InUse(
+    `The migration ${name} waits for a table that another session uses, such as a backup or a long transaction: ${step.trim().slice(0, 80)}`,
+    { cause: error },
+  )
+}
+
+async function repeatWhileInUse<T>(
+  work: () => Promise<T>,
+  onWait: (reason: Error) => void,
+  { pause_ms, tries }: LockWaits,
+): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof InUse)) throw error
+      if (tried === tries)
+        throw new Error(
+          `${error.message}. It tried ${tries} times. End that session, or wait for its end, and start again.`,
+          { cause: error },
+        )
+      if (tried === 1) onWait(error)
+    }
+    await pause(pause_ms)
+  }
 }
 
 type Ran = { name: string; checksum: string; kind?: string }
