@@ -17,6 +17,7 @@ const known = [
     'activities.md',
     'appointments.md',
     'booking.md',
+    'duplicates.md',
     'events-feed.md',
     'history.md',
     'keys.md',

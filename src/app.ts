@@ -7,6 +7,7 @@ import type { RoleService } from './access/people/service.ts'
 import { findSession, recordSessionUse } from './access/people/sessions.ts'
 import { createUseRecorder } from './access/use.ts'
 import { auditRoutes } from './across/audit/routes.ts'
+import { duplicateRoutes } from './across/duplicates/routes.ts'
 import { reassignmentRoutes } from './across/reassignment/routes.ts'
 import { reportRoutes } from './across/reports/routes.ts'
 import { timelineRoutes } from './across/timeline/routes.ts'
@@ -176,6 +177,7 @@ function createAccessRecorder(db: Db, clock: ServiceClock) {
 
 function addRoutes(app: App, service: Routed): void {
   for (const { routes } of rooms) routes(app, service)
+  duplicateRoutes(app, service)
   timelineRoutes(app, service, rooms)
   auditRoutes(app, service)
   trashRoutes(app, service)

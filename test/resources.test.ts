@@ -19,7 +19,15 @@ type Table = { name: string; columns: readonly string[] }
 
 // Tables with a workspace that do not belong to a resource. An erasure cleans them, or they have no data of records.
 const cleaned_by_erasure = [
-  ...['audit_log', 'events', 'field_values', 'idempotency_keys', 'record_counts', 'webhook_attempts'],
+  ...[
+    'audit_log',
+    'events',
+    'field_values',
+    'idempotency_keys',
+    'merges',
+    'record_counts',
+    'webhook_attempts',
+  ],
 ]
 const without_records = [
   ...[
@@ -27,6 +35,8 @@ const without_records = [
     'booking_visits',
     'invitations',
     'memberships',
+    'merge_links',
+    'merged_records',
     'reassignments',
     'record_blocks',
     'saved_views',

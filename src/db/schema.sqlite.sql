@@ -170,6 +170,7 @@ CREATE INDEX companies_by_creation ON companies (workspace_id, created_at, id) W
 CREATE INDEX companies_by_change ON companies (workspace_id, updated_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_trash ON companies (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX companies_owner_id_live ON companies (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX companies_by_phone ON companies (workspace_id, replace(replace(replace(replace(replace(replace(replace(phone, ' ', ''), '-', ''), '(', ''), ')', ''), '+', ''), '.', ''), '/', ''), id) WHERE deleted_at IS NULL AND phone IS NOT NULL;
 CREATE TRIGGER companies_block_insert AFTER INSERT ON companies
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -233,6 +234,7 @@ CREATE INDEX contacts_trash ON contacts (workspace_id, deleted_at, id) WHERE del
 CREATE INDEX contacts_by_email ON contacts (workspace_id, lower(email), id) WHERE deleted_at IS NULL AND email IS NOT NULL;
 CREATE INDEX contacts_company_id_all ON contacts (company_id, workspace_id, deleted_at) WHERE company_id IS NOT NULL;
 CREATE INDEX contacts_owner_id_live ON contacts (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX contacts_by_phone ON contacts (workspace_id, replace(replace(replace(replace(replace(replace(replace(phone, ' ', ''), '-', ''), '(', ''), ')', ''), '+', ''), '.', ''), '/', ''), id) WHERE deleted_at IS NULL AND phone IS NOT NULL;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -658,6 +660,48 @@ CREATE INDEX audit_log_sign_ins ON audit_log (occurred_at) WHERE action = 'signe
 CREATE INDEX audit_log_kind ON audit_log (workspace_id, kind, occurred_at, id);
 CREATE INDEX audit_log_action ON audit_log (workspace_id, action, occurred_at, id, kind);
 CREATE INDEX audit_log_actor_id ON audit_log (workspace_id, actor_id, occurred_at, id, kind);
+
+CREATE TABLE merges (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  workspace_id INTEGER NOT NULL,
+  kind text NOT NULL,
+  survivor_id bigint NOT NULL,
+  from_ids text NOT NULL,
+  wanted text NOT NULL,
+  status text NOT NULL,
+  changes text,
+  created_by text NOT NULL,
+  worked_by text NOT NULL,
+  request_id text,
+  created_at text NOT NULL,
+  undone_at text,
+  restored bigint NOT NULL DEFAULT 0,
+  run_at_ms bigint NOT NULL
+);
+CREATE INDEX merges_unfinished ON merges (workspace_id, kind) WHERE status IN ('running', 'undoing');
+CREATE INDEX merges_with_changes ON merges (created_at) WHERE changes IS NOT NULL;
+
+CREATE TABLE merged_records (
+  workspace_id bigint NOT NULL,
+  kind text NOT NULL,
+  record_id bigint NOT NULL,
+  merge_id bigint NOT NULL,
+  survivor_id bigint NOT NULL,
+  PRIMARY KEY (workspace_id, kind, record_id)
+);
+CREATE INDEX merged_records_survivor ON merged_records (workspace_id, kind, survivor_id);
+
+CREATE TABLE merge_links (
+  workspace_id bigint NOT NULL,
+  merge_id bigint NOT NULL,
+  kind text NOT NULL,
+  record_id bigint NOT NULL,
+  field text NOT NULL,
+  from_id bigint,
+  updated_at text,
+  reason text,
+  PRIMARY KEY (workspace_id, merge_id, kind, record_id, field)
+);
 
 CREATE TABLE events (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,

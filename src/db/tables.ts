@@ -36,6 +36,28 @@ export interface AuditLogTable extends Owned {
   request_id: Fixed<string | null>
 }
 
+export interface MergesTable extends Owned {
+  kind: Fixed<string>
+  survivor_id: Fixed<number>
+  /** A JSON array of ids. */
+  from_ids: Fixed<string>
+  /** A JSON object: whose value each field gets. */
+  wanted: Fixed<string>
+  status: 'running' | 'done' | 'undoing' | 'undone'
+  /** The changed fields of the survivor before and after, as JSON; null when they can no longer be put back. */
+  changes: string | null
+  created_by: Fixed<string>
+  /** The author of the steps that follow. */
+  worked_by: string
+  request_id: string | null
+  created_at: Fixed<string>
+  undone_at: string | null
+  /** Records that an undo has put back. */
+  restored: number
+  /** The service time from which another process may continue an unfinished merge. */
+  run_at_ms: number
+}
+
 export interface Tables {
   /** `currency` (ISO 4217) applies to the values of all deals. */
   workspaces: { id: Generated<number>; name: string; created_at: string; currency: Generated<string> }
@@ -148,6 +170,29 @@ export interface Tables {
     booked_at_ms: number
   }
   audit_log: AuditLogTable
+  merges: MergesTable
+  /** The records that were merged into another one, while they are not restored. */
+  merged_records: {
+    workspace_id: number
+    kind: string
+    record_id: number
+    merge_id: number
+    survivor_id: number
+  }
+  /** What a merge moved, so that an undo can put it back; after the undo, what could not be put back. */
+  merge_links: {
+    workspace_id: number
+    merge_id: number
+    kind: string
+    record_id: number
+    /** The reference that was changed; empty for a merged record and the survivor. */
+    field: string
+    from_id: number | null
+    /** The record's updated_at after the merge. */
+    updated_at: string | null
+    /** Why the undo left it. */
+    reason: string | null
+  }
   events: {
     id: string
     workspace_id: number

@@ -100,11 +100,16 @@ export type Resource<C extends Columns = Columns> = Facts & {
   has_timeline: boolean
   /** People can save views of its list. */
   saved_views: boolean
+  /** What makes records likely duplicates, best first. Records of such a resource can be merged. */
+  duplicates: readonly DuplicateReason[]
   /** The record that owns it and whose removal removes it: its table, and the field with its id. */
   part_of?: { table: string; by: string }
   /** Tables of rows that belong to its records and go with them, by the column that names the record. */
   owns: Record<string, string>
 }
+
+/** An equal e-mail, an equal telephone number, or an equal name. */
+export type DuplicateReason = 'email' | 'phone' | 'name'
 
 type Description<C extends Columns> = Pick<Resource<C>, 'table' | 'noun' | 'columns' | 'title' | 'events'> &
   Partial<Omit<Resource<C>, keyof Facts>>
@@ -120,6 +125,7 @@ export const defineResource = <C extends Columns>(description: Description<C>): 
   orders: [],
   has_timeline: false,
   saved_views: false,
+  duplicates: [],
   owns: {},
   ...description,
   ...factsOf(description.columns),

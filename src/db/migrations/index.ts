@@ -19,6 +19,7 @@ import { companyIndex } from './0017_company_index.ts'
 import { migrationKinds } from './0018_migration_kinds.ts'
 import { eventTraces } from './0019_event_traces.ts'
 import { recordFields } from './0020_record_fields.ts'
+import { merges } from './0023_merges.ts'
 import { reassignments } from './0025_reassignments.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
@@ -43,5 +44,6 @@ export const migrations: Migration[] = [
   migrationKinds,
   eventTraces,
   recordFields,
+  merges,
   reassignments,
 ]

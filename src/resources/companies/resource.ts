@@ -62,6 +62,7 @@ export const companies = defineResource({
   events: [companyCreated, companyUpdated, companyDeleted],
   has_timeline: true,
   saved_views: true,
+  duplicates: ['phone', 'name'],
 })
 
 declare module '../../db/tables.ts' {

@@ -18,6 +18,7 @@ export const contacts = defineResource({
   events: [contactCreated, contactUpdated, contactDeleted],
   has_timeline: true,
   saved_views: true,
+  duplicates: ['email', 'phone', 'name'],
 })
 
 declare module '../../db/tables.ts' {

@@ -1,0 +1,23 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Db } from '../db.ts'
+import { engineOf } from '../statements/prepare.ts'
+import { lowerCase } from './letter-case.ts'
+
+// Expressions by which equal values are found. Each is that of an index of live records, which the condition selects.
+
+/** What an index finds: its expression, and the condition of its rows beside that they are live. */
+export type MatchKey = { key: RawBuilder<string>; where: RawBuilder<SqlBool> }
+
+// As migration 0023 has them.
+const separators = [' ', '-', '(', ')', '+', '.', '/']
+
+const withoutSeparators = (db: Db) =>
+  engineOf(db) === 'sqlite'
+    ? separators.reduce((text, one) => sql<string>`replace(${text}, ${sql.lit(one)}, '')`, sql<string>`phone`)
+    : sql<string>`translate(phone COLLATE "C", ${sql.lit(separators.join(''))}, '')`
+
+export const match_keys: Record<'email' | 'phone' | 'name', (db: Db) => MatchKey> = {
+  email: (db) => ({ key: lowerCase(db, 'email'), where: sql<SqlBool>`email IS NOT NULL` }),
+  phone: (db) => ({ key: withoutSeparators(db), where: sql<SqlBool>`phone IS NOT NULL` }),
+  name: () => ({ key: sql<string>`sort_name`, where: sql<SqlBool>`TRUE` }),
+}
