@@ -111,7 +111,7 @@ export async function seed(config: Config, contacts: number): Promise<string> {
         await companyRecords.insert(
           tx,
           { workspace_id, actor: command_line, now },
-          newValues(company_resource, { name: `${name(i * 37)} Ltd` }),
+          newValues(company_resource, { name: `${name(i * 37)} Ltd`, owner_id: null }),
         )
     })
     for (let from = 0; from < contacts; from += batch) {

@@ -1,17 +1,22 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { findAccess, recordKeyUse } from './access/keys/keys.ts'
 import { keyRoutes } from './access/keys/routes.ts'
+import { listMembers } from './access/people/members.ts'
 import { peopleRoutes } from './access/people/people.ts'
 import { createRoleScopes } from './access/people/roles.ts'
 import type { RoleService } from './access/people/service.ts'
 import { findSession, recordSessionUse } from './access/people/sessions.ts'
 import { createUseRecorder } from './access/use.ts'
+import { findWorkspace } from './access/workspaces.ts'
 import { auditRoutes } from './across/audit/routes.ts'
 import { duplicateRoutes } from './across/duplicates/routes.ts'
+import { workspaceExportRoute } from './across/exports/routes.ts'
+import type { Others } from './across/exports/workspace.ts'
 import { reassignmentRoutes } from './across/reassignment/routes.ts'
 import { reportRoutes } from './across/reports/routes.ts'
 import { timelineRoutes } from './across/timeline/routes.ts'
 import { trashRoutes } from './across/trash/routes.ts'
+import { listViews } from './across/views/queries.ts'
 import { viewRoutes } from './across/views/routes.ts'
 import { publicBooking } from './booking-site/routes.ts'
 import type { Config } from './config.ts'
@@ -31,6 +36,7 @@ import { createProcessMetrics } from './http/process-metrics.ts'
 import type { Limiter } from './http/rate-limit.ts'
 import { createReadRights } from './http/scopes.ts'
 import { type App, createServer } from './http/server.ts'
+import { limitSnapshots } from './http/snapshots.ts'
 import { createWriter } from './http/write.ts'
 import { scopeNames } from './resources/derived.ts'
 import { resources, rooms } from './resources/index.ts'
@@ -152,6 +158,7 @@ function createService(
     rights,
     db,
     reading,
+    openSnapshot: limitSnapshots(database),
     write: createWriter(db, clock, seal, deps.tracer),
     clock,
     seal,
@@ -175,6 +182,14 @@ function createAccessRecorder(db: Db, clock: ServiceClock) {
   return ({ id, actor }: Access) => (actor.kind === 'person' ? sessionUsed(id) : keyUsed(id))
 }
 
+/** What an export of the workspace has besides records. */
+const exported_others: Others = {
+  workspace: async (db, workspace_id) => [(await findWorkspace(db, workspace_id)) ?? {}],
+  members: async (db, workspace_id) =>
+    (await listMembers(db, workspace_id, { per_page: 100_000, offset: 0 })).records,
+  saved_views: (db, workspace_id) => listViews(db, workspace_id, undefined),
+}
+
 function addRoutes(app: App, service: Routed): void {
   for (const { routes } of rooms) routes(app, service)
   duplicateRoutes(app, service)
@@ -184,6 +199,7 @@ function addRoutes(app: App, service: Routed): void {
   reportRoutes(app, service)
   reassignmentRoutes(app, service, rooms)
   viewRoutes(app, service)
+  workspaceExportRoute(app, service, rooms, exported_others)
   peopleRoutes(app, service)
   keyRoutes(app, service)
   webhookRoutes(app, service)

@@ -77,6 +77,12 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'resources/resource|http/(fields|lists)|db/(db|lists/.*)',
     packages: 'typebox',
   },
+  {
+    files: 'resources/export',
+    may: 'resources/(list|resource)|files/csv|http/fields|db/(db|lists/.*|statements/prepare)',
+    packages: 'node:timers/promises',
+  },
+  { files: 'resources/export-routes', may: `resources/[a-z-]+|${floor}`, packages: 'typebox|node:stream' },
   { files: 'resources/routes', may: `resources/[a-z-]+|${floor}`, packages: 'typebox' },
   { files: 'resources/room', may: `resources/(resource|operations)|${floor}`, packages: 'kysely' },
   { files: 'resources/index', may: `resources/(resource|room)|${resource}/routes`, packages: '' },
@@ -143,6 +149,12 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // A view is a text to this service: the web app knows what it means.
   { files: 'across/views/.*', may: `OWN/.*|${floor}|resources/resource`, packages: 'typebox' },
+  // Everything of a workspace as an archive.
+  {
+    files: 'across/exports/.*',
+    may: `OWN/.*|files/.*|${floor}|resources/(resource|room)`,
+    packages: 'kysely|typebox|node:(stream|zlib|timers/promises)',
+  },
   // The jobs of the trash and the audit log remove old rows.
   {
     files: '(across/(audit|timeline|trash|erasure|reassignment|duplicates|merges)|events/feed)/.*',

@@ -50,7 +50,7 @@ export function client(url: string, key: string | null) {
     })
     countAnswer(response.status, response.headers)
     const text = await response.text()
-    const json = response.headers.get('content-type')?.includes('json')
+    const json = response.headers.get('content-type')?.includes('/json')
     return {
       status: response.status,
       headers: response.headers,

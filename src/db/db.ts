@@ -12,6 +12,9 @@ export type Db = Kysely<Tables>
 /** Runs read-only work on a handle that sees every write acknowledged before. */
 export type Reading = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
+/** A state of the database that does not change while it is read. It has a connection of its own. */
+export type Snapshot = { db: Db; close(): Promise<void> }
+
 /** The connections of this process to PostgreSQL, and how much work waits for one. */
 export type PoolNumbers = { busy: number; idle: number; waiting: number }
 
@@ -21,6 +24,8 @@ export type Database = {
   engine: 'sqlite' | 'postgres'
   /** For lists and searches. With a PostgreSQL replica, they are read there. */
   reading: Reading
+  /** For reads that take long, such as an export. Holds up no writer. Close it: it keeps old rows from being removed. */
+  openSnapshot(): Promise<Snapshot>
   /** The wall clock of all processes on this database: the server's on PostgreSQL, else this machine's. */
   clock: WallClock
   /**

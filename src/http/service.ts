@@ -5,6 +5,7 @@ import type { Seal } from '../db/seal.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { RecheckAccess } from './auth.ts'
 import type { ReadRights } from './scopes.ts'
+import type { OpenSnapshot } from './snapshots.ts'
 import type { Writer } from './write.ts'
 
 /** The running service as routes use it. app.ts makes it once; a room that needs more of it adds that to this type. */
@@ -14,6 +15,7 @@ export type Service = {
   rights: ReadRights
   db: Db
   reading: Reading
+  openSnapshot: OpenSnapshot
   write: Writer
   clock: Clock
   seal: Seal

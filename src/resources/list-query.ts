@@ -2,7 +2,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Db } from '../db/db.ts'
 import { type Valued, valueText } from '../db/lists/field-values.ts'
 import { type Filter, hasValue, within } from '../db/lists/filters.ts'
-import { dated, type Order, sortNames } from '../db/lists/orders.ts'
+import { dated, type Order, type Sorting, sortNames } from '../db/lists/orders.ts'
 import { ListQuery, time } from '../http/fields.ts'
 import { cursor } from '../http/lists.ts'
 import type { Resource } from './resource.ts'
@@ -60,6 +60,18 @@ export const listQueryOf = <F extends Filters>(resource: Resource, filters: F) =
       ? { patternProperties: { [custom_field.source]: { type: 'string', maxLength: 4096 } } }
       : {},
   )
+
+/** The order of an export by default, so that an import keeps the order of the ids. */
+export const oldest_first: Sorting = { name: 'id', keys: [], descending: false }
+
+/** Query of an export of a list: the list's filters and orders, without paging. */
+export function exportQueryOf<F extends Filters>(resource: Resource, filters: F): TSchema {
+  const { properties, ...schema } = listQueryOf(resource, filters)
+  const { page, per_page, cursor, details, sort, ...filtering } = properties as Record<string, TSchema>
+  const format = Type.Unsafe<'csv' | 'ndjson'>({ type: 'string', enum: ['csv', 'ndjson'], default: 'csv' })
+  const by = { ...sort, description: 'Default id: oldest first.' }
+  return { ...schema, properties: { format, sort: by, ...filtering }, required: [] } as never
+}
 
 type Dates = Partial<Record<'created_from' | 'created_to' | 'updated_from' | 'updated_to', string>>
 

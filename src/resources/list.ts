@@ -17,9 +17,11 @@ export type ListRequest<Query = object> = {
   listing: { page: Page; sorting: Sorting }
   /** ISO 8601. */
   now: string
+  /** Reads the records in place of the list view, for an export. */
+  read?: ReadByIds<object>
 }
 
-type ReadByIds<View> = (db: Db, workspace_id: number, ids: readonly number[]) => Promise<View[]>
+export type ReadByIds<View> = (db: Db, workspace_id: number, ids: readonly number[]) => Promise<View[]>
 
 /** One page of the live records of a resource that meet the query and `more` filters, as `read` reads them. */
 export async function listRecords<View>(
@@ -39,13 +41,14 @@ export async function listRecords<View>(
 export async function listFiltered<View>(
   db: Db,
   resource: Resource,
-  { workspace_id, listing }: ListRequest,
+  { workspace_id, listing, read: exported }: ListRequest,
   read: ReadByIds<View>,
   filters: Filter[],
 ): Promise<Listed<View>> {
   const { table } = resource
   const { ids, total, next } = await findRecords(db, { table, workspace_id, filters, ...listing })
-  return { records: await read(db, workspace_id, ids), total, next }
+  const reader = (exported as ReadByIds<View> | undefined) ?? read
+  return { records: await reader(db, workspace_id, ids), total, next }
 }
 
 /** The page of a list that no record can be in. */

@@ -25,6 +25,8 @@ export type Room = {
   resource: Resource
   /** Records as lists show them, in the order of the ids. */
   byIds(db: Db, workspace_id: number, ids: number[]): Promise<{ id: number }[]>
+  /** The same in the detail view. */
+  detailsByIds(db: Db, workspace_id: number, ids: readonly number[]): Promise<{ id: number }[]>
   /** What changes its records. Notes have their own, which name the contact, too. */
   operations?: Operations<{ id: number }>
   /** Entries of timelines besides its records, such as the stage changes of deals. */

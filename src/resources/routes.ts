@@ -7,7 +7,8 @@ import { IdParams, NoFields } from '../http/fields.ts'
 import { listingOf } from '../http/lists.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
-import type { ListRequest } from './list.ts'
+import { exportRoute } from './export-routes.ts'
+import type { ListRequest, ReadByIds } from './list.ts'
 import { type Filters, type FilterValues, listQueryOf, ordersOf } from './list-query.ts'
 import type { Change, Create, Remove, Restore } from './operations.ts'
 import type { Resource } from './resource.ts'
@@ -34,15 +35,18 @@ type ListRoute<F extends Filters, View> = {
   /** The list view. */
   view: TSchema
   list(db: Db, request: ListRequest<FilterValues<F>>): Promise<Listed<View>>
+  /** Reads the detail views, for the export of the list. Without it, the list has no export. */
+  details?: ReadByIds<object>
 }
 
-/** GET of the list. */
+/** GET of the list, and of its export. */
 export function listRoute<F extends Filters, View>(
   app: App,
   service: Service,
   resource: Resource,
-  { filters, view, list }: ListRoute<F, View>,
+  { filters, view, list, details }: ListRoute<F, View>,
 ): void {
+  if (details) exportRoute(app, service, resource, { filters, list, details })
   const { reading, clock } = service
   const { table } = resource
   const orders = ordersOf(resource)

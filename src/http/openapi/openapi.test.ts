@@ -94,6 +94,9 @@ test('every operation says how it succeeds and how it can fail', () => {
       assert.notEqual(response.description, 'Default Response', name)
       // The one that answers with a stream.
       if (path === '/api/v1/events/stream') assert.ok(response.content['text/event-stream'], name)
+      // Files.
+      else if (path === '/api/v1/workspace/export') assert.ok(response.content['application/gzip'], name)
+      else if (path.endsWith('/export')) assert.ok(response.content['text/csv'], name)
       else
         assert.equal(
           resolved(response.content['application/json'].schema).properties.success.const,

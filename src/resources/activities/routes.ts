@@ -31,13 +31,20 @@ const operations = {
 }
 
 /** The activities resource: an extension of the interface, with activity.created and activity.completed. */
-export const activityRoom: Room = { resource: activities, byIds: activityRecords.byIds, operations, routes }
+export const activityRoom: Room = {
+  resource: activities,
+  byIds: activityRecords.byIds,
+  detailsByIds: activityRecords.detailsByIds,
+  operations,
+  routes,
+}
 
 function routes(app: App, service: Service): void {
   listRoute(app, service, activities, {
     filters: activity_filters,
     view: ActivityOfList,
     list: listActivities,
+    details: activityRecords.detailsByIds,
   })
   recordRoutes(
     app,

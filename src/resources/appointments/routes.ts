@@ -36,6 +36,7 @@ const operations = {
 export const appointmentRoom: Room = {
   resource: appointments,
   byIds: appointmentRecords.byIds,
+  detailsByIds: appointmentRecords.detailsByIds,
   operations,
   routes,
 }
@@ -46,6 +47,7 @@ function routes(app: App, service: Service): void {
     filters: appointment_filters,
     view: ListedAppointment,
     list: listAppointments,
+    details: appointmentRecords.detailsByIds,
   })
   recordRoutes(
     app,

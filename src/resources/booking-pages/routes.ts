@@ -28,7 +28,12 @@ import {
 import { offeredSlots } from './slots.ts'
 
 /** The booking pages: an extension of the interface, without events, because the catalogue has none. */
-export const bookingPageRoom: Room = { resource: booking_pages, byIds: bookingPageRecords.byIds, routes }
+export const bookingPageRoom: Room = {
+  resource: booking_pages,
+  byIds: bookingPageRecords.byIds,
+  detailsByIds: bookingPageRecords.detailsByIds,
+  routes,
+}
 
 function routes(app: App, service: Service): void {
   listRoute(app, service, booking_pages, {

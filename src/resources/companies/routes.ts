@@ -14,13 +14,20 @@ const operations = {
 }
 
 /** The companies resource: an extension of the interface, with company.* events. */
-export const companyRoom: Room = { resource: companies, byIds: companyRecords.byIds, operations, routes }
+export const companyRoom: Room = {
+  resource: companies,
+  byIds: companyRecords.byIds,
+  detailsByIds: companyRecords.detailsByIds,
+  operations,
+  routes,
+}
 
 function routes(app: App, service: Service): void {
   listRoute(app, service, companies, {
     filters: {},
     view: ListedCompany,
     list: (db, asked) => listRecords(db, companies, asked, companyRecords.byIds),
+    details: companyRecords.detailsByIds,
   })
   recordRoutes(
     app,

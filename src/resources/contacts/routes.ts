@@ -15,10 +15,21 @@ const operations = {
 }
 
 /** The contacts resource, with contact.* events. */
-export const contactRoom: Room = { resource: contacts, byIds: contactRecords.byIds, operations, routes }
+export const contactRoom: Room = {
+  resource: contacts,
+  byIds: contactRecords.byIds,
+  detailsByIds: contactRecords.detailsByIds,
+  operations,
+  routes,
+}
 
 function routes(app: App, service: Service): void {
-  listRoute(app, service, contacts, { filters: contact_filters, view: ListedContact, list: listContacts })
+  listRoute(app, service, contacts, {
+    filters: contact_filters,
+    view: ListedContact,
+    list: listContacts,
+    details: contactRecords.detailsByIds,
+  })
   recordRoutes(
     app,
     service,

@@ -15,13 +15,19 @@ const operations = { create: createDeal, change: changeDeal, remove: deleteDeal,
 export const dealRoom: Room = {
   resource: deals,
   byIds: dealRecords.byIds,
+  detailsByIds: dealRecords.detailsByIds,
   entries: stage_changes,
   operations,
   routes,
 }
 
 function routes(app: App, service: Service): void {
-  listRoute(app, service, deals, { filters: deal_filters, view: DealOfList, list: listDeals })
+  listRoute(app, service, deals, {
+    filters: deal_filters,
+    view: DealOfList,
+    list: listDeals,
+    details: dealRecords.detailsByIds,
+  })
   recordRoutes(
     app,
     service,

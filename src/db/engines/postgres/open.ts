@@ -7,6 +7,7 @@ import { followClock } from './clock.ts'
 import { connectionOptions } from './connection.ts'
 import { postgresDialect } from './dialect.ts'
 import { openReplica } from './replica.ts'
+import { openSnapshot } from './snapshot.ts'
 import { createWakeUps } from './wake.ts'
 import { watchPool } from './watch.ts'
 
@@ -38,6 +39,7 @@ export async function openPostgres(
       db,
       engine: 'postgres',
       reading: replica?.reading ?? ((work) => work(db)),
+      openSnapshot: () => openSnapshot(url),
       clock,
       onCommit: wake_ups.listen,
       // The server groups commits itself and does not report the groups.

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import {
   type CompiledQuery,
+  type DatabaseConnection,
   type Dialect,
   type Driver,
   type QueryResult,
@@ -38,6 +39,45 @@ function statementsOf(connection: DatabaseSync) {
     }
     return statement
   }
+}
+
+/** Kysely's dialect for a connection that only reads. */
+export function readingDialect(reader: DatabaseSync, onSlow: OnSlow): Dialect {
+  const watch = createWatch(onSlow)
+  const statementOf = statementsOf(reader)
+  const read = (sql: string, parameters: readonly unknown[]) =>
+    watch.all(sql, statementOf(sql).prepared, parameters)
+  const connection: DatabaseConnection = {
+    executeQuery: async <R>({ sql, parameters }: CompiledQuery) => ({ rows: read(sql, parameters) as R[] }),
+    streamQuery: refuseStream,
+  }
+  const refuse = async () => {
+    throw new Error('This connection only reads.')
+  }
+  class Adapter extends SqliteAdapter implements Engine {
+    readonly engine = 'sqlite'
+    read = read
+  }
+  const adapter = new Adapter()
+  return {
+    createDriver: () => ({
+      async init() {},
+      acquireConnection: async () => connection,
+      beginTransaction: refuse,
+      commitTransaction: refuse,
+      rollbackTransaction: refuse,
+      async releaseConnection() {},
+      async destroy() {},
+    }),
+    createAdapter: () => adapter,
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  }
+}
+
+// biome-ignore lint/correctness/useYield: the interface requires a generator, but streaming is not supported
+async function* refuseStream<R>(): AsyncIterableIterator<QueryResult<R>> {
+  throw new Error('Streaming is not supported.')
 }
 
 /**
@@ -112,10 +152,7 @@ export function sqliteDialect(
       if (this.statement !== written) throw this.failure ?? new Error('The transaction has ended.')
     }
 
-    // biome-ignore lint/correctness/useYield: the interface requires a generator, but streaming is not supported
-    async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-      throw new Error('Streaming is not supported.')
-    }
+    streamQuery = refuseStream
   }
 
   const driver: Driver = {

@@ -7,6 +7,7 @@ import { createListeners } from '../../commit-topics.ts'
 import type { Database } from '../../db.ts'
 import type { Tables } from '../../tables.ts'
 import { type Listeners, sqliteDialect } from './dialect.ts'
+import { openSnapshot } from './snapshot.ts'
 import type { OnSlow } from './watch.ts'
 
 /** The database file inside a data folder. */
@@ -59,6 +60,7 @@ export function openSqlite(file: string): Database {
     db,
     engine: 'sqlite',
     reading: (work) => work(db),
+    openSnapshot: async () => openSnapshot(file, pragmas, listeners.onSlow),
     clock: systemClock,
     onCommit: listen,
     onGroup: (listener) => void group_listeners.push(listener),

@@ -22,7 +22,7 @@ const beyond = Number.MAX_SAFE_INTEGER
 const max_listed = 10_000
 
 /** The notes of a contact. Listing them is the interface's; the rest extends it. No events: the catalogue has none. */
-export const noteRoom: Room = { resource: notes, byIds: notesByIds, routes }
+export const noteRoom: Room = { resource: notes, byIds: notesByIds, detailsByIds: notesByIds, routes }
 
 function routes(app: App, service: Service): void {
   const { db } = service

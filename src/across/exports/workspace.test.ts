@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { after, before, test } from 'node:test'
+import { refused } from '../../../test/envelope.ts'
+import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { makeKey } from '../../../test/keys.ts'
+import { scopes } from '../../app.ts'
+
+let rapport: Rapport
+before(async () => {
+  rapport = await startRapport()
+})
+after(() => rapport.close())
+
+const make = async (path: string, body: object) => {
+  const { status, body: answer, text } = await rapport.call('POST', `/api/v1/${path}`, body)
+  assert.equal(status, 201, text)
+  return answer.data
+}
+
+test('the archive has every record, the notes, the stages and the booking pages, but not the trash', async () => {
+  const contact = await make('contacts', { first_name: 'Ana', last_name: 'Ruiz' })
+  const gone = await make('contacts', { first_name: 'Old', last_name: 'One' })
+  const note = await make(`contacts/${contact.id}/notes`, { body: 'two\nlines' })
+  const deal = await make('deals', { name: 'Relaunch', stage: 'demo' })
+  await rapport.call('DELETE', `/api/v1/contacts/${gone.id}`)
+  const response = await fetch(`${rapport.url}/api/v1/workspace/export`, {
+    headers: { authorization: `Bearer ${rapport.key}` },
+  })
+  assert.equal(response.headers.get('content-type'), 'application/gzip')
+  assert.match(
+    response.headers.get('content-disposition') ?? '',
+    /^attachment; filename="workspace-[\d-]+\.tar\.gz"$/,
+  )
+  const input = Buffer.from(await response.arrayBuffer())
+  const names = execFileSync('tar', ['-tzf', '-'], { input }).toString().trimEnd().split('\n')
+  assert.deepEqual(
+    names.map((name) => name.replace('-0001.ndjson', '')),
+    [
+      ...['workspace', 'members', 'saved_views', 'contacts', 'notes', 'companies', 'deals', 'deal_stages'],
+      ...['activities', 'appointments', 'booking_pages'],
+    ],
+  )
+  const rows = (kind: string) =>
+    execFileSync('tar', ['-xzOf', '-', `${kind}-0001.ndjson`], { input })
+      .toString()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
+  assert.deepEqual(rows('contacts'), [contact])
+  assert.deepEqual(rows('notes'), [note])
+  assert.deepEqual(rows('deals'), [deal])
+  assert.deepEqual(
+    rows('deal_stages').map(({ deal_id, to_stage }) => [deal_id, to_stage]),
+    [[deal.id, 'demo']],
+  )
+  assert.equal(rows('workspace').length, 1)
+})
+
+test('a long kind has several files, which together have every record', async () => {
+  const body = 'x'.repeat(60_000)
+  await Promise.all(Array.from({ length: 100 }, () => make('activities', { subject: 'Long', body })))
+  const response = await fetch(`${rapport.url}/api/v1/workspace/export`, {
+    headers: { authorization: `Bearer ${rapport.key}` },
+  })
+  const input = Buffer.from(await response.arrayBuffer())
+  const lines = ['activities-0001.ndjson', 'activities-0002.ndjson'].flatMap((name) =>
+    execFileSync('tar', ['-xzOf', '-', name], { input, maxBuffer: 2 ** 26 })
+      .toString()
+      .trimEnd()
+      .split('\n'),
+  )
+  assert.equal(new Set(lines.map((line) => JSON.parse(line).id)).size, 100)
+})
+
+test('a key that lacks one scope that reads is refused', async () => {
+  const { call } = await makeKey(rapport, { scopes: scopes.filter((scope) => scope !== 'reports:read') })
+  const { message } = refused(await call('GET', '/api/v1/workspace/export'), 403, 'forbidden')
+  assert.match(message, /reports:read/)
+})

@@ -1,0 +1,88 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { engineOf } from '../../db/statements/prepare.ts'
+import { tar_end, tarFile } from '../../files/tar.ts'
+import type { Room } from '../../resources/room.ts'
+
+/** Rows of one kind: those after an id, oldest first. */
+export type Source = {
+  name: string
+  read(db: Db, workspace_id: number, after: number, limit: number): Promise<{ id: number }[]>
+}
+
+/** Everything that an archive has besides records, such as the members. It fits into memory. */
+export type Others = Record<string, (db: Db, workspace_id: number) => Promise<object[]>>
+
+// SQLite runs in this process, so a page must not block the event loop for more than a few ms.
+const rows_at_once = { sqlite: 250, postgres: 1000 }
+// tar needs the size of a file before its content, so a long kind has several files.
+const max_file_bytes = 4 * 1024 * 1024
+
+/** The sources of all records, as their detail views, and of the rows that belong to them. Not those in the trash. */
+export const sourcesOf = (rooms: readonly Room[]): Source[] =>
+  rooms.flatMap((room) => [
+    recordSource(room),
+    ...Object.entries(room.resource.owns).map(([table, by]) => ownedSource(room, table, by)),
+  ])
+
+const recordSource = ({ resource: { table }, detailsByIds }: Room): Source => ({
+  name: table,
+  async read(db, workspace_id, after, limit) {
+    const { rows } = await sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
+      WHERE workspace_id = ${workspace_id} AND deleted_at IS NULL AND id > ${after}
+      ORDER BY id LIMIT ${limit}`.execute(db)
+    const ids = rows.map(({ id }) => id)
+    return ids.length ? detailsByIds(db, workspace_id, ids) : []
+  },
+})
+
+const ownedSource = ({ resource }: Room, table: string, by: string): Source => ({
+  name: table,
+  async read(db, workspace_id, after, limit) {
+    const { rows } = await sql<{ id: number; workspace_id: number }>`SELECT t.* FROM ${sql.table(table)} AS t
+      JOIN ${sql.table(resource.table)} AS owner
+        ON owner.workspace_id = t.workspace_id AND owner.id = t.${sql.ref(by)} AND owner.deleted_at IS NULL
+      WHERE t.workspace_id = ${workspace_id} AND t.id > ${after} ORDER BY t.id LIMIT ${limit}`.execute(db)
+    return rows.map(({ workspace_id: _, ...row }) => row)
+  },
+})
+
+/** The bytes of a tar archive with a file of JSON lines for each kind, or several for a long one. */
+export async function* archive(
+  db: Db,
+  workspace_id: number,
+  { sources, others, now_ms }: { sources: readonly Source[]; others: Others; now_ms: number },
+): AsyncGenerator<Buffer> {
+  const file = (name: string, part: number, lines: string) =>
+    tarFile(`${name}-${String(part).padStart(4, '0')}.ndjson`, Buffer.from(lines), Math.floor(now_ms / 1000))
+  for (const [name, read] of Object.entries(others))
+    yield file(name, 1, (await read(db, workspace_id)).map(lineOf).join(''))
+  for (const source of sources) {
+    let part = 1
+    let lines = ''
+    for await (const rows of pagesOf(db, workspace_id, source))
+      for (const row of rows) {
+        lines += lineOf(row)
+        if (lines.length < max_file_bytes) continue
+        yield file(source.name, part++, lines)
+        lines = ''
+      }
+    if (lines || part === 1) yield file(source.name, part, lines)
+  }
+  yield tar_end
+}
+
+const lineOf = (row: object): string => `${JSON.stringify(row)}\n`
+
+async function* pagesOf(db: Db, workspace_id: number, { read }: Source): AsyncGenerator<object[]> {
+  const limit = rows_at_once[engineOf(db)]
+  for (let after = 0; ; ) {
+    const rows = await read(db, workspace_id, after, limit)
+    const last = rows.at(-1)
+    if (!last) return
+    yield rows
+    after = last.id
+    await turn()
+  }
+}

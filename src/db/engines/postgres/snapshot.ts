@@ -1,0 +1,82 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely'
+import pg from 'pg'
+import type { Snapshot } from '../../db.ts'
+import { explainLoss } from '../../errors.ts'
+import type { Engine } from '../../statements/prepare.ts'
+import type { Tables } from '../../tables.ts'
+import { atOnce, closeConnection, connectionOptions } from './connection.ts'
+
+// A client that reads slowly lets the transaction wait between two pages.
+const begin = `
+  BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+  SET LOCAL idle_in_transaction_session_timeout = '10min';
+  SELECT 1;
+`
+
+/** Opens a connection of its own that reads the present state of the database until it is closed. */
+export async function openSnapshot(url: string): Promise<Snapshot> {
+  const client = new pg.Client({ ...connectionOptions(url), connectionTimeoutMillis: 5000 })
+  // The statement under way reports the error.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await atOnce(client, begin)
+  } catch (error) {
+    await closeConnection(client)
+    throw explainLoss(error)
+  }
+  return {
+    db: new Kysely<Tables>({ dialect: snapshotDialect(client) }),
+    close: () => closeConnection(client),
+  }
+}
+
+function snapshotDialect(client: pg.Client): Dialect {
+  async function read(text: string, parameters: readonly unknown[]): Promise<unknown[]> {
+    try {
+      return (await client.query(text, parameters as unknown[])).rows
+    } catch (error) {
+      throw explainLoss(error)
+    }
+  }
+  const connection: DatabaseConnection = {
+    executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => ({
+      rows: (await read(query.sql, query.parameters)) as R[],
+    }),
+    // biome-ignore lint/correctness/useYield: the interface requires a generator, but streaming is not supported
+    async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+      throw new Error('Streaming is not supported.')
+    },
+  }
+  const refuse = async () => {
+    throw new Error('A snapshot is already a transaction.')
+  }
+  class Adapter extends PostgresAdapter implements Engine {
+    readonly engine = 'postgres'
+    read = read
+  }
+  const adapter = new Adapter()
+  return {
+    createDriver: () => ({
+      async init() {},
+      acquireConnection: async () => connection,
+      beginTransaction: refuse,
+      commitTransaction: refuse,
+      rollbackTransaction: refuse,
+      async releaseConnection() {},
+      async destroy() {},
+    }),
+    createAdapter: () => adapter,
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+  }
+}

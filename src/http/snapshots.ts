@@ -1,0 +1,28 @@
+import type { Database, Snapshot } from '../db/db.ts'
+import { unavailable } from '../errors.ts'
+
+// A snapshot has a connection of its own, and keeps old rows from being removed.
+const max_open = 4
+const max_of_a_workspace = 2
+
+/** Opens the snapshot of an export. Throws 503 above the limit of this process or of the workspace. */
+export type OpenSnapshot = (workspace_id: number) => Promise<Snapshot>
+
+/** Limits how many exports read at once. */
+export function limitSnapshots({ openSnapshot }: Pick<Database, 'openSnapshot'>): OpenSnapshot {
+  const open: number[] = []
+  return async (workspace_id) => {
+    const own = open.filter((id) => id === workspace_id).length
+    if (own >= max_of_a_workspace || open.length >= max_open)
+      throw unavailable('Too many exports are running. Try again when one has ended.')
+    open.push(workspace_id)
+    const release = () => void open.splice(open.indexOf(workspace_id), 1)
+    try {
+      const { db, close } = await openSnapshot()
+      return { db, close: () => close().finally(release) }
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { Readable } from 'node:stream'
+import type { TSchema } from 'typebox'
+import { isoTime } from '../clock.ts'
+import type { Db } from '../db/db.ts'
+import type { Listed } from '../db/lists/lists.ts'
+import { findSorting } from '../db/lists/orders.ts'
+import { operation } from '../http/operation.ts'
+import type { App } from '../http/server.ts'
+import type { Service } from '../http/service.ts'
+import { countExported, type ExportFormat, exportList } from './export.ts'
+import type { ListRequest, ReadByIds } from './list.ts'
+import { exportQueryOf, type Filters, type FilterValues, oldest_first, ordersOf } from './list-query.ts'
+import type { Resource } from './resource.ts'
+
+const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' }
+const text = { schema: { type: 'string' } }
+// A schema of Fastify, which describes the types of an answer that has no JSON.
+const file = {
+  description: 'The file.',
+  content: { 'text/csv': text, 'application/x-ndjson': text },
+} as unknown as TSchema
+
+type ExportRoute<F extends Filters> = {
+  filters: F
+  list(db: Db, request: ListRequest<FilterValues<F>>): Promise<Listed<unknown>>
+  details: ReadByIds<object>
+}
+
+/** GET of all records of a list as a file, and HEAD of their number. */
+export function exportRoute<F extends Filters>(
+  app: App,
+  { openSnapshot, clock }: Service,
+  resource: Resource,
+  { filters, list, details }: ExportRoute<F>,
+): void {
+  const { table, path, scope } = resource
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: `${path}/export`,
+      scope: `${scope}:read`,
+      summary: `Export ${table}`,
+      description:
+        'All records that meet the filters, as they were when the export began. Without `sort`, oldest first. `X-Total-Count` has their number, also for HEAD. 503 while too many exports are running.',
+      query: exportQueryOf(resource, filters),
+      answers: { 200: file },
+      extension: true,
+      endless: true,
+    },
+    async ({ access: { workspace_id }, method, query }, reply) => {
+      const { format, sort, ...asked } = query as { format: ExportFormat; sort?: string }
+      const request = { workspace_id, query: asked as FilterValues<F>, now: isoTime(clock.now()) }
+      const sorting = (sort && findSorting(ordersOf(resource), sort)) || oldest_first
+      const chosen = { resource, list, details, request, sorting }
+      const snapshot = await openSnapshot(workspace_id)
+      try {
+        reply.header('x-total-count', await countExported(snapshot.db, chosen))
+      } catch (error) {
+        await snapshot.close()
+        throw error
+      }
+      reply
+        .header('content-type', types[format])
+        .header('content-disposition', `attachment; filename="${table}.${format}"`)
+        .header('cache-control', 'no-store')
+      const content = method === 'HEAD' ? [] : exportList(snapshot.db, chosen, format)
+      // Also when the client goes away.
+      return reply.send(Readable.from(content).once('close', snapshot.close))
+    },
+  )
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { after, before, test } from 'node:test'
+import { type Rapport, startRapport } from '../../test/harness.ts'
+import { until } from '../../test/webhooks.ts'
+
+let rapport: Rapport
+before(async () => {
+  rapport = await startRapport()
+})
+after(() => rapport.close())
+
+const make = async (path: string, body: object) => {
+  const { status, body: answer, text } = await rapport.call('POST', `/api/v1/${path}`, body)
+  assert.equal(status, 201, text)
+  return answer.data
+}
+const exported = (path: string) => rapport.call('GET', `/api/v1/${path}`)
+
+test('an export has every field of the detail view, oldest first, and no formula', async () => {
+  const company = await make('companies', { name: 'Acme, "Inc."' })
+  const first = await make('contacts', {
+    first_name: '=1+1',
+    last_name: 'Ruiz',
+    email: 'ana@acme.example',
+    phone: '+34 910 55 01 42',
+    company_id: company.id,
+    tags: ['a;b', 'two\\'],
+    custom_fields: { region: 'EMEA', size: 5 },
+  })
+  const second = await make('contacts', { first_name: 'Zoë', last_name: "'@x" })
+  const csv = await exported('contacts/export')
+  assert.equal(csv.status, 200)
+  assert.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8')
+  assert.equal(csv.headers.get('content-disposition'), 'attachment; filename="contacts.csv"')
+  assert.equal(csv.headers.get('x-total-count'), '2')
+  assert.deepEqual(csv.text.split('\r\n'), [
+    'id,first_name,last_name,email,phone,mobile,company_id,company,title,stage,source,custom_fields,tags,created_at,updated_at,owner_id',
+    `${first.id},'=1+1,Ruiz,ana@acme.example,+34 910 55 01 42,,${company.id},"Acme, ""Inc.""",,,,"{""region"":""EMEA"",""size"":5}",a\\;b;two\\\\,${first.created_at},${first.updated_at},`,
+    `${second.id},Zoë,''@x,,,,,,,,,,,${second.created_at},${second.updated_at},`,
+    '',
+  ])
+  const lines = await exported('contacts/export?format=ndjson')
+  assert.equal(lines.headers.get('content-type'), 'application/x-ndjson')
+  assert.deepEqual(
+    lines.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+    [first, second],
+  )
+})
+
+test('each of the five lists has an export, with its filters and its orders', async () => {
+  const one = await make('deals', { name: 'One', stage: 'demo', value: 12.5 })
+  await make('deals', { name: 'Two', stage: 'proposal' })
+  const two = await make('deals', { name: 'Three', stage: 'demo' })
+  await make('activities', { subject: 'Call', type: 'call', body: 'two\nlines' })
+  const at = '2030-01-08T12:00:00.000Z'
+  await make('appointments', { title: 'Demo', start_at: at, end_at: '2030-01-08T13:00:00.000Z' })
+  const { text, headers } = await exported('deals/export?format=ndjson&stage=demo&sort=-name')
+  assert.equal(headers.get('x-total-count'), '2')
+  assert.deepEqual(
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+    [two, one].sort((a, b) => (a.name < b.name ? 1 : -1)),
+  )
+  for (const list of ['activities', 'appointments', 'companies'])
+    assert.equal((await exported(`${list}/export`)).headers.get('x-total-count'), '1', list)
+  const none = await exported('contacts/export?search=nobody')
+  assert.deepEqual([none.headers.get('x-total-count'), none.text.split('\r\n').length], ['0', 2])
+})
+
+test('HEAD has the number of rows, and no row', async () => {
+  const { status, headers, text } = await rapport.call('HEAD', '/api/v1/contacts/export?search=ruiz')
+  assert.deepEqual([status, headers.get('x-total-count'), text], [200, '1', ''])
+})
+
+test('an unknown parameter, a page and an unknown format are refused', async () => {
+  for (const [query, status] of [
+    ['page=2', 400],
+    ['cursor=', 400],
+    ['format=xlsx', 422],
+    ['sort=colour', 422],
+  ] as const)
+    assert.equal((await exported(`contacts/export?${query}`)).status, status, query)
+})
+
+test('an export shows one state although records change meanwhile, and a third one of the workspace waits', async () => {
+  const body = 'x'.repeat(20_000)
+  for (let n = 0; n < 700; n += 50)
+    await Promise.all(Array.from({ length: 50 }, () => make('activities', { subject: 'Long', body })))
+  const open = async (): Promise<IncomingMessage> => {
+    const request = get(`${rapport.url}/api/v1/activities/export?format=ndjson`, {
+      headers: { authorization: `Bearer ${rapport.key}` },
+    })
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    return response
+  }
+  const [slow, abandoned] = [await open(), await open()]
+  assert.equal(slow.headers['x-total-count'], '701')
+  const third = await exported('activities/export')
+  assert.equal(third.status, 503)
+  assert.ok(Number(third.headers.get('retry-after')) > 0)
+  await make('activities', { subject: 'Later' })
+  await rapport.call('DELETE', '/api/v1/activities/2')
+  abandoned.destroy()
+  await until(
+    () => exported('activities/export?type=call'),
+    ({ status }) => status === 200,
+  )
+  let text = ''
+  for await (const part of slow.setEncoding('utf8')) text += part
+  const subjects = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).subject)
+  assert.deepEqual([subjects.length, subjects.includes('Later')], [701, false])
+})

@@ -1,0 +1,106 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Db } from '../db/db.ts'
+import type { Listed } from '../db/lists/lists.ts'
+import type { Sorting } from '../db/lists/orders.ts'
+import { engineOf } from '../db/statements/prepare.ts'
+import { csvRow } from '../files/csv.ts'
+import type { CustomFields } from '../http/fields.ts'
+import type { ListRequest, ReadByIds } from './list.ts'
+import type { Column, Resource } from './resource.ts'
+
+// The list of a resource as a file.
+
+export type ExportFormat = 'csv' | 'ndjson'
+
+type Values = Record<string, unknown>
+type List<Query> = (db: Db, request: ListRequest<Query>) => Promise<Listed<unknown>>
+/** A list, with the filters and the order that its export has. */
+export type Export<Query> = {
+  resource: Resource
+  list: List<Query>
+  /** Reads the detail views. */
+  details: ReadByIds<object>
+  request: Omit<ListRequest<Query>, 'listing'>
+  sorting: Sorting
+}
+
+// SQLite runs in this process, so a page must not block the event loop for more than a few ms.
+const rows_at_once = { sqlite: 250, postgres: 1000 }
+// A slow client holds its snapshot, which keeps old rows in the database.
+const max_ms = 60 * 60 * 1000
+
+/** The number of records that an export has. */
+export async function countExported<Query>(
+  db: Db,
+  { list, request, sorting }: Export<Query>,
+): Promise<number> {
+  const page = { per_page: 1, offset: 0 }
+  const { total } = await list(db, { ...request, listing: { page, sorting }, read: async () => [] })
+  return total ?? 0
+}
+
+/** The bytes of an export, page by page. */
+export async function* exportList<Query>(
+  db: Db,
+  exported: Export<Query>,
+  format: ExportFormat,
+): AsyncGenerator<Buffer> {
+  const columns = await columnsOf(db, exported)
+  const toText =
+    format === 'csv'
+      ? (record: Values) => csvRow(columns.map(({ read }) => read(record)))
+      : (record: Values) => `${JSON.stringify(record)}\n`
+  if (format === 'csv') yield Buffer.from(csvRow(columns.map(({ name }) => name)))
+  for await (const records of pagesOf(db, exported)) {
+    let text = ''
+    for (const record of records) text += toText(record as Values)
+    yield Buffer.from(text)
+  }
+}
+
+async function* pagesOf<Query>(
+  db: Db,
+  { list, details, request, sorting }: Export<Query>,
+): AsyncGenerator<object[]> {
+  const per_page = rows_at_once[engineOf(db)]
+  const from_ms = performance.now()
+  let after: readonly unknown[] | null = null
+  do {
+    if (performance.now() - from_ms > max_ms) throw new Error('The export took more than an hour.')
+    const listing: ListRequest['listing'] = { page: { per_page, after }, sorting }
+    const page = await list(db, { ...request, listing, read: details })
+    yield page.records as object[]
+    after = page.next
+    await turn()
+  } while (after)
+}
+
+type CsvColumn = { name: string; read(record: Values): string }
+
+/** The columns of a CSV file: the fields of the detail view. The company of a reference has its name. */
+export async function columnsOf(_db: Db, { resource }: { resource: Resource }): Promise<CsvColumn[]> {
+  const fields = Object.entries(resource.columns).flatMap(([name, column]) => columnOf(name, column))
+  return [{ name: 'id', read: ({ id }) => String(id) }, ...fields]
+}
+
+function columnOf(name: string, { author, embeds }: Column): CsvColumn[] {
+  if (author) return []
+  if (embeds && !embeds.fields.includes('name')) return []
+  const value = embeds
+    ? (record: Values) => (record[name] as { name: string } | null)?.name
+    : (record: Values) => record[name]
+  return [{ name, read: (record) => cellOf(name, value(record)) }]
+}
+
+/** A value as a cell: '' for null, tags by semicolons, other lists and objects as JSON. */
+function cellOf(name: string, value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value === 'string') return value
+  if (name === 'tags') return joinTags(value as string[])
+  if (name === 'custom_fields' && !Object.keys(value as CustomFields).length) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** Tags as one text: separated by semicolons; a backslash before a semicolon, a comma or a backslash of a tag. */
+export const joinTags = (tags: readonly string[]): string =>
+  tags.map((tag) => tag.replaceAll(/[\\;,]/g, '\\$&')).join(';')
