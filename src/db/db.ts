@@ -47,15 +47,27 @@ export type Database = {
 
 const max_retries = 3
 
+type TransactionOptions = {
+  /** For many writes: on SQLite, the transaction shares its commit with no other one. */
+  large?: boolean
+}
+
 /**
  * Runs the work in one transaction. When the promise resolves, the work is committed and durable; when it rejects, it is
  * rolled back. After a deadlock or a serialisation failure the work runs again, at most three times. So it may have no
  * effect that a rollback does not undo.
  */
-export async function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
+export async function transaction<T>(
+  db: Db,
+  work: (tx: Db) => Promise<T>,
+  { large = false }: TransactionOptions = {},
+): Promise<T> {
   for (let retries = 0; ; retries++) {
     try {
-      return await db.transaction().execute((tx) => withConnection(tx, work))
+      const begin = db.transaction()
+      // The dialect of SQLite reads this level as `large`. PostgreSQL's ignores it.
+      const chosen = large ? begin.setIsolationLevel('serializable') : begin
+      return await chosen.execute((tx) => withConnection(tx, work))
     } catch (error) {
       if (retries === max_retries || troubleOf(error) !== 'retry') throw error
       // Back off for a random time, so that the same transactions do not collide again.

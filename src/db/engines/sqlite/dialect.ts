@@ -160,8 +160,8 @@ export function sqliteDialect(
     async acquireConnection() {
       return new Connection()
     },
-    async beginTransaction(connection) {
-      await group.begin()
+    async beginTransaction(connection, { isolationLevel }) {
+      await group.begin(isolationLevel === 'serializable')
       ;(connection as Connection).statement = written
     },
     async commitTransaction(connection) {

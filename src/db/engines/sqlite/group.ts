@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { SearchIndex } from './search-index.ts'
 import type { Watch } from './watch.ts'
 
-type Member = { resolve: () => void; reject: (error: unknown) => void }
+type Member = { resolve: () => void; reject: (error: unknown) => void; alone?: boolean }
 
 // A group commits at this size even when more transactions wait, so that its first member does not wait long.
 const max_group_size = 1000
@@ -37,6 +37,8 @@ export function createGroup(
   const waiting: Member[] = []
   let members: Member[] = []
   let open = false
+  /** The open group has one large member, and so no savepoint. */
+  let alone = false
   let running = false
   let busy_since_ms: number | null = null
   let turn_began_ms = 0
@@ -49,7 +51,7 @@ export function createGroup(
   }
 
   function next() {
-    const is_full = members.length >= max_group_size
+    const is_full = members.length >= (alone || waiting[0]?.alone ? 1 : max_group_size)
     if (is_full || !waiting.length) {
       if (!isIndexed()) return void setImmediate(nextTurn)
       close()
@@ -66,7 +68,8 @@ export function createGroup(
         begin.run()
         open = true
       }
-      savepoint.run()
+      alone = waiting[0]?.alone ?? false
+      if (!alone) savepoint.run()
     } catch (error) {
       return refuse(error as Error)
     }
@@ -105,6 +108,7 @@ export function createGroup(
       return fail(error)
     }
     open = false
+    alone = false
     const group = members
     members = []
     for (const member of group) member.resolve()
@@ -135,16 +139,17 @@ export function createGroup(
     isTurnOver,
     /** Yields to the event loop. No other transaction runs meanwhile. */
     yieldTurn: () => new Promise<void>((resolve) => setImmediate(resolve)).then(beginTurn),
-    begin(): Promise<void> {
+    /** A large member is alone in its group: in a savepoint, SQLite keeps a copy of each page for each statement. */
+    begin(alone: boolean): Promise<void> {
       return new Promise((resolve, reject) => {
-        waiting.push({ resolve, reject })
+        waiting.push({ resolve, reject, alone })
         if (!running) start()
       })
     },
     /** Resolves when the commit of the whole group is on the disk. */
     commit(): Promise<void> {
       try {
-        release.run()
+        if (!alone) release.run()
       } catch (error) {
         undo(error)
         return Promise.reject(error)
@@ -162,7 +167,11 @@ export function createGroup(
 
   function undo(cause: unknown) {
     try {
-      writer.exec('ROLLBACK TO member; RELEASE member')
+      if (!alone) writer.exec('ROLLBACK TO member; RELEASE member')
+      else {
+        open = false
+        if (writer.isTransaction) writer.exec('ROLLBACK')
+      }
     } catch (error) {
       // A full disk rolls back the whole transaction: the savepoint and the other members are gone too.
       abandon(cause ?? error)
@@ -174,6 +183,7 @@ export function createGroup(
 
   function abandon(error: unknown) {
     open = false
+    alone = false
     for (const member of members) member.reject(error)
     members = []
   }
