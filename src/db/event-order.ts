@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import { engineOf, prepare } from './statements/prepare.ts'
+import { prepareInsert } from './statements/recordset.ts'
 
 // Readers follow events by seq, so no event may appear below a seq that was already read. SQLite has one writer, so seqs
 // commit in order. PostgreSQL assigns a seq at the insert, but transactions commit in another order. So each transaction
@@ -24,10 +25,17 @@ type NewEvent = {
   traceparent: string | null
 }
 
-const columns = ['id', 'workspace_id', 'event', 'occurred_at', 'record_id', 'payload', 'traceparent'] as const
-const insert = prepare((db, p: NewEvent) =>
-  db.insertInto('events').values(Object.fromEntries(columns.map((name) => [name, p[name]])) as NewEvent),
-)
+const kinds = {
+  id: 'text!',
+  workspace_id: 'bigint!',
+  event: 'text!',
+  occurred_at: 'text!',
+  record_id: 'bigint',
+  payload: 'text!',
+  traceparent: 'text',
+} as const
+const columns = Object.keys(kinds)
+const insert = prepareInsert('events', kinds)
 
 // MATERIALIZED makes PostgreSQL take the lock before the INSERT assigns the seq.
 const lockAndInsert = prepare((db, p: NewEvent) => ({
@@ -40,14 +48,24 @@ const lockAndInsert = prepare((db, p: NewEvent) => ({
       FROM locked`.compile(db),
 }))
 
+const lock = prepare((db, _: object) => ({
+  compile: () =>
+    sql`SELECT pg_advisory_xact_lock_shared(${sql.lit(order_lock)}, (last.seq & ${seq_mask})::int) FROM (${last_seq}) AS last`.compile(
+      db,
+    ),
+}))
+
 // The transactions that hold the lock. Later events of a transaction get higher seqs, so its first lock covers them.
 const locked = new WeakSet<Db>()
 
-/** Inserts an event so that readers see it in the order of seq, also beside concurrent writers. */
-export async function insertEvent(tx: Db, event: NewEvent): Promise<void> {
-  if (engineOf(tx) === 'sqlite' || locked.has(tx)) return void (await insert(tx, event))
+/** Inserts events, in their order, so that readers see them in the order of seq, also beside concurrent writers. */
+export async function insertEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
+  if (engineOf(tx) === 'sqlite' || locked.has(tx)) return void (await insert(tx, events))
   locked.add(tx)
-  await lockAndInsert(tx, event)
+  const [event] = events
+  if (event && events.length === 1) return void (await lockAndInsert(tx, event))
+  // Sent together, and run in this order.
+  await Promise.all([lock(tx, {}), insert(tx, events)])
 }
 
 /** `last` is the highest assigned seq. No new event will appear at or below `settled`. */

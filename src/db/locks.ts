@@ -1,17 +1,20 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import type { Deletable } from './records.ts'
-import { engineOf, perKey, prepare } from './statements/prepare.ts'
+import { prepareById } from './statements/bulk.ts'
+import { engineOf, perKey } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 
 /** The tables whose rows are read, checked and then written. */
 export type Lockable = Extract<keyof Tables, Deletable | 'webhooks' | 'webhook_deliveries' | 'saved_views'>
 
 const lockRowOf = perKey((table: Lockable) =>
-  prepare((db, p: { workspace_id: number; id: number | string }) => ({
+  prepareById((db, is, p) => ({
     compile: () =>
-      sql`SELECT 1 FROM ${sql.table(table)} WHERE workspace_id = ${p.workspace_id} AND id = ${p.id}
-        FOR NO KEY UPDATE`.compile(db),
+      sql<{
+        id: number
+      }>`SELECT id FROM ${sql.table(table)} WHERE workspace_id = ${p.workspace_id} AND ${is(sql.ref('id'))}
+        ORDER BY id FOR NO KEY UPDATE`.compile(db),
   })),
 )
 
@@ -26,7 +29,8 @@ export async function lockRow(
   id: number | string,
 ): Promise<void> {
   if (engineOf(tx) === 'sqlite') return
-  await lockRowOf(table)(tx, { workspace_id, id })
+  // Text ids pass as they are.
+  await lockRowOf(table)(tx, { workspace_id, id: id as number })
 }
 
 /** Like lockRow, for a workspace or a row without a workspace. */
@@ -40,7 +44,7 @@ export async function lockEntry(
 }
 
 // A number for each use, so that equal texts of different uses do not wait for each other.
-const uses = { contact_email: 1, saved_views: 2 } as const
+const uses = { contact_email: 1, saved_views: 2, upsert: 3 } as const
 
 /**
  * Locks a text of a workspace until the end of the transaction, for a rule that no index enforces. A concurrent
@@ -55,6 +59,25 @@ export async function lockText(
   if (engineOf(tx) === 'sqlite') return
   const name = `${workspace_id} ${text}`
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, ${uses[use]}))`.execute(tx)
+}
+
+// PostgreSQL keeps all locks of all transactions in one small table, so many texts share these.
+const max_locks = 256
+
+/** Like lockText, for many texts. Different texts may share a lock. Concurrent transactions lock in the same order. */
+export async function lockTexts(
+  tx: Db,
+  use: keyof typeof uses,
+  workspace_id: number,
+  texts: readonly string[],
+): Promise<void> {
+  if (engineOf(tx) === 'sqlite' || !texts.length) return
+  const names = texts.map((text) => `${workspace_id} ${text}`)
+  await sql`SELECT pg_advisory_xact_lock(lock) FROM (
+      SELECT DISTINCT (hashtextextended(name, ${uses[use]}) & ${sql.lit(max_locks - 1)})
+        | (hashtextextended(${`upsert ${workspace_id}`}, ${uses[use]}) << 8) AS lock
+      FROM unnest(${names}::text[]) AS name ORDER BY lock
+    ) AS locks`.execute(tx)
 }
 
 /** Disables the lock and statement timeouts of this transaction, for work of unlimited size. */

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import { recount } from './lists/counts.ts'
+import { prepareById } from './statements/bulk.ts'
+import { perKey } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 
 /** The tables whose records can be soft-deleted and restored. */
@@ -14,6 +16,24 @@ export type Deletable = {
  */
 export const pending_removal = { removing: '0', erasing: '1' } as const
 
+type Move = { workspace_id: number; id: number; deleted_at: string | null }
+// A key names the table and the columns that the UPDATE returns.
+const moveOf = perKey((key: string) => {
+  const [table = '', action, ...counted] = key.split(' ')
+  // Check the state in the UPDATE, not in an earlier read: a second move would change the totals twice.
+  const guard = action === 'restore' ? sql`> ${sql.lit(pending_removal.erasing)}` : sql`IS NULL`
+  const returned = sql.join(['id', ...counted].map((column) => sql.ref(column)))
+  return prepareById<Move, { id: number }>(
+    (db, is, p) => ({
+      compile: () =>
+        sql<{ id: number }>`UPDATE ${sql.table(table)} SET deleted_at = ${p.deleted_at}
+          WHERE workspace_id = ${p.workspace_id} AND ${is(sql.ref('id'))} AND deleted_at ${guard}
+          RETURNING ${returned}`.compile(db),
+    }),
+    { writes: true },
+  )
+})
+
 /**
  * Soft-deletes a live record (`deleted_at` set) or restores one (null). Updates the totals of its table and of the
  * `counted` fields. Returns false if no row changed. It does not change updated_at: a restored record reads as before.
@@ -26,14 +46,9 @@ export async function moveRecord(
   id: number,
   deleted_at: string | null,
 ): Promise<boolean> {
-  // Check the state in the UPDATE, not in an earlier read: a second move would change the totals twice.
-  const guard = deleted_at === null ? sql`> ${pending_removal.erasing}` : sql`IS NULL`
-  const returned = sql.join(['id', ...counted].map((column) => sql.ref(column)))
-  const { rows } = await sql<object>`
-    UPDATE ${sql.table(table)} SET deleted_at = ${deleted_at}
-    WHERE workspace_id = ${workspace_id} AND id = ${id} AND deleted_at ${guard}
-    RETURNING ${returned}`.execute(tx)
-  const [moved] = rows
+  const action = deleted_at === null ? 'restore' : 'delete'
+  const move = moveOf([table, action, ...counted].join(' '))
+  const moved = await move(tx, { workspace_id, id, deleted_at })
   if (!moved) return false
   const [before, after] = deleted_at === null ? [null, moved] : [moved, null]
   recount(tx, workspace_id, table, counted, before, after)

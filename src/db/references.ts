@@ -1,18 +1,16 @@
+import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import type { Deletable } from './records.ts'
-import { engineOf, perKey, prepare } from './statements/prepare.ts'
+import { prepareById } from './statements/bulk.ts'
+import { engineOf, perKey } from './statements/prepare.ts'
 
-// The tables have these columns in common; the type of one stands for all.
 const live = (table: Deletable, locked: boolean) =>
-  prepare((db, p: { workspace_id: number; id: number }) => {
-    const query = db
-      .selectFrom(table as 'contacts')
-      .select('id')
-      .where('workspace_id', '=', p.workspace_id)
-      .where('id', '=', p.id)
-      .where('deleted_at', 'is', null)
-    return locked && engineOf(db) === 'postgres' ? query.forShare() : query
-  })
+  prepareById((db, is, p) => ({
+    compile: () =>
+      sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
+        WHERE workspace_id = ${p.workspace_id} AND ${is(sql.ref('id'))} AND deleted_at IS NULL
+        ${locked && engineOf(db) === 'postgres' ? sql`ORDER BY id FOR SHARE` : sql``}`.compile(db),
+  }))
 const queriesOf = perKey((table: Deletable) => ({ read: live(table, false), locked: live(table, true) }))
 
 /**
@@ -21,7 +19,7 @@ const queriesOf = perKey((table: Deletable) => ({ read: live(table, false), lock
  */
 export async function isLive(db: Db, table: Deletable, workspace_id: number, id: number): Promise<boolean> {
   const query = queriesOf(table)[db.isTransaction ? 'locked' : 'read']
-  return (await query(db, { workspace_id, id })).length > 0
+  return (await query(db, { workspace_id, id })) !== undefined
 }
 
 /**

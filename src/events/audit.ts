@@ -1,7 +1,9 @@
 import type { Db } from '../db/db.ts'
 import { bytesOf, listed_bytes, textUpTo } from '../db/sizes.ts'
-import { announce, defer, prepare } from '../db/statements/prepare.ts'
-import type { Actor, Context } from './context.ts'
+import { deferRows } from '../db/statements/bulk.ts'
+import { announce } from '../db/statements/prepare.ts'
+import { prepareInsert } from '../db/statements/recordset.ts'
+import type { Context } from './context.ts'
 import type { Changes } from './define.ts'
 
 /** A change that the audit log records. */
@@ -16,32 +18,18 @@ export type AuditedChange = {
   after?: object | null
 }
 
-type Entry = {
-  workspace_id: number
-  occurred_at: string
-  actor_kind: Actor['kind']
-  actor_id: string | null
-  action: string
-  kind: string
-  record_id: string
-  before: string | null
-  after: string | null
-  request_id: string | null
-}
-const insert = prepare((db, p: Entry) =>
-  db.insertInto('audit_log').values({
-    workspace_id: p.workspace_id,
-    occurred_at: p.occurred_at,
-    actor_kind: p.actor_kind,
-    actor_id: p.actor_id,
-    action: p.action,
-    kind: p.kind,
-    record_id: p.record_id,
-    before: p.before,
-    after: p.after,
-    request_id: p.request_id,
-  }),
-)
+const insertEntries = prepareInsert('audit_log', {
+  workspace_id: 'bigint!',
+  occurred_at: 'text!',
+  actor_kind: 'text!',
+  actor_id: 'text',
+  action: 'text!',
+  kind: 'text!',
+  record_id: 'text!',
+  before: 'text',
+  after: 'text',
+  request_id: 'text',
+})
 
 const textOf = (fields: object | null | undefined): string | null => (fields ? JSON.stringify(fields) : null)
 
@@ -62,7 +50,7 @@ export function recordChange(tx: Db, context: Context, change: AuditedChange): v
     after: textOf(after),
     request_id,
   }
-  defer(tx, insert(tx, entry))
+  deferRows(tx, insertEntries, [entry])
 }
 
 /** The columns `before` and `after` for lists, which do not read a long side. */

@@ -1,9 +1,10 @@
 import type { Db } from '../db/db.ts'
-import { insertEvent } from '../db/event-order.ts'
+import { insertEvents } from '../db/event-order.ts'
 import { newId } from '../db/ids.ts'
 import { addCounts, countChanges } from '../db/lists/counts.ts'
+import { deferRows, rootOf } from '../db/statements/bulk.ts'
 import { announce, defer, engineOf, prepare } from '../db/statements/prepare.ts'
-import { prepareRows } from '../db/statements/recordset.ts'
+import { prepareInsert } from '../db/statements/recordset.ts'
 import type { Context } from './context.ts'
 import type { Changes, EventDefinition } from './define.ts'
 
@@ -40,11 +41,24 @@ export function prepareEmit(
   workspace_id: number,
   events: readonly (EventDefinition | null | undefined)[],
 ): void {
-  if (engineOf(tx) === 'sqlite' || prepared.has(tx)) return
+  if (engineOf(tx) === 'sqlite') return
   const names = events.flatMap((event) => event?.name ?? [])
-  const found = names.length ? subscribers(tx, { workspace_id, events: names.join() }) : Promise.resolve([])
+  readSubscribers(tx, workspace_id, names)
+}
+
+/** Reads who is subscribed to events, once for all that this transaction will emit. On SQLite this pays off in bulk only. */
+export function readSubscribers(tx: Db, workspace_id: number, names: readonly string[]): void {
+  const root = rootOf(tx)
+  if (prepared.has(root)) return
+  const read = (events: string) => subscribers(tx, { workspace_id, events })
+  const found =
+    engineOf(tx) === 'sqlite'
+      ? Promise.all(names.map(read)).then((all) => all.flat())
+      : names.length
+        ? read(names.join())
+        : Promise.resolve([])
   defer(tx, found)
-  prepared.set(tx, { workspace_id, names, found })
+  prepared.set(root, { workspace_id, names, found })
 }
 
 /**
@@ -62,7 +76,7 @@ export async function emit(
   const event = definition.name
   announce(tx, 'events')
   const event_id = insertEventOf(tx, context, definition, record, changes)
-  const known = prepared.get(tx)
+  const known = prepared.get(rootOf(tx))
   const is_known = known?.workspace_id === workspace_id && known.names.includes(event)
   const found = is_known ? known.found : subscribers(tx, { workspace_id, events: event })
   const webhook_ids = (await found).flatMap((one) => (one.event === event ? [one.webhook_id] : []))
@@ -84,18 +98,8 @@ export function insertEventOf(
   const record_id = typeof id === 'number' ? id : null
   const { workspace_id, now, traceparent = null } = context
   const { id: event_id, event: name } = event
-  defer(
-    tx,
-    insertEvent(tx, {
-      id: event_id,
-      workspace_id,
-      event: name,
-      occurred_at: now,
-      record_id,
-      payload,
-      traceparent,
-    }),
-  )
+  const row = { id: event_id, workspace_id, event: name, occurred_at: now, record_id, payload, traceparent }
+  deferRows(tx, insertEvents, [row])
   return event_id
 }
 
@@ -104,7 +108,7 @@ type NewDelivery = { event_id: string; event: string; kind: 'event' | 'ping' }
 /** The lease of a delivery that the caller attempts itself. */
 type Lease = { claim_id: string; ends_ms: number }
 
-const delivery_columns = {
+const addDeliveries = prepareInsert('webhook_deliveries', {
   id: 'text!',
   workspace_id: 'bigint!',
   webhook_id: 'text!',
@@ -113,16 +117,9 @@ const delivery_columns = {
   status: 'text!',
   next_attempt_at: 'text!',
   created_at: 'text!',
-} as const
-const addDeliveries = prepareRows(delivery_columns, (db, { row, values }) => {
-  const names = Object.keys(delivery_columns) as (keyof typeof delivery_columns)[]
-  return db
-    .insertInto('webhook_deliveries')
-    .columns(names)
-    .expression(values(names.map((name) => row[name])))
 })
 
-const queue_columns = {
+const enqueue = prepareInsert('webhook_queue', {
   delivery_id: 'text!',
   workspace_id: 'bigint!',
   webhook_id: 'text!',
@@ -131,13 +128,6 @@ const queue_columns = {
   tries: 'bigint!',
   claim_id: 'text',
   claimed_at_ms: 'bigint',
-} as const
-const enqueue = prepareRows(queue_columns, (db, { row, values }) => {
-  const names = Object.keys(queue_columns) as (keyof typeof queue_columns)[]
-  return db
-    .insertInto('webhook_queue')
-    .columns(names)
-    .expression(values(names.map((name) => row[name])))
 })
 
 /** Adds a delivery that is due now to the log and the queue; returns its id. */
@@ -183,8 +173,9 @@ function insertDeliveries(
   }))
   const counted = ['webhook_id', 'event', 'status']
   const counts = logged.flatMap((row) => countChanges(workspace_id, 'deliveries', counted, null, row))
-  for (const statement of [addDeliveries(tx, logged, {}), enqueue(tx, queued, {}), addCounts(tx, counts)])
-    defer(tx, statement)
+  deferRows(tx, addDeliveries, logged)
+  deferRows(tx, enqueue, queued)
+  deferRows(tx, addCounts, counts)
   return logged.map(({ id }) => id)
 }
 

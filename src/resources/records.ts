@@ -1,10 +1,11 @@
-import { sql } from 'kysely'
+import { type Compilable, sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { recount } from '../db/lists/counts.ts'
 import { addValues, indexValues, type Valued } from '../db/lists/field-values.ts'
 import { byIds } from '../db/lists/pages.ts'
 import { searchText } from '../db/lists/search.ts'
 import { sortName } from '../db/lists/sort-names.ts'
+import { join, prepareById, rowsOfTable } from '../db/statements/bulk.ts'
 import { prepare, run } from '../db/statements/prepare.ts'
 import { storedActor } from '../events/actors.ts'
 import type { Context } from '../events/context.ts'
@@ -48,16 +49,17 @@ export function recordsOf<View extends Identified, ListedView extends Identified
 ): Records<View, ListedView, Values> {
   const { table, columns } = resource
   const details = selectionOf<View>(resource, detailFields(columns), computed)
-  const live = prepare<Key, Row>((db, p) =>
-    details.query(
-      db,
-      sql`${sql.ref(`${table}.workspace_id`)} = ${p.workspace_id} AND ${sql.ref(`${table}.id`)} = ${p.id}
-        AND ${sql.ref(`${table}.deleted_at`)} IS NULL`,
-    ),
+  const live = prepareById<Key, Row & Identified>(
+    (db, is, p) =>
+      details.query(
+        db,
+        sql`${sql.ref(`${table}.workspace_id`)} = ${p.workspace_id} AND ${is(sql.ref(`${table}.id`))}
+          AND ${sql.ref(`${table}.deleted_at`)} IS NULL`,
+      ) as Compilable<Row & Identified>,
   )
 
   const find = async (db: Db, workspace_id: number, id: number): Promise<View | null> => {
-    const [row] = await live(db, { workspace_id, id })
+    const row = await live(db, { workspace_id, id })
     return row ? details.read(row) : null
   }
   return {
@@ -94,19 +96,32 @@ function inserterOf<View extends Identified, Values extends object>(
   const is_indexed = isIndexed(resource)
   const rowOf = rowMaker(resource)
   const empty = Object.fromEntries(names.map((name) => [name, null]))
-  const insert = prepare<Row, Row & Identified>((db, p) => ({
+  const into = sql`INSERT INTO ${sql.table(table)} (${columnList(names)})`
+  const returning = sql`RETURNING ${columnList(['id', ...generated])}`
+  const insertOne = prepare<Row, Row & Identified>((db, p) => ({
     compile: () =>
-      sql<Row & Identified>`INSERT INTO ${sql.table(table)} (${columnList(names)})
-        VALUES (${sql.join(names.map((name) => p[name]))})
-        RETURNING ${columnList(['id', ...generated])}`.compile(db),
+      sql<Row & Identified>`${into} VALUES (${sql.join(names.map((name) => p[name]))}) ${returning}`.compile(
+        db,
+      ),
   }))
+  const insertAll = prepare<{ rows: string }, Row & Identified>((db, p) => ({
+    compile: () =>
+      sql<
+        Row & Identified
+      >`${into} SELECT ${columnList(names)} FROM ${rowsOfTable(table, p.rows)} ${returning}`.compile(db),
+  }))
+  // The rows get their ids in their order.
+  const send = async (tx: Db, rows: readonly Row[]) =>
+    (await insertAll(tx, { rows: JSON.stringify(rows) })).sort((a, b) => a.id - b.id)
 
   return async (tx: Db, by: Written, values: Values, set: Row = {}): Promise<View> => {
     const { workspace_id, actor, now } = by
     const author = storedActor(actor)
     const dated = { created_at: now, updated_at: now }
     const fields: Row = { ...values, ...set, ...dated, created_by: author, updated_by: author }
-    const [made] = await insert(tx, { ...empty, ...rowOf(fields), workspace_id })
+    const row = { ...empty, ...rowOf(fields), workspace_id }
+    const made = await (join(tx, send, row, { writes: true, waits: true }) ??
+      insertOne(tx, row).then(([first]) => first))
     if (!made) throw new Error('The insert returned no row.')
     const { id } = made
     // No list has pages of records that are part of another one, so no totals are kept of them.
@@ -132,10 +147,10 @@ function updaterOf<View extends Identified, Values extends object>(resource: Res
   const rowOf = rowMaker(resource)
   const is_indexed = isIndexed(resource)
   const updateOf = updatesOf(table, ['id', ...counted])
-  const countedRow = prepare<Key, Row>((db, p) => ({
+  const countedRow = prepareById<Key, Row & Identified>((db, is, p) => ({
     compile: () =>
-      sql<Row>`SELECT ${columnList(counted)} FROM ${sql.table(table)}
-        WHERE workspace_id = ${p.workspace_id} AND id = ${p.id}`.compile(db),
+      sql<Row & Identified>`SELECT ${columnList(['id', ...counted])} FROM ${sql.table(table)}
+        WHERE workspace_id = ${p.workspace_id} AND ${is(sql.ref('id'))}`.compile(db),
   }))
 
   return async (
@@ -155,8 +170,8 @@ function updaterOf<View extends Identified, Values extends object>(resource: Res
     }
     const row = rowOf(fields, before)
     // As they are stored: a reference that reads null is counted too.
-    const [[old = null], [current = null]] = await Promise.all([
-      is_counted ? countedRow(tx, { workspace_id, id }) : [],
+    const [old = null, current = null] = await Promise.all([
+      is_counted ? countedRow(tx, { workspace_id, id }) : undefined,
       updateOf(Object.keys(row))(tx, { ...row, workspace_id, id }),
     ])
     if (is_counted) recount(tx, workspace_id, table, counted, old, current)
@@ -168,22 +183,44 @@ const max_prepared_updates = 50
 
 /** The UPDATE of some columns of a record by its id, which returns the columns `returning`. */
 function updatesOf(table: string, returning: readonly string[]) {
-  type Update = (tx: Db, row: Row & Key) => Promise<Row[]>
+  type Update = (tx: Db, row: Row & Key) => Promise<Row | undefined>
   const prepared = new Map<string, Update>()
   const update = (names: readonly string[], row: Row) => sql<Row>`UPDATE ${sql.table(table)}
     SET ${sql.join(names.map((name) => sql`${sql.ref(name)} = ${row[name]}`))}
     WHERE workspace_id = ${row.workspace_id} AND id = ${row.id} RETURNING ${columnList(returning)}`
+  const updateAll = (names: readonly string[], rows: string) => sql<
+    Row & Identified
+  >`UPDATE ${sql.table(table)} AS t
+    SET ${sql.join(names.map((name) => sql`${sql.ref(name)} = r.${sql.ref(name)}`))} FROM ${rowsOfTable(table, rows)}
+    WHERE t.workspace_id = r.workspace_id AND t.id = r.id RETURNING ${columnList(returning.map((name) => `t.${name}`))}`
+
+  // Compiles the statements of a set of columns: `compiled` does so once.
+  const updater = (one: Run<Row & Key, Row>, all: Run<{ rows: string }, Row & Identified>): Update => {
+    const send = async (tx: Db, rows: readonly (Row & Key)[]) => {
+      const changed = await all(tx, { rows: JSON.stringify(rows) })
+      const by_id = new Map(changed.map((row) => [row.id, row]))
+      return rows.map(({ id }) => by_id.get(id))
+    }
+    return (tx, row) => join(tx, send, row, { writes: true }) ?? one(tx, row).then(([changed]) => changed)
+  }
   return (names: readonly string[]): Update => {
     const key = names.join()
-    let found = prepared.get(key)
-    if (!found) {
-      if (prepared.size >= max_prepared_updates) return (tx, row) => run(tx, update(names, row).compile(tx))
-      found = prepare<Row & Key, Row>((db, p) => ({ compile: () => update(names, p).compile(db) }))
-      prepared.set(key, found)
-    }
-    return found
+    const found = prepared.get(key)
+    if (found) return found
+    if (prepared.size >= max_prepared_updates)
+      return updater(
+        (tx, row) => run(tx, update(names, row).compile(tx)),
+        (tx, { rows }) => run(tx, updateAll(names, rows).compile(tx)),
+      )
+    const made = updater(
+      prepare((db, p) => ({ compile: () => update(names, p).compile(db) })),
+      prepare((db, p) => ({ compile: () => updateAll(names, p.rows).compile(db) })),
+    )
+    prepared.set(key, made)
+    return made
   }
 }
+type Run<P, R> = (tx: Db, parameters: P) => Promise<R[]>
 
 const columnList = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { transaction } from '../../src/db/db.ts'
-import { insertEvent, settledEvents } from '../../src/db/event-order.ts'
+import { insertEvents, settledEvents } from '../../src/db/event-order.ts'
 import { emit } from '../../src/events/emit.ts'
 import { readEvents } from '../../src/events/feed/queries.ts'
 import { companyCreated } from '../../src/resources/companies/resource.ts'
@@ -166,7 +166,7 @@ test('an event that is written alone, for no webhook, keeps the order too', asyn
       payload: '{}',
       traceparent: null,
     }
-    await insertEvent(tx, { ...event, id: 'evt_alone' })
+    await insertEvents(tx, [{ ...event, id: 'evt_alone' }])
     assert.equal((await settledEvents(outbox.db)).settled, before)
   })
   assert.equal((await settledEvents(outbox.db)).settled, before + 1)

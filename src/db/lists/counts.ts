@@ -1,6 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { defer, engineOf, prepare } from '../statements/prepare.ts'
+import { deferRows } from '../statements/bulk.ts'
+import { engineOf, prepare } from '../statements/prepare.ts'
 import { prepareRows } from '../statements/recordset.ts'
 
 // Exact totals of lists, updated in the same transaction as the records: counting rows gets slower with each record. A
@@ -81,7 +82,7 @@ export function recount(
   before: object | null,
   after: object | null,
 ): void {
-  defer(tx, addCounts(tx, countChanges(workspace_id, kind, fields, before, after)))
+  deferRows(tx, addCounts, countChanges(workspace_id, kind, fields, before, after))
 }
 
 /** The number of live records under a name. */

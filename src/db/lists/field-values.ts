@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { Deletable } from '../records.ts'
-import { defer } from '../statements/prepare.ts'
+import { deferRows } from '../statements/bulk.ts'
 import { prepareRows } from '../statements/recordset.ts'
 import type { Tables } from '../tables.ts'
 
@@ -45,20 +45,24 @@ const columns = {
   record_id: 'bigint!',
 } as const
 const names = Object.keys(columns) as (keyof typeof columns)[]
-const add = prepareRows(columns, (db, { row, values }) =>
+const addAll = prepareRows(columns, (db, { row, values }) =>
   db
     .insertInto('field_values')
     .columns(names)
     .expression(values(names.map((name) => row[name])))
     .onConflict((conflict) => conflict.doNothing()),
 )
-const remove = prepareRows(columns, (db, { row, rows }) => ({
+const removeAll = prepareRows(columns, (db, { row, rows }) => ({
   compile: () =>
     sql`DELETE FROM field_values AS t ${rows('USING')} WHERE ${sql.join(
       names.map((name) => sql`t.${sql.ref(name)} = ${row[name]}`),
       sql` AND `,
     )}`.compile(db),
 }))
+
+type ValueRow = Pair & { workspace_id: number; kind: Valued; record_id: number }
+const add = (tx: Db, rows: readonly ValueRow[]) => addAll(tx, rows, {})
+const remove = (tx: Db, rows: readonly ValueRow[]) => removeAll(tx, rows, {})
 
 /** Adds the values of records that have no index rows yet. */
 export function addValues(
@@ -69,7 +73,7 @@ export function addValues(
   const rows = records.flatMap(({ workspace_id, id, ...values }) =>
     [...pairsOf(values).values()].map((pair) => ({ workspace_id, kind, record_id: id, ...pair })),
   )
-  defer(tx, add(tx, rows, {}))
+  deferRows(tx, add, rows)
 }
 
 /** Updates the index for a change of a record's values. Without a change it runs no statement. */
@@ -84,6 +88,6 @@ export function indexValues(
   const [old, current] = [pairsOf(before), pairsOf(after)]
   const rowsOf = (pairs: Map<string, Pair>, others: Map<string, Pair>) =>
     [...pairs].flatMap(([key, pair]) => (others.has(key) ? [] : [{ workspace_id, kind, record_id, ...pair }]))
-  defer(tx, remove(tx, rowsOf(old, current), {}))
-  defer(tx, add(tx, rowsOf(current, old), {}))
+  deferRows(tx, remove, rowsOf(old, current))
+  deferRows(tx, add, rowsOf(current, old))
 }

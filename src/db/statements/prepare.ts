@@ -43,6 +43,9 @@ export interface Connection extends DatabaseConnection {
 
 const connections = new WeakMap<object, Connection>()
 
+/** Makes a connection available to run(), defer() and announce() for a handle of the same transaction. */
+export const connect = (handle: Db, connection: Connection): unknown => connections.set(handle, connection)
+
 /** Runs the work of a transaction and makes its connection available to run() and announce(). */
 export async function withConnection<T>(tx: Db, work: (tx: Db) => Promise<T>): Promise<T> {
   const connection = (await (tx as Kysely<unknown>)
@@ -81,7 +84,8 @@ export function announce(tx: Db, topic: CommitTopic): void {
   if (!connection.announces.includes(topic)) connection.announces = [...connection.announces, topic]
 }
 
-function connectionOf(tx: Db, caller: string): Connection {
+/** The connection of a transaction. Throws outside of one; `caller` is the function that needs it. */
+export function connectionOf(tx: Db, caller: string): Connection {
   const connection = connections.get(tx)
   if (!connection) throw new Error(`${caller}() must be called inside of a transaction.`)
   return connection

@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
-import { prepare } from '../../db/statements/prepare.ts'
+import { deferRows, prepareById } from '../../db/statements/bulk.ts'
+import { prepareInsert } from '../../db/statements/recordset.ts'
 import { type FieldProblem, refuse } from '../../errors.ts'
 import { storedActor } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
@@ -46,7 +48,7 @@ export const createDeal: Create<Deal, Static<typeof DealCreate>> = async (tx, co
   const { state, entered } = await accepted(tx, context, decision, values, problems)
   prepareEmit(tx, context.workspace_id, [dealCreated, entered && entryEvents[entered]])
   const deal = await addRecord(tx, context, dealRecords, values, state)
-  await addStage(tx, context, deal.id, null, state.stage)
+  addStage(tx, context, deal.id, null, state.stage)
   await emit(tx, context, dealCreated, deal)
   if (entered) await emit(tx, context, entryEvents[entered], deal)
   return deal
@@ -83,18 +85,20 @@ export const { remove: deleteDeal, restore: restoreDeal } = standardOperations(d
   deleted: dealDeleted,
 })
 
-const stateById = prepare((db, p: { workspace_id: number; id: number }) =>
-  db
-    .selectFrom('deals')
-    .select(['stage', 'own_probability', 'closed_probability', 'lost_reason', 'closed_at'])
-    .where('workspace_id', '=', p.workspace_id)
-    .where('id', '=', p.id),
+const stateById = prepareById<{ workspace_id: number; id: number }, DealState & { id: number }>(
+  (db, is, p) => ({
+    compile: () =>
+      sql<
+        DealState & { id: number }
+      >`SELECT id, stage, own_probability, closed_probability, lost_reason, closed_at
+      FROM deals WHERE workspace_id = ${p.workspace_id} AND ${is(sql.ref('id'))}`.compile(db),
+  }),
 )
 
 /** The columns of a deal that the rules work on. */
 async function stateOf(tx: Db, { workspace_id }: Context, id: number): Promise<DealState> {
-  const [state] = await stateById(tx, { workspace_id, id })
-  return state as DealState
+  const { id: _, ...state } = (await stateById(tx, { workspace_id, id })) as DealState & { id: number }
+  return state
 }
 
 /**
@@ -147,7 +151,7 @@ async function save(
   const touch = Object.keys(values).length > 0 || shownState(state) !== shownState(next.state)
   const action = next.previous_stage ? 'stage_changed' : 'updated'
   const saved = await saveChanges(tx, context, dealRecords, before, values, { action, set, touch })
-  if (next.previous_stage) await addStage(tx, context, before.id, next.previous_stage, next.state.stage)
+  if (next.previous_stage) addStage(tx, context, before.id, next.previous_stage, next.state.stage)
   return saved
 }
 
@@ -159,28 +163,24 @@ const changedColumns = (before: DealState, after: DealState): Partial<DealState>
 const shownState = (state: DealState): string =>
   JSON.stringify([state.stage, shownProbability(state), state.lost_reason, state.closed_at])
 
-const insertStage = prepare(
-  (
-    db,
-    p: { workspace_id: number; deal_id: number; from: string | null; to: string; at: string; by: string },
-  ) =>
-    db.insertInto('deal_stages').values({
-      workspace_id: p.workspace_id,
-      deal_id: p.deal_id,
-      from_stage: p.from,
-      to_stage: p.to,
-      changed_at: p.at,
-      changed_by: p.by,
-    }),
-)
+const insertStages = prepareInsert('deal_stages', {
+  workspace_id: 'bigint!',
+  deal_id: 'bigint!',
+  from_stage: 'text',
+  to_stage: 'text!',
+  changed_at: 'text!',
+  changed_by: 'text!',
+})
 
 /** Adds an entry to the history of a deal's stages; `from` is null when the deal is created. */
-async function addStage(
+function addStage(
   tx: Db,
   { workspace_id, actor, now }: Context,
   deal_id: number,
-  from: string | null,
-  to: string,
-): Promise<void> {
-  await insertStage(tx, { workspace_id, deal_id, from, to, at: now, by: storedActor(actor) })
+  from_stage: string | null,
+  to_stage: string,
+): void {
+  const changed_by = storedActor(actor)
+  const stage = { workspace_id, deal_id, from_stage, to_stage, changed_at: now, changed_by }
+  deferRows(tx, insertStages, [stage])
 }

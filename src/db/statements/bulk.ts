@@ -1,0 +1,249 @@
+import type { CompiledQuery, Transaction } from 'kysely'
+import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Db } from '../db.ts'
+import type { Tables } from '../tables.ts'
+import { type Connection, connect, connectionOf, defer, engineOf, prepare } from './prepare.ts'
+
+// A transaction that changes many records works in bulk. Each item has a handle of its own, a member, and runs the same
+// code as a single change. On PostgreSQL, members run concurrently: equal statements that they issue in one turn are sent
+// as one statement for all of their rows. On both engines, writes whose result nobody needs are collected, and written
+// together in the order of the items.
+
+/** Writes rows whose result is not needed. */
+export type WriteRows<R> = (tx: Db, rows: readonly R[]) => Promise<unknown>
+
+/** Runs the inputs of several members as one statement; returns a result for each input. */
+type Send = (tx: Db, inputs: readonly never[]) => Promise<unknown[]>
+type Call = { index: number; input: unknown; resolve(result: unknown): void; reject(error: unknown): void }
+type Slot = { send: Send; key: string; calls: Call[] }
+type Collected = { index: number; row: unknown }
+
+type Member = {
+  bulk: State
+  index: number
+  has_written: boolean
+  /** The slots of this turn, and the place of this member's last statement. Its next one must not come before. */
+  round: Slot[]
+  at: number
+}
+type State = {
+  tx: Db
+  /** The statements of this turn, in their order. */
+  round: Slot[]
+  /** Statements that wait until no other one runs, so that they have the rows of all members, in the order of the items. */
+  held: Slot[]
+  running: number
+  collected: Map<WriteRows<never>, Collected[]>
+}
+
+const members = new WeakMap<Db, Member>()
+
+/** The handle of the transaction, also for a member's handle. */
+export const rootOf = (db: Db): Db => members.get(db)?.bulk.tx ?? db
+
+export type Bulk = {
+  /** The handle of an item. `index` orders what the items write. */
+  member(index: number): Db
+  /** Whether a member has written something. Collected rows count. */
+  hasWritten(member: Db): boolean
+  /** Writes the collected rows. */
+  flush(): Promise<void>
+  /** Drops the collected rows. */
+  discard(): void
+}
+
+/** Begins to work in bulk in a transaction. The caller flushes before the commit. */
+export function openBulk(tx: Db): Bulk {
+  const bulk: State = { tx, round: [], held: [], running: 0, collected: new Map() }
+  return {
+    member(index) {
+      const handle = (tx as unknown as Transaction<Tables>).$extendTables() as unknown as Db
+      const member = { bulk, index, has_written: false, round: bulk.round, at: 0 }
+      members.set(handle, member)
+      connect(handle, connectionFor(member, connectionOf(tx, 'openBulk')))
+      return handle
+    },
+    hasWritten: (handle) => members.get(handle)?.has_written ?? false,
+    async flush() {
+      const writes = [...bulk.collected]
+      bulk.collected = new Map()
+      await Promise.all(
+        writes.map(([write, rows]) =>
+          write(tx, rows.sort((a, b) => a.index - b.index).map(({ row }) => row) as never[]),
+        ),
+      )
+    },
+    discard() {
+      bulk.collected = new Map()
+    },
+  }
+}
+
+/**
+ * Lets the commit wait for rows that are written and whose result is not needed. In bulk, the rows of all items are
+ * written together.
+ */
+export function deferRows<R>(tx: Db, write: WriteRows<R>, rows: readonly R[]): void {
+  if (!rows.length) return
+  const member = members.get(tx)
+  if (!member) {
+    defer(tx, write(tx, rows))
+    return
+  }
+  member.has_written = true
+  const { collected } = member.bulk
+  let list = collected.get(write)
+  if (!list) {
+    list = []
+    collected.set(write, list)
+  }
+  for (const row of rows) list.push({ index: member.index, row })
+}
+
+type Join = {
+  writes: boolean
+  key?: string
+  /** Waits for all other statements: for new rows, whose ids follow the order of the items. */
+  waits?: boolean
+}
+
+/** The result of a statement that is sent with those of other members; undefined where statements are not joined. */
+export function join<I, R>(
+  db: Db,
+  send: (tx: Db, inputs: readonly I[]) => Promise<R[]>,
+  input: I,
+  { writes, key = '', waits = false }: Join,
+): Promise<R> | undefined {
+  const member = members.get(db)
+  if (!member || engineOf(db) === 'sqlite') return undefined
+  if (writes) member.has_written = true
+  const { bulk, index } = member
+  const slot = waits
+    ? heldSlot(bulk, send as unknown as Send)
+    : nextSlot(member, send as unknown as Send, key)
+  return new Promise((resolve, reject) =>
+    slot.calls.push({ index, input, resolve: resolve as never, reject }),
+  )
+}
+
+/** Where the next statement of a member belongs: into a slot with equal ones that is not before its last statement. */
+function nextSlot(member: Member, send: Send, key: string): Slot {
+  const { bulk } = member
+  const { round } = bulk
+  // After all members of this turn have issued their statements.
+  if (!round.length) process.nextTick(sendRound, bulk)
+  if (member.round !== round) Object.assign(member, { round, at: 0 })
+  let at = round.findIndex((slot, index) => index >= member.at && slot.send === send && slot.key === key)
+  if (at < 0) at = round.push({ send, key, calls: [] }) - 1
+  member.at = at
+  return round[at] as Slot
+}
+
+function heldSlot(bulk: State, send: Send): Slot {
+  let slot = bulk.held.find((one) => one.send === send)
+  if (!slot) {
+    slot = { send, key: '', calls: [] }
+    bulk.held.push(slot)
+    process.nextTick(sendHeld, bulk)
+  }
+  return slot
+}
+
+function sendRound(bulk: State): void {
+  const { round } = bulk
+  bulk.round = []
+  sendAll(bulk, round)
+}
+
+function sendHeld(bulk: State): void {
+  if (bulk.running || bulk.round.length) return
+  const { held } = bulk
+  bulk.held = []
+  sendAll(bulk, held)
+}
+
+function sendAll(bulk: State, slots: readonly Slot[]): void {
+  for (const { send, calls } of slots) {
+    calls.sort((a, b) => a.index - b.index)
+    const sent = send(bulk.tx, calls.map(({ input }) => input) as never[])
+    void watched(bulk, sent).then(
+      (results) => {
+        for (const [index, { resolve }] of calls.entries()) resolve(results[index])
+      },
+      (error) => {
+        for (const { reject } of calls) reject(error)
+      },
+    )
+  }
+}
+
+/** Counts a running statement. When it ends, and no member has issued another one, the held ones are sent. */
+async function watched<T>(bulk: State, statement: Promise<T>): Promise<T> {
+  bulk.running++
+  try {
+    return await statement
+  } finally {
+    bulk.running--
+    if (bulk.held.length) process.nextTick(sendHeld, bulk)
+  }
+}
+
+/** The connection of a member: that of its transaction, behind the statements that the member has issued in this turn. */
+function connectionFor(member: Member, connection: Connection): Connection {
+  const { bulk } = member
+  const runOwn = (query: CompiledQuery) => async () => [await connection.executeQuery(query)]
+  return {
+    get announces() {
+      return connection.announces
+    },
+    set announces(topics) {
+      connection.announces = topics
+    },
+    get deferred() {
+      return connection.deferred
+    },
+    executeQuery(query) {
+      if (!/^\s*select\b/i.test(query.sql)) member.has_written = true
+      if (!bulk.round.length || member.round !== bulk.round)
+        return watched(bulk, connection.executeQuery(query))
+      const { calls } = nextSlot(member, runOwn(query), '')
+      return new Promise((resolve, reject) =>
+        calls.push({ index: member.index, input: null, resolve: resolve as never, reject }),
+      )
+    },
+    streamQuery: (query, size) => connection.streamQuery(query, size),
+  } as Connection
+}
+
+type Keyed = { workspace_id: number; id: number }
+/** The condition on a column that holds the id. */
+export type IsId = (column: RawBuilder<unknown>) => RawBuilder<SqlBool>
+
+/**
+ * A statement about the record with an id, compiled once. `build` makes it from a condition on the id; its row has the id.
+ * In bulk, PostgreSQL runs it once for the ids of all members with otherwise equal parameters.
+ */
+export function prepareById<P extends Keyed, R extends { id: number }>(
+  build: (db: Db, is: IsId, p: P) => Compilable<R>,
+  { writes = false }: { writes?: boolean } = {},
+) {
+  const single = prepare<P, R>((db, p) => build(db, (column) => sql`${column} = ${p.id}`, p))
+  const together = prepare<P & { ids: readonly number[] }, R>((db, p) =>
+    build(db, (column) => sql`${column} = ANY(${p.ids}::bigint[])`, p),
+  )
+  const send = async (tx: Db, inputs: readonly P[]): Promise<(R | undefined)[]> => {
+    const rows = await together(tx, { ...(inputs[0] as P), ids: inputs.map(({ id }) => id) })
+    const by_id = new Map(rows.map((row) => [row.id, row]))
+    return inputs.map(({ id }) => by_id.get(id))
+  }
+  return async (db: Db, p: P): Promise<R | undefined> => {
+    const joined = join(db, send, p, { writes, key: JSON.stringify({ ...p, id: undefined }) })
+    if (joined) return joined
+    const [row] = await single(db, p)
+    return row
+  }
+}
+
+/** Rows of a table as one parameter, on PostgreSQL: a table `r` with its columns. `rows` is JSON text. */
+export const rowsOfTable = (table: string, rows: string): RawBuilder<unknown> =>
+  sql`json_populate_recordset(NULL::${sql.table(table)}, ${rows}::json) AS r`
