@@ -16,6 +16,7 @@ const known = [
   ...[
     'activities.md',
     'appointments.md',
+    'batch.md',
     'booking.md',
     'duplicates.md',
     'events-feed.md',

@@ -38,6 +38,7 @@ import { createReadRights } from './http/scopes.ts'
 import { type App, createServer } from './http/server.ts'
 import { limitSnapshots } from './http/snapshots.ts'
 import { createWriter } from './http/write.ts'
+import { batchRoute } from './resources/batch-routes.ts'
 import { scopeNames } from './resources/derived.ts'
 import { resources, rooms } from './resources/index.ts'
 import type { Tracer } from './telemetry/tracer.ts'
@@ -191,7 +192,10 @@ const exported_others: Others = {
 }
 
 function addRoutes(app: App, service: Routed): void {
-  for (const { routes } of rooms) routes(app, service)
+  for (const room of rooms) {
+    room.routes(app, service)
+    batchRoute(app, service, room)
+  }
   duplicateRoutes(app, service)
   timelineRoutes(app, service, rooms)
   auditRoutes(app, service)

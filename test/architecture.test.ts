@@ -84,8 +84,19 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   { files: 'resources/export-routes', may: `resources/[a-z-]+|${floor}`, packages: 'typebox|node:stream' },
   { files: 'resources/routes', may: `resources/[a-z-]+|${floor}`, packages: 'typebox' },
-  { files: 'resources/room', may: `resources/(resource|operations)|${floor}`, packages: 'kysely' },
+  {
+    files: 'resources/room',
+    may: `resources/(resource|operations|match)|${floor}`,
+    packages: 'kysely|typebox',
+  },
   { files: 'resources/index', may: `resources/(resource|room)|${resource}/routes`, packages: '' },
+  // How an upsert finds a record; a batch, which runs operations of any resource.
+  { files: 'resources/match', may: 'db/.*', packages: 'kysely' },
+  {
+    files: 'resources/batch(-items|-routes)?',
+    may: `resources/[a-z-]+|${floor}`,
+    packages: 'kysely|typebox|node:util',
+  },
   // A resource as data, with its table's type.
   {
     files: `${resource}/resource`,

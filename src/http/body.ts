@@ -11,7 +11,7 @@ declare module 'fastify' {
 }
 
 /** The maximum bytes of a body, with and without a key or session (contract: keys, limits, safety). Else 413. */
-export const max_body_bytes = { with_key: 1024 * 1024, without_key: 16 * 1024 }
+export const max_body_bytes = { with_key: 1024 * 1024, without_key: 16 * 1024, batch: 8 * 1024 * 1024 }
 
 /** Parses bodies, which must be JSON in UTF-8. Prototype keys are refused. An empty body counts as no body. */
 export function parseBodies(app: FastifyInstance): void {
@@ -24,7 +24,7 @@ export function parseBodies(app: FastifyInstance): void {
       if (!bytes.length) return undefined
       refuseOtherForms(request.headers)
       if (!isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.')
-      refuseExcess(bytes)
+      refuseExcess(bytes, maxParts(request.routeOptions.bodyLimit))
       request.raw_body = bytes
       // Fastify treats null as no body. Return an array, which is refused because it is not an object.
       return parse(bytes.toString('utf8')) ?? []
@@ -43,17 +43,20 @@ const max_depth = 64
 // Names and values together: three times those of a booking page with separate hours on 1,000 days.
 const max_parts = 50_000
 
-const too_many = {
+// A longer body may have more of them.
+const maxParts = (bytes = 0): number => max_parts * Math.max(1, Math.floor(bytes / max_body_bytes.with_key))
+
+const tooMany = (most: number) => ({
   field: 'body',
   code: 'too_many',
-  message: `body must have at most ${max_parts} names and values. Send it in several requests.`,
-}
+  message: `body must have at most ${most} names and values. Send it in several requests.`,
+})
 
 const [quote, backslash, comma, colon, open_list, close_list, open_object, close_object] =
   Buffer.from('"\\,:[]{}')
 
 /** Refuses, before parsing, a body that would block the event loop, such as half a million empty lists. */
-function refuseExcess(bytes: Buffer): void {
+function refuseExcess(bytes: Buffer, most: number): void {
   let depth = 0
   let parts = 1
   for (let at = 0; at < bytes.length; at++) {
@@ -66,7 +69,7 @@ function refuseExcess(bytes: Buffer): void {
       if (++depth > max_depth) throw badRequest(`The JSON is nested deeper than ${max_depth} levels.`)
     }
   }
-  if (parts > max_parts) throw invalid([too_many])
+  if (parts > most) throw invalid([tooMany(most)])
 }
 
 function endOfText(bytes: Buffer, start: number): number {

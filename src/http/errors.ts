@@ -16,7 +16,7 @@ export function errorBody(error: ApiError, request_id: string) {
 
 /** The message of the limits in body.ts. */
 export const too_large =
-  'The body is larger than 1 MiB, or than 16 KiB where no key is needed. Send less at once.'
+  'The body is larger than 1 MiB, or than 8 MiB for a batch, or than 16 KiB where no key is needed. Send less at once.'
 
 // Maps errors of Fastify to errors of the contract.
 const framework: Record<string, () => ApiError> = {

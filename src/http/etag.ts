@@ -34,8 +34,11 @@ export function refuseMatch({ headers }: FastifyRequest): void {
 }
 
 /** Refuses a write with 412 when If-Match does not match the current record. */
-export function checkMatch(request: FastifyRequest, record: object): void {
-  const wanted = request.headers['if-match']
+export const checkMatch = (request: FastifyRequest, record: object): void =>
+  refuseStale(request.headers['if-match'], record)
+
+/** Throws 412 when the entity tag of a record is none of those that are wanted. */
+export function refuseStale(wanted: string | undefined, record: object): void {
   if (wanted === undefined || listed(wanted, etagOf(record))) return
   throw new ApiError('precondition_failed', 'The record has changed since you read it: read it again.')
 }

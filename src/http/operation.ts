@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { App } from './server.ts'
+import { validatorCompiler } from './validation.ts'
 
 /** In place of a scope: everybody may call the operation, without a key or a session. */
 export const open_to_all = 'open'
@@ -50,6 +51,10 @@ type Declared = {
   endless?: boolean
   /** Its path holds a secret: the log of requests leaves it out. */
   unlogged?: boolean
+  /** The maximum bytes of its body, where it is not that of all operations. */
+  max_body_bytes?: number
+  /** Checks the body in place of its schema, which then only describes it. */
+  checkBody?: (body: unknown) => { value: unknown }
   /** Runs before the body is read. */
   onRequest?: onRequestHookHandler
 }
@@ -77,7 +82,7 @@ export function operation<O extends Operation>(
     reply: FastifyReply,
   ) => ResponseOf<O> | Promise<ResponseOf<O>>,
 ): void {
-  const { method, path, unlogged, onRequest } = declared
+  const { method, path, unlogged, onRequest, max_body_bytes, checkBody } = declared
   const { summary, description, params, query, body, answers } = declared
   app.route({
     method: [method].flat(),
@@ -93,6 +98,10 @@ export function operation<O extends Operation>(
     },
     ...(unlogged && { logLevel: 'warn' }),
     ...(onRequest && { onRequest }),
+    ...(max_body_bytes && { bodyLimit: max_body_bytes }),
+    ...(checkBody && {
+      validatorCompiler: (part) => (part.httpPart === 'body' ? checkBody : validatorCompiler(part as never)),
+    }),
     handler: handler as never,
   })
 }

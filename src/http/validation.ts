@@ -11,7 +11,7 @@ export const bodyProblems = (body: unknown): readonly FieldProblem[] =>
   problems_of_bodies.get(body as object) ?? []
 
 /** Normalises the texts of a body, then records every failing field, so that one 422 can report all of them. */
-function bodyValidator(schema: Schema) {
+export function bodyValidator(schema: Schema) {
   const { required = [] } = schema
   const times = namesOfTimes(schema)
   const properties = Object.entries((schema.properties ?? {}) as Record<string, { minLength?: number }>)

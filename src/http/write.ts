@@ -20,6 +20,8 @@ import { bodyProblems } from './validation.ts'
 export type Answer = ({ record: object; shown?: object; location?: string } | { body: object }) & {
   /** Sent, but not stored for a repeated request. */
   set_cookie?: string
+  /** A dry run: the answer is sent, and the transaction is rolled back. */
+  undo?: boolean
 }
 
 type Reply = { status: number; headers: Record<string, string>; body: object | string }
@@ -33,7 +35,7 @@ type Steps<Made> = {
 }
 
 export type Writer = {
-  (request: FastifyRequest, reply: FastifyReply, work: Work): Promise<never>
+  (request: FastifyRequest, reply: FastifyReply, work: Work, options?: { large?: boolean }): Promise<never>
   inSteps<Made>(request: FastifyRequest, reply: FastifyReply, steps: Steps<Made>): Promise<never>
 }
 
@@ -51,18 +53,24 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
       traceparent: traceparentOf(headers),
     })
 
-  const write = async (request: FastifyRequest, reply: FastifyReply, work: Work): Promise<never> => {
+  const write = async (...[request, reply, work, options]: Parameters<Writer>): Promise<never> => {
     const idempotency = idempotencyOf(request, clock)
     const span = tracer?.start('internal', traceparentOf(request.headers))
-    const sent = await transaction(db, async (tx) => {
-      const context = contextOfRequest(request)
-      const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
-      if (stored) return stored
-      const problems = bodyProblems(request.body)
-      const answer = await work(tx, context, problems)
-      if (problems.length) throw invalid(problems)
-      return conclude(tx, reply, answer, idempotency, seal)
-    }).catch((error) => {
+    const sent = await transaction(
+      db,
+      async (tx) => {
+        const context = contextOfRequest(request)
+        const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
+        if (stored) return stored
+        const problems = bodyProblems(request.body)
+        const answer = await work(tx, context, problems)
+        if (problems.length) throw invalid(problems)
+        if (answer.undo) throw new Undone(await conclude(tx, reply, answer, null, seal))
+        return conclude(tx, reply, answer, idempotency, seal)
+      },
+      options,
+    ).catch((error) => {
+      if (error instanceof Undone) return error.reply
       // Not the message: it may quote data.
       const code = publicError(error)?.code ?? 'internal_error'
       span?.end('transaction', { 'error.type': code }, code)
@@ -99,6 +107,15 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
       }
     },
   })
+}
+
+/** Rolls a transaction back, and has the answer. */
+class Undone extends Error {
+  readonly reply: Reply
+  constructor(reply: Reply) {
+    super('The transaction was a dry run.')
+    this.reply = reply
+  }
 }
 
 // Builds the answer inside of the transaction that stores it.

@@ -1,7 +1,9 @@
 import type { RawBuilder } from 'kysely'
+import type { TSchema } from 'typebox'
 import type { Db } from '../db/db.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
+import type { Match } from './match.ts'
 import type { Operations } from './operations.ts'
 import type { Resource } from './resource.ts'
 
@@ -29,6 +31,8 @@ export type Room = {
   detailsByIds(db: Db, workspace_id: number, ids: readonly number[]): Promise<{ id: number }[]>
   /** What changes its records. Notes have their own, which name the contact, too. */
   operations?: Operations<{ id: number }>
+  /** The bodies of its operations, and the fields by which an upsert finds a record. With it, there is a batch endpoint. */
+  batch?: { create: TSchema; update: TSchema; match: readonly Match[] }
   /** Entries of timelines besides its records, such as the stage changes of deals. */
   entries?: OtherEntries
   /** Adds its endpoints to the service. */

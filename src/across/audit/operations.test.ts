@@ -128,6 +128,11 @@ for (const [kind, { body, change }] of Object.entries(records)) {
   trials[`delete /${kind}/{id}`] = removed(one)
   trials[`post /${kind}/{id}/restore`] = acted(async () => gone(await one()), 'restore', 'restored')
 }
+for (const kind of ['contacts', 'companies', 'deals', 'activities'])
+  trials[`post /${kind}/batch`] = {
+    ...created(`/${kind}/batch`, () => ({ items: [{ op: 'create', data: records[kind]?.body() }] })),
+    status: 200,
+  }
 const notes = '/contacts/{id}/notes'
 const webhook = '/webhooks/{webhook_id}'
 const apiKey = async () => `/keys/${(await made('/keys', { name: 'Website form' })).id}`

@@ -124,7 +124,10 @@ const answers: Record<Exclude<ErrorCode, 'method_not_allowed'>, [string, string,
     'If-Match does not match the current version of the record.',
     'The record has changed since it was read.',
   ],
-  payload_too_large: ['The body is larger than 1 MiB, or than 16 KiB where no key is needed.', too_large],
+  payload_too_large: [
+    'The body is larger than 1 MiB, or than 8 MiB for a batch, or than 16 KiB where no key is needed.',
+    too_large,
+  ],
   unsupported_media_type: [
     'The body is not JSON.',
     'Send the body as JSON, with "Content-Type: application/json".',

@@ -30,12 +30,15 @@ const operations = {
   restore: restoreActivity,
 }
 
+const batch = { create: ActivityCreate, update: ActivityUpdate, match: [] }
+
 /** The activities resource: an extension of the interface, with activity.created and activity.completed. */
 export const activityRoom: Room = {
   resource: activities,
   byIds: activityRecords.byIds,
   detailsByIds: activityRecords.detailsByIds,
   operations,
+  batch,
   routes,
 }
 

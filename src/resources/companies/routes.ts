@@ -1,6 +1,7 @@
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { listRecords } from '../list.ts'
+import { matchName, matchText } from '../match.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
 import { changeCompany, companyRecords, createCompany, deleteCompany, restoreCompany } from './operations.ts'
@@ -13,12 +14,19 @@ const operations = {
   restore: restoreCompany,
 }
 
+const batch = {
+  create: CompanyCreate,
+  update: CompanyUpdate,
+  match: [matchName('companies'), matchText('companies', 'website')],
+}
+
 /** The companies resource: an extension of the interface, with company.* events. */
 export const companyRoom: Room = {
   resource: companies,
   byIds: companyRecords.byIds,
   detailsByIds: companyRecords.detailsByIds,
   operations,
+  batch,
   routes,
 }
 

@@ -1,5 +1,6 @@
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import { matchText } from '../match.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
 import { listContacts } from './list.ts'
@@ -14,12 +15,15 @@ const operations = {
   restore: restoreContact,
 }
 
+const batch = { create: ContactCreate, update: ContactUpdate, match: [matchText('contacts', 'email')] }
+
 /** The contacts resource, with contact.* events. */
 export const contactRoom: Room = {
   resource: contacts,
   byIds: contactRecords.byIds,
   detailsByIds: contactRecords.detailsByIds,
   operations,
+  batch,
   routes,
 }
 

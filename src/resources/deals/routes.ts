@@ -1,5 +1,6 @@
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import { matchName } from '../match.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
 import { stageHistoryRoutes } from './history-routes.ts'
@@ -11,6 +12,8 @@ import { stage_changes } from './timeline.ts'
 
 const operations = { create: createDeal, change: changeDeal, remove: deleteDeal, restore: restoreDeal }
 
+const batch = { create: DealCreate, update: DealUpdate, match: [matchName('deals')] }
+
 /** The deals resource, with deal.* events. */
 export const dealRoom: Room = {
   resource: deals,
@@ -18,6 +21,7 @@ export const dealRoom: Room = {
   detailsByIds: dealRecords.detailsByIds,
   entries: stage_changes,
   operations,
+  batch,
   routes,
 }
 

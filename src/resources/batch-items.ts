@@ -1,0 +1,207 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { TSchema } from 'typebox'
+import type { Db } from '../db/db.ts'
+import { perKey } from '../db/statements/prepare.ts'
+import { type ApiError, type FieldProblem, invalid } from '../errors.ts'
+import type { Context } from '../events/context.ts'
+import { refuseStale } from '../http/etag.ts'
+import { type Schema, schemaProblems } from '../http/schema-problems.ts'
+import { bodyProblems, bodyValidator } from '../http/validation.ts'
+import type { Match } from './match.ts'
+import type { Operations } from './operations.ts'
+import type { Resource } from './resource.ts'
+import type { Room } from './room.ts'
+
+// From the items of a batch to tasks: an item is checked like the body of a single request, and run by its operation.
+
+/** What changes the records of a resource: its operations, their bodies, and how an upsert finds a record. */
+export type Writes = {
+  resource: Resource
+  operations: Operations<{ id: number }>
+} & NonNullable<Room['batch']>
+
+/** The writes of a resource; null where it has no batch. */
+export const writesOf = ({ resource, operations, batch }: Room): Writes | null =>
+  operations && batch ? { resource, operations, ...batch } : null
+
+export const ops = ['create', 'update', 'upsert', 'delete'] as const
+export type Op = (typeof ops)[number]
+
+/** An item as a client sends it. It is checked here, so it may have any form. */
+export type Item = { op: Op; id?: number; if_match?: string | null; match?: string; data?: object }
+
+/** What became of an item. */
+export type Outcome = {
+  index: number
+  op: Op | null
+  status: 'created' | 'updated' | 'unchanged' | 'deleted' | 'failed'
+  id: number | null
+  /** The detail view before and after; null where there is none. */
+  before: object | null
+  after: object | null
+  error: ApiError | null
+  /** Whether the fields of the error are those of the item, such as `id`, and not those of its data. */
+  of_item?: boolean
+}
+
+export type BatchOptions = {
+  /** All items or none: throws 422 with the problems of all failing items. Otherwise each item fails for itself. */
+  atomic: boolean
+  /** What an upsert does with the record that it finds. */
+  on_match?: 'update' | 'skip'
+}
+
+export type Done = Pick<Outcome, 'status'> & Partial<Pick<Outcome, 'id' | 'before' | 'after'>>
+type Upsert = { match: Match; key: string }
+/** An item that is ready to run. */
+export type Task = {
+  index: number
+  op: Op | null
+  id: number | null
+  /** Names the record. Two tasks of one record run in order. */
+  record: string | null
+  upsert: Upsert | null
+  run(tx: Db, matched: readonly number[]): Promise<Done>
+  of_item?: boolean
+}
+
+/** Names the record of an upsert within a batch. */
+export const recordOf = ({ match, key }: Upsert) => `${match.field}=${key}`
+
+const data: Schema = { type: 'object' }
+const id: Schema & object = { type: 'integer', ...{ minimum: 1, maximum: Number.MAX_SAFE_INTEGER } }
+const op: Schema = { type: 'string' }
+const if_match: Schema = { type: ['string', 'null'] }
+const formOf = (properties: Record<string, Schema>, required: string[]): Schema => ({
+  type: 'object',
+  properties: { op, ...properties },
+  required,
+  additionalProperties: false,
+})
+const forms: Record<Op, Schema> = {
+  create: formOf({ data }, ['data']),
+  update: formOf({ id, if_match, data }, ['id', 'data']),
+  upsert: formOf({ match: { type: 'string' }, data }, ['match', 'data']),
+  delete: formOf({ id, if_match }, ['id']),
+}
+
+const isOp = (value: unknown): value is Op => ops.includes(value as Op)
+
+function formProblems(item: unknown): FieldProblem[] {
+  if (typeof item !== 'object' || item === null || Array.isArray(item))
+    return [{ field: '', code: 'invalid_type', message: 'An item must be an object.' }]
+  const { op } = item as { op?: unknown }
+  if (op === undefined) return [{ field: 'op', code: 'required', message: 'op is required.' }]
+  if (!isOp(op))
+    return [{ field: 'op', code: 'unknown_value', message: `op must be one of ${ops.join(', ')}.` }]
+  return schemaProblems(forms[op], item)
+}
+
+type For = { context: Context; writes: Writes; options: BatchOptions }
+
+/** The task of an item, which may have any form. A task of an invalid item fails. */
+export function taskOf({ context, writes, options }: For, index: number, sent: unknown): Task {
+  const { resource, operations, create, update } = writes
+  const task = { index, op: null, id: null, record: null, upsert: null }
+  const problems = formProblems(sent)
+  if (problems.length) {
+    const { op, id } = (sent ?? {}) as Record<string, unknown>
+    const known = { op: isOp(op) ? op : null, id: Number.isSafeInteger(id) ? (id as number) : null }
+    return { ...task, ...known, of_item: true, run: () => Promise.reject(invalid(problems)) }
+  }
+  const item = sent as Item
+  const { op } = item
+  const changing = (id: number, body: object, problems: readonly FieldProblem[]) => async (tx: Db) => {
+    let before: object | null = null
+    const expect = (record: object) => {
+      before = record
+      refuseStale(item.if_match ?? undefined, record)
+    }
+    const after = await operations.change(tx, context, id, body, { problems, expect })
+    const is_same = after === before || isDeepStrictEqual(after, before)
+    return { status: is_same ? 'unchanged' : 'updated', id, before, after } as const
+  }
+  const creating = async (tx: Db) => {
+    const { body, problems } = checked(create, item.data as object)
+    const after = await operations.create(tx, context, body, problems)
+    return { status: 'created', id: after.id, after } as const
+  }
+
+  if (op === 'create') return { ...task, op, run: creating }
+  if (op === 'upsert') {
+    const { match, problem } = matchOf(writes, item.match as string)
+    if (!match) return { ...task, op, of_item: true, run: () => Promise.reject(invalid([problem])) }
+    // Tidied like the body of a change.
+    const { body, problems } = checked(update, item.data as object)
+    const value = (body as Record<string, unknown>)[match.field]
+    if (typeof value !== 'string' || problems.some(({ field }) => field === match.field))
+      return { ...task, op, run: () => Promise.reject(invalid(withoutMatch(match, create, item))) }
+    const upsert = { match, key: match.keyOf(value) }
+    return {
+      ...task,
+      op,
+      upsert,
+      record: recordOf(upsert),
+      run: async (tx, [first, ...others]) => {
+        if (first === undefined) return creating(tx)
+        if (others.length) throw invalid([ambiguous(match.field, others.length + 1, resource.noun)])
+        if (options.on_match === 'skip') return { status: 'unchanged', id: first }
+        return changing(first, body, problems)(tx)
+      },
+    }
+  }
+  const target = item.id as number
+  const known = { ...task, op, id: target, record: `id ${target}` }
+  if (op === 'update') {
+    const { body, problems } = checked(update, item.data as object)
+    return { ...known, run: changing(target, body, problems) }
+  }
+  return {
+    ...known,
+    run: async (tx) => {
+      const expect = (record: object) => refuseStale(item.if_match ?? undefined, record)
+      const before = await operations.remove(tx, context, target, expect)
+      return { status: 'deleted', before }
+    },
+  }
+}
+
+const validatorOf = perKey((schema: TSchema) => bodyValidator(schema as Schema))
+
+/** A body as the schema of a single request tidies and checks it. */
+function checked(schema: TSchema, data: object): { body: object; problems: readonly FieldProblem[] } {
+  const { value } = validatorOf(schema)({ ...data })
+  return { body: value, problems: bodyProblems(value) }
+}
+
+/** The problems of an upsert without a value to match. */
+function withoutMatch({ field }: Match, create: TSchema, item: Item): FieldProblem[] {
+  const { problems } = checked(create, item.data as object)
+  if (problems.some((problem) => problem.field === field)) return [...problems]
+  return [
+    { field, code: 'required', message: `${field} is required: the upsert matches by it.` },
+    ...problems,
+  ]
+}
+
+const ambiguous = (field: string, count: number, noun: string): FieldProblem => ({
+  field,
+  code: 'ambiguous',
+  message: `${count} records have this ${field}. Change one ${noun} by its id.`,
+})
+
+type Found = { match: Match; problem?: never } | { match?: never; problem: FieldProblem }
+
+function matchOf({ match }: Writes, name: string): Found {
+  const found = match.find(({ field }) => field === name)
+  if (found) return { match: found }
+  const names = match.map(({ field }) => field).join(', ')
+  // A custom field can be matched once a definition makes it unique. Then its Match is found here.
+  const custom = name.startsWith('custom_fields.')
+  const message = custom
+    ? `${name.slice(0, 100)} is not defined as unique. match must be ${names}, or a custom field that is.`
+    : names
+      ? `match must be one of ${names}.`
+      : 'These records have no field to match by. Use create and update.'
+  return { problem: { field: 'match', code: custom ? 'not_unique' : 'unknown_value', message } }
+}

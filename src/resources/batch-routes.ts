@@ -1,0 +1,162 @@
+import { type TSchema, Type } from 'typebox'
+import { type FieldProblem, max_problems, refuse } from '../errors.ts'
+import { max_body_bytes } from '../http/body.ts'
+import { errorBody } from '../http/errors.ts'
+import { etagOf } from '../http/etag.ts'
+import { flag } from '../http/fields.ts'
+import { operation } from '../http/operation.ts'
+import type { Schema } from '../http/schema-problems.ts'
+import type { App } from '../http/server.ts'
+import type { Service } from '../http/service.ts'
+import { bodyProblems, bodyValidator } from '../http/validation.ts'
+import { runBatch } from './batch.ts'
+import { type Outcome, ops, type Writes, writesOf } from './batch-items.ts'
+import type { Room } from './room.ts'
+
+/** The maximum number of items in a batch. */
+const max_items = 1000
+// From here on, sharing a commit costs SQLite more than a commit.
+const large_from = 20
+
+const nullable = (type: string) => Type.Unsafe<unknown>({ type: [type, 'null'] })
+const Result = Type.Object({
+  index: Type.Integer(),
+  op: nullable('string'),
+  status: Type.String({ enum: ['created', 'updated', 'unchanged', 'deleted', 'failed'] }),
+  id: nullable('integer'),
+  etag: nullable('string'),
+  error: Type.Unsafe<unknown>({
+    type: ['object', 'null'],
+    additionalProperties: true,
+    description: 'As in the answer of a single request, without `request_id`.',
+  }),
+})
+const counters = ['created', 'updated', 'unchanged', 'deleted', 'failed'] as const
+const Answer = Type.Object({
+  success: Type.Literal(true),
+  data: Type.Array(Result),
+  meta: Type.Object(Object.fromEntries(counters.map((name) => [name, Type.Integer()]))),
+})
+
+const Query = Type.Object(
+  {
+    dry_run: flag('Answers as usual, but writes nothing: a new record has no id, and a changed one no etag.'),
+  },
+  { additionalProperties: false },
+)
+
+/** Describes the body of a batch. The items are checked one by one, by runBatch. */
+function bodyOf({ create, update, match }: Writes): TSchema {
+  const names = match.map(({ field }) => field)
+  const { properties = {}, required = [] } = create as { properties?: object; required?: string[] }
+  const examples = properties as Record<string, { examples?: unknown[] }>
+  const data = Object.fromEntries(
+    required.map((name) => [name, examples[name]?.examples?.[0] ?? `A ${name}`]),
+  )
+  return Type.Object(
+    {
+      atomic: Type.Optional(Type.Boolean({ default: true, description: 'All items or none.' })),
+      items: Type.Array(
+        Type.Object(
+          {
+            op: Type.String({ enum: [...ops] }),
+            id: Type.Optional(
+              Type.Integer({ minimum: 1, description: 'Of the record to update or delete.' }),
+            ),
+            if_match: Type.Optional(
+              Type.String({ description: 'The ETag that the record must have, for update and delete.' }),
+            ),
+            ...(names.length && {
+              match: Type.Optional(
+                Type.String({ enum: names, description: 'The field by which upsert finds the record.' }),
+              ),
+            }),
+            data: Type.Optional({ ...update, description: 'The body of the single request.' } as TSchema),
+          },
+          { additionalProperties: false },
+        ),
+        { minItems: 1, maxItems: max_items, examples: [[{ op: 'create', data }]] },
+      ),
+    },
+    { additionalProperties: false },
+  )
+}
+
+// The items are not looked into: each of them may fail for itself.
+const checkForm = bodyValidator({
+  type: 'object',
+  properties: {
+    atomic: { type: 'boolean', ...{ default: true } },
+    items: { type: 'array', ...{ minItems: 1, maxItems: max_items } },
+  },
+  required: ['items'],
+  additionalProperties: false,
+} as Schema)
+
+function checkBody(body: unknown): { value: unknown } {
+  const { items } = (body ?? {}) as { items?: unknown }
+  if (!Array.isArray(items)) return checkForm(body)
+  const checked = checkForm({ ...(body as object), items: Array.from({ length: items.length }, () => null) })
+  if (!bodyProblems(checked.value).length) Object.assign(checked.value, { items })
+  return checked
+}
+
+type Sent = { atomic: boolean; items?: unknown[] }
+
+/** POST of many changes of one resource: each item is created, changed or deleted as by a request of its own. */
+export function batchRoute(app: App, service: Service, room: Room): void {
+  const writes = writesOf(room)
+  if (!writes) return
+  const { path, scope, table } = room.resource
+  const declared = {
+    method: 'POST',
+    path: `${path}/batch`,
+    scope: `${scope}:write`,
+    summary: `Create, change and delete many ${table}`,
+    description:
+      'Runs 1 to 1,000 items in their order. With `atomic`, any failing item fails the request, with fields such as `items[3].data.name`. Otherwise each item succeeds or fails for itself.',
+    query: Query,
+    body: bodyOf(writes),
+    answers: { 200: Answer },
+    extension: true,
+    repeatable: true,
+    max_body_bytes: max_body_bytes.batch,
+    checkBody,
+  } as const
+  operation(app, declared, (request, reply) => {
+    const { atomic, items = [] } = request.body as Sent
+    const undo = request.query.dry_run === 'true'
+    return service.write(
+      request,
+      reply,
+      async (tx, context, problems) => {
+        refuse(problems)
+        const outcomes = await runBatch(tx, context, writes, items, { atomic })
+        return { body: answerOf(outcomes, undo), undo }
+      },
+      { large: items.length >= large_from },
+    )
+  })
+}
+
+function answerOf(outcomes: readonly Outcome[], undo: boolean) {
+  const meta = Object.fromEntries(counters.map((name) => [name, 0]))
+  // Each item may have a thousand problems. All of them together would exceed an answer.
+  let shown = 0
+  const data = outcomes.map(({ index, op, status, id, after, error }) => {
+    meta[status] = (meta[status] ?? 0) + 1
+    const { request_id: _, fields, ...rest } = error ? errorBody(error, '').error : ({} as Failure)
+    const listed = fields?.slice(0, Math.max(1, 10 * max_problems - shown))
+    shown += listed?.length ?? 0
+    return {
+      index,
+      op,
+      status,
+      id: undo && status === 'created' ? null : id,
+      etag: after && !(undo && status !== 'unchanged') ? etagOf(after) : null,
+      error: error ? { ...rest, ...(listed && { fields: listed }) } : null,
+    }
+  })
+  return { success: true as const, data, meta }
+}
+type Failure = { request_id?: string; fields?: FieldProblem[] }

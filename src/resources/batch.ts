@@ -1,0 +1,229 @@
+import { CompiledQuery } from 'kysely'
+import type { Db } from '../db/db.ts'
+import { troubleOf } from '../db/errors.ts'
+import { lockTexts } from '../db/locks.ts'
+import { type Bulk, openBulk } from '../db/statements/bulk.ts'
+import { followIndexes } from '../db/statements/plans.ts'
+import { defer, engineOf, run } from '../db/statements/prepare.ts'
+import { ApiError, type FieldProblem, invalid, max_problems } from '../errors.ts'
+import type { Context } from '../events/context.ts'
+import { readSubscribers } from '../events/emit.ts'
+import { publicError } from '../http/errors.ts'
+import { type BatchOptions, type Outcome, recordOf, type Task, taskOf, type Writes } from './batch-items.ts'
+
+// Runs many items in one transaction: the batch endpoint and the import call runBatch. Each item is checked and written by
+// the operations of single requests. Items of different records run as a wave: their statements are sent together, and
+// their events, audit entries and totals are written together, in the order of the items (db/statements/bulk.ts).
+
+type Work = {
+  tx: Db
+  context: Context
+  writes: Writes
+  items: readonly unknown[]
+  options: BatchOptions
+  bulk: Bulk
+}
+
+// The items that run together. Their records are in memory at once, and each may have 64 KiB of custom fields.
+const max_wave = 250
+
+/**
+ * Runs items in their order in the caller's transaction; returns an outcome for each. `items` should have at most 1,000
+ * entries, because the transaction holds the locks of all records. Use `transaction(db, work, { large: true })`, and the
+ * same list of items when `work` runs again.
+ */
+export async function runBatch(
+  tx: Db,
+  context: Context,
+  writes: Writes,
+  items: readonly unknown[],
+  options: BatchOptions,
+): Promise<Outcome[]> {
+  // A plan for few rows would read all rows of a table that this batch fills.
+  defer(tx, followIndexes(tx))
+  const { events } = writes.resource
+  readSubscribers(
+    tx,
+    context.workspace_id,
+    events.map(({ name }) => name),
+  )
+  const work = { tx, context, writes, items, options, bulk: openBulk(tx) }
+  const outcomes: Outcome[] = []
+  const problems: FieldProblem[] = []
+  for (const wave of wavesOf(work)) {
+    for (const outcome of await runWave(work, wave, problems.length > 0)) {
+      outcomes.push(outcome)
+      if (options.atomic) problems.push(...problemsOf(outcome))
+    }
+    if (problems.length >= max_problems) break
+  }
+  if (problems.length) throw invalid(problems)
+  return outcomes
+}
+
+/** The problems of a failed item of an atomic batch, such as `items[3].data.email`. */
+function problemsOf({ index, error, of_item }: Outcome): FieldProblem[] {
+  if (!error) return []
+  const { code, message, fields } = error
+  const item = `items[${index}]`
+  if (fields) {
+    const within = of_item ? item : `${item}.data`
+    return fields.map((problem) => ({
+      ...problem,
+      field: problem.field ? `${within}.${problem.field}` : within,
+    }))
+  }
+  const part = { not_found: '.id', precondition_failed: '.if_match' }[code as string] ?? ''
+  return [{ field: item + part, code, message }]
+}
+
+/** Tasks that run together: of different records, and either upserts by one field or none. */
+function* wavesOf(work: Work): Generator<Task[]> {
+  let wave: Task[] = []
+  let records = new Set<string>()
+  for (const [index, item] of work.items.entries()) {
+    const task = taskOf(work, index, item)
+    const { record, upsert } = task
+    const begins =
+      wave.length === max_wave ||
+      (record !== null && records.has(record)) ||
+      (wave.length > 0 && wave[0]?.upsert?.match !== upsert?.match)
+    if (begins) {
+      yield wave
+      wave = []
+      records = new Set()
+    }
+    wave.push(task)
+    if (record !== null) records.add(record)
+  }
+  if (wave.length) yield wave
+}
+
+// The item lists of transactions that begin anew, with a savepoint for each item.
+const careful = new WeakSet<readonly unknown[]>()
+
+/** Makes `transaction` run the work again. */
+class Again extends Error {
+  readonly code = '40001'
+}
+
+/**
+ * Runs a wave. Most items that fail do so before they write, so there is no savepoint: it would double the time. If an item
+ * fails after it wrote, or a statement fails, the transaction begins anew and runs each item in a savepoint.
+ */
+async function runWave(work: Work, tasks: readonly Task[], has_failed: boolean): Promise<Outcome[]> {
+  const { items, bulk, options } = work
+  if (careful.has(items)) return runOneByOne(work, tasks)
+  try {
+    const ran = await runTogether(work, tasks, await matchesOf(work, tasks))
+    const failed = ran.filter(({ outcome }) => outcome.error)
+    if (options.atomic && (has_failed || failed.length)) bulk.discard()
+    else if (failed.some(({ member }) => bulk.hasWritten(member))) throw new Again()
+    else await bulk.flush()
+    return ran.map(({ outcome }) => outcome)
+  } catch (error) {
+    if (troubleOf(error) && !(error instanceof Again)) throw error
+    careful.add(items)
+    throw new Again('An item needs a savepoint.', { cause: error })
+  }
+}
+
+async function runOneByOne(work: Work, tasks: readonly Task[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const task of tasks) outcomes.push(await runAlone(work, task))
+  return outcomes
+}
+
+const savepoint = (tx: Db, command: string) => run(tx, CompiledQuery.raw(`${command} item`))
+
+type Ran = { outcome: Outcome; member: Db }
+
+/** Runs the tasks of a wave: on PostgreSQL at the same time, and on SQLite, which has no round trips, one by one. */
+async function runTogether(
+  { tx, bulk }: Work,
+  tasks: readonly Task[],
+  matched: Map<string, number[]>,
+): Promise<Ran[]> {
+  const start = async (task: Task): Promise<Ran> => {
+    const member = bulk.member(task.index)
+    return { outcome: await attempt(task, member, matched.get(task.record ?? '') ?? []), member }
+  }
+  if (engineOf(tx) === 'sqlite') {
+    const ran: Ran[] = []
+    for (const task of tasks) ran.push(await start(task))
+    return ran
+  }
+  // Wait for all of them: the statements of one that failed end before the rollback.
+  const settled = await Promise.allSettled(tasks.map(start))
+  return settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason
+    return one.value
+  })
+}
+
+/** Runs a task in a savepoint. */
+async function runAlone(work: Work, task: Task): Promise<Outcome> {
+  const { tx, bulk } = work
+  await savepoint(tx, 'SAVEPOINT')
+  try {
+    const matched = await matchesOf(work, [task])
+    const outcome = await attempt(task, bulk.member(task.index), matched.get(task.record ?? '') ?? [])
+    if (outcome.error) throw outcome.error
+    await bulk.flush()
+    await savepoint(tx, 'RELEASE')
+    return outcome
+  } catch (error) {
+    const known = troubleOf(error) ? null : publicError(error)
+    if (!known || known.statusCode >= 500) throw error
+    bulk.discard()
+    await savepoint(tx, 'ROLLBACK TO')
+    await savepoint(tx, 'RELEASE')
+    return failed(task, known)
+  }
+}
+
+const failed = ({ index, op, id, of_item }: Task, error: ApiError): Outcome => ({
+  index,
+  op,
+  status: 'failed',
+  id,
+  before: null,
+  after: null,
+  error,
+  ...(of_item && { of_item }),
+})
+
+async function attempt(task: Task, member: Db, matched: readonly number[]): Promise<Outcome> {
+  const { index, op, id, run } = task
+  try {
+    return { index, op, id, before: null, after: null, error: null, ...(await run(member, matched)) }
+  } catch (error) {
+    if (error instanceof ApiError && error.statusCode < 500) return failed(task, error)
+    throw error
+  }
+}
+
+/** The records that the upserts of a wave match. Concurrent upserts of the same values wait here. */
+async function matchesOf({ tx, context }: Work, tasks: readonly Task[]): Promise<Map<string, number[]>> {
+  const { workspace_id } = context
+  const ids = new Map<string, number[]>()
+  const upserts = tasks.flatMap(({ upsert }) => upsert ?? [])
+  const [first] = upserts
+  if (!first) return ids
+  await lockTexts(
+    tx,
+    'upsert',
+    workspace_id,
+    tasks.flatMap(({ record }) => record ?? []),
+  )
+  const found = await first.match.find(
+    tx,
+    workspace_id,
+    upserts.map(({ key }) => key),
+  )
+  for (const { id, key } of found) {
+    const record = recordOf({ match: first.match, key })
+    ids.set(record, [...(ids.get(record) ?? []), id])
+  }
+  return ids
+}

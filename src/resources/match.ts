@@ -1,0 +1,73 @@
+import { sql } from 'kysely'
+import type { Db } from '../db/db.ts'
+import { lowerCase, lowerCased } from '../db/lists/letter-case.ts'
+import { sortName } from '../db/lists/sort-names.ts'
+import type { Deletable } from '../db/records.ts'
+import { engineOf } from '../db/statements/prepare.ts'
+import { prepareRows } from '../db/statements/recordset.ts'
+
+/** A record that an upsert matches, with the key of its value. */
+export type Matched = { id: number; key: string }
+
+/** A field by which an upsert finds the record that it changes. */
+export type Match = {
+  field: string
+  /** Values of the same record have the same key. */
+  keyOf(value: string): string
+  /** The live records whose value has one of the keys. They stay locked until the transaction ends. */
+  find(tx: Db, workspace_id: number, keys: readonly string[]): Promise<Matched[]>
+}
+
+type Workspace = { workspace_id: number }
+const locked = (db: Db) => (engineOf(db) === 'postgres' ? sql`FOR NO KEY UPDATE OF c` : sql``)
+
+/** Finds records by a text with an index in lower case, such as an e-mail address. */
+export function matchText(table: Deletable, field: string): Match {
+  const find = prepareRows<{ key: 'text!' }, Matched, Workspace>({ key: 'text!' }, (db, { row, rows }, p) => {
+    const key = lowerCase(db, `c.${field}`)
+    return {
+      compile: () =>
+        sql<Matched>`SELECT c.id, ${key} AS key FROM ${rows('first')} ${sql.table(table)} AS c
+          WHERE c.workspace_id = ${p.workspace_id} AND ${key} = ${row.key} AND ${sql.ref(`c.${field}`)} IS NOT NULL
+            AND c.deleted_at IS NULL ORDER BY c.id ${locked(db)}`.compile(db),
+    }
+  })
+  return {
+    field,
+    keyOf: lowerCased,
+    find: (tx, workspace_id, keys) =>
+      find(
+        tx,
+        keys.map((key) => ({ key })),
+        { workspace_id },
+      ),
+  }
+}
+
+/** Finds records by their whole name, without case. */
+export function matchName(table: Deletable): Match {
+  // Names with the same first characters, without accents, have the same text for sorting.
+  const find = prepareRows<{ key: 'text!' }, Matched, Workspace>(
+    { key: 'text!' },
+    (db, { row, rows }, p) => ({
+      compile: () =>
+        sql<Matched>`SELECT c.id, c.name AS key FROM ${rows('first')} ${sql.table(table)} AS c
+        WHERE c.workspace_id = ${p.workspace_id} AND c.sort_name = ${row.key} AND c.deleted_at IS NULL
+        ORDER BY c.id ${locked(db)}`.compile(db),
+    }),
+  )
+  const keyOf = (name: string) => name.toLowerCase()
+  return {
+    field: 'name',
+    keyOf,
+    async find(tx, workspace_id, keys) {
+      const sort_names = [...new Set(keys.map((key) => sortName(key)))]
+      const found = await find(
+        tx,
+        sort_names.map((key) => ({ key })),
+        { workspace_id },
+      )
+      return found.map(({ id, key }) => ({ id, key: keyOf(key) }))
+    },
+  }
+}
