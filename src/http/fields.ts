@@ -35,7 +35,13 @@ export const OptionalTimestamp = (options: Options = {}) =>
 export type CustomFields = Record<string, string | number | boolean | null>
 /** Key/value map in answers; keys are kept as sent. */
 export const CustomFields = (options: Options = {}) =>
-  Type.Unsafe<CustomFields>({ type: 'object', additionalProperties: true, ...options })
+  Type.Unsafe<CustomFields>({
+    type: 'object',
+    // The serializer writes any value as it is. The document says which values there are.
+    additionalProperties: true,
+    'x-values': { type: ['string', 'number', 'boolean', 'null'] },
+    ...options,
+  })
 /** Key/value map in bodies: merged key by key; null removes a key (contract: reading and writing). */
 export const CustomFieldsInput = () =>
   Type.Unsafe<CustomFields | null>({

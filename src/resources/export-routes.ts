@@ -17,6 +17,7 @@ const text = { schema: { type: 'string' } }
 // A schema of Fastify, which describes the types of an answer that has no JSON.
 const file = {
   description: 'The file.',
+  headers: { 'X-Total-Count': { type: 'integer', description: 'The number of records in the file.' } },
   content: { 'text/csv': text, 'application/x-ndjson': text },
 } as unknown as TSchema
 

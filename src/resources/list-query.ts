@@ -68,7 +68,12 @@ export const oldest_first: Sorting = { name: 'id', keys: [], descending: false }
 export function exportQueryOf<F extends Filters>(resource: Resource, filters: F): TSchema {
   const { properties, ...schema } = listQueryOf(resource, filters)
   const { page, per_page, cursor, details, sort, ...filtering } = properties as Record<string, TSchema>
-  const format = Type.Unsafe<'csv' | 'ndjson'>({ type: 'string', enum: ['csv', 'ndjson'], default: 'csv' })
+  const format = Type.Unsafe<'csv' | 'ndjson'>({
+    type: 'string',
+    enum: ['csv', 'ndjson'],
+    default: 'csv',
+    description: 'The format of the file.',
+  })
   const by = { ...sort, description: 'Default id: oldest first.' }
   return { ...schema, properties: { format, sort: by, ...filtering }, required: [] } as never
 }

@@ -9,6 +9,12 @@ const texts: Record<string, string> = {
   uri: 'https://acme.example',
 }
 
+// Examples of files, by their media type.
+const files: Record<string, string> = {
+  'text/csv': 'id,first_name,last_name\n42,Ana,Ruiz\n',
+  'application/x-ndjson': '{"id":42,"first_name":"Ana","last_name":"Ruiz"}\n',
+}
+
 /** An example value: the schema's own, or one that is made of those of its parts. `resolve` finds the schema of a name. */
 export function exampleOf(schema: Schema, resolve: (name: string) => Schema): unknown {
   const { examples, items } = schema
@@ -40,8 +46,8 @@ export function addExamples(operations: readonly Described[], schemas: Record<st
   for (const { responses, parameters = [] } of operations) {
     const takes = (name: string) => parameters.some((one) => '$ref' in one && one.$ref.endsWith(`/${name}`))
     for (const [status, { content = {} }] of Object.entries(responses))
-      for (const media of status.startsWith('2') ? Object.values(content) : []) {
-        media.example ??= exampleOf(media.schema ?? {}, resolve)
+      for (const [type, media] of status.startsWith('2') ? Object.entries(content) : []) {
+        media.example ??= files[type] ?? exampleOf(media.schema ?? {}, resolve)
         // A list without numbered pages.
         if (takes('cursor') && !takes('page'))
           (media.example as Json).meta = { per_page: 25, next_cursor: null }

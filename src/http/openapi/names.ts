@@ -78,7 +78,7 @@ export function bodyName(operation_id: string): string {
 /** The name of an answer as a component: ContactAnswer for each one contact, ContactsPage for a list. */
 export function answerName(operation_id: string, { properties }: ObjectSchema): string {
   const { data, meta } = properties
-  if (meta) return `${pascal(operation_id.replace(/^list/, ''))}Page`
+  if (meta && operation_id.startsWith('list')) return `${pascal(operation_id.slice(4))}Page`
   const { title = pascal(operation_id.replace(/^get/, '')) } = data as { title?: string }
   return `${title}Answer`
 }

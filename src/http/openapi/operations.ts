@@ -18,7 +18,7 @@ export type Described = {
   summary?: string
   description?: string
   parameters?: Parameter[]
-  requestBody?: { content: Content }
+  requestBody?: { content: Content; required?: boolean }
   responses: Record<string, Response>
   'x-extension'?: boolean
   'x-badges'?: { name: string }[]
@@ -67,7 +67,7 @@ export function completeOperation(method: string, given: Described, declared: Op
       ...(described.parameters ?? []).map((parameter) => completeParameter(parameter, declared)),
       ...sharedParameters(declared),
     ],
-    ...(described.requestBody && { requestBody: namedBody(described.requestBody, declared) }),
+    ...(described.requestBody && { requestBody: completeBody(described.requestBody, declared) }),
     responses: {} as Record<string, object>,
   }
   if (extension) completed['x-badges'] = [{ name: 'Extension' }]
@@ -118,11 +118,17 @@ const namedAnswer = (schema: Schema, id: string): Schema =>
     ? { title: answerName(id.replace(/^patch/, 'update'), schema), ...schema }
     : schema
 
-function namedBody(body: { content: Content }, declared: Operation): { content: Content } {
+function completeBody(body: { content: Content }, declared: Operation): Described['requestBody'] {
   const [method = ''] = [declared.method].flat()
   const title = bodyName(operationId(method.toLowerCase(), declared))
   const named = (schema: Schema) => (isObjectSchema(schema) ? { title, ...schema } : schema)
-  return { ...body, content: withSchemas(body.content, named) }
+  const { required = [] } = declared.body as { required?: string[] }
+  // A verb without required fields may have no body.
+  return {
+    ...body,
+    required: method !== 'POST' || required.length > 0,
+    content: withSchemas(body.content, named),
+  }
 }
 
 // One declaration serves PUT and PATCH. The base interface has PUT only.

@@ -252,6 +252,8 @@ export function shareSchemas<D extends { components: { schemas: Json } }>(docume
       // Examples are data, even if they look like schemas.
       copy[name] = name === 'example' || name === 'examples' || name === 'default' ? value : share(value)
     }
+    const { 'x-values': values, ...described } = copy
+    if (values) return { ...described, additionalProperties: values }
     if (typeof copy.format === 'string') copy.format = formats[copy.format] ?? copy.format
     if (typeof copy.title !== 'string' || copy.type !== 'object') return copy
     const { title } = copy
