@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { buildClient } from '../scripts/build-client.ts'
 import { buildBinary } from './binary.ts'
 import { build } from './build.ts'
 import { keepDatabase } from './database.ts'
@@ -34,7 +35,7 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 rmSync(target, { recursive: true, force: true })
 mkdirSync(target)
 await build(dist)
-execFileSync('npm', ['pack', '--silent', dist], { cwd: target })
+execFileSync('npm', ['pack', '--silent', dist, buildClient()], { cwd: target })
 for (const platform of names as Platform[]) await packBinary(platform)
 writeFileSync(join(target, `rapport-${version}.cdx.json`), bill())
 writeFileSync(join(target, 'SHA256SUMS'), checksums())

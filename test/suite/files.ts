@@ -8,6 +8,7 @@ const all = [
   'demo/**/*.test.ts',
   'docs/**/*.test.ts',
   'release/**/*.test.ts',
+  'client/*.test.ts',
 ]
 
 // A folder says what is about one engine alone.
