@@ -1,4 +1,5 @@
 import { useTexts } from '../texts/texts.ts'
+import './keys.css'
 
 const mac = /mac|iphone|ipad/i.test(navigator.platform)
 const signs: Record<string, string> = { ArrowDown: '↓', ArrowUp: '↑', ArrowLeft: '←', ArrowRight: '→' }

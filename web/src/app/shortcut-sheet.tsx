@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
 import { type Command, useOffered } from './commands.ts'
 import { Keys } from './keys.tsx'
-import './palette.css'
+import './shortcut-sheet.css'
 
 /** All shortcuts of the current page, grouped by where they apply. */
 export function ShortcutSheet({ onClose }: { onClose: () => void }) {
