@@ -1,7 +1,8 @@
-import { Checkbox, Text } from '@mantine/core'
+import { Checkbox, Select, Text } from '@mantine/core'
 import { useState } from 'react'
 import { answerOf, api, type Schemas } from '../api/client.ts'
 import { useSession } from '../app/session.ts'
+import { useMembers } from '../record/members.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { Ask } from './ask.tsx'
 import type { Role } from './roles.ts'
@@ -25,8 +26,8 @@ export async function keysLeft(member: Member, role: Role | null): Promise<numbe
 type Props = {
   change: MemberChange
   onClose: () => void
-  /** Makes the change, with or without revoking the keys. */
-  onDo: (revoke_keys: boolean) => Promise<unknown>
+  /** Makes the change, with or without revoking the keys and handing the records over. */
+  onDo: (revoke_keys: boolean, hand_to?: string | null) => Promise<unknown>
 }
 
 /**
@@ -37,10 +38,17 @@ export function MemberDialog({ change, onClose, onDo }: Props) {
   const t = useTexts()
   const { user } = useSession()
   const [revoke, setRevoke] = useState(true)
+  const [heir, setHeir] = useState(keep)
   const { member, keys } = change
   const own = member.id === user.id
   return (
-    <Ask {...wordsOf(change, own, t)} opened onClose={onClose} onDo={() => onDo(revoke && keys > 0)}>
+    <Ask
+      {...wordsOf(change, own, t)}
+      opened
+      onClose={onClose}
+      onDo={() => onDo(revoke && keys > 0, handTo(heir))}
+    >
+      {change.role === null && <Heir member={member} own={own} value={heir} onChange={setHeir} />}
       {keys > 0 && (
         <>
           <Text size="sm" my="sm">
@@ -54,6 +62,38 @@ export function MemberDialog({ change, onClose, onDo }: Props) {
         </>
       )}
     </Ask>
+  )
+}
+
+// Choices that are not the id of a member.
+const keep = 'keep'
+const nobody = 'nobody'
+
+/** The new owner of the records; undefined if they keep theirs. */
+const handTo = (heir: string) => (heir === keep ? undefined : heir === nobody ? null : heir)
+
+type HeirProps = { member: Member; own: boolean; value: string; onChange: (heir: string) => void }
+
+/** Asks who gets the records of a member who leaves. */
+function Heir({ member, own, value, onChange }: HeirProps) {
+  const t = useTexts()
+  const { members = [] } = useMembers()
+  const others = members.filter(({ id }) => id !== member.id)
+  return (
+    <Select
+      mt="md"
+      label={own ? t.settings.hand_yours_to : t.settings.hand_theirs_to}
+      description={t.settings.hand_text}
+      data={[
+        { value: keep, label: own ? t.settings.keep_yours : t.settings.keep_theirs(member.name) },
+        ...others.map(({ id, label }) => ({ value: id, label })),
+        { value: nobody, label: t.record.nobody },
+      ]}
+      searchable
+      allowDeselect={false}
+      value={value}
+      onChange={(heir) => heir && onChange(heir)}
+    />
   )
 }
 

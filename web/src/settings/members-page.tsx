@@ -3,8 +3,10 @@ import { SignOutIcon, XIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, Problem, type Schemas } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
 import { showProblem } from '../app/problems.tsx'
 import { sessionQuery, useMay, useSession } from '../app/session.ts'
+import { useOwnerName } from '../record/members.ts'
 import { useTexts } from '../texts/texts.ts'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { useListView } from '../ui/list-view.ts'
@@ -37,7 +39,13 @@ export function MembersPage() {
     view,
   )
   const refused = useRefusal()
-  async function make({ member, role }: Omit<MemberChange, 'keys'>, revoke_keys: boolean) {
+  const handOver = useHandOver()
+  /** `hand_to`: who gets the records of a removed member. */
+  async function make(
+    { member, role }: Omit<MemberChange, 'keys'>,
+    revoke_keys: boolean,
+    hand_to?: string | null,
+  ) {
     const path = { user_id: member.id }
     const own = member.id === user.id
     const refresh = () =>
@@ -45,9 +53,11 @@ export function MembersPage() {
     try {
       if (role === null) {
         const query = revoke_keys ? { revoke_keys: 'true' as const } : {}
-        await answerOf(api.DELETE('/api/v1/members/{user_id}', { params: { path, query } }))
-        // A person who leaves has no session in this workspace.
+        // A person who leaves has no session in this workspace afterwards.
+        if (own && hand_to !== undefined) await handOver(member, hand_to)
+        await removed(answerOf(api.DELETE('/api/v1/members/{user_id}', { params: { path, query } })))
         if (own) return window.location.assign('/sign-in')
+        if (hand_to !== undefined) await handOver(member, hand_to)
       } else {
         const body = { role, ...(revoke_keys && { revoke_keys }) }
         await dataOf(api.PUT('/api/v1/members/{user_id}', { params: { path }, body }))
@@ -99,11 +109,32 @@ export function MembersPage() {
         <MemberDialog
           change={asked}
           onClose={() => setAsked(null)}
-          onDo={(revoke_keys) => make(asked, revoke_keys)}
+          onDo={(revoke_keys, hand_to) => make(asked, revoke_keys, hand_to)}
         />
       )}
     </SettingsFrame>
   )
+}
+
+/** Waits for the removal. A member who is gone already counts as removed, so that a repetition goes on. */
+const removed = (removal: Promise<unknown>) =>
+  removal.catch((error) => {
+    if (!(error instanceof Problem && error.status === 404)) throw error
+  })
+
+/** Gives the records of a member to another one, or to nobody. */
+function useHandOver() {
+  const t = useTexts()
+  const formats = useFormats()
+  const ownerNameOf = useOwnerName()
+  return async ({ id, name }: Member, to: string | null) => {
+    const path = { user_id: id }
+    const { count } = await dataOf(
+      api.POST('/api/v1/members/{user_id}/reassign', { params: { path }, body: { to } }),
+    )
+    const who = to && (ownerNameOf(to) ?? '')
+    showMessage(t.settings.handed_over(count, formats.number(count), name, who))
+  }
 }
 
 /** The messages for the rules about owners. */

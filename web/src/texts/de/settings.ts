@@ -70,6 +70,19 @@ export const settings: typeof english = {
   remove_title: (name) => `${name} aus diesem Arbeitsbereich entfernen?`,
   remove_text:
     'Die Sitzungen hier enden sofort. Was die Person angelegt hat, bleibt. Zurück geht es nur mit einer neuen Einladung.',
+  hand_theirs_to: 'Wer die Datensätze übernimmt',
+  hand_yours_to: 'Wer Ihre Datensätze übernimmt',
+  hand_text: 'Kontakte, Firmen, Deals, Aktivitäten und Termine, für die diese Person zuständig ist.',
+  keep_theirs: (name) => `Sie bleiben bei ${name}`,
+  keep_yours: 'Sie bleiben bei mir',
+  handed_over: (n, count, from, to) =>
+    n === 0
+      ? `${from} hatte keine Datensätze`
+      : n > 50
+        ? `${count} Datensätze von ${from}: zuständig wird ${to ?? 'niemand'}, für die letzten in Kürze`
+        : n === 1
+          ? `1 Datensatz von ${from}: zuständig ist jetzt ${to ?? 'niemand'}`
+          : `${count} Datensätze von ${from}: zuständig ist jetzt ${to ?? 'niemand'}`,
   leave: 'Verlassen',
   leave_title: 'Diesen Arbeitsbereich verlassen?',
   leave_text: 'Sie werden hier abgemeldet und brauchen eine Einladung, um zurückzukommen.',

@@ -66,6 +66,19 @@ export const settings = {
   remove_of: (name: string) => `Remove ${name}`,
   remove_title: (name: string) => `Remove ${name} from this workspace?`,
   remove_text: 'The sessions here end at once. What the person made stays. To undo this, invite again.',
+  hand_theirs_to: 'Who gets their records',
+  hand_yours_to: 'Who gets your records',
+  hand_text: 'Contacts, companies, deals, activities and appointments that belong to this person.',
+  keep_theirs: (name: string) => `They stay with ${name}`,
+  keep_yours: 'They stay with me',
+  handed_over: (n: number, count: string, from: string, to: string | null) =>
+    n === 0
+      ? `${from} had no records`
+      : n > 50
+        ? `${count} records of ${from} go to ${to ?? 'nobody'}, the last ones within moments`
+        : n === 1
+          ? `1 record of ${from} went to ${to ?? 'nobody'}`
+          : `${count} records of ${from} went to ${to ?? 'nobody'}`,
   leave: 'Leave',
   leave_title: 'Leave this workspace?',
   leave_text: 'You will be signed out here, and need an invitation to come back.',
