@@ -4,13 +4,16 @@ import { useCallback, useMemo } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
+import { useListAssign } from '../record/assign.tsx'
+import { BulkTags } from '../record/bulk-tags.tsx'
 import { useLabels, useNames } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
+import { ownerColumn } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { ListFilters } from '../ui/filters.tsx'
-import { keepFocus } from '../ui/focus.ts'
+import { focusedRow, keepFocus } from '../ui/focus.ts'
 import { fullName } from '../ui/full-name.ts'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { dated, isId, useAddress, useCreating, useListView } from '../ui/list-view.ts'
@@ -52,6 +55,7 @@ export function ActivitiesPage() {
   const { rows, chosen } = page
   const { data: overdue } = useQuery(overdueQuery)
   const columns = useColumns()
+  const assign = useListAssign<ListedActivity>('activities', page, view.open)
   const create = () => setCreating(true)
   const close = useCallback(() => view.setOpen(null), [view])
 
@@ -65,8 +69,7 @@ export function ActivitiesPage() {
     return actions.remove(them)
   }
   function completeFocused() {
-    const id = Number(document.activeElement?.closest('[data-row-id]')?.getAttribute('data-row-id'))
-    const row = rows?.find((one) => one.id === id)
+    const row = focusedRow(rows)
     if (row)
       (row.completed_at ? actions.reopen(row) : actions.complete([row])).then(() =>
         keepFocus(indexOf(row.id)),
@@ -145,10 +148,13 @@ export function ActivitiesPage() {
             {t.activities.complete}
           </Button>
         )}
+        {may && <BulkTags kind="activities" act={page.act} nameOf={({ subject }) => subject} />}
+        {assign.button}
         <Button variant="default" onClick={() => bulk(removeAll)}>
           {t.app.delete}
         </Button>
       </BulkBar>
+      {assign.dialog}
       {isId(view.open) && (
         <SidePanel label={t.activities.facts} href={`/activities/${view.open}`} onClose={close}>
           <ActivityRecord key={view.open} id={Number(view.open)} panel onLeave={close} />
@@ -188,6 +194,7 @@ function Filters({ view }: { view: ReturnType<typeof useListView> }) {
 
 function useColumns(): Column<ListedActivity>[] {
   const t = useTexts()
+  const labelOf = useLabels('activities')
   return useMemo(
     () => [
       {
@@ -211,7 +218,8 @@ function useColumns(): Column<ListedActivity>[] {
           </span>
         ),
       },
+      ownerColumn(labelOf),
     ],
-    [t],
+    [t, labelOf],
   )
 }

@@ -20,6 +20,7 @@ export const activities = {
       delete: 'Delete',
       back: 'Activities',
       none: 'No activities yet.',
+      fields: { owner_id: 'Assignee' },
     },
     de: {
       one: 'Aktivität',

@@ -20,6 +20,7 @@ export const appointments = {
       delete: 'Delete',
       back: 'Calendar',
       none: 'No appointments yet.',
+      fields: { owner_id: 'Host' },
     },
     de: {
       one: 'Termin',
@@ -29,6 +30,7 @@ export const appointments = {
       delete: 'Löschen',
       back: 'Kalender',
       none: 'Noch keine Termine.',
+      fields: { owner_id: 'Gastgeber' },
     },
   },
   events: ['appointment.created', 'appointment.updated', 'appointment.cancelled'],

@@ -2,6 +2,7 @@ import { useMemo } from 'react'
 import type { RowOf } from '../api/record-api.ts'
 import { useLabels } from '../record/kinds.ts'
 import { createdFilters, customFieldFilter, dateColumn, numberColumn } from '../record/list-parts.tsx'
+import { ownerColumn } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Column } from '../ui/table.tsx'
@@ -43,6 +44,7 @@ function useCompanyColumns() {
       },
       { id: 'phone', label: labelOf('phone'), cell: ({ phone }) => phone },
       { id: 'address', label: labelOf('address'), extra: true, cell: ({ address }) => address },
+      ownerColumn(labelOf),
       dateColumn(t, 'created_at', false),
       dateColumn(t, 'updated_at'),
       numberColumn(t),

@@ -18,7 +18,6 @@ const fields: readonly Fact<'contacts'>[] = [
   ['mobile', 'tel'],
   ['stage', 'text'],
   ['source', 'text'],
-  ['tags', 'tags'],
 ]
 
 /** A contact with all that belongs to it, on its page and in the side panel. */

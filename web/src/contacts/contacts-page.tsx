@@ -10,6 +10,7 @@ import {
   numberColumn,
   useReferenceFilters,
 } from '../record/list-parts.tsx'
+import { ownerColumn } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
@@ -63,6 +64,7 @@ function useContactColumns() {
             </Badge>
           ),
       },
+      ownerColumn(labelOf),
       dateColumn(t, 'created_at', false),
       numberColumn(t),
     ],

@@ -1,16 +1,14 @@
-import { TagsInput, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import type { RecordOf } from '../api/record-api.ts'
 import { RecordChooser } from '../record/choices.tsx'
 import { CreateRecord } from '../record/create-record.tsx'
 import { type CreateProps, useLabels } from '../record/kinds.ts'
-import { useTexts } from '../texts/texts.ts'
 import { StageInput } from './stage-input.tsx'
 
 type Props = CreateProps & { onCreated?: (contact: RecordOf<'contacts'>) => void }
 
 /** The dialog that creates a contact. */
 export function CreateContact({ initial, ...dialog }: Props) {
-  const t = useTexts()
   const labelOf = useLabels('contacts')
   const start = {
     first_name: '',
@@ -19,22 +17,18 @@ export function CreateContact({ initial, ...dialog }: Props) {
     phone: '',
     stage: '',
     company_id: initial?.company ?? null,
-    tags: [] as string[],
   }
   return (
     <CreateRecord kind="contacts" {...dialog} start={start}>
       {({ getInputProps }) => (
-        <>
-          <div className="form-pair">
-            <TextInput label={labelOf('first_name')} data-autofocus {...getInputProps('first_name')} />
-            <TextInput label={labelOf('last_name')} {...getInputProps('last_name')} />
-            <TextInput type="email" label={labelOf('email')} {...getInputProps('email')} />
-            <TextInput type="tel" label={labelOf('phone')} {...getInputProps('phone')} />
-            <RecordChooser kind="companies" {...getInputProps('company_id')} />
-            <StageInput label={labelOf('stage')} {...getInputProps('stage')} />
-          </div>
-          <TagsInput label={t.fields.tags} maxTags={50} {...getInputProps('tags')} />
-        </>
+        <div className="form-pair">
+          <TextInput label={labelOf('first_name')} data-autofocus {...getInputProps('first_name')} />
+          <TextInput label={labelOf('last_name')} {...getInputProps('last_name')} />
+          <TextInput type="email" label={labelOf('email')} {...getInputProps('email')} />
+          <TextInput type="tel" label={labelOf('phone')} {...getInputProps('phone')} />
+          <RecordChooser kind="companies" {...getInputProps('company_id')} />
+          <StageInput label={labelOf('stage')} {...getInputProps('stage')} />
+        </div>
       )}
     </CreateRecord>
   )

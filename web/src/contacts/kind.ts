@@ -22,7 +22,6 @@ export const contacts = {
       delete: 'Delete contact',
       back: 'Back to the contacts',
       none: 'No contacts yet.',
-      fields: { tag: 'Tag' },
       empty:
         'Contacts are the people you sell to. Create the first one, then write notes and plan what comes next.',
     },
@@ -35,7 +34,7 @@ export const contacts = {
       none: 'Noch keine Kontakte.',
       empty:
         'Kontakte sind die Menschen, denen Sie etwas verkaufen. Legen Sie den ersten an, schreiben Sie Notizen und planen Sie, was als Nächstes kommt.',
-      fields: { title: 'Position', tag: 'Schlagwort' },
+      fields: { title: 'Position' },
     },
   },
   events: ['contact.created', 'contact.updated', 'contact.deleted'],

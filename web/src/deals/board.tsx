@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useMay } from '../app/session.ts'
+import { useAssign } from '../record/assign.tsx'
 import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
 import { BoardColumn } from './board-column.tsx'
@@ -64,9 +65,13 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
     ask(deal)
     setAsked(deal)
   }
+  const { ask: assign, dialog } = useAssign<Deal>('deals', () => {
+    const deal = dealOf(focusedCard() ?? Number(open_id))
+    return { rows: deal ? [deal] : [] }
+  })
   const leave = (id: number) => open_id === String(id) && onClose()
-  const current = useRef({ take, onOpen, leave })
-  current.current = { take, onOpen, leave }
+  const current = useRef({ take, onOpen, leave, assign })
+  current.current = { take, onOpen, leave, assign }
   const actions = useMemo((): CardActions => {
     return {
       open: (deal) => current.current.onOpen(deal),
@@ -80,6 +85,12 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
         const next = neighbourOf(board.current, id)
         await toTrash({ kind: 'deals', id, name, leave: () => current.current.leave(id) })
         if (next) goTo(next)
+      },
+      assign(deal) {
+        setMenu(null)
+        goTo(deal.id)
+        // The dialog returns the focus to the card.
+        setTimeout(() => current.current.assign?.({ rows: [deal] }))
       },
       menu(id) {
         setMenu((before) => {
@@ -150,9 +161,14 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
           />
         ))}
       </div>
+      {dialog}
     </DragDropContext>
   )
 }
+
+/** The id of the card that has the focus. */
+const focusedCard = (): number | null =>
+  Number(document.activeElement?.closest<HTMLElement>('[data-deal]')?.dataset.deal) || null
 
 /** The card that gets the focus when this one is removed: the next one, else the previous one. */
 function neighbourOf(board: HTMLElement | null, id: number): number | null {
@@ -218,7 +234,7 @@ function useBoardKeys(
     way(right_column, 'ArrowRight', '', 0, 1),
   ])
   function openMenu() {
-    const id = Number(focused()?.dataset.deal)
+    const id = focusedCard()
     if (id) onMenu(id)
   }
   useCommands([{ ...by_key, id: 'move-card', label: t.deals.move_card, keys: 'm', run: openMenu }], writes)

@@ -1,9 +1,10 @@
 import { Draggable } from '@hello-pangea/dnd'
 import { Menu } from '@mantine/core'
-import { CheckIcon, KebabHorizontalIcon, TrashIcon } from '@primer/octicons-react'
+import { CheckIcon, KebabHorizontalIcon, PersonIcon, TrashIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
 import { useNames } from '../record/kinds.ts'
+import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
 import { CloseDate } from './close-date.tsx'
@@ -15,6 +16,7 @@ export type CardActions = {
   open: (deal: Deal) => void
   move: (deal: Deal, to: Stage) => void
   remove: (deal: Deal) => void
+  assign: (deal: Deal) => void
   /** Shows the menu of a card; null closes it. */
   menu: (id: number | null) => void
 }
@@ -59,7 +61,10 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
             }}
           >
             <span className="card-name">{name}</span>
-            <span className="card-company one-line">{deal.company?.name ?? '\u00a0'}</span>
+            <span className="card-company">
+              <span className="one-line">{deal.company?.name ?? '\u00a0'}</span>
+              <OwnerAvatar kind="deals" id={deal.owner_id} />
+            </span>
             <span className="card-foot">
               <Money value={deal.value} />
               <CloseDate deal={deal} brief />
@@ -117,6 +122,9 @@ function CardMenu({ deal, opened, actions }: MenuProps) {
           </Menu.Item>
         ))}
         <Menu.Divider />
+        <Menu.Item leftSection={<PersonIcon size={14} />} onClick={() => actions.assign(deal)}>
+          {t.record.assign}
+        </Menu.Item>
         <Menu.Item leftSection={<TrashIcon size={14} />} onClick={() => actions.remove(deal)}>
           {names.delete}
         </Menu.Item>

@@ -6,6 +6,7 @@ import { useBulk } from '../record/bulk.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { createdFilters, dateColumn, useReferenceFilters } from '../record/list-parts.tsx'
+import { ownerColumn } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
@@ -76,6 +77,7 @@ function useDealColumns() {
         sort: 'expected_close_date',
         cell: (deal) => <CloseDate deal={deal} />,
       },
+      ownerColumn(labelOf),
       dateColumn(t, 'created_at'),
       dateColumn(t, 'updated_at'),
     ],

@@ -3,6 +3,7 @@ import type { RecordKind } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { type Kind, useKinds, useLabels } from './kinds.ts'
+import { useOwnerName } from './members.ts'
 
 type Side = Record<string, unknown> | null
 
@@ -35,9 +36,11 @@ type Read = (name: string, value: unknown) => string
 export function useReadable(kind: string): Read {
   const t = useTexts()
   const formats = useFormats()
+  const ownerNameOf = useOwnerName()
   const { amounts = [] }: Pick<Kind, 'amounts'> = useKinds()[kind as RecordKind] ?? {}
   return (name, value) => {
     if (isEmpty(value)) return t.record.nothing
+    if (name === 'owner_id') return ownerNameOf(String(value)) ?? String(value)
     if (typeof value === 'boolean') return value ? t.app.yes : t.app.no
     // In full, so that a change of the fourth decimal shows.
     if (amounts.includes(name) && typeof value === 'number') return formats.exactMoney(value)
@@ -72,7 +75,7 @@ function linesOf(before: Side, after: Side, labelOf: LabelOf, read: Read, t: Tex
     const from = before?.[name]
     const to = after?.[name]
     const label = labelOf(name)
-    if (name.endsWith('_id')) return [{ label, text: t.record.exchanged }]
+    if (name.endsWith('_id') && name !== 'owner_id') return [{ label, text: t.record.exchanged }]
     if (Array.isArray(from) || Array.isArray(to))
       return [{ label, text: describeTags((from ?? []) as string[], (to ?? []) as string[], t) }]
     if (!isObject(from) && !isObject(to)) return [{ label, text: describeValues(name, from, to, read, t) }]

@@ -1,6 +1,7 @@
-import { TagsInput, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import type { RecordKind, RecordOf } from '../api/record-api.ts'
 import { DayInput, MoneyInput, NumberInput } from '../ui/inputs.tsx'
+import type { OwnedKind } from './assign.tsx'
 import { RecordChooser } from './choices.tsx'
 import { CreateRecord } from './create-record.tsx'
 import type { Fact } from './facts.tsx'
@@ -9,14 +10,14 @@ import { type CreateProps, type Kinds, type Linked, useKinds, useLabels } from '
 // A moment needs a time zone: its kind writes the dialog.
 type Type = Exclude<Fact<RecordKind>[1], 'moment'>
 
-type Props<K extends RecordKind> = CreateProps & {
+type Props<K extends OwnedKind> = CreateProps & {
   kind: K
   fields: readonly (readonly [Fact<K>[0], Type])[]
   onCreated?: (record: RecordOf<K>) => void
 }
 
 /** The dialog that creates a record, with an input for each fact. The first one has the whole width. */
-export function CreateFacts<K extends RecordKind>({ kind, fields, initial, ...dialog }: Props<K>) {
+export function CreateFacts<K extends OwnedKind>({ kind, fields, initial, ...dialog }: Props<K>) {
   const kinds = useKinds()
   const labelOf = useLabels(kind)
   const start = Object.fromEntries(fields.map(([name, type]) => [name, startOf(type, kinds, initial)]))
@@ -47,13 +48,11 @@ const nulls: readonly Type[] = ['number', 'money', 'date']
 
 function startOf(type: Type, kinds: Kinds, initial: Linked = {}): unknown {
   if (type in kinds) return initial[kinds[type as RecordKind].noun as keyof Linked] ?? null
-  if (type === 'tags') return []
   return nulls.includes(type) ? null : ''
 }
 
 function FactInput({ type, ...input }: { type: Type; label: string }) {
   if (type in useKinds()) return <RecordChooser kind={type as RecordKind} {...input} />
-  if (type === 'tags') return <TagsInput maxTags={50} {...input} />
   if (type === 'number') return <NumberInput {...input} />
   if (type === 'money') return <MoneyInput {...input} />
   if (type === 'date') return <DayInput {...input} />

@@ -1,23 +1,27 @@
+import { TagsInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import type { ReactNode } from 'react'
-import { type NewOf, type RecordKind, type RecordOf, recordApi } from '../api/record-api.ts'
+import { type NewOf, type RecordOf, recordApi } from '../api/record-api.ts'
 import { inWords } from '../app/problems.tsx'
+import { useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog } from '../ui/form.tsx'
 import type { Choice } from '../ui/reference.tsx'
 import { showMessage } from '../ui/undo.tsx'
+import type { OwnedKind } from './assign.tsx'
 import { type Kind, useKind, useNames } from './kinds.ts'
+import { OwnerInput } from './owner.tsx'
 import { useRefreshAfter } from './refresh.ts'
 
 type Values = Record<string, unknown>
 
-type Props<K extends RecordKind, Start extends Values> = {
+type Props<K extends OwnedKind, Start extends Values> = {
   kind: K
   opened: boolean
   onClose: () => void
   onCreated?: ((record: RecordOf<K>) => void) | undefined
   start: Start
-  /** Converts values for the API. References are converted anyway, to ids. */
+  /** Converts values for the API. Chosen records are converted anyway, to ids. */
   bodyOf?: (values: Start) => object
   /** The message of a conflict (409), if there can be one. */
   conflict?: string
@@ -25,19 +29,21 @@ type Props<K extends RecordKind, Start extends Values> = {
 }
 
 /**
- * The dialog that creates a record. Fields have the names of the API; one that ends in _id holds the chosen
- * record.
+ * The dialog that creates a record, with owner and tags. Fields have the names of the API; one that ends in
+ * _id holds the chosen record.
  */
-export function CreateRecord<K extends RecordKind, Start extends Values>(props: Props<K, Start>) {
+export function CreateRecord<K extends OwnedKind, Start extends Values>(props: Props<K, Start>) {
   const { kind, opened, onClose, onCreated, start, bodyOf, conflict = '', children } = props
   const t = useTexts()
   const names = useNames(kind)
   const { nameOf }: Kind = useKind(kind)
   const refresh = useRefreshAfter(kind)
+  const { user } = useSession()
   function send(values: Start): Promise<RecordOf<K>> {
     const body: Values = { ...values, ...bodyOf?.(values) }
     for (const name of Object.keys(body))
-      if (name.endsWith('_id')) body[name] = (body[name] as Choice | null)?.id ?? null
+      if (name.endsWith('_id') && typeof body[name] === 'object')
+        body[name] = (body[name] as Choice | null)?.id ?? null
     const sent = recordApi(kind).create(body as NewOf<K>)
     return conflict ? inWords(sent, conflict) : sent
   }
@@ -47,7 +53,7 @@ export function CreateRecord<K extends RecordKind, Start extends Values>(props: 
       action={names.create}
       opened={opened}
       onClose={onClose}
-      start={start}
+      start={{ ...start, owner_id: user.id as string | null, tags: [] as string[] }}
       send={send}
       onSent={(record) => {
         showMessage(t.app.created(nameOf(record as never)))
@@ -55,7 +61,15 @@ export function CreateRecord<K extends RecordKind, Start extends Values>(props: 
         onCreated?.(record)
       }}
     >
-      {children}
+      {(form) => (
+        <>
+          {children(form as unknown as UseFormReturnType<Start>)}
+          <div className="form-pair">
+            <OwnerInput kind={kind} {...form.getInputProps('owner_id')} />
+            <TagsInput label={t.fields.tags} maxTags={50} {...form.getInputProps('tags')} />
+          </div>
+        </>
+      )}
     </FormDialog>
   )
 }

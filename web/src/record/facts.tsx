@@ -1,18 +1,13 @@
-import { type ChangesOf, type RecordKind, type RecordOf, recordApi } from '../api/record-api.ts'
+import type { ChangesOf, RecordKind, RecordOf } from '../api/record-api.ts'
 import { Field, type FieldKind } from '../ui/fields.tsx'
 import { type Kind, type Kinds, useKinds, useLabels } from './kinds.ts'
 import { ReferenceField } from './reference-field.tsx'
-import { useShowChanged } from './refresh.ts'
-import { TagsField } from './tags.tsx'
 
 /** Stores changes of a record; undefined if the person may only read. */
 export type Save<K extends RecordKind> = ((changes: ChangesOf<K>) => Promise<unknown>) | undefined
 
 /** A field and its type; for a reference, the kind of the referenced record. */
-export type Fact<K extends RecordKind> = readonly [
-  keyof RecordOf<K> & string,
-  FieldKind | 'tags' | RecordKind,
-]
+export type Fact<K extends RecordKind> = readonly [keyof RecordOf<K> & string, FieldKind | RecordKind]
 
 type Props<K extends RecordKind> = {
   kind: K
@@ -29,8 +24,6 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save }: Prop
   return fields.map(([name, type]) => {
     const onSave = save && ((value: unknown) => save({ [name]: value } as ChangesOf<K>))
     const shared = { label: labelOf(name), onSave }
-    if (type === 'tags')
-      return <Tags key={name} kind={kind} record={record as Tagged} writes={save !== undefined} />
     if (!isKind(kinds, type))
       return <Field key={name} {...shared} kind={type} value={values[name] as string | number | null} />
     const { noun, nameOf }: Kind = kinds[type]
@@ -40,17 +33,6 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save }: Prop
     const value = embedded ? { id: embedded.id, name: nameOf(embedded) } : id ? { id } : null
     return <ReferenceField key={name} {...shared} kind={type} value={value} />
   })
-}
-
-type Tagged = { id: number; tags: readonly string[] }
-
-function Tags({ kind, record, writes }: { kind: RecordKind; record: Tagged; writes: boolean }) {
-  const show = useShowChanged(kind)
-  async function change(tag: string, wanted: boolean) {
-    const changed = await recordApi(kind).changeTag(record.id, tag, wanted)
-    if (changed) show(changed)
-  }
-  return <TagsField value={record.tags} onChange={writes ? change : undefined} />
 }
 
 const isKind = (kinds: Kinds, type: string): type is RecordKind => type in kinds

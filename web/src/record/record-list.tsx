@@ -16,16 +16,19 @@ import { useOpening } from '../ui/opening.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import type { Column } from '../ui/table.tsx'
+import { useListAssign } from './assign.tsx'
 import { useBulk } from './bulk.tsx'
+import { BulkTags } from './bulk-tags.tsx'
 import { ColumnsMenu, useColumns } from './columns.tsx'
 import { type CreateProps, type Kind, type RecordProps, useKind, useNames } from './kinds.ts'
 import { queryOf } from './list-query.ts'
+import type { Owned } from './owner.tsx'
 import { ViewsMenu } from './views.tsx'
 
 /** The kinds whose lists have saved views. */
 type ListedKind = RecordKind & Schemas['View']['list']
 
-type Props<K extends ListedKind, Row extends { id: number }> = {
+type Props<K extends ListedKind, Row extends Owned> = {
   kind: K
   columns: Column<Row>[]
   filters: Filter[]
@@ -48,7 +51,7 @@ type Props<K extends ListedKind, Row extends { id: number }> = {
  * The list page of a kind: table, filters, saved views, bulk actions and side panel. The address holds its
  * state.
  */
-export function RecordListPage<K extends ListedKind, Row extends { id: number } = RowOf<K> & { id: number }>(
+export function RecordListPage<K extends ListedKind, Row extends Owned = RowOf<K> & Owned>(
   props: Props<K, Row>,
 ) {
   const { kind, filters, Create, Record, opens_created = true } = props
@@ -85,6 +88,7 @@ export function RecordListPage<K extends ListedKind, Row extends { id: number } 
         undo: ({ id }) => api.restore(id),
       })
     })
+  const assign = useListAssign<Row>(kind, page, view.open)
   const create = () => setCreating(true)
   const create_action = writes && { action: names.create, onAction: create }
 
@@ -133,11 +137,14 @@ export function RecordListPage<K extends ListedKind, Row extends { id: number } 
       {writes && (
         <BulkBar count={page.chosen.length} onClear={page.clear}>
           {props.bulkActions?.(page)}
+          <BulkTags kind={kind} act={page.act} nameOf={nameOfRow} />
+          {assign.button}
           <Button variant="default" leftSection={<TrashIcon size={14} />} onClick={remove}>
             {t.app.delete}
           </Button>
         </BulkBar>
       )}
+      {assign.dialog}
       {isId(view.open) && (
         <SidePanel
           label={open_row ? nameOfRow(open_row) : names.many}

@@ -1,19 +1,20 @@
 import { TrashIcon } from '@primer/octicons-react'
 import type { ReactNode } from 'react'
-import { type RecordKind, type RecordOf, recordApi } from '../api/record-api.ts'
+import { type RecordOf, recordApi } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
-import { Field } from '../ui/fields.tsx'
 import { PageAction } from '../ui/page-action.tsx'
-import { Ago, Initials } from '../ui/values.tsx'
-import { CustomFields } from './custom-fields.tsx'
+import { Initials } from '../ui/values.tsx'
+import { type OwnedKind, useAssign } from './assign.tsx'
+import { type Authored, Authors } from './authors.tsx'
 import type { Save } from './facts.tsx'
 import { type Kind, type Linked, type RecordProps, useKind, useNames } from './kinds.ts'
 import { RecordLayout, type RecordTab } from './record-layout.tsx'
 import { ReadRecord } from './record-page.tsx'
 import { useStored } from './refresh.ts'
 import { useRelatedTabs } from './related.tsx'
+import { type Shared, SharedFacts } from './shared-facts.tsx'
 import { Timeline } from './timeline.tsx'
 import { useToTrash } from './to-trash.ts'
 
@@ -29,7 +30,7 @@ type Parts = {
   last_tabs?: RecordTab[]
 }
 
-type Props<K extends RecordKind> = RecordProps & {
+type Props<K extends OwnedKind> = RecordProps & {
   kind: K
   /** Left out: the usual restore. */
   restore?: (record: RecordOf<K>) => Promise<unknown>
@@ -40,7 +41,7 @@ type Props<K extends RecordKind> = RecordProps & {
  * A record with its timeline, related records and delete button, on its page and in the side panel.
  * `children` adds the parts that only its kind has.
  */
-export function RecordView<K extends RecordKind>(props: Props<K>) {
+export function RecordView<K extends OwnedKind>(props: Props<K>) {
   return (
     <ReadRecord query={recordApi(props.kind).query(props.id)}>
       {(record) => <KnownRecord key={props.id} {...props} record={record} />}
@@ -48,9 +49,7 @@ export function RecordView<K extends RecordKind>(props: Props<K>) {
   )
 }
 
-type Common = { created_at: string; updated_at: string; custom_fields?: Record<string, unknown> }
-
-function KnownRecord<K extends RecordKind>(props: Props<K> & { record: RecordOf<K> }) {
+function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K> }) {
   const { kind, id, record, panel = false, onLeave, restore, children } = props
   const t = useTexts()
   const { path, noun, nameOf, person = false, timeline }: Kind = useKind(kind)
@@ -62,44 +61,42 @@ function KnownRecord<K extends RecordKind>(props: Props<K> & { record: RecordOf<
   const name = nameOf(record as never)
   const parts = children(record, save)
   const related = useRelatedTabs(kind, id, { ...parts.linked, [noun]: { id, name } })
-  const { created_at, updated_at, custom_fields } = record as unknown as Common
+  // Every kind of this page has them.
+  const shared = record as unknown as Shared & Authored
 
   const remove = () =>
     toTrash({ kind, id, name, leave: onLeave, restore: restore && (() => restore(record)) })
   useCommands([{ id: `delete-${kind}`, label: names.delete, group: 'actions', run: remove }], writes)
+  // Beside a list, the list assigns.
+  const { dialog } = useAssign(kind, () => ({ rows: [shared] }), !panel)
   const first: RecordTab[] = timeline
     ? [{ id: 'timeline', label: t.app.timeline, content: <Timeline kind={kind} id={id} /> }]
     : []
   return (
-    <RecordLayout
-      panel={panel}
-      editable={writes}
-      back={{ to: path, label: names.back }}
-      icon={parts.icon ?? <Initials name={name} square={!person} />}
-      title={name}
-      subtitle={parts.subtitle}
-      actions={
-        <>
-          {parts.actions}
-          {writes && <PageAction label={names.delete} icon={TrashIcon} onClick={remove} />}
-        </>
-      }
-      facts={
-        <>
-          {parts.facts}
-          {custom_fields && (
-            <CustomFields
-              value={custom_fields}
-              onSave={save && ((changes) => save({ custom_fields: changes } as never))}
-            />
-          )}
-          <div className="fields record-dates">
-            <Field label={t.fields.created_at} value={null} shown={<Ago at={created_at} />} />
-            <Field label={t.fields.updated_at} value={null} shown={<Ago at={updated_at} />} />
-          </div>
-        </>
-      }
-      tabs={[...first, ...(parts.tabs ?? []), ...related, ...(parts.last_tabs ?? [])]}
-    />
+    <>
+      {dialog}
+      <RecordLayout
+        panel={panel}
+        editable={writes}
+        back={{ to: path, label: names.back }}
+        icon={parts.icon ?? <Initials name={name} square={!person} />}
+        title={name}
+        subtitle={parts.subtitle}
+        actions={
+          <>
+            {parts.actions}
+            {writes && <PageAction label={names.delete} icon={TrashIcon} onClick={remove} />}
+          </>
+        }
+        facts={
+          <>
+            {parts.facts}
+            <SharedFacts kind={kind} record={shared} save={save as Save<OwnedKind>} />
+            <Authors {...shared} />
+          </>
+        }
+        tabs={[...first, ...(parts.tabs ?? []), ...related, ...(parts.last_tabs ?? [])]}
+      />
+    </>
   )
 }

@@ -23,6 +23,8 @@ type Props = {
   kind?: FieldKind
   /** The choices, instead of free text. */
   options?: { value: string; label: string }[]
+  /** Whether typing filters the choices. Left out: if there are more than eight. */
+  searchable?: boolean
   /** The field cannot be cleared. */
   required?: boolean
   /**
@@ -38,7 +40,9 @@ const saved_ms = 1500
  * tick shows when it is stored. A refused value stays in its field with the error; if the field unmounts, a
  * toast shows both.
  */
-export function Field({ label, value, shown, kind = 'text', options, required = false, onSave }: Props) {
+export function Field(props: Props) {
+  const { label, value, shown, kind = 'text', options, required = false, onSave } = props
+  const { searchable = (options?.length ?? 0) > 8 } = props
   const t = useTexts()
   const { locale } = useFormats()
   const id = useId()
@@ -182,7 +186,7 @@ export function Field({ label, value, shown, kind = 'text', options, required = 
             value={draft === null ? null : String(draft)}
             clearable={!required}
             allowDeselect={!required}
-            searchable={options.length > 8}
+            searchable={searchable}
             defaultDropdownOpened
             onChange={(next) => {
               setDraft(next)

@@ -1,5 +1,13 @@
 import { type RefObject, useEffect, useRef } from 'react'
 
+/** The row of a table that has the focus. */
+export function focusedRow<Row extends { id: string | number }>(
+  rows: readonly Row[] | undefined,
+): Row | undefined {
+  const id = document.activeElement?.closest<HTMLElement>('[data-row-id]')?.dataset.rowId
+  return rows?.find((row) => String(row.id) === id)
+}
+
 /**
  * Moves the focus of a removed element to the row at this index, else to the page. A focus that is
  * elsewhere stays.

@@ -1,0 +1,47 @@
+import type { RecordOf } from '../api/record-api.ts'
+import { useFormats } from '../app/formats.ts'
+import { useSession } from '../app/session.ts'
+import { type Texts, useTexts } from '../texts/texts.ts'
+
+export type Authored = Pick<RecordOf<'contacts'>, 'created_at' | 'updated_at' | 'created_by' | 'updated_by'>
+type Author = NonNullable<Authored['created_by']>
+
+const week_ms = 7 * 24 * 3600 * 1000
+
+/** Who added a record and who changed it last, in one quiet sentence. */
+export function Authors({ created_at, updated_at, created_by, updated_by }: Authored) {
+  const t = useTexts()
+  const { user } = useSession()
+  const by = (author: Author | null) => author && whoBy(author, user.id, t)
+  return (
+    <p className="record-authors hint">
+      <Part at={created_at} sentence={(when) => t.record.added_by(when, by(created_by))} />
+      {updated_at !== created_at && (
+        <>
+          , <Part at={updated_at} sentence={(when) => t.record.changed_by(when, by(updated_by))} />
+        </>
+      )}
+    </p>
+  )
+}
+
+/** A part of the sentence, with its time as an element: relative within a week, else the day. */
+function Part({ at, sentence }: { at: string; sentence: (when: string) => string }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const [before, after] = sentence('\n').split('\n')
+  const recent = Math.abs(Date.now() - Date.parse(at)) < week_ms
+  return (
+    <>
+      {before}
+      <time dateTime={at} title={formats.exact(at)}>
+        {recent ? formats.relative(at) : t.record.on_day(formats.day(at))}
+      </time>
+      {after}
+    </>
+  )
+}
+
+/** The author after "by". A deleted account has no name. */
+const whoBy = ({ kind, id, name }: Author, self: string, t: Texts): string =>
+  kind === 'person' && id === self ? t.record.by_you : (name ?? t.record.by_kinds[kind])

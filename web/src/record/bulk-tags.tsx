@@ -1,0 +1,50 @@
+import { TextInput } from '@mantine/core'
+import { TagIcon } from '@primer/octicons-react'
+import { recordApi } from '../api/record-api.ts'
+import { useTexts } from '../texts/texts.ts'
+import type { ListPage } from '../ui/list-page.tsx'
+import type { OwnedKind } from './assign.tsx'
+import { useBulk } from './bulk.tsx'
+import { BulkText } from './bulk-text.tsx'
+import { useNames } from './kinds.ts'
+
+type Props<Row extends { id: number }> = Pick<ListPage<Row>, 'act'> & {
+  kind: OwnedKind
+  nameOf: (row: Row) => string
+}
+
+/** The bulk actions that add and remove a tag, each with one Undo. */
+export function BulkTags<Row extends { id: number }>({ kind, act, nameOf }: Props<Row>) {
+  const t = useTexts()
+  const bulk = useBulk()
+  const names = useNames(kind)
+  const { changeTag } = recordApi(kind)
+  const setTag = (tag: string, wanted: boolean) =>
+    act((items) => {
+      // Undo skips records whose tags did not change.
+      const changed = new Set<number>()
+      return bulk({
+        ...{ kind, items, nameOf },
+        work: async ({ id }) => void ((await changeTag(id, tag, wanted)) && changed.add(id)),
+        undo: async ({ id }) => void (changed.has(id) && (await changeTag(id, tag, !wanted))),
+        message: (n) => t.record[wanted ? 'tag_added' : 'tag_removed'](tag, t.record.several(n, names)),
+      })
+    })
+  return [true, false].map((wanted) => (
+    <BulkText
+      key={String(wanted)}
+      label={wanted ? t.record.add_tag : t.record.remove_a_tag}
+      icon={<TagIcon size={14} />}
+      onApply={(tag) => setTag(tag, wanted)}
+    >
+      {(given) => (
+        <TextInput
+          {...given}
+          label={t.fields.tag}
+          maxLength={64}
+          onChange={(event) => given.onChange(event.currentTarget.value)}
+        />
+      )}
+    </BulkText>
+  ))
+}

@@ -1,0 +1,116 @@
+import { Select } from '@mantine/core'
+import { useMemo } from 'react'
+import type { RecordKind } from '../api/record-api.ts'
+import { useSession } from '../app/session.ts'
+import { useTexts } from '../texts/texts.ts'
+import { Field } from '../ui/fields.tsx'
+import type { Filter } from '../ui/filters.tsx'
+import type { Column } from '../ui/table.tsx'
+import { Initials } from '../ui/values.tsx'
+import { useLabels } from './kinds.ts'
+import { useMembers, useOwnerName, useReadsMembers } from './members.ts'
+import './owner.css'
+
+/** A record with the id of its owner. */
+export type Owned = { id: number; owner_id: string | null }
+
+type OwnerId = { id: string | null }
+
+/** The owner as initials, where there is no room for the name. */
+export function OwnerAvatar({ kind, id }: OwnerId & { kind: RecordKind }) {
+  const labelOf = useLabels(kind)
+  const nameOf = useOwnerName()
+  const name = id === null ? undefined : nameOf(id)
+  if (!name) return null
+  const label = `${labelOf('owner_id')}: ${name}`
+  return (
+    <span className="owner-avatar" role="img" aria-label={label} title={label}>
+      <Initials name={name} />
+    </span>
+  )
+}
+
+/** The owner with the name. */
+export function OwnerName({ id }: OwnerId) {
+  const nameOf = useOwnerName()
+  const name = id === null ? undefined : nameOf(id)
+  if (!name) return null
+  return (
+    <span className="owner-name" title={name}>
+      <Initials name={name} />
+      <span className="one-line">{name}</span>
+    </span>
+  )
+}
+
+/** The column of owners. `labelOf` is that of the kind. */
+export const ownerColumn = <Row extends Owned>(labelOf: (field: string) => string): Column<Row> => ({
+  id: 'owner',
+  label: labelOf('owner_id'),
+  cell: ({ owner_id }) => <OwnerName id={owner_id} />,
+})
+
+type FieldProps = {
+  kind: RecordKind
+  owner_id: string | null
+  onSave?: ((owner_id: string | null) => Promise<unknown>) | undefined
+}
+
+/** The owner of a record, changed in place. */
+export function OwnerField({ kind, owner_id, onSave }: FieldProps) {
+  const labelOf = useLabels(kind)
+  const { members = [] } = useMembers()
+  if (!useReadsMembers()) return null
+  return (
+    <Field
+      label={labelOf('owner_id')}
+      value={owner_id}
+      shown={owner_id === null ? undefined : <OwnerName id={owner_id} />}
+      options={members.map(({ id, label }) => ({ value: id, label }))}
+      searchable
+      onSave={onSave && ((id) => onSave(id as string | null))}
+    />
+  )
+}
+
+type InputProps = { kind: RecordKind; value?: string | null; onChange?: (id: string | null) => void }
+
+/** The owner of a new record. */
+export function OwnerInput({ kind, ...input }: InputProps) {
+  const labelOf = useLabels(kind)
+  const { members = [] } = useMembers()
+  if (!useReadsMembers()) return null
+  return (
+    <Select
+      label={labelOf('owner_id')}
+      data={members.map(({ id, label }) => ({ value: id, label }))}
+      searchable
+      clearable
+      {...input}
+    />
+  )
+}
+
+/** The values of the filter by owner that name no member. */
+export const owner_me = 'me'
+const owner_null = 'null'
+
+/** The filter by owner: the person, nobody, or another member. */
+export function useOwnerFilter(kind: RecordKind): Filter {
+  const t = useTexts()
+  const { user } = useSession()
+  const labelOf = useLabels(kind)
+  const { members } = useMembers()
+  return useMemo(() => {
+    const others = (members ?? []).filter(({ id }) => id !== user.id)
+    return {
+      name: 'owner_id',
+      label: labelOf('owner_id'),
+      options: [
+        { value: owner_me, label: t.record.me },
+        { value: owner_null, label: t.record.nobody },
+        ...others.map(({ id, label }) => ({ value: id, label })),
+      ],
+    }
+  }, [members, user.id, labelOf, t])
+}
