@@ -81,6 +81,7 @@ test('an error has the status, the code, every failing field and the request id'
 test('a missing id is refused before a request, so that no other operation is called', async () => {
   await assert.rejects(client.contacts.get('' as never), TypeError)
   await assert.rejects(client.contacts.delete(undefined as never), TypeError)
+  await assert.rejects(client.webhooks.pause('..'), TypeError)
   assert.throws(() => api.createClient({ url: 'crm.example', key: 'crm_x' }), TypeError)
 })
 
@@ -234,6 +235,18 @@ test('any number of items is sent in batches, and each item has its result in it
   assert.deepEqual([tooLong.length, bodies.length], [3, 3])
   const atomic = Array.fromAsync(api.inBatches(counting.companies, items.slice(1100), { atomic: true }))
   await assert.rejects(atomic, isError(422, 'validation_failed'))
+})
+
+test('a page of a proxy is an error, and a redirect does not get the key', async (t) => {
+  const peer = await startReceiver()
+  t.after(() => peer.close())
+  const proxied = api.createClient({ url: peer.url, key: 'crm_x' })
+  peer.answering = () => ({ body: '<h1>Welcome</h1>' })
+  await assert.rejects(proxied.contacts.get(7), isError(200, 'invalid_answer'))
+  peer.answering = ({ path }) =>
+    path === '/elsewhere' ? {} : { status: 302, headers: { location: '/elsewhere' } }
+  await assert.rejects(proxied.contacts.get(7), isError(302, 'http_302'))
+  assert.equal(peer.received.length, 2)
 })
 
 test('a stream of events is a response, and lasts longer than the timeout', async () => {

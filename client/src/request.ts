@@ -1,5 +1,6 @@
+import { contentOf, pathOf, queryOf } from './encode.ts'
 import { errorOf, RapportError } from './errors.ts'
-import { etagOf, remember } from './responses.ts'
+import { remember } from './responses.ts'
 import { retryDelay, wait } from './retry.ts'
 
 /** What a call may say beside its arguments. */
@@ -67,11 +68,7 @@ export async function call(
   { path, body, query, options }: Call,
 ): Promise<unknown> {
   const url = settings.url.replace(/\/+$/, '') + pathOf(route.path, path) + queryOf(query)
-  const request = {
-    method: route.method,
-    headers: headersOf(settings, route, options),
-    ...bodyOf(route, body),
-  }
+  const request = { method: route.method, ...contentOf(settings, route, body, options) }
   const max_retries = options.max_retries ?? settings.max_retries ?? 4
   let unanswered = false
   for (let retries = 0; ; retries++) {
@@ -111,7 +108,8 @@ async function attempt(settings: Settings, url: string, init: Init, route: Route
   const fetch = settings.fetch ?? globalThis.fetch
   const streamed = init.body instanceof ReadableStream ? { duplex: 'half' } : {}
   try {
-    const response = await fetch(url, { ...init, ...streamed, signal } as RequestInit)
+    // The API redirects nobody, and another address must not get the key.
+    const response = await fetch(url, { ...init, ...streamed, signal, redirect: 'manual' } as RequestInit)
     if (!response.ok) throw await errorOf(response)
     return await read(response, route)
   } catch (error) {
@@ -135,50 +133,17 @@ const reasonOf = (error: unknown): string => {
 
 async function read(response: Response, { answer }: Route): Promise<unknown> {
   if (answer === 'response') return response
-  const { data, meta } = (await response.json()) as { data?: unknown; meta?: unknown }
+  const { data, meta } = parse(await response.text(), response.status)
   if (answer === 'nothing') return undefined
   const result = answer === 'page' ? { data, meta } : data
   remember(result, response)
   return result
 }
 
-function pathOf(path: string, values: unknown[]): string {
-  const left = [...values]
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = left.shift()
-    // An empty part would be the path of another operation.
-    if (value === undefined || value === null || value === '') throw new TypeError(`${name} is missing.`)
-    return encodeURIComponent(String(value))
-  })
-}
-
-function queryOf(query: object = {}): string {
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined) continue
-    if (typeof value === 'object' && value !== null)
-      for (const [key, one] of Object.entries(value)) search.append(`${name}[${key}]`, String(one))
-    else search.append(name, String(value))
+function parse(text: string, status: number): { data?: unknown; meta?: unknown } {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new RapportError(status, 'invalid_answer', 'The answer is not JSON. Check the url.', { cause })
   }
-  const text = search.toString()
-  return text && `?${text}`
-}
-
-function headersOf({ key, headers }: Settings, { method, body, repeatable }: Route, options: Options) {
-  const { if_match } = options
-  return {
-    authorization: `Bearer ${key}`,
-    // The boundary of a form is known to fetch only.
-    ...(body && body !== 'multipart/form-data' && { 'content-type': body }),
-    ...headers,
-    ...(repeatable &&
-      method === 'POST' && { 'idempotency-key': options.idempotency_key ?? crypto.randomUUID() }),
-    ...(if_match !== undefined && { 'if-match': typeof if_match === 'string' ? if_match : etagOf(if_match) }),
-    ...options.headers,
-  }
-}
-
-function bodyOf({ body: media }: Route, body: unknown): Pick<Init, 'body'> {
-  if (media === undefined || body === undefined) return {}
-  return { body: media === 'application/json' ? JSON.stringify(body) : body }
 }

@@ -1,0 +1,51 @@
+import type { Options, Route, Settings } from './request.ts'
+import { etagOf } from './responses.ts'
+
+// From the arguments of an operation to the parts of a request.
+
+/** The path with its values. Throws for values that would make the path of another operation. */
+export function pathOf(path: string, values: readonly unknown[]): string {
+  const left = [...values]
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(left.shift() ?? '')
+    if (value === '') throw new TypeError(`${name} is missing.`)
+    if (/^\.{1,2}$/.test(value)) throw new TypeError(`${name} cannot be ${value}`)
+    return encodeURIComponent(value)
+  })
+}
+
+/** The query. An object is written as `custom_fields[region]=EMEA`. */
+export function queryOf(query: object = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    if (typeof value === 'object' && value !== null)
+      for (const [key, one] of Object.entries(value)) search.append(`${name}[${key}]`, String(one))
+    else search.append(name, String(value))
+  }
+  const text = search.toString()
+  return text && `?${text}`
+}
+
+/** The headers and the body. */
+export function contentOf(
+  { key, headers }: Settings,
+  { body: media, repeatable }: Route,
+  body: unknown,
+  { if_match, idempotency_key, headers: more }: Options,
+): { headers: Record<string, string>; body?: unknown } {
+  const is_json = media === 'application/json'
+  const has_body = media !== undefined && body !== undefined
+  return {
+    headers: {
+      authorization: `Bearer ${key}`,
+      // Only fetch knows the boundary of a form.
+      ...(has_body && media !== 'multipart/form-data' && { 'content-type': media }),
+      ...(repeatable && { 'idempotency-key': idempotency_key ?? crypto.randomUUID() }),
+      ...(if_match && { 'if-match': typeof if_match === 'string' ? if_match : etagOf(if_match) }),
+      ...headers,
+      ...more,
+    },
+    ...(has_body && { body: is_json ? JSON.stringify(body) : body }),
+  }
+}
