@@ -18,6 +18,16 @@ BEGIN
   END IF;
   RETURN NULL;
 END $function$;
+CREATE FUNCTION count_added_in_blocks()
+ RETURNS trigger
+ LANGUAGE plpgsql AS $function$
+BEGIN
+  INSERT INTO record_blocks (workspace_id, kind, block, slot, n)
+    SELECT workspace_id, TG_TABLE_NAME, id >> 12, pg_backend_pid() % 64, count(*)
+    FROM added WHERE deleted_at IS NULL GROUP BY 1, 3 ORDER BY 1, 3
+    ON CONFLICT (workspace_id, kind, block, slot) DO UPDATE SET n = record_blocks.n + excluded.n;
+  RETURN NULL;
+END $function$;
 
 CREATE TABLE schema_migrations (
   name text NOT NULL,
@@ -211,8 +221,8 @@ CREATE INDEX companies_by_change ON companies (workspace_id, updated_at, id) WHE
 CREATE INDEX companies_trash ON companies (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX companies_owner_id_live ON companies (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_by_phone ON companies (workspace_id, translate(phone COLLATE "C", ' -()+./', ''), id) WHERE deleted_at IS NULL AND phone IS NOT NULL;
-CREATE TRIGGER companies_block_insert AFTER INSERT ON companies
-  FOR EACH ROW WHEN (new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
+CREATE INDEX companies_by_website ON companies (workspace_id, lower(website COLLATE "C"), id) WHERE deleted_at IS NULL AND website IS NOT NULL;
+CREATE TRIGGER companies_block_insert AFTER INSERT ON companies REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_in_blocks();
 CREATE TRIGGER companies_block_trash AFTER UPDATE OF deleted_at ON companies
   FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION count_in_block('-1');
 CREATE TRIGGER companies_block_restore AFTER UPDATE OF deleted_at ON companies
@@ -257,8 +267,7 @@ CREATE INDEX contacts_by_email ON contacts (workspace_id, lower(email COLLATE "C
 CREATE INDEX contacts_company_id_all ON contacts (company_id) WHERE company_id IS NOT NULL;
 CREATE INDEX contacts_owner_id_live ON contacts (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_by_phone ON contacts (workspace_id, translate(phone COLLATE "C", ' -()+./', ''), id) WHERE deleted_at IS NULL AND phone IS NOT NULL;
-CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts
-  FOR EACH ROW WHEN (new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
+CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_in_blocks();
 CREATE TRIGGER contacts_block_trash AFTER UPDATE OF deleted_at ON contacts
   FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION count_in_block('-1');
 CREATE TRIGGER contacts_block_restore AFTER UPDATE OF deleted_at ON contacts
@@ -329,8 +338,7 @@ CREATE INDEX deals_company_id_live ON deals (workspace_id, company_id, id, creat
 CREATE INDEX deals_pipeline ON deals (workspace_id, stage, own_probability, closed_probability, value_units, deleted_at) WHERE deleted_at IS NULL;
 CREATE INDEX deals_closed ON deals (workspace_id, stage, closed_at, value_units, deleted_at) WHERE deleted_at IS NULL AND closed_at IS NOT NULL;
 CREATE INDEX deals_owner_id_live ON deals (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
-CREATE TRIGGER deals_block_insert AFTER INSERT ON deals
-  FOR EACH ROW WHEN (new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
+CREATE TRIGGER deals_block_insert AFTER INSERT ON deals REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_in_blocks();
 CREATE TRIGGER deals_block_trash AFTER UPDATE OF deleted_at ON deals
   FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION count_in_block('-1');
 CREATE TRIGGER deals_block_restore AFTER UPDATE OF deleted_at ON deals
@@ -390,8 +398,7 @@ CREATE INDEX activities_contact_id_live ON activities (workspace_id, contact_id,
 CREATE INDEX activities_company_id_live ON activities (workspace_id, company_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX activities_deal_id_live ON activities (workspace_id, deal_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX activities_owner_id_live ON activities (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
-CREATE TRIGGER activities_block_insert AFTER INSERT ON activities
-  FOR EACH ROW WHEN (new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
+CREATE TRIGGER activities_block_insert AFTER INSERT ON activities REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_in_blocks();
 CREATE TRIGGER activities_block_trash AFTER UPDATE OF deleted_at ON activities
   FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION count_in_block('-1');
 CREATE TRIGGER activities_block_restore AFTER UPDATE OF deleted_at ON activities

@@ -171,6 +171,7 @@ CREATE INDEX companies_by_change ON companies (workspace_id, updated_at, id) WHE
 CREATE INDEX companies_trash ON companies (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX companies_owner_id_live ON companies (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_by_phone ON companies (workspace_id, replace(replace(replace(replace(replace(replace(replace(phone, ' ', ''), '-', ''), '(', ''), ')', ''), '+', ''), '.', ''), '/', ''), id) WHERE deleted_at IS NULL AND phone IS NOT NULL;
+CREATE INDEX companies_by_website ON companies (workspace_id, lower(website), id) WHERE deleted_at IS NULL AND website IS NOT NULL;
 CREATE TRIGGER companies_block_insert AFTER INSERT ON companies
   WHEN (new.deleted_at IS NULL)
 BEGIN

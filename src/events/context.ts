@@ -38,6 +38,7 @@ export function contextOf(
   who: Pick<Context, 'workspace_id' | 'actor' | 'request_id' | 'traceparent'>,
 ): Context {
   let now_ms: number | undefined
+  let now: string | undefined
   let elapsed_ms: number | undefined
   const readOnce = () => {
     now_ms ??= clock.now()
@@ -46,7 +47,8 @@ export function contextOf(
   return {
     ...who,
     get now() {
-      return isoTime(readOnce())
+      now ??= isoTime(readOnce())
+      return now
     },
     get now_ms() {
       return readOnce()

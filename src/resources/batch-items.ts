@@ -39,6 +39,8 @@ export type Outcome = {
   /** The detail view before and after; null where there is none. */
   before: object | null
   after: object | null
+  /** Of the record after; only with `views: false`. */
+  etag?: string | null
   error: ApiError | null
   /** Whether the fields of the error are those of the item, such as `id`, and not those of its data. */
   of_item?: boolean
@@ -49,6 +51,8 @@ export type BatchOptions = {
   atomic: boolean
   /** What an upsert does with the record that it finds. */
   on_match?: 'update' | 'skip'
+  /** false drops the views of records as soon as their etag is known: they may have 128 MiB together. */
+  views?: boolean
 }
 
 export type Done = Pick<Outcome, 'status'> & Partial<Pick<Outcome, 'id' | 'before' | 'after'>>

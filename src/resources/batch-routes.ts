@@ -2,7 +2,6 @@ import { type TSchema, Type } from 'typebox'
 import { type FieldProblem, max_problems, refuse } from '../errors.ts'
 import { max_body_bytes } from '../http/body.ts'
 import { errorBody } from '../http/errors.ts'
-import { etagOf } from '../http/etag.ts'
 import { flag } from '../http/fields.ts'
 import { operation } from '../http/operation.ts'
 import type { Schema } from '../http/schema-problems.ts'
@@ -131,7 +130,7 @@ export function batchRoute(app: App, service: Service, room: Room): void {
       reply,
       async (tx, context, problems) => {
         refuse(problems)
-        const outcomes = await runBatch(tx, context, writes, items, { atomic })
+        const outcomes = await runBatch(tx, context, writes, items, { atomic, views: false })
         return { body: answerOf(outcomes, undo), undo }
       },
       { large: items.length >= large_from },
@@ -143,7 +142,7 @@ function answerOf(outcomes: readonly Outcome[], undo: boolean) {
   const meta = Object.fromEntries(counters.map((name) => [name, 0]))
   // Each item may have a thousand problems. All of them together would exceed an answer.
   let shown = 0
-  const data = outcomes.map(({ index, op, status, id, after, error }) => {
+  const data = outcomes.map(({ index, op, status, id, etag = null, error }) => {
     meta[status] = (meta[status] ?? 0) + 1
     const { request_id: _, fields, ...rest } = error ? errorBody(error, '').error : ({} as Failure)
     const listed = fields?.slice(0, Math.max(1, 10 * max_problems - shown))
@@ -153,7 +152,7 @@ function answerOf(outcomes: readonly Outcome[], undo: boolean) {
       op,
       status,
       id: undo && status === 'created' ? null : id,
-      etag: after && !(undo && status !== 'unchanged') ? etagOf(after) : null,
+      etag: undo && status !== 'unchanged' ? null : etag,
       error: error ? { ...rest, ...(listed && { fields: listed }) } : null,
     }
   })

@@ -9,6 +9,7 @@ import { ApiError, type FieldProblem, invalid, max_problems } from '../errors.ts
 import type { Context } from '../events/context.ts'
 import { readSubscribers } from '../events/emit.ts'
 import { publicError } from '../http/errors.ts'
+import { etagOf } from '../http/etag.ts'
 import { type BatchOptions, type Outcome, recordOf, type Task, taskOf, type Writes } from './batch-items.ts'
 
 // Runs many items in one transaction: the batch endpoint and the import call runBatch. Each item is checked and written by
@@ -22,6 +23,8 @@ type Work = {
   items: readonly unknown[]
   options: BatchOptions
   bulk: Bulk
+  /** The rows of the last wave. */
+  written: Promise<void>
 }
 
 // The items that run together. Their records are in memory at once, and each may have 64 KiB of custom fields.
@@ -47,19 +50,48 @@ export async function runBatch(
     context.workspace_id,
     events.map(({ name }) => name),
   )
-  const work = { tx, context, writes, items, options, bulk: openBulk(tx) }
+  const work = { tx, context, writes, items, options, bulk: openBulk(tx), written: Promise.resolve() }
+  try {
+    return await runWaves(work)
+  } catch (error) {
+    const is_known = error instanceof ApiError || troubleOf(error)
+    if (is_known || careful.has(items)) throw error
+    careful.add(items)
+    throw new Again('An item needs a savepoint.', { cause: error })
+  }
+}
+
+// The item lists of transactions that begin anew, with a savepoint for each item.
+const careful = new WeakSet<readonly unknown[]>()
+
+/** Makes `transaction` run the work again. */
+class Again extends Error {
+  readonly code = '40001'
+}
+
+async function runWaves(work: Work): Promise<Outcome[]> {
+  const { items, options } = work
+  const run = careful.has(items) ? runOneByOne : runWave
   const outcomes: Outcome[] = []
   const problems: FieldProblem[] = []
   for (const wave of wavesOf(work)) {
-    for (const outcome of await runWave(work, wave, problems.length > 0)) {
-      outcomes.push(outcome)
+    for (const outcome of await run(work, wave, problems.length > 0)) {
+      outcomes.push(options.views === false ? withoutViews(outcome) : outcome)
       if (options.atomic) problems.push(...problemsOf(outcome))
     }
     if (problems.length >= max_problems) break
   }
+  await work.written
   if (problems.length) throw invalid(problems)
   return outcomes
 }
+
+const withoutViews = (outcome: Outcome): Outcome => ({
+  ...outcome,
+  etag: outcome.after && etagOf(outcome.after),
+  before: null,
+  after: null,
+})
 
 /** The problems of a failed item of an atomic batch, such as `items[3].data.email`. */
 function problemsOf({ index, error, of_item }: Outcome): FieldProblem[] {
@@ -99,33 +131,24 @@ function* wavesOf(work: Work): Generator<Task[]> {
   if (wave.length) yield wave
 }
 
-// The item lists of transactions that begin anew, with a savepoint for each item.
-const careful = new WeakSet<readonly unknown[]>()
-
-/** Makes `transaction` run the work again. */
-class Again extends Error {
-  readonly code = '40001'
-}
-
 /**
  * Runs a wave. Most items that fail do so before they write, so there is no savepoint: it would double the time. If an item
  * fails after it wrote, or a statement fails, the transaction begins anew and runs each item in a savepoint.
  */
 async function runWave(work: Work, tasks: readonly Task[], has_failed: boolean): Promise<Outcome[]> {
-  const { items, bulk, options } = work
-  if (careful.has(items)) return runOneByOne(work, tasks)
-  try {
-    const ran = await runTogether(work, tasks, await matchesOf(work, tasks))
-    const failed = ran.filter(({ outcome }) => outcome.error)
-    if (options.atomic && (has_failed || failed.length)) bulk.discard()
-    else if (failed.some(({ member }) => bulk.hasWritten(member))) throw new Again()
-    else await bulk.flush()
-    return ran.map(({ outcome }) => outcome)
-  } catch (error) {
-    if (troubleOf(error) && !(error instanceof Again)) throw error
-    careful.add(items)
-    throw new Again('An item needs a savepoint.', { cause: error })
+  const { bulk, options } = work
+  const ran = await runTogether(work, tasks, await matchesOf(work, tasks))
+  const failed = ran.filter(({ outcome }) => outcome.error)
+  if (options.atomic && (has_failed || failed.length)) bulk.discard()
+  else if (failed.some(({ member }) => bulk.hasWritten(member)))
+    throw new Error('An item failed after it wrote.')
+  else {
+    // The next wave runs meanwhile.
+    await work.written
+    work.written = bulk.flush()
+    work.written.catch(() => {})
   }
+  return ran.map(({ outcome }) => outcome)
 }
 
 async function runOneByOne(work: Work, tasks: readonly Task[]): Promise<Outcome[]> {

@@ -21,6 +21,7 @@ import { eventTraces } from './0019_event_traces.ts'
 import { recordFields } from './0020_record_fields.ts'
 import { merges } from './0023_merges.ts'
 import { reassignments } from './0025_reassignments.ts'
+import { batches } from './0026_batches.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -46,4 +47,5 @@ export const migrations: Migration[] = [
   recordFields,
   merges,
   reassignments,
+  batches,
 ]
