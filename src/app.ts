@@ -12,6 +12,7 @@ import { auditRoutes } from './across/audit/routes.ts'
 import { duplicateRoutes } from './across/duplicates/routes.ts'
 import { workspaceExportRoute } from './across/exports/routes.ts'
 import type { Others } from './across/exports/workspace.ts'
+import { mergeRoutes } from './across/merges/routes.ts'
 import { reassignmentRoutes } from './across/reassignment/routes.ts'
 import { reportRoutes } from './across/reports/routes.ts'
 import { timelineRoutes } from './across/timeline/routes.ts'
@@ -197,6 +198,7 @@ function addRoutes(app: App, service: Routed): void {
     batchRoute(app, service, room)
   }
   duplicateRoutes(app, service)
+  mergeRoutes(app, service, rooms)
   timelineRoutes(app, service, rooms)
   auditRoutes(app, service)
   trashRoutes(app, service)

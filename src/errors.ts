@@ -26,16 +26,19 @@ export class ApiError extends Error {
   statusCode: number
   readonly fields: FieldProblem[] | undefined
   readonly headers: Record<string, string>
+  /** With not_found: the record into which the record was merged. */
+  readonly merged_into_id: number | undefined
   constructor(
     code: ErrorCode,
     message: string,
-    more: { fields?: FieldProblem[]; headers?: Record<string, string> } = {},
+    more: { fields?: FieldProblem[]; headers?: Record<string, string>; merged_into_id?: number } = {},
   ) {
     super(message)
     this.code = code
     this.statusCode = statuses[code]
     this.fields = more.fields
     this.headers = more.headers ?? {}
+    this.merged_into_id = more.merged_into_id
   }
 }
 
@@ -43,6 +46,9 @@ export const badRequest = (message: string) => new ApiError('bad_request', messa
 export const forbidden = (message: string) => new ApiError('forbidden', message)
 export const conflict = (message: string) => new ApiError('conflict', message)
 export const notFound = (what: string) => new ApiError('not_found', `${what} does not exist.`)
+/** 404 for a record that was merged into another one. */
+export const mergedAway = (what: string, merged_into_id: number) =>
+  new ApiError('not_found', `${what} was merged into ${merged_into_id}.`, { merged_into_id })
 /** The record that was found; 404 without one. */
 export function orNotFound<R>(noun: string, record: R | null): R {
   if (!record) throw notFound(`This ${noun}`)

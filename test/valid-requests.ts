@@ -99,6 +99,12 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     '/members': async () => (await join(keeper, rapport.url, 'read_only')).id,
     // References to owners are references to members.
     '/owners': async () => (await join(keeper, rapport.url, 'read_only')).id,
+    '/merges': async () => {
+      const [survivor, other] = [await make('/contacts'), await make('/contacts')]
+      const reply = await call('POST', `${base}/contacts/${survivor.id}/merge`, { from_ids: [other.id] })
+      answered(reply)
+      return String(reply.body.meta.merge_id)
+    },
     // Of the caller, who sees no others.
     '/sessions': async (who) => who?.session_id ?? (await person()).session_id,
     '/trash': async () => 'companies',
@@ -132,6 +138,8 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     new_password: () => password,
     workspace_id: () => workspace_id,
     email: (who) => who?.email ?? `guest${++made}@example.com`,
+    'post /contacts/{id}/merge from_ids': async () => [(await make('/contacts')).id],
+    'post /companies/{id}/merge from_ids': async () => [(await make('/companies')).id],
     'post /session email': async () => (await person()).email,
     'post /setup token': () => setupToken(rapport),
     'post /password-reset token': async () => {

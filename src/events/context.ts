@@ -19,6 +19,8 @@ export type Context = {
   actor: Actor
   /** The id of the request; null without one. */
   request_id: string | null
+  /** What events of a merge tell beside their data: the other records. */
+  merge?: { merged_from_ids: readonly number[] } | { merged_into_id: number }
   /** The trace context of the request, as a W3C traceparent. */
   traceparent?: string | null
   /** The wall clock as ISO 8601 text, UTC with milliseconds. */

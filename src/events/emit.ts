@@ -93,7 +93,12 @@ export function insertEventOf(
   changes?: Changes,
 ): string {
   const event = { id: newId('evt'), event: definition.name, timestamp: context.now }
-  const payload = JSON.stringify({ ...event, data: project(definition, record), ...changes })
+  const payload = JSON.stringify({
+    ...event,
+    data: project(definition, record),
+    ...changes,
+    ...context.merge,
+  })
   const { id } = record as { id?: unknown }
   const record_id = typeof id === 'number' ? id : null
   const { workspace_id, now, traceparent = null } = context

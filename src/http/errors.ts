@@ -10,6 +10,7 @@ export function errorBody(error: ApiError, request_id: string) {
       message: error.message,
       request_id,
       ...(error.fields && { fields: error.fields }),
+      ...(error.merged_into_id !== undefined && { merged_into_id: error.merged_into_id }),
     },
   }
 }

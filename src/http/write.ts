@@ -17,7 +17,10 @@ import { bodyProblems } from './validation.ts'
  * The answer of a write: a record (with its ETag), or another body. `location` makes it a 201. `shown` replaces the record
  * when the answer has more than GET returns, such as a secret.
  */
-export type Answer = ({ record: object; shown?: object; location?: string } | { body: object }) & {
+export type Answer = (
+  | { record: object; shown?: object; location?: string; meta?: object }
+  | { body: object }
+) & {
   /** Sent, but not stored for a repeated request. */
   set_cookie?: string
   /** A dry run: the answer is sent, and the transaction is rolled back. */
@@ -130,7 +133,9 @@ async function conclude(
   if ('record' in answer) headers.etag = etagOf(answer.record)
   if ('location' in answer && answer.location) headers.location = answer.location
   const status = headers.location ? 201 : 200
-  const body = 'record' in answer ? single(answer.shown ?? answer.record) : answer.body
+  const { meta = undefined } = 'record' in answer ? answer : {}
+  const body =
+    'record' in answer ? { ...single(answer.shown ?? answer.record), ...(meta && { meta }) } : answer.body
   const unkept: Record<string, string> = answer.set_cookie ? { 'set-cookie': answer.set_cookie } : {}
   if (!idempotency) return { status, headers: { ...headers, ...unkept }, body }
   reply.code(status)

@@ -1,5 +1,6 @@
 import { removeExpiredAccess } from '../access/people/cleaning.ts'
 import { cleanLog } from '../across/audit/retention.ts'
+import { continueMerges, forgetOldMerges } from '../across/merges/continue.ts'
 import { continueReassignments } from '../across/reassignment/reassign.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
 import { keepUpBookings } from '../booking-site/upkeep.ts'
@@ -58,6 +59,14 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       wake: 'backlog',
       run: (stopping) => continueReassignments(db, clock, rooms, stopping),
     },
+    // Merges, and undos of merges, that a crash interrupted.
+    {
+      name: 'merges',
+      role: 'dispatcher',
+      first_ms: 0,
+      every_ms: 10 * second,
+      run: (stopping) => continueMerges({ db, clock, rooms }, stopping),
+    },
     // Declines booking requests that nobody answered, and removes the addresses of visitors.
     {
       name: 'bookings',
@@ -94,6 +103,15 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       every_ms: hour,
       held: 'runs',
       run: (stopping) => emptyTrash({ ...trash, stopping, begun_only: true }),
+    },
+    // Removes what an undo of a merge would need, when it is too late for an undo.
+    {
+      name: 'old merges',
+      role: 'dispatcher',
+      first_ms: 20 * second,
+      every_ms: hour,
+      held: 'waits',
+      run: (stopping) => forgetOldMerges(db, clock, config.trash_days, stopping),
     },
     // Removes ended sessions, old invitations and failed sign-ins, and accounts that left all workspaces.
     {

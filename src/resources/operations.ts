@@ -1,7 +1,8 @@
 import type { Db } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
+import { mergedInto, mergeOf } from '../db/merged.ts'
 import { deletedAt, moveRecord } from '../db/records.ts'
-import { type FieldProblem, notFound, orNotFound, refuse } from '../errors.ts'
+import { conflict, type FieldProblem, mergedAway, notFound, refuse } from '../errors.ts'
 import { auditSides, recordChange } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
@@ -24,14 +25,36 @@ export type Expect = (record: object) => void
 /** The schema's problems of a body, and the check of the record that it changes. */
 export type Sent = { problems: readonly FieldProblem[]; expect: Expect }
 
-/** A live record, or 404. */
+/** A live record, or 404, which names the record into which it was merged. */
 export async function existing<View extends Identified>(
   db: Db,
   { resource, find }: AnyRecords<View>,
   workspace_id: number,
   id: number,
 ): Promise<View> {
-  return orNotFound(resource.noun, await find(db, workspace_id, id))
+  return (await find(db, workspace_id, id)) ?? refuseMissing(db, resource, workspace_id, id)
+}
+
+async function refuseMissing(
+  db: Db,
+  { table, noun, duplicates }: Resource,
+  workspace_id: number,
+  id: number,
+): Promise<never> {
+  const into = duplicates.length ? await mergedInto(db, workspace_id, table, id) : null
+  throw into === null ? notFound(`This ${noun}`) : mergedAway(`This ${noun}`, into)
+}
+
+/** Refuses to restore a merged record by itself: its notes, deals and so on belong to another one. */
+async function refuseMerged(
+  tx: Db,
+  { table, noun, duplicates }: Resource,
+  workspace_id: number,
+  id: number,
+): Promise<void> {
+  const merge = duplicates.length ? await mergeOf(tx, workspace_id, table, id) : null
+  if (merge)
+    throw conflict(`This ${noun} was merged into ${merge.survivor_id}. Undo merge ${merge.merge_id} instead.`)
 }
 
 /** A live record, locked for a change in this transaction. 404 without one; throws when it is not as expected. */
@@ -177,6 +200,7 @@ export async function moveFromTrash<View extends Identified>(
   const deleted_at = await deletedAt(tx, table, workspace_id, id)
   if (!deleted_at) throw notFound(`This ${noun}`)
   refuse(problems)
+  await refuseMerged(tx, resource, workspace_id, id)
   const moved = await moveRecord(tx, table, counted, workspace_id, id, null)
   const record = await existing(tx, records, workspace_id, id)
   // A restore brings back the same record, so it has the entity tag of before.

@@ -1,6 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import type { TSchema } from 'typebox'
 import type { Db } from '../db/db.ts'
+import type { Context } from '../events/context.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
 import type { Match } from './match.ts'
@@ -33,6 +34,13 @@ export type Room = {
   operations?: Operations<{ id: number }>
   /** The bodies of its operations, and the fields by which an upsert finds a record. With it, there is a batch endpoint. */
   batch?: { create: TSchema; update: TSchema; match: readonly Match[] }
+  /** The detail view: its schema, and how it is read. Needed for kinds that can be merged. */
+  details?: {
+    view: TSchema
+    find(db: Db, workspace_id: number, id: number): Promise<{ id: number } | null>
+  }
+  /** Gives a part, such as a note, to another record. Needed for parts of kinds that can be merged. */
+  give?(tx: Db, context: Context, id: number, owner_id: number): Promise<object>
   /** Entries of timelines besides its records, such as the stage changes of deals. */
   entries?: OtherEntries
   /** Adds its endpoints to the service. */

@@ -10,7 +10,7 @@ import type { Service } from '../http/service.ts'
 import { exportRoute } from './export-routes.ts'
 import type { ListRequest, ReadByIds } from './list.ts'
 import { type Filters, type FilterValues, listQueryOf, ordersOf } from './list-query.ts'
-import type { Change, Create, Remove, Restore } from './operations.ts'
+import { type Change, type Create, existing, type Remove, type Restore } from './operations.ts'
 import type { Resource } from './resource.ts'
 
 // The endpoints of a resource, as its description declares them.
@@ -144,7 +144,7 @@ export function recordRoutes<New extends TSchema, Update extends TSchema>(
     }),
   )
   records.read({ summary: `Read ${a_record}`, view }, ({ access, params }) =>
-    find(service.db, access.workspace_id, params.id),
+    existing(service.db, { resource, find }, access.workspace_id, params.id),
   )
   records.remove({ summary: `Move ${a_record} to the trash` }, async (tx, context, { params, expect }) => {
     await operations.remove(tx, context, params.id, expect)

@@ -144,6 +144,18 @@ const completed = async () => {
   await call('POST', `${base}${path}/complete`)
   return path
 }
+const idOf = (path: string) => Number(path.split('/').at(-1))
+/** A merge of two records, the second of which is made with the path. */
+const merging = (kind: string): Record<string, Trial> => {
+  let other = ''
+  const path = async () => {
+    other = await record(kind)
+    return record(kind)
+  }
+  const body = () => ({ from_ids: [idOf(other)] })
+  const actions = ['merged', 'deleted']
+  return { [`post /${kind}/{id}/merge`]: acted(path, 'merge', '', { body, actions, again: null }) }
+}
 Object.assign(trials, {
   [`post ${notes}`]: {
     ...{ path: async () => `${await record('contacts')}/notes`, body: () => ({ body: 'Met' }) },
@@ -161,6 +173,18 @@ Object.assign(trials, {
   'post /appointments/{id}/accept': acted(request, 'accept', 'accepted'),
   'post /appointments/{id}/decline': acted(request, 'decline', 'declined'),
   'post /appointments/{id}/cancel': acted(() => record('appointments'), 'cancel', 'cancelled'),
+  ...merging('contacts'),
+  ...merging('companies'),
+  'post /merges/{id}/undo': acted(
+    async () => {
+      const [survivor, other] = [await record('contacts'), await record('contacts')]
+      const reply = await call('POST', `${base}${survivor}/merge`, { from_ids: [idOf(other)] })
+      return `/merges/${reply.body.meta.merge_id}`
+    },
+    'undo',
+    'merge_undone',
+    { actions: ['merge_undone', 'restored'] },
+  ),
   'delete /trash/{kind}/{id}': {
     path: async () => `/trash${await gone(await record('companies'))}`,
     ...{ in_vain: '/trash/companies/999999', again: 404, actions: ['erased'] },

@@ -11,6 +11,7 @@ import { forgetEmptyTotals } from '../trash/totals.ts'
 import { forgetAnswersOf } from './answers.ts'
 import { type EventText, rewriteEvents } from './events.ts'
 import { redactLinked } from './linked.ts'
+import { forgetMergesOf, mergedIds } from './merges.ts'
 import { erasedPayload, persons_table, redactedPayload } from './redaction.ts'
 import { embeddedCopies, findEvents, findLinked, noneLinked } from './references.ts'
 
@@ -65,6 +66,7 @@ export async function eraseRecord(
   // Do this after the events: the answer of a concurrent resend holds the current payload.
   await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, copies })
   await forgetEmptyTotals(db, resources, workspace_id)
+  if (resource.duplicates.length) await forgetMergesOf(db, workspace_id, kind, id)
   // Do this before the row is removed: an interrupted erasure is found by its row.
   if ('search_text' in resource.hidden) await forgetSearched(db)
   await removeRecords(db, context, resources, { resource, ids: [id], action: 'erased' }, stopping)
@@ -73,10 +75,25 @@ export async function eraseRecord(
 type EventOf = Pick<EventText, 'event' | 'record_id'>
 
 /**
- * Marks a record in the trash for erasure. It can no longer be restored, and the trash job completes the erasure after a
- * crash. False if the record is not in the trash.
+ * Marks a record in the trash for erasure, and the records that were merged into it. They can no longer be restored, and the
+ * trash job completes the erasure after a crash. Returns their ids; none if the record is not in the trash.
  */
-export async function beginErasure(tx: Db, workspace_id: number, kind: string, id: number): Promise<boolean> {
+export async function beginErasure(
+  tx: Db,
+  workspace_id: number,
+  { table, duplicates }: Resource,
+  id: number,
+): Promise<number[]> {
+  if (!(await markErasing(tx, workspace_id, table, id))) return []
+  const ids = [id]
+  // The list grows while it is walked: a merged record may have survived a merge before.
+  for (const one of duplicates.length ? ids : [])
+    for (const merged of await mergedIds(tx, workspace_id, table, one))
+      if (!ids.includes(merged) && (await markErasing(tx, workspace_id, table, merged))) ids.push(merged)
+  return ids
+}
+
+async function markErasing(tx: Db, workspace_id: number, kind: string, id: number): Promise<boolean> {
   const begun = await tx
     .updateTable(kind as 'contacts')
     .set({ deleted_at: pending_removal.erasing })

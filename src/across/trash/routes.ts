@@ -74,16 +74,19 @@ function eraseRoute(app: App, { db, write, seal, resources }: Service, all: read
       const { kind, id } = request.params
       const resource = all.find(({ table }) => table === kind)
       if (!resource) throw notFound('This record')
-      const { table, noun, scope } = resource
+      const { noun, scope } = resource
       refuseBeyond(request.access, { scope: `${scope}:write` })
       return write.inSteps(request, reply, {
         async before(tx, context) {
           refuseMatch(request)
-          if (!(await beginErasure(tx, context.workspace_id, table, id))) throw notFound(`This ${noun}`)
-          return context
+          const ids = await beginErasure(tx, context.workspace_id, resource, id)
+          if (!ids.length) throw notFound(`This ${noun}`)
+          return { context, ids }
         },
         // An erasure takes several transactions. The trash job completes an interrupted one.
-        meanwhile: (context) => eraseRecord({ db, seal, resources }, context, resource, id),
+        async meanwhile({ context, ids }) {
+          for (const one of ids) await eraseRecord({ db, seal, resources }, context, resource, one)
+        },
         after: async () => ({
           body: { success: true as const, message: `The ${noun} was erased.` },
         }),

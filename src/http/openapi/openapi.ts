@@ -25,6 +25,7 @@ back in \`Retry-After\`.
 Operations marked as an extension (\`x-extension\`) go beyond the base interface.`
 
 const other_tags = {
+  merges: 'Merges of records, and how they are undone.',
   'audit-log': 'The author, the time and the fields of each change.',
   setup: 'The first account of an installation.',
   session: 'Signing in and out, and the workspace of the session.',

@@ -42,6 +42,11 @@ export const ErrorSchema = {
           description: 'With validation_failed: every failing field.',
           items: FieldProblem,
         },
+        merged_into_id: {
+          type: 'integer',
+          description: 'With not_found: the record into which this one was merged.',
+          'x-extension': true,
+        },
       },
     },
   },

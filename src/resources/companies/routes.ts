@@ -27,6 +27,7 @@ export const companyRoom: Room = {
   detailsByIds: companyRecords.detailsByIds,
   operations,
   batch,
+  details: { view: Company, find: companyRecords.find },
   routes,
 }
 

@@ -24,6 +24,7 @@ export const contactRoom: Room = {
   detailsByIds: contactRecords.detailsByIds,
   operations,
   batch,
+  details: { view: Contact, find: contactRecords.find },
   routes,
 }
 

@@ -4,7 +4,7 @@ import { isLive } from '../../../db/references.ts'
 import { type FieldProblem, notFound, refuse, refuseMore } from '../../../errors.ts'
 import type { Context } from '../../../events/context.ts'
 import { changedValues, newValues } from '../../input.ts'
-import { addRecord, auditRecord, type Expect, type Sent, saveChanges } from '../../operations.ts'
+import { addRecord, auditRecord, type Expect, lockRecord, type Sent, saveChanges } from '../../operations.ts'
 import { recordsOf } from '../../records.ts'
 import { countNotes, findNote, isNoteInTrash, moveNote } from './queries.ts'
 import { type Note, type NoteBody, notes } from './resource.ts'
@@ -86,6 +86,12 @@ export async function restoreNote(
   const note = await existingNote(tx, workspace_id, key)
   auditRecord(tx, context, 'restored', notes, note)
   return note
+}
+
+/** Gives a note to another contact, in the trash too, if the note is live. The audit log keeps both. */
+export async function giveNote(tx: Db, context: Context, id: number, contact_id: number): Promise<Note> {
+  const before = await lockRecord(tx, context, noteRecords, id)
+  return (await saveChanges(tx, context, noteRecords, before, {}, { set: { contact_id } })).after
 }
 
 async function lockNote(tx: Db, workspace_id: number, key: NoteKey, expect: Expect): Promise<Note> {

@@ -10,7 +10,15 @@ import type { App } from '../../../http/server.ts'
 import type { Service } from '../../../http/service.ts'
 import type { Room } from '../../room.ts'
 import { contactRecords } from '../operations.ts'
-import { changeNote, createNote, deleteNote, existingNote, max_notes, restoreNote } from './operations.ts'
+import {
+  changeNote,
+  createNote,
+  deleteNote,
+  existingNote,
+  giveNote,
+  max_notes,
+  restoreNote,
+} from './operations.ts'
 import { countNotes, listNotes, measureNotes, notesByIds } from './queries.ts'
 import { Note, NoteCreate, NoteParams, NotesQuery, NoteUpdate, notes } from './resource.ts'
 
@@ -22,7 +30,13 @@ const beyond = Number.MAX_SAFE_INTEGER
 const max_listed = 10_000
 
 /** The notes of a contact. Listing them is the interface's; the rest extends it. No events: the catalogue has none. */
-export const noteRoom: Room = { resource: notes, byIds: notesByIds, detailsByIds: notesByIds, routes }
+export const noteRoom: Room = {
+  resource: notes,
+  byIds: notesByIds,
+  detailsByIds: notesByIds,
+  give: giveNote,
+  routes,
+}
 
 function routes(app: App, service: Service): void {
   const { db } = service

@@ -1,0 +1,42 @@
+import { type Db, transaction } from '../../db/db.ts'
+
+/** The records that were merged into a record. */
+export async function mergedIds(
+  tx: Db,
+  workspace_id: number,
+  kind: string,
+  survivor_id: number,
+): Promise<number[]> {
+  const rows = await tx
+    .selectFrom('merged_records')
+    .select('record_id')
+    .where('workspace_id', '=', workspace_id)
+    .where('kind', '=', kind)
+    .where('survivor_id', '=', survivor_id)
+    .orderBy('record_id')
+    .execute()
+  return rows.map(({ record_id }) => record_id)
+}
+
+/**
+ * Removes the values that merges of a record keep for an undo: they may be values of the other records. These merges can
+ * no longer be undone. That the record was merged stays known.
+ */
+export async function forgetMergesOf(db: Db, workspace_id: number, kind: string, id: number): Promise<void> {
+  await transaction(db, async (tx) => {
+    const merged = tx
+      .selectFrom('merged_records')
+      .select('merge_id')
+      .where('workspace_id', '=', workspace_id)
+      .where('kind', '=', kind)
+      .where('record_id', '=', id)
+    await tx
+      .updateTable('merges')
+      .set({ changes: null })
+      .where('workspace_id', '=', workspace_id)
+      .where('kind', '=', kind)
+      .where('status', '=', 'done')
+      .where((eb) => eb.or([eb('survivor_id', '=', id), eb('id', 'in', merged)]))
+      .execute()
+  })
+}

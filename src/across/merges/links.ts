@@ -1,0 +1,222 @@
+import { sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { isLive } from '../../db/references.ts'
+import { defer, engineOf } from '../../db/statements/prepare.ts'
+import { ApiError } from '../../errors.ts'
+import type { Context } from '../../events/context.ts'
+import { prepareEmit } from '../../events/emit.ts'
+import { referrersOf } from '../../resources/derived.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { Room } from '../../resources/room.ts'
+import type { Merge } from './state.ts'
+
+/** A kind of record that can be merged, with all that refers to its records. */
+export type MergeKind = {
+  resource: Resource
+  operations: NonNullable<Room['operations']>
+  details: NonNullable<Room['details']>
+  links: readonly Link[]
+}
+
+/** A field that refers to the records of a kind, or names the owner of a part. */
+export type Link = {
+  resource: Resource
+  field: string
+  /** Makes a live record refer to another record, by its operation. */
+  change(tx: Db, context: Context, id: number, to: number): Promise<object>
+}
+
+export const unconditional = { problems: [], expect: () => {} }
+
+/** The kinds that can be merged, by their table. Throws for a description that is not complete. */
+export function mergeKinds(rooms: readonly Room[]): ReadonlyMap<string, MergeKind> {
+  const kinds = rooms.flatMap(({ resource, operations, details }): MergeKind[] => {
+    if (!resource.duplicates.length) return []
+    if (!operations || !details) throw new Error(`${resource.table} lacks its operations or its detail view.`)
+    return [{ resource, operations, details, links: linksTo(rooms, resource.table) }]
+  })
+  return new Map(kinds.map((kind) => [kind.resource.table, kind]))
+}
+
+const linksTo = (rooms: readonly Room[], table: string): Link[] =>
+  rooms.flatMap(({ resource, operations, give }) => {
+    const { part_of } = resource
+    const lacks = () => new Error(`${resource.table} refers to ${table}, and lacks what changes its records.`)
+    const references = referrersOf([resource], table).map(({ field }): Link => {
+      if (!operations) throw lacks()
+      const change: Link['change'] = (tx, context, id, to) =>
+        operations.change(tx, context, id, { [field]: to }, unconditional)
+      return { resource, field, change }
+    })
+    if (part_of?.table !== table) return references
+    if (!give) throw lacks()
+    return [...references, { resource, field: part_of.by, change: give }]
+  })
+
+/** Reads who is subscribed to the events of a merge, before its records are locked. */
+export const prepareEvents = (tx: Db, { workspace_id }: Context, { resource, links }: MergeKind): void =>
+  prepareEmit(
+    tx,
+    workspace_id,
+    [...new Set([resource, ...links.map((link) => link.resource)])].flatMap(({ events }) => events),
+  )
+
+// So many records are read at once.
+const batch = 50
+
+type Referring = { id: number; from_id: number; updated_at: string; deleted_at: string | null }
+
+/** Locks and reads records that refer to one of some ids, also those in the trash. */
+async function referring(tx: Db, workspace_id: number, link: Link, ids: readonly number[]) {
+  const field = sql.ref(link.field)
+  const locked = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``
+  const { rows } = await sql<Referring>`
+    SELECT id, ${field} AS from_id, updated_at, deleted_at FROM ${sql.table(link.resource.table)}
+    WHERE workspace_id = ${workspace_id} AND ${field} IN (${sql.join(ids)})
+    ORDER BY id LIMIT ${batch} ${locked}`.execute(tx)
+  return rows
+}
+
+/** Moves what refers to the merged records to the survivor, until `until` (performance.now). True when nothing is left. */
+export async function moveLinks(
+  tx: Db,
+  context: Context,
+  { links }: MergeKind,
+  merge: Merge,
+  until: number,
+): Promise<boolean> {
+  for (const link of links)
+    for (;;) {
+      const rows = await referring(tx, merge.workspace_id, link, merge.from_ids)
+      for (const row of rows) {
+        if (performance.now() > until) return false
+        await moveLink(tx, context, link, merge, row)
+      }
+      if (rows.length < batch) break
+    }
+  return true
+}
+
+async function moveLink(tx: Db, context: Context, link: Link, merge: Merge, row: Referring): Promise<void> {
+  const { id: record_id, from_id } = row
+  const { workspace_id, id: merge_id, survivor_id } = merge
+  const updated_at = await setLink(tx, context, link, row, survivor_id)
+  const moved = { workspace_id, merge_id, kind: link.resource.table, record_id, field: link.field }
+  const added = tx
+    .insertInto('merge_links')
+    .values({ ...moved, from_id, updated_at, reason: null })
+    // Somebody gave it back to the merged record meanwhile.
+    .onConflict((conflict) =>
+      conflict
+        .columns(['workspace_id', 'merge_id', 'kind', 'record_id', 'field'])
+        .doUpdateSet({ from_id, updated_at }),
+    )
+    .execute()
+  defer(tx, added)
+}
+
+/** Changes a reference, and returns the record's updated_at. No view shows a record in the trash, so it keeps that time. */
+async function setLink(
+  tx: Db,
+  context: Context,
+  { resource, field, change }: Link,
+  { id, updated_at, deleted_at }: Pick<Referring, 'id' | 'updated_at' | 'deleted_at'>,
+  to: number,
+): Promise<string> {
+  if (deleted_at === null) {
+    const after = (await change(tx, context, id, to)) as { updated_at: string }
+    return after.updated_at
+  }
+  await sql`UPDATE ${sql.table(resource.table)} SET ${sql.ref(field)} = ${to}
+    WHERE workspace_id = ${context.workspace_id} AND id = ${id}`.execute(tx)
+  return updated_at
+}
+
+/**
+ * Gives records back that a merge moved, until `until`. A record that was changed since is left, with the reason. Returns how
+ * many went back, and whether nothing is left to do.
+ */
+export async function moveBack(
+  tx: Db,
+  context: Context,
+  kind: MergeKind,
+  merge: Merge,
+  until: number,
+): Promise<{ count: number; is_done: boolean }> {
+  let count = 0
+  for (;;) {
+    const moved = await tx
+      .selectFrom('merge_links')
+      .select(['kind', 'record_id', 'field', 'from_id', 'updated_at'])
+      .where('workspace_id', '=', merge.workspace_id)
+      .where('merge_id', '=', merge.id)
+      .where('reason', 'is', null)
+      .orderBy('kind')
+      .orderBy('record_id')
+      .limit(batch)
+      .execute()
+    for (const one of moved) {
+      if (performance.now() > until) return { count, is_done: false }
+      const reason = await moveOneBack(tx, context, kind, merge, one)
+      if (reason === null) count++
+      await settle(tx, merge, one, reason)
+    }
+    if (moved.length < batch) return { count, is_done: true }
+  }
+}
+
+type Moved = {
+  kind: string
+  record_id: number
+  field: string
+  from_id: number | null
+  updated_at: string | null
+}
+
+/** The reason why a record stays with the survivor; null if it went back. */
+async function moveOneBack(
+  tx: Db,
+  context: Context,
+  { resource, links }: MergeKind,
+  { workspace_id, survivor_id }: Merge,
+  { kind, record_id, field, from_id, updated_at }: Moved,
+): Promise<string | null> {
+  const link = links.find((one) => one.resource.table === kind && one.field === field)
+  if (!link || from_id === null) return 'not_found'
+  const locked = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``
+  const { rows } = await sql<Referring>`
+    SELECT id, ${sql.ref(field)} AS from_id, updated_at, deleted_at FROM ${sql.table(kind)}
+    WHERE workspace_id = ${workspace_id} AND id = ${record_id} ${locked}`.execute(tx)
+  const [row] = rows
+  if (!row) return 'not_found'
+  if (row.from_id !== survivor_id || row.updated_at !== updated_at) return 'changed'
+  if (!(await isLive(tx, resource.table, workspace_id, from_id))) return 'owner_not_found'
+  try {
+    await setLink(tx, context, link, row, from_id)
+    return null
+  } catch (error) {
+    // Operations refuse a change before they write.
+    if (error instanceof ApiError) return 'refused'
+    throw error
+  }
+}
+
+async function settle(
+  tx: Db,
+  { workspace_id, id }: Merge,
+  moved: Moved,
+  reason: string | null,
+): Promise<void> {
+  const { kind, record_id, field } = moved
+  const where = { workspace_id, merge_id: id, kind, record_id, field }
+  await (reason === null
+    ? tx
+        .deleteFrom('merge_links')
+        .where((eb) => eb.and(where))
+        .execute()
+    : tx
+        .updateTable('merge_links')
+        .set({ reason })
+        .where((eb) => eb.and(where))
+        .execute())
+}

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
+import { problems } from '../../../test/envelope.ts'
+import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
+type Json = any
+const clock = turnableClock()
+const day_ms = 24 * 3600 * 1000
+let rapport: Rapport
+let stored: Stored
+let call: Rapport['call']
+before(async () => {
+  rapport = await startRapport({ clock })
+  stored = await readStored(rapport.data_dir)
+})
+after(async () => {
+  await stored.close()
+  await rapport.close()
+})
+beforeEach(async () => {
+  call = await newWorkspace(rapport)
+})
+
+async function ok(method: string, path: string, body?: object): Promise<Json> {
+  const reply = await call(method, `/api/v1${path}`, body)
+  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
+  return reply.body.data
+}
+async function merge(path: string, from_ids: number[], fields?: Record<string, number>): Promise<Json> {
+  const reply = await call('POST', `/api/v1${path}/merge`, { from_ids, ...(fields && { fields }) })
+  assert.equal(reply.status, 200, reply.text)
+  return reply.body
+}
+const undo = (id: number) => ok('POST', `/merges/${id}/undo`)
+const contact = async (fields: object = {}) =>
+  (await ok('POST', '/contacts', { first_name: 'Ana', last_name: 'Ruiz', ...fields })).id as number
+const times = { start_at: '2027-01-04T10:00:00Z', end_at: '2027-01-04T11:00:00Z' }
+
+/** One record of each kind that refers to a contact, with their paths. */
+async function linked(contact_id: number): Promise<string[]> {
+  const made: string[] = []
+  for (const [path, body] of [
+    ['/deals', { name: 'Relaunch', contact_id }],
+    ['/activities', { subject: 'Call', contact_id }],
+    ['/appointments', { title: 'Demo', contact_id, ...times }],
+  ] as const)
+    made.push(`${path}/${(await ok('POST', path, body)).id}`)
+  return made
+}
+
+/** A record without what every change sets. */
+const lasting = ({ updated_at, updated_by, ...record }: Json) => record
+const readAll = (paths: readonly string[]) =>
+  Promise.all(paths.map(async (path) => lasting(await ok('GET', path))))
+
+describe('a merge', () => {
+  test('gives the survivor the first values that are not null, unites tags and merges custom fields', async () => {
+    const survivor = await contact({
+      phone: '1',
+      tags: ['a', 'b'],
+      custom_fields: { region: 'EMEA', size: 5 },
+    })
+    const second = await contact({
+      ...{ phone: '2', mobile: '22', tags: ['b', 'c'] },
+      custom_fields: { size: 6, since: 2020, vip: true },
+    })
+    const third = await contact({ first_name: 'Anna', phone: '3', mobile: '33', email: 'anna@acme.example' })
+    const fields = { phone: third, first_name: third, 'custom_fields.size': second }
+    const { data, meta } = await merge(`/contacts/${survivor}`, [second, third], fields)
+    assert.ok(meta.merge_id > 0)
+    const { id, first_name, phone, mobile, email, tags, custom_fields } = data
+    assert.deepEqual(
+      { id, first_name, phone, mobile, email, tags, custom_fields },
+      {
+        ...{ id: survivor, first_name: 'Anna', phone: '3', mobile: '22', email: 'anna@acme.example' },
+        tags: ['a', 'b', 'c'],
+        custom_fields: { region: 'EMEA', size: 6, since: 2020, vip: true },
+      },
+    )
+    assert.deepEqual(await ok('GET', `/contacts/${survivor}`), data)
+  })
+
+  test('moves notes, deals, activities and appointments, those in the trash too', async () => {
+    const [survivor, other] = [await contact(), await contact()]
+    const paths = await linked(other)
+    const note = await ok('POST', `/contacts/${other}/notes`, { body: 'Met at the fair' })
+    const gone = await ok('POST', '/deals', { name: 'Old', contact_id: other })
+    await ok('DELETE', `/deals/${gone.id}`)
+    await merge(`/contacts/${survivor}`, [other])
+    for (const record of await readAll(paths)) assert.equal(record.contact_id, survivor)
+    assert.equal((await ok('GET', `/contacts/${survivor}/notes/${note.id}`)).body, 'Met at the fair')
+    assert.equal((await ok('POST', `/deals/${gone.id}/restore`)).contact_id, survivor)
+  })
+
+  test('of companies moves their contacts and deals', async () => {
+    const survivor = await ok('POST', '/companies', { name: 'Acme' })
+    const other = await ok('POST', '/companies', { name: 'ACME Inc.', website: 'https://acme.example' })
+    const company_id = other.id
+    const paths = [
+      `/contacts/${await contact({ company_id })}`,
+      `/deals/${(await ok('POST', '/deals', { name: 'Relaunch', company_id })).id}`,
+    ]
+    const { data } = await merge(`/companies/${survivor.id}`, [other.id])
+    assert.deepEqual([data.name, data.website], ['Acme', 'https://acme.example'])
+    for (const record of await readAll(paths)) assert.equal(record.company.name, 'Acme')
+    const missing = await call('GET', `/api/v1/companies/${other.id}`)
+    assert.deepEqual([missing.status, missing.body.error.merged_into_id], [404, survivor.id])
+  })
+
+  test('has its events and audit entries: of the survivor, of the others, and of what moved', async () => {
+    const [survivor, other] = [await contact(), await contact({ email: 'ana@acme.example' })]
+    const [deal = ''] = await linked(other)
+    const { data, meta } = await merge(`/contacts/${survivor}`, [other])
+    const [updated] = (await stored.events('contact', survivor)).slice(-1) as Json[]
+    const { id: _, timestamp: __, ...payload } = updated
+    const shown = JSON.parse(JSON.stringify(data))
+    assert.deepEqual(payload, {
+      event: 'contact.updated',
+      data: shown,
+      changed_fields: ['email'],
+      previous: { email: null },
+      merged_from_ids: [other],
+    })
+    const [deleted] = (await stored.events('contact', other)).slice(-1) as Json[]
+    assert.deepEqual(
+      [deleted.event, deleted.merged_into_id, deleted.data.email],
+      ['contact.deleted', survivor, 'ana@acme.example'],
+    )
+    const deal_id = Number(deal.split('/').at(-1))
+    const [moved] = (await stored.events('deal', deal_id)).slice(-1) as Json[]
+    assert.deepEqual([moved.event, moved.previous], ['deal.updated', { contact_id: other }])
+    assert.equal('merged_from_ids' in moved, false)
+    const actions = async (kind: string, id: number) =>
+      (await ok('GET', `/audit-log?kind=${kind}&record_id=${id}`)).map(({ action }: Json) => action)
+    assert.deepEqual(await actions('contacts', survivor), ['merged', 'updated', 'created'])
+    assert.deepEqual(await actions('contacts', other), ['deleted', 'created'])
+    assert.deepEqual(await actions('deals', deal_id), ['updated', 'created'])
+    const [entry] = await ok('GET', `/audit-log?kind=contacts&record_id=${survivor}`)
+    assert.deepEqual(entry.after, { merge_id: meta.merge_id, merged_from_ids: [other] })
+  })
+
+  test('that changes no value still tells that the survivor was merged', async () => {
+    const [survivor, other] = [await contact(), await contact()]
+    await merge(`/contacts/${survivor}`, [other])
+    const [updated] = (await stored.events('contact', survivor)).slice(-1) as Json[]
+    assert.deepEqual(
+      [updated.event, updated.changed_fields, updated.merged_from_ids],
+      ['contact.updated', [], [other]],
+    )
+  })
+
+  test('leads from each merged id to the last survivor, and a merged record is not restored by itself', async () => {
+    const [first, second, third] = [await contact(), await contact(), await contact()]
+    const { meta } = await merge(`/contacts/${second}`, [first])
+    await merge(`/contacts/${third}`, [second])
+    for (const id of [first, second])
+      for (const [method, body] of [['GET'], ['PUT', {}], ['DELETE']] as const) {
+        const { status, body: answer } = await call(method, `/api/v1/contacts/${id}`, body)
+        assert.deepEqual([status, answer.error.code, answer.error.merged_into_id], [404, 'not_found', third])
+      }
+    const restored = await call('POST', `/api/v1/contacts/${first}/restore`)
+    assert.deepEqual([restored.status, restored.body.error.code], [409, 'conflict'])
+    assert.match(restored.body.error.message, new RegExp(`Undo merge ${meta.merge_id}`))
+    const early = await call('POST', `/api/v1/merges/${meta.merge_id}/undo`)
+    assert.deepEqual([early.status, early.body.error.code], [409, 'conflict'])
+  })
+
+  test('is refused with unknown ids and fields, too many tags, an old version, and its own id', async () => {
+    const survivor = await contact({ tags: Array.from({ length: 30 }, (_, n) => `a${n}`) })
+    const other = await contact({ tags: Array.from({ length: 21 }, (_, n) => `b${n}`) })
+    const path = `/api/v1/contacts/${survivor}/merge`
+    const attempt = (body: object, headers?: Record<string, string>) => call('POST', path, body, headers)
+    assert.deepEqual(problems(await attempt({})), { from_ids: 'required' })
+    assert.deepEqual(problems(await attempt({ from_ids: [] })), { from_ids: 'too_few' })
+    assert.deepEqual(problems(await attempt({ from_ids: [survivor] })), { from_ids: 'unknown_value' })
+    assert.deepEqual(problems(await attempt({ from_ids: [999_999] })), { from_ids: 'not_found' })
+    const wrong = { from_ids: [other], fields: { fax: other, phone: 999_999, tags: other } }
+    assert.deepEqual(problems(await attempt(wrong)), {
+      'fields.fax': 'unknown_field',
+      'fields.phone': 'unknown_value',
+      'fields.tags': 'unknown_field',
+      tags: 'too_many',
+    })
+    assert.deepEqual(problems(await attempt({ from_ids: [other] })), { tags: 'too_many' })
+    assert.equal((await attempt({ from_ids: [other] }, { 'if-match': '"old"' })).status, 412)
+    assert.equal((await call('POST', '/api/v1/contacts/999999/merge', { from_ids: [other] })).status, 404)
+    assert.deepEqual(await ok('GET', '/merges'), [])
+  })
+})
+
+describe('an undo', () => {
+  test('puts every record back, field by field', async () => {
+    const company = await ok('POST', '/companies', { name: 'Acme' })
+    const survivor = await contact({ tags: ['b', 'a'], custom_fields: { size: 5 } })
+    const other = await contact({
+      ...{ email: 'ana@acme.example', phone: '2', company_id: company.id, tags: ['c'] },
+      custom_fields: { size: 6, vip: true },
+    })
+    const { id: note_id } = await ok('POST', `/contacts/${other}/notes`, { body: 'Met at the fair' })
+    const paths = [
+      ...[`/contacts/${survivor}`, `/contacts/${other}`, `/contacts/${other}/notes/${note_id}`],
+      ...(await linked(other)),
+      ...(await linked(survivor)).slice(0, 1),
+    ]
+    const gone = await ok('POST', '/deals', { name: 'Old', contact_id: other })
+    await ok('DELETE', `/deals/${gone.id}`)
+    const originals = await readAll(paths)
+    const { meta } = await merge(`/contacts/${survivor}`, [other], { 'custom_fields.size': other })
+    clock.advance(1000)
+    assert.deepEqual(await undo(meta.merge_id), { restored: 7, left: [] })
+    assert.deepEqual(await readAll(paths), originals)
+    assert.equal((await ok('POST', `/deals/${gone.id}/restore`)).contact_id, other)
+    const [last] = (await stored.events('contact', other)).slice(-1) as Json[]
+    assert.deepEqual([last.event, last.changed_fields], ['contact.updated', ['deleted_at']])
+    assert.deepEqual(await undo(meta.merge_id), { restored: 7, left: [] })
+    await merge(`/contacts/${survivor}`, [other])
+  })
+
+  test('leaves what was changed since, and puts the other values of the survivor back', async () => {
+    const survivor = await contact()
+    const other = await contact({ email: 'ana@acme.example', phone: '2', tags: ['x'] })
+    const [deal = '', activity = ''] = await linked(other)
+    const { meta } = await merge(`/contacts/${survivor}`, [other])
+    clock.advance(1000)
+    await ok('PUT', deal, { name: 'Another' })
+    await ok('PUT', `/contacts/${survivor}`, { phone: '3', tags: ['x', 'y'] })
+    const { restored, left } = await undo(meta.merge_id)
+    const ids = { deal: Number(deal.split('/').at(-1)) }
+    assert.deepEqual(left, [
+      { kind: 'contacts', id: survivor, reason: 'changed' },
+      { kind: 'deals', id: ids.deal, reason: 'changed' },
+    ])
+    assert.equal(restored, 3)
+    const { email, phone, tags } = await ok('GET', `/contacts/${survivor}`)
+    assert.deepEqual({ email, phone, tags }, { email: null, phone: '3', tags: ['y'] })
+    assert.equal((await ok('GET', deal)).contact_id, survivor)
+    assert.equal((await ok('GET', activity)).contact_id, other)
+  })
+
+  test('is possible for TRASH_DAYS, and the list of merges says so', async () => {
+    const [survivor, other] = [await contact(), await contact()]
+    const { meta } = await merge(`/contacts/${survivor}`, [other])
+    const [listed] = await ok('GET', `/merges?kind=contacts&record_id=${survivor}`)
+    const { id, kind, from_ids, status, undone_at, undo_until } = listed
+    assert.deepEqual(
+      [id, kind, from_ids, status, undone_at],
+      [meta.merge_id, 'contacts', [other], 'done', null],
+    )
+    assert.equal(Date.parse(undo_until), Date.parse(listed.created_at) + 30 * day_ms)
+    assert.deepEqual(await ok('GET', '/merges?kind=companies'), [])
+    clock.advance(30 * day_ms + 1)
+    const late = await call('POST', `/api/v1/merges/${meta.merge_id}/undo`)
+    assert.deepEqual([late.status, late.body.error.code], [409, 'conflict'])
+    assert.equal((await ok('GET', '/merges'))[0].undo_until, null)
+    assert.equal((await call('POST', '/api/v1/merges/999999/undo')).status, 404)
+  })
+})

@@ -1,0 +1,109 @@
+import { type TSchema, Type } from 'typebox'
+import { NamedActor } from '../../events/actors.ts'
+import { Id, ListQuery, Timestamp } from '../../http/fields.ts'
+import { cursor } from '../../http/lists.ts'
+import { max_left } from './state.ts'
+
+/** The most records that one merge takes. */
+export const max_from_ids = 10
+
+export const MergeBody = Type.Object(
+  {
+    from_ids: Type.Array(Id(), {
+      minItems: 1,
+      maxItems: max_from_ids,
+      description: 'The records that go to the trash.',
+      examples: [[57]],
+    }),
+    fields: Type.Optional(
+      Type.Unsafe<Record<string, number>>({
+        type: 'object',
+        additionalProperties: Id(),
+        maxProperties: 200,
+        description:
+          'The record whose value a field gets: the name of a field or `custom_fields.KEY`, and an id. By default the survivor keeps its value; else it gets the first one that is not null.',
+        examples: [{}],
+      }),
+    ),
+  },
+  { additionalProperties: false, title: 'MergeRequest' },
+)
+
+/** The survivor, with the id by which the merge can be undone. */
+export const Merged = (view: TSchema) =>
+  Type.Object(
+    {
+      success: Type.Literal(true),
+      data: view,
+      meta: Type.Object({ merge_id: Id({ examples: [3] }) }, { title: 'MergeMeta' }),
+    },
+    { title: `Merged${(view as { title?: string }).title}Answer` },
+  )
+
+const statuses = ['running', 'done', 'undoing', 'undone'] as const
+
+export const MergeView = (kinds: readonly string[]) =>
+  Type.Object(
+    {
+      id: Id({ examples: [3] }),
+      kind: Type.Unsafe<string>({ type: 'string', enum: kinds, examples: ['contacts'] }),
+      survivor_id: Id({ examples: [42] }),
+      from_ids: Type.Array(Id(), { examples: [[57]] }),
+      status: Type.Unsafe<(typeof statuses)[number]>({
+        type: 'string',
+        enum: statuses,
+        description: 'A merge of many linked records is `running` until all are moved.',
+        examples: ['done'],
+      }),
+      created_at: Timestamp(),
+      created_by: NamedActor,
+      undone_at: Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        format: 'date-time',
+        examples: [null],
+      }),
+      undo_until: Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        format: 'date-time',
+        description: 'Until then it can be undone. Null: it cannot be undone.',
+        examples: ['2026-12-21T08:30:00.000Z'],
+      }),
+    },
+    { title: 'Merge' },
+  )
+
+export const MergesQuery = (kinds: readonly string[]) =>
+  ListQuery({
+    cursor,
+    kind: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: kinds })),
+    record_id: Type.Optional(Id({ description: 'Merges into this record.' })),
+  })
+
+const Left = Type.Object(
+  {
+    kind: Type.String({ examples: ['deals'] }),
+    id: Id({ examples: [12] }),
+    reason: Type.String({
+      description:
+        '`changed` since the merge; `deleted` or `not_found`; `owner_not_found`: the record that it belonged to; `refused` by a rule.',
+      examples: ['changed'],
+    }),
+  },
+  { title: 'LeftRecord' },
+)
+
+/** What an undo put back, and what it left. */
+export const Undone = Type.Object({
+  success: Type.Literal(true),
+  data: Type.Object(
+    {
+      restored: Type.Integer({ description: 'The number of records that were put back.', examples: [8] }),
+      left: Type.Array(Left, { description: `The records that stay as they are: the first ${max_left}.` }),
+    },
+    { title: 'UndoneMerge' },
+  ),
+  meta: Type.Object(
+    { left: Type.Integer({ description: 'The number of all records that stay as they are.' }) },
+    { title: 'UndoneMeta' },
+  ),
+})

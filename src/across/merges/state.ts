@@ -1,0 +1,141 @@
+import type { Selectable } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { engineOf } from '../../db/statements/prepare.ts'
+import type { MergesTable } from '../../db/tables.ts'
+import { notFound } from '../../errors.ts'
+import { storedActor } from '../../events/actors.ts'
+import type { Context } from '../../events/context.ts'
+import type { Wanted } from './plan.ts'
+
+// The rows that keep a merge: what it is, how far it has come, and what an undo needs.
+
+/** A merge: its records, and whose values the survivor gets. */
+export type Merge = Pick<
+  Selectable<MergesTable>,
+  'id' | 'workspace_id' | 'kind' | 'survivor_id' | 'status' | 'changes' | 'created_at' | 'restored'
+> & { from_ids: number[]; wanted: Wanted }
+
+/** The records of a merge, in the order in which their rows are locked. */
+export const recordsOfMerge = ({ survivor_id, from_ids }: Pick<Merge, 'survivor_id' | 'from_ids'>) =>
+  [survivor_id, ...from_ids].sort((a, b) => a - b)
+
+// Another process continues a merge whose process has done nothing for this time.
+const lease_ms = 10_000
+
+const leaseOf = ({ elapsed }: Context) => elapsed() + lease_ms
+
+type NewMerge = Pick<Merge, 'kind' | 'survivor_id' | 'from_ids' | 'wanted'>
+
+/** Adds a merge that has begun. */
+export async function insertMerge(tx: Db, context: Context, merge: NewMerge): Promise<Merge> {
+  const { workspace_id, actor, request_id, now } = context
+  const { kind, survivor_id, from_ids, wanted } = merge
+  const author = storedActor(actor)
+  const begun = { status: 'running', changes: null, created_at: now, restored: 0 } as const
+  const { id } = await tx
+    .insertInto('merges')
+    .values({
+      ...begun,
+      workspace_id,
+      kind,
+      survivor_id,
+      from_ids: JSON.stringify(from_ids),
+      wanted: JSON.stringify(wanted),
+      created_by: author,
+      worked_by: author,
+      request_id,
+      run_at_ms: leaseOf(context),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return { ...begun, ...merge, id, workspace_id }
+}
+
+/** A merge, locked until the end of the transaction; 404 without one. */
+export async function lockMerge(tx: Db, workspace_id: number, id: number): Promise<Merge> {
+  const query = tx
+    .selectFrom('merges')
+    .selectAll()
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+  const row = await (engineOf(tx) === 'postgres' ? query.forUpdate() : query).executeTakeFirst()
+  if (!row) throw notFound('This merge')
+  return { ...row, from_ids: JSON.parse(row.from_ids), wanted: JSON.parse(row.wanted) }
+}
+
+type Progress = Partial<Pick<Merge, 'status' | 'changes' | 'restored'>> & {
+  worked_by?: string
+  request_id?: string | null
+  undone_at?: string
+}
+
+/** Writes how far a merge has come, and renews its lease. */
+export async function updateMerge(
+  tx: Db,
+  context: Context,
+  { workspace_id, id }: Pick<Merge, 'workspace_id' | 'id'>,
+  progress: Progress = {},
+): Promise<void> {
+  await tx
+    .updateTable('merges')
+    .set({ ...progress, run_at_ms: leaseOf(context) })
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** The unfinished merges of a kind. */
+export async function unfinishedMerges(tx: Db, workspace_id: number, kind: string) {
+  const rows = await tx
+    .selectFrom('merges')
+    .select(['id', 'survivor_id', 'from_ids'])
+    .where('workspace_id', '=', workspace_id)
+    .where('kind', '=', kind)
+    .where('status', 'in', ['running', 'undoing'])
+    .execute()
+  return rows.map(({ id, survivor_id, from_ids }) => ({
+    id,
+    record_ids: [survivor_id, ...(JSON.parse(from_ids) as number[])],
+  }))
+}
+
+/** A record that an undo left as it is. */
+export type Left = { kind: string; id: number; reason: string }
+
+/** Notes that an undo leaves a record of the merge itself as it is. */
+export async function leaveRecord(tx: Db, merge: Merge, record_id: number, reason: string): Promise<void> {
+  const { workspace_id, id: merge_id, kind } = merge
+  await tx
+    .insertInto('merge_links')
+    .values({ workspace_id, merge_id, kind, record_id, field: '', from_id: null, updated_at: null, reason })
+    .onConflict((conflict) =>
+      conflict.columns(['workspace_id', 'merge_id', 'kind', 'record_id', 'field']).doUpdateSet({ reason }),
+    )
+    .execute()
+}
+
+/** The most records that the answer of an undo names. */
+export const max_left = 1000
+
+/** The records that an undo left, up to 1000, and their number. */
+export async function leftOf(
+  tx: Db,
+  { workspace_id, id }: Pick<Merge, 'workspace_id' | 'id'>,
+): Promise<{ left: Left[]; count: number }> {
+  const rows = tx
+    .selectFrom('merge_links')
+    .where('workspace_id', '=', workspace_id)
+    .where('merge_id', '=', id)
+    .where('reason', 'is not', null)
+  const left = await rows
+    .select(['kind', 'record_id', 'reason'])
+    .orderBy('kind')
+    .orderBy('record_id')
+    .limit(max_left)
+    .execute()
+  const { n } = await rows.select((eb) => eb.fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
+  return {
+    left: left.map(({ kind, record_id, reason }) => ({ kind, id: record_id, reason: reason ?? '' })),
+    count: Number(n),
+  }
+}

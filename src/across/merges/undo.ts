@@ -1,0 +1,131 @@
+import { day_ms } from '../../clock.ts'
+import type { Db } from '../../db/db.ts'
+import { mergeOf } from '../../db/merged.ts'
+import { deletedAt } from '../../db/records.ts'
+import { conflict } from '../../errors.ts'
+import { storedActor } from '../../events/actors.ts'
+import { recordChange } from '../../events/audit.ts'
+import type { Context } from '../../events/context.ts'
+import { type MergeKind, moveBack, prepareEvents, unconditional } from './links.ts'
+import { changeAccepted, findRecord, lockRecords, step_ms } from './merge.ts'
+import { planUndo, type SurvivorChanges } from './plan.ts'
+import { leaveRecord, lockMerge, type Merge, updateMerge } from './state.ts'
+
+// An undo restores the merged records first. Then it gives back what referred to them, in transactions of a limited time. So
+// each reference names a live record at any time.
+
+/** Begins to undo a merge; one that is undone stays as it is. Throws 404 and 409. */
+export async function beginUndo(
+  tx: Db,
+  context: Context,
+  kind: MergeKind,
+  id: number,
+  trash_days: number,
+): Promise<Merge> {
+  prepareEvents(tx, context, kind)
+  const merge = await lockMerge(tx, context.workspace_id, id)
+  if (merge.status === 'undone' || merge.status === 'undoing') return merge
+  await refuseUndo(tx, context, kind, merge, trash_days)
+  await lockRecords(tx, context, kind, merge)
+  await tx
+    .deleteFrom('merged_records')
+    .where('workspace_id', '=', merge.workspace_id)
+    .where('merge_id', '=', id)
+    .execute()
+  let { restored } = merge
+  if (await putSurvivorBack(tx, context, kind, merge)) restored++
+  for (const record_id of merge.from_ids) if (await restore(tx, context, kind, merge, record_id)) restored++
+  const { resource } = kind
+  const after = { merge_id: id, merged_from_ids: merge.from_ids }
+  recordChange(tx, context, {
+    action: 'merge_undone',
+    kind: resource.table,
+    record_id: merge.survivor_id,
+    after,
+  })
+  const { actor, request_id } = context
+  await updateMerge(tx, context, merge, {
+    status: 'undoing',
+    restored,
+    worked_by: storedActor(actor),
+    request_id,
+  })
+  return continueUndo(tx, context, kind, id)
+}
+
+async function refuseUndo(
+  tx: Db,
+  { workspace_id, now_ms }: Context,
+  { resource }: MergeKind,
+  { status, survivor_id, changes, created_at }: Merge,
+  trash_days: number,
+): Promise<void> {
+  if (status === 'running') throw conflict('The merge is not finished. Try again later.')
+  if (Date.parse(created_at) + trash_days * day_ms < now_ms)
+    throw conflict(`The merge is older than ${trash_days} days. It can no longer be undone.`)
+  if (changes === null) throw conflict('A record of the merge was erased. It can no longer be undone.')
+  const later = await mergeOf(tx, workspace_id, resource.table, survivor_id)
+  if (later)
+    throw conflict(
+      `The ${resource.noun} ${survivor_id} was merged into ${later.survivor_id}. Undo merge ${later.merge_id} first.`,
+    )
+}
+
+/** Gives the survivor its values back where nobody has changed them since. True if all went back, and there were any. */
+async function putSurvivorBack(tx: Db, context: Context, kind: MergeKind, merge: Merge): Promise<boolean> {
+  const changes = JSON.parse(merge.changes ?? '') as SurvivorChanges
+  if (!Object.keys(changes.after).length) return false
+  const { survivor_id } = merge
+  const survivor = await findRecord(tx, context, kind, survivor_id)
+  if (!survivor) {
+    await leaveRecord(tx, merge, survivor_id, 'deleted')
+    return false
+  }
+  const { body, is_changed } = planUndo(survivor, changes)
+  const change = (values: object) => kind.operations.change(tx, context, survivor_id, values, unconditional)
+  const set = await changeAccepted(change, body, () => true)
+  const is_refused = Object.keys(set).length < Object.keys(body).length
+  if (is_changed || is_refused) await leaveRecord(tx, merge, survivor_id, is_changed ? 'changed' : 'refused')
+  return !is_changed && !is_refused
+}
+
+/** Restores a merged record; false if it was removed for good, or somebody else deleted it. */
+async function restore(
+  tx: Db,
+  context: Context,
+  kind: MergeKind,
+  merge: Merge,
+  id: number,
+): Promise<boolean> {
+  const { resource, operations } = kind
+  if (!(await deletedAt(tx, resource.table, merge.workspace_id, id))) {
+    await leaveRecord(tx, merge, id, 'not_found')
+    return false
+  }
+  await operations.restore(tx, context, id, unconditional)
+  return true
+}
+
+/** Continues an undo for one transaction. */
+export async function continueUndo(tx: Db, context: Context, kind: MergeKind, id: number): Promise<Merge> {
+  prepareEvents(tx, context, kind)
+  const merge = await lockMerge(tx, context.workspace_id, id)
+  if (merge.status !== 'undoing') return merge
+  const { count, is_done } = await moveBack(tx, context, kind, merge, performance.now() + step_ms)
+  const restored = merge.restored + count
+  const status = is_done ? ('undone' as const) : merge.status
+  await updateMerge(tx, context, merge, {
+    status,
+    restored,
+    ...(is_done && { changes: '{}', undone_at: context.now }),
+  })
+  return { ...merge, status, restored }
+}
+
+/** Takes back a merge that cannot be completed. Nothing was merged yet, so only what was moved goes back. */
+export async function abandonMerge(tx: Db, context: Context, id: number): Promise<Merge> {
+  const merge = await lockMerge(tx, context.workspace_id, id)
+  if (merge.status !== 'running') return merge
+  await updateMerge(tx, context, merge, { status: 'undoing' })
+  return { ...merge, status: 'undoing' }
+}

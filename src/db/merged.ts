@@ -1,0 +1,40 @@
+import type { Db } from './db.ts'
+import { prepare } from './statements/prepare.ts'
+
+const merged = prepare((db, p: { workspace_id: number; kind: string; id: number }) =>
+  db
+    .selectFrom('merged_records')
+    .select(['merge_id', 'survivor_id'])
+    .where('workspace_id', '=', p.workspace_id)
+    .where('kind', '=', p.kind)
+    .where('record_id', '=', p.id),
+)
+
+/** The merge that moved a record to the trash, with the record that survived; null for other records. */
+export async function mergeOf(
+  db: Db,
+  workspace_id: number,
+  kind: string,
+  id: number,
+): Promise<{ merge_id: number; survivor_id: number } | null> {
+  const [found] = await merged(db, { workspace_id, kind, id })
+  return found ?? null
+}
+
+const max_merges = 100
+
+/** The id of the record into which a record was merged; null for other records. Follows merges of that record, too. */
+export async function mergedInto(
+  db: Db,
+  workspace_id: number,
+  kind: string,
+  id: number,
+): Promise<number | null> {
+  let last: number | null = null
+  for (let n = 0; n < max_merges; n++) {
+    const merge = await mergeOf(db, workspace_id, kind, last ?? id)
+    if (!merge) break
+    last = merge.survivor_id
+  }
+  return last
+}
