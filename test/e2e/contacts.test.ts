@@ -218,8 +218,7 @@ test('a link to a related record shows a card of it, under the mouse and with th
 
 test('deleting asks nothing and can be undone, one contact or many', async (t) => {
   const ids = await Promise.all(['One', 'Two', 'Three'].map((name) => contact(name, 'Bulkson')))
-  // One answer of 404 is made below.
-  const page = await web.open(t, `/contacts/${ids[0]}`, { allow: /status of 404/ })
+  const page = await web.open(t, `/contacts/${ids[0]}`)
   await page.getByRole('button', { name: 'Delete contact' }).click()
   await heading(page, 'Contacts')
   await until(async () => (await read('/contacts?search=bulkson')).length, 2)
@@ -245,11 +244,17 @@ test('deleting asks nothing and can be undone, one contact or many', async (t) =
 
   // The page reports contacts that were deleted meanwhile, and changes the others.
   await page.getByRole('checkbox', { name: 'Select all on this page' }).check()
-  await page.route(`**/api/v1/contacts/${ids[1]}`, (route) =>
-    route.fulfill({ status: 404, json: { success: false, error: { code: 'not_found', message: 'Gone' } } }),
-  )
+  const batches: number[][] = []
+  await page.route('**/api/v1/contacts/batch', async (route) => {
+    const { items, ...body } = route.request().postDataJSON()
+    batches.push(items.map(({ id }: { id: number }) => id).sort())
+    // The service knows no record of this id.
+    const sent = items.map((item: { id: number }) => (item.id === ids[1] ? { ...item, id: 999_999 } : item))
+    await route.fulfill({ response: await route.fetch({ postData: { ...body, items: sent } }) })
+  })
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
-  await page.getByText('Not done: Two Bulkson. ').waitFor()
+  await page.getByText('Not done: Two Bulkson. This is gone. Somebody may have deleted it.').waitFor()
+  assert.deepEqual(batches, [[...ids].sort()])
   await page.getByRole('region', { name: '1 selected' }).waitFor()
   assert.ok(await page.getByRole('checkbox', { name: 'Select Two Bulkson' }).isChecked())
   await until(async () => (await read('/contacts?search=bulkson')).length, 1)

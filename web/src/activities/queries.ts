@@ -65,7 +65,7 @@ export function useActivityActions() {
         items: [activity],
         work: ({ id }) => reopen(id),
         // Restore the original time.
-        undo: ({ id, completed_at }) => activitiesApi.change(id, { completed_at }),
+        undo: { change: ({ completed_at }) => ({ completed_at }) },
         show: (shown, open) => show(shown, ({ completed_at }) => (open ? null : completed_at)),
         message: () => t.activities.reopened_one(activity.subject),
       }),
@@ -75,7 +75,7 @@ export function useActivityActions() {
       return bulk({
         ...shared,
         items: those,
-        work: ({ id }) => activitiesApi.remove(id),
+        work: 'delete',
         undo: ({ id }) => activitiesApi.restore(id),
         message: (n) => (only && !more ? t.app.deleted(only.subject) : t.app.deleted_many(n, names)),
       })

@@ -107,12 +107,15 @@ function problemOf(response: Response, body: unknown): Problem {
   return problem
 }
 
+/** What became of many items. */
+export type Outcomes<Item> = { done: Item[]; failed: { item: Item; problem: Problem }[] }
+
 /** Runs `work` for each item, four at a time. Waits and retries when the service is busy (429, 503). */
 export async function forEach<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,
   onProgress: (done: number) => void = () => {},
-): Promise<{ done: Item[]; failed: { item: Item; problem: Problem }[] }> {
+): Promise<Outcomes<Item>> {
   const done: Item[] = []
   const failed: { item: Item; problem: Problem }[] = []
   const waiting = [...items]
@@ -131,7 +134,8 @@ export async function forEach<Item>(
   return { done, failed }
 }
 
-async function patiently<Item>(work: (item: Item) => Promise<unknown>, item: Item) {
+/** Runs work on an item. Waits and retries when the service is busy. */
+export async function patiently<Item, Made>(work: (item: Item) => Promise<Made>, item: Item): Promise<Made> {
   for (let tries = 0; ; tries++) {
     try {
       return await work(item)

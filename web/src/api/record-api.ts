@@ -28,6 +28,11 @@ export type QueryOf<K extends RecordKind> = Query<List<K>>
 export type NewOf<K extends RecordKind> = Body<Operation<ListPath<K>, 'post'>>
 export type ChangesOf<K extends RecordKind> = Partial<Body<Operation<`${ListPath<K>}/{id}`, 'put'>>>
 
+type BatchBody = Schemas['BatchContactsBody']
+type BatchResult = Schemas['BatchContactsAnswer']['data'][number]
+/** A change of one record in a batch. */
+export type BatchItem = Pick<BatchBody['items'][number], 'op' | 'id'> & { data?: object }
+
 // The types above check each path. The client cannot type a path that is built at run time.
 const untyped = api as unknown as Record<
   'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -84,6 +89,9 @@ export function recordApi<K extends RecordKind>(kind: K) {
     remove: (id: number): Promise<unknown> => answerOf(untyped.DELETE(one, at(id))),
     restore: (id: number): Promise<RecordOf<K>> =>
       dataOf(untyped.POST(`${one}/restore`, { ...at(id), body: {} })),
+    /** Changes up to 1,000 records, each for itself; only of kinds that have it (batch.ts). */
+    batch: (items: BatchItem[]): Promise<BatchResult[]> =>
+      dataOf(untyped.POST(`${path}/batch`, { body: { atomic: false, items } })),
     /** A page of the timeline; only of kinds that have one. */
     timeline: (id: number, query: { cursor: string; per_page: number }) =>
       answerOf<Answer<Operation<'/api/v1/contacts/{id}/timeline', 'get'>>>(

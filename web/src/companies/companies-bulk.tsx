@@ -6,7 +6,6 @@ import { BulkText } from '../record/bulk-text.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 import type { ListPage } from '../ui/list-page.tsx'
-import { companiesApi } from './kind.ts'
 
 /** The bulk action on companies beside deleting, with one Undo. */
 export function CompaniesBulk({ act }: Pick<ListPage<RowOf<'companies'>>, 'act'>) {
@@ -19,8 +18,8 @@ export function CompaniesBulk({ act }: Pick<ListPage<RowOf<'companies'>>, 'act'>
         kind: 'companies',
         items,
         nameOf: ({ name }) => name,
-        work: ({ id }) => companiesApi.change(id, { industry: text || null }),
-        undo: ({ id, industry }) => companiesApi.change(id, { industry }),
+        work: { change: () => ({ industry: text || null }) },
+        undo: { change: ({ industry }) => ({ industry }) },
         message: (n) => (text ? t.companies.industry_set(n, text) : t.companies.industry_cleared(n)),
       }),
     )

@@ -6,7 +6,6 @@ import { useLabels } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
 import type { ListPage } from '../ui/list-page.tsx'
-import { contactsApi } from './kind.ts'
 import { StageInput } from './stage-input.tsx'
 
 /** The bulk action that only contacts have, with one Undo. */
@@ -19,8 +18,8 @@ export function ContactsBulk({ act }: Pick<ListPage<RowOf<'contacts'>>, 'act'>) 
       bulk({
         ...{ kind: 'contacts', nameOf: fullName },
         items,
-        work: ({ id }) => contactsApi.change(id, { stage: text || null }),
-        undo: ({ id, stage }) => contactsApi.change(id, { stage }),
+        work: { change: () => ({ stage: text || null }) },
+        undo: { change: ({ stage }) => ({ stage }) },
         message: (n) => (text ? t.contacts.stage_set(n, text) : t.contacts.stage_cleared(n)),
       }),
     )

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { CheckIcon, PersonIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { type ChangesOf, recordApi } from '../api/record-api.ts'
+import { recordApi } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { matching } from '../app/matching.ts'
 import { explain } from '../app/problems.tsx'
@@ -90,15 +90,13 @@ function useGive<Row extends Owned>(kind: OwnedKind) {
   const nameOf = useKind(kind).nameOf as unknown as (row: Row) => string
   return (rows: readonly Row[], owner_id: string | null): Promise<Row[]> => {
     const [only, more] = rows
-    const change = (id: number, owner_id: string | null) =>
-      recordApi(kind).change(id, { owner_id } as ChangesOf<OwnedKind>)
     const who = owner_id && (ownerNameOf(owner_id) ?? '')
     return bulk({
       kind,
       items: rows.filter((row) => row.owner_id !== owner_id),
       nameOf,
-      work: ({ id }) => change(id, owner_id),
-      undo: (row) => change(row.id, row.owner_id),
+      work: { change: () => ({ owner_id }) },
+      undo: { change: (row) => ({ owner_id: row.owner_id }) },
       message: (n) => t.record.assigned(only && !more ? nameOf(only) : t.record.several(n, names), who),
     })
   }

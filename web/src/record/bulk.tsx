@@ -1,9 +1,10 @@
 import { Loader, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useCallback } from 'react'
-import { forEach } from '../api/client.ts'
+import { hasBatch, runBatch } from '../api/batch.ts'
+import { forEach, type Outcomes } from '../api/client.ts'
 import { shownAhead } from '../api/read-again.ts'
-import type { RecordKind } from '../api/record-api.ts'
+import { type ChangesOf, type RecordKind, recordApi } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { explain, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -47,48 +48,72 @@ export function useCounted(): typeof forEach {
   )
 }
 
-type Failed<Item> = Awaited<ReturnType<typeof forEach<Item>>>['failed']
+type Failed<Item> = Outcomes<Item>['failed']
 const named = 3
 
-/** Shows what failed and why, with the first names. */
+/** Shows what failed, and for each reason the first names and what to do. */
 export function useShowFailed() {
   const t = useTexts()
   return useCallback(
     <Item,>(failed: Failed<Item>, nameOf: (item: Item) => string, of: number) => {
       const [first] = failed
       if (!first) return
-      const names = failed.slice(0, named).map(({ item }) => nameOf(item))
-      const message = t.record.not_done(
-        names.join(', '),
-        failed.length - names.length,
-        explain(first.problem, t),
+      const reasons = new Map<string, string[]>()
+      for (const { item, problem } of failed) {
+        const why = explain(problem, t)
+        reasons.set(why, [...(reasons.get(why) ?? []), nameOf(item)])
+      }
+      const messages = [...reasons].map(([why, names]) =>
+        t.record.not_done(names.slice(0, named).join(', '), Math.max(0, names.length - named), why),
       )
-      showProblem(first.problem, t, of > 1 ? message : undefined)
+      showProblem(first.problem, t, of > 1 ? messages.join(' ') : undefined)
     },
     [t],
   )
 }
+
+/**
+ * What is done with each record: changes or the deletion, which one request makes for all, or requests of
+ * its own.
+ */
+type Does<Item> = { change: (item: Item) => Changes } | 'delete' | ((item: Item) => Promise<unknown>)
+type Changes = ChangesOf<RecordKind>
 
 type Work<Item> = {
   /** The kind of the changed records. */
   kind: RecordKind
   items: readonly Item[]
   nameOf: (item: Item) => string
-  /** Changes one item. */
-  work: (item: Item) => Promise<unknown>
-  /** Undoes the change of one item. */
-  undo: (item: Item) => Promise<unknown>
+  work: Does<Item>
+  undo: Does<Item>
   /** Shows the items before the service has answered, or as they were. */
   show?: (items: readonly Item[], changed: boolean) => Promise<void>
   /** The message of the toast for a number of items. */
   message: (n: number) => string
 }
 
+function doAll<Item extends { id: number }>(
+  kind: RecordKind,
+  items: readonly Item[],
+  does: Does<Item>,
+  counted: typeof forEach,
+): Promise<Outcomes<Item>> {
+  if (typeof does === 'function') return counted(items, does)
+  const { change, remove } = recordApi(kind)
+  if (does === 'delete')
+    return hasBatch(kind)
+      ? runBatch(kind, items, ({ id }) => ({ op: 'delete', id }))
+      : counted(items, ({ id }) => remove(id))
+  return hasBatch(kind)
+    ? runBatch(kind, items, (item) => ({ op: 'update', id: item.id, data: does.change(item) }))
+    : counted(items, (item) => change(item.id, does.change(item)))
+}
+
 /**
  * Changes many records and offers one Undo for those that succeeded. Resolves to the failed items when the
  * page shows the result.
  */
-export function useBulk(): <Item>(work: Work<Item>) => Promise<Item[]> {
+export function useBulk(): <Item extends { id: number }>(work: Work<Item>) => Promise<Item[]> {
   const t = useTexts()
   const counted = useCounted()
   const showFailed = useShowFailed()
@@ -99,7 +124,7 @@ export function useBulk(): <Item>(work: Work<Item>) => Promise<Item[]> {
       const resources = staleAfter(kinds[kind], Object.values(kinds))
       async function go(those: typeof items, does: typeof work, changed: boolean) {
         await show?.(those, changed)
-        const doing = () => counted(those, does)
+        const doing = () => doAll(kind, those, does, counted)
         const { done, failed } = await (show ? shownAhead(resources, doing) : doing())
         const left = failed.map(({ item }) => item)
         if (left.length) await show?.(left, !changed)

@@ -84,7 +84,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned = RowOf<K
         items: rows,
         nameOf: nameOfRow,
         message: (n) => t.app.deleted_many(n, names),
-        work: ({ id }) => api.remove(id),
+        work: 'delete',
         undo: ({ id }) => api.restore(id),
       })
     })

@@ -1,0 +1,41 @@
+import { type Outcomes, Problem, patiently } from './client.ts'
+import { type BatchItem, type RecordKind, recordApi } from './record-api.ts'
+
+const with_batch: readonly RecordKind[] = ['contacts', 'companies', 'deals', 'activities']
+export const hasBatch = (kind: RecordKind): boolean => with_batch.includes(kind)
+
+// The limit of a request.
+const max_items = 1000
+
+/** Changes records in requests of at most 1,000. Each record succeeds or fails for itself. */
+export async function runBatch<Item>(
+  kind: RecordKind,
+  items: readonly Item[],
+  itemOf: (item: Item) => BatchItem,
+): Promise<Outcomes<Item>> {
+  const outcomes: Outcomes<Item> = { done: [], failed: [] }
+  for (let from = 0; from < items.length; from += max_items) {
+    const part = items.slice(from, from + max_items)
+    const problems = await patiently(problemsOf, { kind, items: part.map(itemOf) }).catch((error) =>
+      part.map(() => error as Problem),
+    )
+    for (const [index, item] of part.entries()) {
+      const problem = problems[index]
+      if (problem) outcomes.failed.push({ item, problem })
+      else outcomes.done.push(item)
+    }
+  }
+  return outcomes
+}
+
+type Batch = { kind: RecordKind; items: BatchItem[] }
+
+/** The problem of each item; null if it succeeded. */
+async function problemsOf({ kind, items }: Batch): Promise<(Problem | null)[]> {
+  const results = await recordApi(kind).batch(items)
+  return results.map(({ error }) => {
+    if (!error) return null
+    const { code, message, fields = [] } = error as Pick<Problem, 'code' | 'message'> & Partial<Problem>
+    return Object.assign(new Problem(422, code, message), { fields })
+  })
+}
