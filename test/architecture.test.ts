@@ -49,6 +49,12 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'http/fields|events/define|db/records|db/lists/orders',
     packages: 'kysely|typebox',
   },
+  // The filters that follow from a description.
+  {
+    files: 'resources/filter-fields',
+    may: 'resources/resource|http/(fields|filter-values)|errors',
+    packages: 'typebox',
+  },
   // Values that are derived from the descriptions of all resources.
   { files: 'resources/derived', may: 'resources/resource', packages: '' },
   // Columns that many resources have.
@@ -68,13 +74,13 @@ const rows: { files: string; may: string; packages: string }[] = [
   {
     // http/fields for a type alone.
     files: 'resources/(input|operations|list)',
-    may: 'resources/[a-z-]+|errors|http/fields|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*',
-    packages: 'node:util',
+    may: 'resources/[a-z-]+|errors|clock|http/(fields|filter-values)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*',
+    packages: 'kysely|node:util',
   },
   // The parameters of a list.
   {
     files: 'resources/list-query',
-    may: 'resources/resource|http/(fields|lists)|db/(db|lists/.*)',
+    may: 'resources/(resource|filter-fields)|http/(fields|lists)|db/lists/orders',
     packages: 'typebox',
   },
   {
@@ -108,7 +114,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Notes are part of contacts.
   {
     files: `${resource}/(history-)?schema`,
-    may: `resources/(resource|decimal|shared-columns)|http/fields|events/actors|OWN/.*|${resource}/(schema|resource)`,
+    may: `resources/(resource|decimal|shared-columns|filter-fields)|http/fields|events/actors|OWN/.*|${resource}/(schema|resource)`,
     packages: 'typebox',
   },
   {
@@ -128,7 +134,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Operations run in the transaction of the caller, and do not import http.
   {
     files: `${resource}/(operations|list|(history-)?queries)`,
-    may: `resources/[a-z-]+|OWN/.*|errors|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
+    may: `resources/[a-z-]+|OWN/.*|errors|http/filter-values|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
     packages: 'kysely|typebox',
   },
   // Entries of timelines that are not records.

@@ -95,7 +95,9 @@ test('an invalid id is 422 in every body and every filter, by its field, and nev
       '9223372036854775808',
       '9'.repeat(300),
       '%D9%A1',
-      'null',
+      '!x',
+      '3,x',
+      '3,',
       '',
     ])
       assert.deepEqual(

@@ -277,7 +277,7 @@ test('a sort without an index is refused with those that have one, a cursor of a
   assert.equal((await call('GET', `/api/v1/companies?cursor=${other}`)).status, 422)
   assert.equal((await call('GET', `/api/v1/deals?cursor=${other}`)).status, 200)
   assert.equal((await problem('created_from=yesterday')).field, 'created_from')
-  assert.equal((await call('GET', '/api/v1/deals?tag=vip')).status, 400)
+  assert.equal((await call('GET', '/api/v1/booking-pages?tag=vip')).status, 400)
   assert.equal((await call('GET', '/api/v1/booking-pages?custom_fields%5Bx%5D=1')).status, 400)
   assert.equal((await call('GET', '/api/v1/companies?custom_fields%5Bx%5D=1')).status, 200)
   assert.equal((await call('GET', '/api/v1/companies?custom_fields=1')).status, 400)

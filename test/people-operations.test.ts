@@ -115,6 +115,12 @@ const trials: Record<string, Trial> = {
     done: () => ada('PATCH', '/workspace', { currency: 'EUR' }),
     entries: ['workspaces updated'],
   },
+  'post /members/{user_id}/reassign': {
+    refused: () => ada('POST', `/members/${grace.id}/reassign`, { to: 'usr_unknown' }),
+    refusal: 422,
+    done: () => ada('POST', `/members/${grace.id}/reassign`, { to: null }),
+    entries: ['members reassigned', 'companies updated'],
+  },
   'post /invitations': {
     refused: () => ada('POST', '/invitations', { email: first.email, role: 'member' }),
     refusal: 422,
@@ -195,6 +201,10 @@ let ending = ''
 const prepare: Record<string, () => Promise<unknown>> = {
   'put /members/{user_id}': async () => {
     grace = await joined()
+  },
+  'post /members/{user_id}/reassign': async () => {
+    grace = await joined()
+    assert.equal((await grace.call('POST', '/companies', { name: 'Acme' })).status, 201)
   },
   'post /profile/delete': async () => {
     grace = await joined()

@@ -92,6 +92,7 @@ export const people_operations = [
   'put /members/{user_id}',
   'patch /members/{user_id}',
   'delete /members/{user_id}',
+  'post /members/{user_id}/reassign',
   'post /invitations',
   'delete /invitations/{invitation_id}',
   'post /invitations/look-up',

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { Db } from '../src/db/db.ts'
 import type { SortKey } from '../src/db/lists/orders.ts'
 import { migrate } from '../src/db/migrate.ts'
+import { filterFieldsOf } from '../src/resources/filter-fields.ts'
 import { resources } from '../src/resources/index.ts'
 import { ordersOf } from '../src/resources/list-query.ts'
 import { defineResource, type Resource } from '../src/resources/resource.ts'
@@ -24,6 +25,9 @@ function neededBy(resource: Resource, db: Db): string[] {
     live('id)'),
     live('deleted_at, id) WHERE deleted_at IS NOT NULL'),
     ...references.map((field) => `${table} (${field}) WHERE`),
+    ...filterFieldsOf(resource)
+      .filter(({ column }) => column.filtered)
+      .map(({ name }) => live(`${name}, id`)),
     ...[...resource.counted, ...references].map((field) => live(`${field}, id`)),
     // A part of another record has no list that is sorted.
     ...(part_of ? [] : ordersOf(resource).map((order) => live(`${order.map(expression).join(', ')}, id)`))),
@@ -55,8 +59,8 @@ test('every resource has the indexes of its lists, its references and the trash'
   assert.deepEqual(missing(resources), [])
   const [deals] = resources.filter(({ table }) => table === 'deals')
   assert.ok(deals)
-  const columns = { ...deals.columns, source: { shown: {}, counted: true as const } }
-  assert.deepEqual(missing([defineResource({ ...deals, columns })]), ['deals (workspace_id, source, id'])
+  const columns = { ...deals.columns, lost_reason: { shown: {}, counted: true as const } }
+  assert.deepEqual(missing([defineResource({ ...deals, columns })]), ['deals (workspace_id, lost_reason, id'])
 })
 
 test('the records of every list are counted in blocks, by which deep pages are found', async (t) => {

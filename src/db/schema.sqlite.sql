@@ -170,6 +170,7 @@ CREATE INDEX companies_by_creation ON companies (workspace_id, created_at, id) W
 CREATE INDEX companies_by_change ON companies (workspace_id, updated_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_trash ON companies (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX companies_owner_id_live ON companies (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX companies_industry_live ON companies (workspace_id, industry, id) WHERE deleted_at IS NULL AND industry IS NOT NULL;
 CREATE INDEX companies_by_phone ON companies (workspace_id, replace(replace(replace(replace(replace(replace(replace(phone, ' ', ''), '-', ''), '(', ''), ')', ''), '+', ''), '.', ''), '/', ''), id) WHERE deleted_at IS NULL AND phone IS NOT NULL;
 CREATE INDEX companies_by_website ON companies (workspace_id, lower(website), id) WHERE deleted_at IS NULL AND website IS NOT NULL;
 CREATE TRIGGER companies_block_insert AFTER INSERT ON companies
@@ -235,6 +236,7 @@ CREATE INDEX contacts_trash ON contacts (workspace_id, deleted_at, id) WHERE del
 CREATE INDEX contacts_by_email ON contacts (workspace_id, lower(email), id) WHERE deleted_at IS NULL AND email IS NOT NULL;
 CREATE INDEX contacts_company_id_all ON contacts (company_id, workspace_id, deleted_at) WHERE company_id IS NOT NULL;
 CREATE INDEX contacts_owner_id_live ON contacts (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX contacts_source_live ON contacts (workspace_id, source, id) WHERE deleted_at IS NULL AND source IS NOT NULL;
 CREATE INDEX contacts_by_phone ON contacts (workspace_id, replace(replace(replace(replace(replace(replace(replace(phone, ' ', ''), '-', ''), '(', ''), ')', ''), '+', ''), '.', ''), '/', ''), id) WHERE deleted_at IS NULL AND phone IS NOT NULL;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts
   WHEN (new.deleted_at IS NULL)
@@ -365,6 +367,9 @@ CREATE INDEX deals_company_id_live ON deals (workspace_id, company_id, id, creat
 CREATE INDEX deals_pipeline ON deals (workspace_id, stage, own_probability, closed_probability, value_units, deleted_at) WHERE deleted_at IS NULL;
 CREATE INDEX deals_closed ON deals (workspace_id, stage, closed_at, value_units, deleted_at) WHERE deleted_at IS NULL AND closed_at IS NOT NULL;
 CREATE INDEX deals_owner_id_live ON deals (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX deals_priority_live ON deals (workspace_id, priority, id) WHERE deleted_at IS NULL AND priority IS NOT NULL;
+CREATE INDEX deals_source_live ON deals (workspace_id, source, id) WHERE deleted_at IS NULL AND source IS NOT NULL;
+CREATE INDEX deals_by_closing ON deals (workspace_id, closed_at, id) WHERE deleted_at IS NULL AND closed_at IS NOT NULL;
 CREATE TRIGGER deals_block_insert AFTER INSERT ON deals
   WHEN (new.deleted_at IS NULL)
 BEGIN

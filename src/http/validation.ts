@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { ApiError, type FieldProblem, invalid, max_problems, notFound } from '../errors.ts'
+import { filterProblems } from './filter-values.ts'
 import { parameterNames, unknownParameter } from './query-names.ts'
 import { type Schema, schemaProblems } from './schema-problems.ts'
 import { type Body, textProblems, tidyTexts } from './texts.ts'
@@ -93,7 +94,7 @@ function queryValidator(schema: Schema) {
     if (odd !== undefined) return { error: unknownParameter(odd, takes.names) }
     const unsafe = textProblems(values)
     if (unsafe.length) return { error: invalid(unsafe) }
-    const wrong = schemaProblems(schema, values)
+    const wrong = [...schemaProblems(schema, values), ...filterProblems(schema.properties ?? {}, values)]
     if (!wrong.length) wrong.push(...normaliseTimes(values, times))
     return wrong.length ? { error: invalid(wrong) } : { value: query }
   }

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
-import { isoTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import type { Listed } from '../db/lists/lists.ts'
 import { findSorting } from '../db/lists/orders.ts'
@@ -8,7 +7,7 @@ import { operation } from '../http/operation.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
 import { countExported, type ExportFormat, exportList } from './export.ts'
-import type { ListRequest, ReadByIds } from './list.ts'
+import { type ListRequest, type ReadByIds, requestOf } from './list.ts'
 import { exportQueryOf, type Filters, type FilterValues, oldest_first, ordersOf } from './list-query.ts'
 import type { Resource } from './resource.ts'
 
@@ -49,12 +48,12 @@ export function exportRoute<F extends Filters>(
       extension: true,
       endless: true,
     },
-    async ({ access: { workspace_id }, method, query }, reply) => {
+    async ({ access, method, query }, reply) => {
       const { format, sort, ...asked } = query as { format: ExportFormat; sort?: string }
-      const request = { workspace_id, query: asked as FilterValues<F>, now: isoTime(clock.now()) }
+      const request = requestOf(resource, access, asked as FilterValues<F>, clock.now())
       const sorting = (sort && findSorting(ordersOf(resource), sort)) || oldest_first
       const chosen = { resource, list, details, request, sorting }
-      const snapshot = await openSnapshot(workspace_id)
+      const snapshot = await openSnapshot(access.workspace_id)
       try {
         reply.header('x-total-count', await countExported(snapshot.db, chosen))
       } catch (error) {

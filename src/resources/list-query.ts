@@ -1,10 +1,8 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import type { Db } from '../db/db.ts'
-import { type Valued, valueText } from '../db/lists/field-values.ts'
-import { type Filter, hasValue, within } from '../db/lists/filters.ts'
 import { dated, type Order, type Sorting, sortNames } from '../db/lists/orders.ts'
-import { ListQuery, time } from '../http/fields.ts'
+import { ListQuery } from '../http/fields.ts'
 import { cursor } from '../http/lists.ts'
+import { filterParameters } from './filter-fields.ts'
 import type { Resource } from './resource.ts'
 
 // The parameters of a list of records.
@@ -32,11 +30,20 @@ const name_search = {
   ),
 }
 
-const custom_field = /^custom_fields\[(.{1,64})\]$/s
+const tag = Type.Optional(
+  Type.String({
+    maxLength: 4000,
+    description:
+      'A tag, or several with commas between them: records with one of them. `!` before a tag means "not". `null`: without tags; `!null`: with tags.',
+  }),
+)
+
+/** The name of the filter of a custom field, with its key. */
+export const custom_field = /^custom_fields\[(.{1,64})\]$/s
 
 /**
- * Query of a list of records: paging, a cursor, orders, ranges of dates, search by name, and the resource's own
- * filters. With custom fields, `custom_fields[key]=value` is a filter, too.
+ * Query of a list of records: paging, a cursor, orders, search by name, the filters that follow from the columns, and the
+ * resource's own. With custom fields, `custom_fields[key]=value` is a filter, too.
  */
 export const listQueryOf = <F extends Filters>(resource: Resource, filters: F) =>
   ListQuery(
@@ -50,11 +57,9 @@ export const listQueryOf = <F extends Filters>(resource: Resource, filters: F) =
         }),
       ),
       ...(searchesNames(resource) && name_search),
+      ...filterParameters(resource),
+      ...('tags' in resource.columns && { tag }),
       ...filters,
-      created_from: time('Created at or after this time.'),
-      created_to: time('Created at or before this time.'),
-      updated_from: time('Changed at or after this time.'),
-      updated_to: time('Changed at or before this time.'),
     },
     'custom_fields' in resource.columns
       ? { patternProperties: { [custom_field.source]: { type: 'string', maxLength: 4096 } } }
@@ -76,24 +81,4 @@ export function exportQueryOf<F extends Filters>(resource: Resource, filters: F)
   })
   const by = { ...sort, description: 'Default id: oldest first.' }
   return { ...schema, properties: { format, sort: by, ...filtering }, required: [] } as never
-}
-
-type Dates = Partial<Record<'created_from' | 'created_to' | 'updated_from' | 'updated_to', string>>
-
-/** The filters created_from, created_to, updated_from and updated_to. */
-export const dateFilters = (query: Dates): Filter[] => [
-  ...within('created_at', query.created_from, query.created_to),
-  ...within('updated_at', query.updated_from, query.updated_to),
-]
-
-/** The filters `tag` and `custom_fields[key]`. A custom field is compared as text, so `5` matches the number 5. */
-export function valueFilters(db: Db, kind: Valued, workspace_id: number, query: object): Filter[] {
-  return Object.entries(query).flatMap(([name, text]) => {
-    if (name === 'tag') return [hasValue(db, kind, workspace_id, 'tags', [text.trim()])]
-    const [, key] = custom_field.exec(name) ?? []
-    if (key === undefined) return []
-    const number = text.trim() === '' ? Number.NaN : Number(text)
-    const forms = Number.isFinite(number) ? [text, valueText(number)] : [text]
-    return [hasValue(db, kind, workspace_id, `custom_fields.${key}`, [...new Set<string>(forms)])]
-  })
 }

@@ -1,12 +1,20 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { isoTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
-import { countOf } from '../db/lists/counts.ts'
-import type { Valued } from '../db/lists/field-values.ts'
-import { equals, type Filter } from '../db/lists/filters.ts'
+import { countOf, countWithValue } from '../db/lists/counts.ts'
+import { type Valued, valueText } from '../db/lists/field-values.ts'
+import { anyOf, choice, equals, type Filter, hasValue, lacksKey, none, within } from '../db/lists/filters.ts'
 import { findRecords, type Listed, type Page } from '../db/lists/lists.ts'
+import { match_keys, matchKeyOf } from '../db/lists/match-keys.ts'
 import type { Sorting } from '../db/lists/orders.ts'
 import { nameFilter } from '../db/lists/search.ts'
 import { isLive } from '../db/references.ts'
-import { dateFilters, searchesNames, valueFilters } from './list-query.ts'
+import { invalid } from '../errors.ts'
+import type { Actor } from '../events/context.ts'
+import { type FilterKind, max_values, readWanted, type Wanted } from '../http/filter-values.ts'
+import { encode } from './encoding.ts'
+import { type Condition, conditionsOf, type FilterField, matches } from './filter-fields.ts'
+import { custom_field, ordersOf, searchesNames } from './list-query.ts'
 import type { Resource } from './resource.ts'
 
 /** The request of a list. */
@@ -14,12 +22,32 @@ export type ListRequest<Query = object> = {
   workspace_id: number
   /** The parameters that the schema accepted. */
   query: Query
+  /** Those of them that are filters of fields. */
+  conditions: Condition[]
+  /** The person who asks, for whom `me` stands; null for a key. */
+  person_id: string | null
   listing: { page: Page; sorting: Sorting }
   /** ISO 8601. */
   now: string
   /** Reads the records in place of the list view, for an export. */
   read?: ReadByIds<object>
 }
+
+type Asker = { workspace_id: number; actor: Actor }
+
+/** The request of a caller for the records that meet a query, without its page. */
+export const requestOf = <Query extends object>(
+  resource: Resource,
+  { workspace_id, actor }: Asker,
+  query: Query,
+  now_ms: number,
+): Omit<ListRequest<Query>, 'listing'> => ({
+  workspace_id,
+  query,
+  conditions: conditionsOf(resource, query),
+  person_id: actor.kind === 'person' ? actor.id : null,
+  now: isoTime(now_ms),
+})
 
 export type ReadByIds<View> = (db: Db, workspace_id: number, ids: readonly number[]) => Promise<View[]>
 
@@ -31,7 +59,7 @@ export async function listRecords<View>(
   read: ReadByIds<View>,
   more: readonly Filter[] = [],
 ): Promise<Listed<View>> {
-  const filters = await filtersOf(db, resource, request.workspace_id, request.query)
+  const filters = await filtersOf(db, resource, request)
   return filters
     ? listFiltered(db, resource, request, read, [...filters, ...more])
     : emptyPage(request.listing)
@@ -58,27 +86,193 @@ export const emptyPage = ({ page }: ListRequest['listing']) => ({
   next: null,
 })
 
-type Parameters = Record<string, string | number | undefined>
-
-/** The filters of a query that every resource understands; null when no record can meet them. */
+/** The filters of a request; null when no record can meet them. Each is a condition on the resource's table. */
 export async function filtersOf(
   db: Db,
   resource: Resource,
-  workspace_id: number,
-  query: object,
+  { workspace_id, person_id, conditions, query }: ListRequest,
 ): Promise<Filter[] | null> {
-  const { table, counted, references } = resource
-  const parameters = query as Parameters
-  const filters = [...dateFilters(query), ...valueFilters(db, table as Valued, workspace_id, query)]
-  if (searchesNames(resource)) filters.push(...nameFilter(parameters.search as string))
-  for (const field of counted) {
-    const sent = parameters[field]
-    const value = typeof sent === 'string' ? sent.trim() || undefined : sent
-    if (value === undefined) continue
-    const target = references[field]
-    // A reference to a record in the trash reads null, so no record shows its id.
-    if (target && !(await isLive(db, target, workspace_id, Number(value)))) return null
-    filters.push(equals(field, value, await countOf(db, workspace_id, `${table}.${field}=${value}`)))
+  const filters = await valueFilters(db, resource, workspace_id, query)
+  if (searchesNames(resource)) filters.push(...nameFilter((query as { search?: string }).search))
+  const found = await Promise.all(
+    conditions.map((condition) => filterOf(db, resource, { workspace_id, person_id }, condition)),
+  )
+  for (const filter of found) {
+    if (!filter) return null
+    filters.push(...filter)
   }
   return filters
+}
+
+/** An end that holds every value of a kind, but no missing one (see the expressions of the orders). */
+const widest: Partial<Record<FilterKind, { from?: number; to?: string }>> = {
+  number: { from: 0 },
+  day: { to: '9999-12-31' },
+  time: { to: '9999-12-31T23:59:59.999Z' },
+}
+
+type Asked = Pick<ListRequest, 'workspace_id' | 'person_id'>
+
+async function filterOf(
+  db: Db,
+  resource: Resource,
+  asked: Asked,
+  condition: Condition,
+): Promise<Filter[] | null> {
+  const { field } = condition
+  const { name, kind, column, nullable } = field
+  const by = resource.filter_by[name] ?? sql.ref(typeof column.stored === 'string' ? column.stored : name)
+  if ('wanted' in condition) return choiceOf(db, resource, asked, field, condition.wanted, by)
+  // The order's own expression, so that its index answers. It puts records without a value beyond these ends.
+  const [key] = ordersOf(resource).find(([first]) => first?.field === name) ?? []
+  const ends = { ...(key && nullable && widest[kind]), ...condition }
+  const end = (value?: string | number) => (value === undefined ? undefined : encode(column, value))
+  return within(name, end(ends.from), end(ends.to), key?.by ?? by)
+}
+
+/** The filter of a list of values; null when no record has one of them. */
+async function choiceOf(
+  db: Db,
+  resource: Resource,
+  asked: Asked,
+  field: FilterField,
+  wanted: Wanted,
+  by: RawBuilder<unknown>,
+): Promise<Filter[] | null> {
+  const { name } = field
+  const target = resource.references[name]
+  const [any, not] = await Promise.all([
+    possible(db, resource, asked, field, wanted.any),
+    possible(db, resource, asked, field, wanted.not),
+  ])
+  const { or_none, some } = wanted
+  if (wanted.any.length && !any.length && !or_none) return null
+  // No record has the values that are left out: each record is none of them.
+  if (!any.length && !or_none && !not.length && !some) return []
+  const total = await keptTotal(db, resource, asked, field, { any, or_none, not, some })
+  const [only] = any
+  if (any.length === 1 && !or_none && !not.length && !some && only !== undefined && total !== undefined)
+    return [equals(name, only, total)]
+  const match = matches(resource, name) ? match_keys[name](db) : undefined
+  const missing = target
+    ? sql<SqlBool>`(${by} IS NULL OR ${by} IN (${trashed(target, asked)}))`
+    : sql<SqlBool>`${by} IS NULL`
+  return [choice(match?.key ?? by, { any, or_none, not, some, missing, present: match?.where }, total)]
+}
+
+/** The records in the trash: a reference to one of them reads null. */
+const trashed = (target: string, { workspace_id }: Asked) =>
+  sql<{
+    id: number
+  }>`SELECT id FROM ${sql.table(target)} WHERE workspace_id = ${workspace_id} AND deleted_at IS NOT NULL`
+
+/** The number of records that a list of values finds, if the kept totals tell it. */
+async function keptTotal(
+  db: Db,
+  resource: Resource,
+  asked: Asked,
+  { name, column }: FilterField,
+  { any, or_none, not, some }: Wanted,
+): Promise<number | undefined> {
+  if (!column.counted || (any.length > 0 && (not.length > 0 || some))) return undefined
+  const { table, references } = resource
+  const { workspace_id } = asked
+  if (any.length && !or_none) return sumOf(db, resource, asked, name, any)
+  if (not.length && !or_none && !some)
+    return (await countOf(db, workspace_id, table)) - (await sumOf(db, resource, asked, name, not))
+  if (not.length || (or_none && some)) return undefined
+  const target = references[name]
+  const { rows } = target ? await trashed(target, asked).execute(db) : { rows: [] }
+  // Each of these is one more total to read.
+  if (rows.length > max_values) return undefined
+  const unseen = await sumOf(
+    db,
+    resource,
+    asked,
+    name,
+    rows.map(({ id }) => id),
+  )
+  const valued = (await countWithValue(db, workspace_id, table, name)) - unseen
+  if (some) return valued
+  const none_of_it = (await countOf(db, workspace_id, table)) - valued
+  return none_of_it + (await sumOf(db, resource, asked, name, any))
+}
+
+/** The values as the index has them, without those that no record can have. */
+async function possible(
+  db: Db,
+  resource: Resource,
+  { workspace_id, person_id }: Asked,
+  { name, kind, column }: FilterField,
+  values: readonly (string | number)[],
+): Promise<(string | number)[]> {
+  const target = resource.references[name]
+  if (target) {
+    const live = await Promise.all(values.map((id) => isLive(db, target, workspace_id, Number(id))))
+    return values.filter((_, at) => live[at])
+  }
+  if (kind === 'member') return values.flatMap((id) => (id === 'me' ? (person_id ?? []) : id))
+  if (matches(resource, name)) return values.map((value) => matchKeyOf(name, String(value)))
+  return values.map((value) => encode(column, value) as string | number)
+}
+
+/** The kept total of the records that have one of some values. */
+async function sumOf(
+  db: Db,
+  { table }: Resource,
+  { workspace_id }: Asked,
+  field: string,
+  values: readonly (string | number)[],
+): Promise<number> {
+  const names = new Set(values.map((value) => `${table}.${field}=${value}`))
+  const totals = await Promise.all([...names].map((name) => countOf(db, workspace_id, name)))
+  return totals.reduce((sum, total) => sum + total, 0)
+}
+
+/**
+ * The filters `tag` and `custom_fields[key]`. A custom field is compared as text, so `5` matches the number 5. Throws 422
+ * for too many values.
+ */
+async function valueFilters(
+  db: Db,
+  { table }: Resource,
+  workspace_id: number,
+  query: object,
+): Promise<Filter[]> {
+  const kind = table as Valued
+  const filters: Filter[] = []
+  for (const [name, text] of Object.entries(query)) {
+    const [, key] = custom_field.exec(name) ?? []
+    if (name !== 'tag' && key === undefined) continue
+    const wanted = readWanted({ name, kind: 'text', nullable: true }, text)
+    if (!wanted) continue
+    if ('code' in wanted) throw invalid([wanted])
+    const field = key === undefined ? 'tags' : `custom_fields.${key}`
+    const missing = key === undefined ? sql<SqlBool>`tags = '[]'` : lacksKey(db, key)
+    const having = (value: string | number) => hasValue(db, kind, workspace_id, field, formsOf(String(value)))
+    const is_missing = { where: missing, plain: missing }
+    const any = [...wanted.any.map(having), ...(wanted.or_none ? [is_missing] : [])]
+    filters.push(...(any.length > 1 ? [anyOf(any)] : any))
+    for (const value of wanted.not) filters.push(await without(db, workspace_id, table, having(value)))
+    if (wanted.some) filters.push(none(missing))
+  }
+  return filters
+}
+
+/** The records that do not meet a filter. Their number is known if the others can be counted by an index. */
+async function without(
+  db: Db,
+  workspace_id: number,
+  table: string,
+  { plain, count }: Filter,
+): Promise<Filter> {
+  if (!count) return none(plain)
+  const [{ n } = { n: 0 }] = (await count.execute(db)).rows
+  return none(plain, (await countOf(db, workspace_id, table)) - Number(n))
+}
+
+/** The texts that equal a value: `5` also matches the number 5.0. */
+function formsOf(text: string): string[] {
+  const number = text === '' ? Number.NaN : Number(text)
+  return Number.isFinite(number) ? [...new Set([text, valueText(number)])] : [text]
 }

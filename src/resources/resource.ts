@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType, Generated, RawBuilder } from 'kysely'
 import { type Static, type TInteger, type TOptional, type TSchema, Type } from 'typebox'
 import type { Order } from '../db/lists/orders.ts'
 import type { Deletable } from '../db/records.ts'
@@ -27,6 +27,8 @@ export type Column = {
   generated?: true
   /** Lists can be filtered by it, and the totals of its values are kept (db/lists/counts.ts). */
   counted?: true
+  /** Lists can be filtered by it: an index of live records has its values. */
+  filtered?: true
   /** The table of the record whose id it holds. A reference to a record in the trash reads null. */
   refers_to?: string
   /** It holds the id of a member of the workspace, or null. */
@@ -92,6 +94,10 @@ export type Resource<C extends Columns = Columns> = Facts & {
   hidden: Record<string, 'text' | 'integer'>
   /** The orders of lists, besides the dates. Each has an index. */
   orders: readonly Order[]
+  /** Expressions of fields that no column stores, for filters. */
+  filter_by: Readonly<Record<string, RawBuilder<unknown>>>
+  /** Short names of ranges, by the fields that they stand for: `due` for `due_at`. */
+  filter_aliases: Readonly<Record<string, string>>
   /** The names of all start with the same part, such as `deal`. A resource without events has an empty list. */
   events: readonly EventDefinition[]
   /** How timelines show it: the type of the entry, and its place among entries of one time. */
@@ -123,11 +129,13 @@ export const defineResource = <C extends Columns>(description: Description<C>): 
   search_text: [],
   hidden: {},
   orders: [],
+  filter_by: {},
   has_timeline: false,
   saved_views: false,
   duplicates: [],
   owns: {},
   ...description,
+  filter_aliases: { created: 'created_at', updated: 'updated_at', ...description.filter_aliases },
   ...factsOf(description.columns),
 })
 

@@ -1,5 +1,4 @@
 import type { Static, TSchema } from 'typebox'
-import { isoTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import type { Listed } from '../db/lists/lists.ts'
 import { endpoints } from '../http/endpoints.ts'
@@ -8,7 +7,7 @@ import { listingOf } from '../http/lists.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
 import { exportRoute } from './export-routes.ts'
-import type { ListRequest, ReadByIds } from './list.ts'
+import { type ListRequest, type ReadByIds, requestOf } from './list.ts'
 import { type Filters, type FilterValues, listQueryOf, ordersOf } from './list-query.ts'
 import { type Change, type Create, existing, type Remove, type Restore } from './operations.ts'
 import type { Resource } from './resource.ts'
@@ -55,12 +54,8 @@ export function listRoute<F extends Filters, View>(
   endpointsOf(app, service, resource).list(
     { summary: `List ${table.replaceAll('_', ' ')}`, query, view, pages },
     ({ access, query }, listing) => {
-      const request = {
-        workspace_id: access.workspace_id,
-        query: query as FilterValues<F>,
-        listing,
-        now: isoTime(clock.now()),
-      }
+      const asked = requestOf(resource, access, query as FilterValues<F>, clock.now())
+      const request = { ...asked, listing }
       return reading((db) => list(db, request))
     },
   )

@@ -85,6 +85,31 @@ export function recount(
   deferRows(tx, addCounts, countChanges(workspace_id, kind, fields, before, after))
 }
 
+const sum_of_values = prepare((db, p: { workspace_id: number; from: string; to: string; like: string }) => {
+  const query = db
+    .selectFrom('record_counts')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('n'), eb.lit(0)).as('n'))
+    .where('workspace_id', '=', p.workspace_id)
+  // SQLite compares byte by byte, so a range of its key has all names that begin so.
+  return engineOf(db) === 'sqlite'
+    ? query.where('name', '>=', p.from).where('name', '<', p.to)
+    : query.where('name', 'like', p.like)
+})
+
+/** The number of live records that have any value of a counted field. It reads the totals of all values. */
+export async function countWithValue(
+  db: Db,
+  workspace_id: number,
+  kind: string,
+  field: string,
+): Promise<number> {
+  const name = `${kind}.${field}`
+  const like = `${name.replaceAll('_', '\\_')}=%`
+  // In the order of bytes, `>` follows `=`.
+  const [row] = await sum_of_values(db, { workspace_id, from: `${name}=`, to: `${name}>`, like })
+  return row?.n ?? 0
+}
+
 /** The number of live records under a name. */
 export async function countOf(db: Db, workspace_id: number, name: string): Promise<number> {
   const [row] = await sum(db, { workspace_id, name })

@@ -30,6 +30,62 @@ export const equals = (column: string, value: string | number, total?: number): 
   ...(total !== undefined && { total }),
 })
 
+type Value = string | number
+
+const all = (conditions: RawBuilder<SqlBool>[]) => sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`
+const either = (conditions: RawBuilder<SqlBool>[]) => sql<SqlBool>`(${sql.join(conditions, sql` OR `)})`
+
+/** The values of a field that a filter asks for. `missing` is the condition of a record without a value. */
+export type Choice = {
+  any: readonly Value[]
+  or_none: boolean
+  not: readonly Value[]
+  some: boolean
+  missing: RawBuilder<SqlBool>
+  /** A condition that all records with a value meet, which a partial index needs. */
+  present?: RawBuilder<SqlBool> | undefined
+}
+
+/** Records whose value is one of some, or is missing, and is none of others. A record without a value is none of them. */
+export function choice(
+  by: RawBuilder<unknown>,
+  { any, or_none, not, some, missing, present }: Choice,
+  total?: number,
+): Filter {
+  const conditionOf = (value: RawBuilder<unknown>) => {
+    const wanted = [
+      ...(any.length ? [sql<SqlBool>`${value} IN (${sql.join(any)})`] : []),
+      ...(or_none ? [missing] : []),
+    ]
+    return all([
+      ...(wanted.length ? [either(wanted)] : []),
+      ...(present && any.length && !or_none ? [present] : []),
+      ...(not.length ? [either([missing, sql<SqlBool>`${value} NOT IN (${sql.join(not)})`])] : []),
+      ...(some ? [sql<SqlBool>`NOT ${missing}`] : []),
+    ])
+  }
+  const plain = conditionOf(sql`coalesce(${by}, null)`)
+  return { where: conditionOf(by), plain, ...(total !== undefined && { total }) }
+}
+
+/** Records that do not meet a condition. No index serves it. `total` is their number, if it is known. */
+export function none(where: RawBuilder<SqlBool>, total?: number): Filter {
+  const without = sql<SqlBool>`NOT coalesce(${where}, false)`
+  return { where: without, plain: without, ...(total !== undefined && { total }) }
+}
+
+/** The condition that a record has no custom field of this key. No index serves it. */
+export const lacksKey = (db: Db, key: string): RawBuilder<SqlBool> =>
+  engineOf(db) === 'sqlite'
+    ? sql`NOT EXISTS (SELECT 1 FROM json_each(custom_fields) WHERE key = ${key})`
+    : sql`(custom_fields::jsonb -> CAST(${key} AS text)) IS NULL`
+
+/** Records that meet at least one of several filters. */
+export const anyOf = (filters: readonly Filter[]): Filter => ({
+  where: either(filters.map(({ plain }) => plain)),
+  plain: either(filters.map(({ plain }) => plain)),
+})
+
 /** Records whose value is in a range; both ends are inclusive. No filter without an end. */
 export function within(
   field: string,
@@ -42,8 +98,8 @@ export function within(
     ...(to === undefined ? [] : [sql<SqlBool>`${value} <= ${to}`]),
   ]
   if (!ends(by).length) return []
-  const all = (value: RawBuilder<unknown>) => sql<SqlBool>`${sql.join(ends(value), sql` AND `)}`
-  return [{ field, where: all(by), plain: all(sql`coalesce(${by}, null)`) }]
+  const whole = (value: RawBuilder<unknown>) => all(ends(value))
+  return [{ field, where: whole(by), plain: whole(sql`coalesce(${by}, null)`) }]
 }
 
 /** Records with a tag or a custom field's value (db/lists/field-values.ts). `values` are the stored forms to match. */

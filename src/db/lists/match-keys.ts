@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { engineOf } from '../statements/prepare.ts'
-import { lowerCase } from './letter-case.ts'
+import { lowerCase, lowerCased } from './letter-case.ts'
 
 // Expressions by which equal values are found. Each is that of an index of live records, which the condition selects.
 
@@ -15,6 +15,10 @@ const withoutSeparators = (db: Db) =>
   engineOf(db) === 'sqlite'
     ? separators.reduce((text, one) => sql<string>`replace(${text}, ${sql.lit(one)}, '')`, sql<string>`phone`)
     : sql<string>`translate(phone COLLATE "C", ${sql.lit(separators.join(''))}, '')`
+
+/** A value as these expressions show it. */
+export const matchKeyOf = (field: 'email' | 'phone', value: string): string =>
+  field === 'email' ? lowerCased(value) : separators.reduce((text, one) => text.replaceAll(one, ''), value)
 
 export const match_keys: Record<'email' | 'phone' | 'name', (db: Db) => MatchKey> = {
   email: (db) => ({ key: lowerCase(db, 'email'), where: sql<SqlBool>`email IS NOT NULL` }),

@@ -19,6 +19,7 @@ import { companyIndex } from './0017_company_index.ts'
 import { migrationKinds } from './0018_migration_kinds.ts'
 import { eventTraces } from './0019_event_traces.ts'
 import { recordFields } from './0020_record_fields.ts'
+import { filters } from './0021_filters.ts'
 import { merges } from './0023_merges.ts'
 import { reassignments } from './0025_reassignments.ts'
 import { batches } from './0026_batches.ts'
@@ -45,6 +46,7 @@ export const migrations: Migration[] = [
   migrationKinds,
   eventTraces,
   recordFields,
+  filters,
   merges,
   reassignments,
   batches,

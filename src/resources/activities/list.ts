@@ -1,17 +1,23 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
-import { type Filter, within } from '../../db/lists/filters.ts'
+import { anyOf, type Filter, none } from '../../db/lists/filters.ts'
 import type { Listed } from '../../db/lists/lists.ts'
+import { invalid } from '../../errors.ts'
+import { readWanted, type Wanted } from '../../http/filter-values.ts'
 import { type ListRequest, listRecords } from '../list.ts'
 import type { FilterValues } from '../list-query.ts'
 import { readerOf } from '../records.ts'
 import { listedFields } from '../selection.ts'
 import { activityRecords } from './operations.ts'
 import { activities, by_due_date } from './resource.ts'
-import { type ActivityOfList, type activity_filters, columns, references_by_name } from './schema.ts'
-
-const last_time = '9999-12-31T23:59:59.999Z'
+import {
+  type ActivityOfList,
+  type activity_filters,
+  columns,
+  references_by_name,
+  status_filter,
+} from './schema.ts'
 
 const withNames = readerOf<ActivityOfList>(activities, { ...listedFields(columns), ...references_by_name })
 
@@ -20,15 +26,28 @@ export async function listActivities(
   db: Db,
   request: ListRequest<FilterValues<typeof activity_filters>>,
 ): Promise<Listed<ActivityOfList>> {
-  const { status, due_from, due_to, details } = request.query
-  const filters: Filter[] = []
-  // A range never includes activities without a due date.
-  if (due_from !== undefined || due_to !== undefined)
-    filters.push(...within('due_at', due_from, due_to ?? last_time, by_due_date))
-  if (status === 'completed') filters.push(await completed(db, request.workspace_id))
-  else if (status) filters.push(status === 'open' ? open : overdue(request.now))
+  const { status, details } = request.query
+  const wanted = status === undefined ? null : readWanted(status_filter, status)
+  if (wanted && 'code' in wanted) throw invalid([wanted])
+  const filters = wanted ? await statusFilters(db, request, wanted) : []
   const read = details === 'true' ? withNames : activityRecords.byIds
   return listRecords<ActivityOfList>(db, activities, request, read, filters)
+}
+
+async function statusFilters(
+  db: Db,
+  { workspace_id, now }: ListRequest,
+  { any, not }: Wanted,
+): Promise<Filter[]> {
+  const filterOf = async (status: string | number): Promise<Filter> => {
+    if (status === 'completed') return completed(db, workspace_id)
+    return status === 'open' ? open : overdue(now)
+  }
+  const [wanted, refused] = await Promise.all([any, not].map((list) => Promise.all(list.map(filterOf))))
+  return [
+    ...(wanted?.length ? [wanted.length > 1 ? anyOf(wanted) : (wanted[0] as Filter)] : []),
+    ...(refused ?? []).map(({ plain }) => none(plain)),
+  ]
 }
 
 // The field is that of the order whose index holds open activities only.

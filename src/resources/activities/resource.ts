@@ -14,6 +14,7 @@ export const activities = defineResource({
   columns,
   title: { fields: ['subject'] },
   orders: [[{ field: 'due_at', by: by_due_date }]],
+  filter_aliases: { due: 'due_at' },
   events: [activityCreated, activityCompleted],
   timeline: { type: 'activity', rank: 2 },
   saved_views: true,

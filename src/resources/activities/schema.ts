@@ -8,8 +8,8 @@ import {
   OptionalText,
   OptionalTimestamp,
   Text,
-  time,
 } from '../../http/fields.ts'
+import { valuesFilter } from '../filter-fields.ts'
 import {
   bodyOf,
   dates,
@@ -23,8 +23,6 @@ import { authors, custom_fields, owner, tags } from '../shared-columns.ts'
 
 const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
 export type ActivityType = (typeof activity_types)[number]
-const activity_statuses = ['open', 'completed', 'overdue'] as const
-type ActivityStatus = (typeof activity_statuses)[number]
 
 const TypeCode = (options: object = {}) =>
   Type.Unsafe<ActivityType>({ type: 'string', enum: activity_types, examples: ['call'], ...options })
@@ -109,19 +107,15 @@ export const Completion = Body(
   readOnlyFields(columns, Object.keys(Activity.properties)),
 )
 
+/** The status of an activity, which no column stores. */
+export const status_filter = {
+  name: 'status',
+  kind: 'code',
+  choices: ['open', 'completed', 'overdue'],
+  nullable: false,
+} as const
+
 export const activity_filters = {
-  type: Type.Optional(TypeCode()),
-  status: Type.Optional(
-    Type.Unsafe<ActivityStatus>({
-      type: 'string',
-      enum: activity_statuses,
-      description: 'Overdue: open, and due before now.',
-    }),
-  ),
-  due_from: time('Due at or after this time.'),
-  due_to: time('Due at or before this time.'),
-  contact_id: Type.Optional(Id()),
-  company_id: Type.Optional(Id()),
-  deal_id: Type.Optional(Id()),
+  status: valuesFilter(status_filter, 'Overdue: open, and due before now.'),
   details: flag('true: each activity with the names of its contact, its company and its deal.'),
 }

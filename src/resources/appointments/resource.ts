@@ -13,6 +13,7 @@ export const appointments = defineResource({
   // SHA-256 of the token in the private link, for those that a visitor booked.
   hidden: { link_hash: 'text' },
   orders: [[{ field: 'start_at', by: sql.ref('start_at') }]],
+  filter_aliases: { start: 'start_at', end: 'end_at' },
   events: [appointmentCreated, appointmentUpdated, appointmentCancelled],
   timeline: { type: 'appointment', rank: 3 },
 })

@@ -1,9 +1,9 @@
 import { NoFields } from '../../http/fields.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import { listRecords } from '../list.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
-import { listAppointments } from './list.ts'
 import {
   acceptRequest,
   appointmentRecords,
@@ -20,7 +20,6 @@ import {
   Appointment,
   AppointmentCreate,
   AppointmentUpdate,
-  appointment_filters,
   Cancellation,
   ListedAppointment,
 } from './schema.ts'
@@ -44,9 +43,9 @@ export const appointmentRoom: Room = {
 function routes(app: App, service: Service): void {
   const view = Appointment
   listRoute(app, service, appointments, {
-    filters: appointment_filters,
+    filters: {},
     view: ListedAppointment,
-    list: listAppointments,
+    list: (db, asked) => listRecords(db, appointments, asked, appointmentRecords.byIds),
     details: appointmentRecords.detailsByIds,
   })
   recordRoutes(

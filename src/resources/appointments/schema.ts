@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, Id, OptionalId, OptionalText, Text, Timestamp, time } from '../../http/fields.ts'
+import { Body, OptionalId, OptionalText, Text, Timestamp } from '../../http/fields.ts'
 import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
 import { authors, custom_fields, owner, tags } from '../shared-columns.ts'
 
@@ -77,16 +77,3 @@ export type AppointmentBody = Static<typeof AppointmentUpdate>
 // Refuse the writable fields of an appointment as unknown: `cancel` must not ignore a change.
 const ignored = ['id', 'status', 'created_by', 'updated_by', 'created_at', 'updated_at']
 export const Cancellation = Body({ reason: OptionalText(255, { examples: ['Customer is ill'] }) }, ignored)
-
-/** The filters of the list. */
-export const appointment_filters = {
-  status: Type.Optional(Status()),
-  type: Type.Optional(Type.String({ maxLength: 64 })),
-  contact_id: Type.Optional(Id()),
-  booking_page_id: Type.Optional(Id()),
-  start_from: time('Starts at or after this time.'),
-  start_to: time('Starts at or before this time.'),
-  end_from: time(
-    'Ends at or after this time. Together with start_to: all appointments that overlap a period.',
-  ),
-}

@@ -40,7 +40,7 @@ export async function listContacts(
     const searched = words.length ? [await searchFilter(db, workspace_id, words)] : []
     return listRecords(db, contacts, request, contactRecords.byIds, searched)
   }
-  const filters = await filtersOf(db, contacts, workspace_id, query)
+  const filters = await filtersOf(db, contacts, request)
   if (!filters) return emptyPage(listing)
   if (words.length) {
     const { ids, total } = await searchContacts(db, {

@@ -42,7 +42,12 @@ export const columns = defineColumns({
     personal: true,
   },
   stage: { shown: OptionalText(64, { examples: ['lead'] }), counted: true, personal: true },
-  source: { shown: OptionalText(255, { examples: ['trade fair'] }), listed: false, personal: true },
+  source: {
+    shown: OptionalText(255, { examples: ['trade fair'] }),
+    listed: false,
+    filtered: true,
+    personal: true,
+  },
   custom_fields: {
     shown: CustomFields({ examples: [{ region: 'EMEA' }] }),
     taken: CustomFieldsInput(),
@@ -84,7 +89,4 @@ export const contact_filters = {
         'Each word must occur anywhere in the first name, the last name or the e-mail. Case and accents are ignored.',
     }),
   ),
-  company_id: Type.Optional(Id()),
-  stage: Type.Optional(Type.String({ maxLength: 64 })),
-  tag: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Contacts with this tag.' })),
 }

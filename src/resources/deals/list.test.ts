@@ -53,7 +53,7 @@ test('an unknown stage or status is 422 and lists what exists, an unknown parame
     'per_page=-1',
   ])
     assert.equal((await rapport.call('GET', `${path}?${query}`)).status, 422, query)
-  assert.equal((await rapport.call('GET', `${path}?owner_id=1`)).status, 400)
+  assert.equal((await rapport.call('GET', `${path}?probabilty=1`)).status, 400)
   assert.equal((await rapport.call('GET', `${path}?stage=`)).body.error.fields[0].code, 'unknown_value')
 })
 

@@ -2,9 +2,19 @@ import { type Generated, sql } from 'kysely'
 import { defineResource, type TableOf } from '../resource.ts'
 import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './events.ts'
 import { columns } from './schema.ts'
+import { shownProbability, stages } from './stages.ts'
 
 /** A deal without an expected date comes after every date. */
 export const by_close_date = sql`coalesce(expected_close_date, 'z')`
+/** The probability that answers show (stages.ts), as SQL. */
+const by_probability = sql`coalesce(CASE WHEN status = 'open' THEN own_probability ELSE closed_probability END,
+  CASE stage ${sql.join(
+    stages.map(
+      (stage) =>
+        sql`WHEN ${sql.lit(stage)} THEN ${sql.lit(shownProbability({ stage, own_probability: null, closed_probability: null }))}`,
+    ),
+    sql` `,
+  )} END)`
 const by_name = { field: 'name', by: sql.ref('sort_name') }
 
 /** Deals, which move through the stages of stages.ts. */
@@ -23,6 +33,8 @@ export const deals = defineResource({
     [{ field: 'value', by: sql`coalesce(value_units, -1)`, numeric: true, descending: true }, by_name],
     [{ field: 'expected_close_date', by: by_close_date }],
   ],
+  filter_by: { probability: by_probability },
+  filter_aliases: { expected_close: 'expected_close_date' },
   events: [dealCreated, dealUpdated, dealStageChanged, dealWon, dealLost, dealDeleted],
   timeline: { type: 'deal', rank: 4 },
   has_timeline: true,

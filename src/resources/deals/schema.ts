@@ -69,8 +69,18 @@ export const columns = defineColumns({
     counted: true,
     personal: false,
   },
-  priority: { shown: OptionalText(64, { examples: ['high'] }), listed: false, personal: true },
-  source: { shown: OptionalText(255, { examples: ['website'] }), listed: false, personal: true },
+  priority: {
+    shown: OptionalText(64, { examples: ['high'] }),
+    listed: false,
+    filtered: true,
+    personal: true,
+  },
+  source: {
+    shown: OptionalText(255, { examples: ['website'] }),
+    listed: false,
+    filtered: true,
+    personal: true,
+  },
   lost_reason: {
     shown: LostReason('Null unless the deal is lost.'),
     taken: false,
@@ -170,15 +180,5 @@ export const StageChange = Body(
 
 /** The filters of the list. */
 export const deal_filters = {
-  stage: Type.Optional(StageCode()),
-  contact_id: Type.Optional(Id()),
-  company_id: Type.Optional(Id()),
-  status: Type.Optional(StatusCode()),
-  expected_close_from: Type.Optional(
-    Type.String({ format: 'date', description: 'Expected to close on this day or later.' }),
-  ),
-  expected_close_to: Type.Optional(
-    Type.String({ format: 'date', description: 'Expected to close on this day or earlier.' }),
-  ),
   details: flag('true: each deal has its detail view, with its contact and its company.'),
 }

@@ -1,0 +1,124 @@
+import type { FieldProblem } from '../errors.ts'
+
+// The values of a filter as a client writes them: several values by comma, `!` before a value for "not", null, and a
+// backslash before a comma or an exclamation mark that belongs to the value (extensions.md, Filters).
+
+export type FilterKind = 'id' | 'member' | 'code' | 'text' | 'number' | 'day' | 'time'
+
+/** What a filter asks for: one of `any` or no value (`or_none`), but none of `not`, and a value (`some`). */
+export type Wanted<Value = string | number> = { any: Value[]; or_none: boolean; not: Value[]; some: boolean }
+
+/** A filter has at most this many values. */
+export const max_values = 100
+
+type Part = { text: string; negated: boolean }
+
+/** Splits a filter's text at its commas. */
+function partsOf(text: string): Part[] {
+  const parts: Part[] = [{ text: '', negated: false }]
+  for (let at = 0; at < text.length; at++) {
+    const part = parts.at(-1) as Part
+    const [letter = '', next] = [text[at], text[at + 1]]
+    if (letter === '\\' && (next === ',' || next === '!')) part.text += text[++at]
+    else if (letter === ',') parts.push({ text: '', negated: false })
+    else if (letter === '!' && !part.negated && part.text.trim() === '') part.negated = true
+    else part.text += letter
+  }
+  return parts
+}
+
+type Reader = (text: string) => string | number | { code: string; text: string }
+
+/** Whether a text is a real day: Date.parse takes 30 February as 2 March. */
+function isDay(text: string): boolean {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}
+
+const readers: Record<Exclude<FilterKind, 'code'>, Reader> = {
+  id(text) {
+    if (!/^-?\d+$/.test(text)) return { code: 'invalid_type', text: 'must be an integer' }
+    const id = Number(text)
+    return id >= 1 && Number.isSafeInteger(id) ? id : { code: 'out_of_range', text: 'must be an id' }
+  },
+  member: (text) => text || { code: 'required', text: 'must be the id of a member, or me' },
+  text: (text) => text,
+  number(text) {
+    const value = /^-?\d{1,15}(\.\d{1,4})?$/.test(text) ? Number(text) : Number.NaN
+    return Number.isFinite(value)
+      ? value
+      : { code: 'invalid_type', text: 'must be a number, such as 12500.5' }
+  },
+  day: (text) => (isDay(text) ? text : { code: 'invalid_format', text: 'must be a day, such as 2026-12-31' }),
+  time(text) {
+    const [day = ''] = text.split('T')
+    const time = /T.*(Z|[+-]\d{2}:\d{2})$/.test(text) && isDay(day) ? Date.parse(text) : Number.NaN
+    return Number.isNaN(time)
+      ? { code: 'invalid_format', text: 'must be a time, such as 2026-12-31T08:30:00Z' }
+      : new Date(time).toISOString()
+  },
+}
+
+/** How the text of a query parameter is read. */
+export type Parameter = { name: string; kind: FilterKind; choices?: readonly string[]; nullable: boolean }
+
+/**
+ * In the schema of a query parameter: how its text is read. The validator reports its problems with all others. A symbol,
+ * because the API's documentation must not show it.
+ */
+export const filter_of = Symbol('filter')
+/** The same for the end of a range, which is one value. */
+export const end_of = Symbol('end')
+
+/** The problems of the filters of a query, by their schemas. */
+export function filterProblems(
+  properties: Record<string, object>,
+  query: Record<string, unknown>,
+): FieldProblem[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const text = query[name]
+    if (typeof text !== 'string') return []
+    const { [filter_of]: filter, [end_of]: end } = schema as { [filter_of]?: Parameter; [end_of]?: Parameter }
+    const read = filter ? readWanted(filter, text) : end ? readValue(end, text.trim()) : null
+    return read && 'code' in read ? [read] : []
+  })
+}
+
+/** One value of a filter, or the problem with it. */
+export function readValue(
+  { name, kind, choices = [] }: Parameter,
+  text: string,
+): { value: string | number } | FieldProblem {
+  if (kind === 'code')
+    return choices.includes(text)
+      ? { value: text }
+      : { field: name, code: 'unknown_value', message: `${name} must be one of ${choices.join(', ')}.` }
+  const value = readers[kind](text)
+  return typeof value === 'object'
+    ? { field: name, code: value.code, message: `${name} ${value.text}.` }
+    : { value }
+}
+
+/** What a filter asks for; null for a blank text, which does not filter; or the problem with it. */
+export function readWanted(parameter: Parameter, text: string): Wanted | FieldProblem | null {
+  const { name, kind, nullable } = parameter
+  if (kind === 'text' && text.trim() === '') return null
+  const parts = partsOf(text)
+  if (parts.length > max_values)
+    return { field: name, code: 'too_many', message: `${name} must have at most ${max_values} values.` }
+  const wanted: Wanted = { any: [], or_none: false, not: [], some: false }
+  for (const { text: written, negated } of parts) {
+    // Blanks around an id were always refused.
+    const text = kind === 'id' ? written : written.trim()
+    if (nullable && text === 'null') {
+      if (negated) wanted.some = true
+      else wanted.or_none = true
+      continue
+    }
+    if (kind === 'text' && text === '') continue
+    const read = readValue(parameter, text)
+    if ('code' in read) return read
+    wanted[negated ? 'not' : 'any'].push(read.value)
+  }
+  return wanted
+}
