@@ -12,7 +12,7 @@ import { installClient } from './package.ts'
 const compiler = fileURLToPath(new URL('../node_modules/typescript-native/bin/tsc', import.meta.url))
 const node_types = fileURLToPath(new URL('../node_modules/@types', import.meta.url))
 const readme = readFileSync(new URL('README.md', import.meta.url), 'utf8')
-const setup = /^import { createClient }[\s\S]*?\n\nconst client = .*\n/
+const setup = /^import { createClient }[\s\S]*?\nconst client = .*\n/
 
 /** The examples of the README, each as a program. */
 const [first = '', ...others] = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code)
@@ -48,16 +48,14 @@ before(async () => {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   writeFileSync(join(folder, 'uses.ts'), uses)
   for (const [index, code] of examples.entries()) writeFileSync(join(folder, `example-${index}.ts`), code)
-  // Deno, Bun and workers with compatibility have process.env; the others have settings of their own.
-  const env = 'declare const process: { env: Record<string, string> }\n'
+  // The types of Node declare it. The other platforms have it, too, and no types for it.
+  const env = 'declare const process: { env: Record<string, string | undefined> }\n'
   writeFileSync(join(folder, 'env.d.ts'), env)
-  const node = `declare namespace NodeJS { interface ProcessEnv { RAPPORT_URL: string; RAPPORT_API_KEY: string; WEBHOOK_SECRET: string } }\n`
-  writeFileSync(join(folder, 'node-env.d.ts'), node)
 })
 after(() => installed.remove())
 
 const libraries = {
-  Node: { lib: ['es2023'], types: ['node'], typeRoots: [node_types], files: ['node-env.d.ts'] },
+  Node: { lib: ['es2023'], types: ['node'], typeRoots: [node_types], files: [] },
   workers: { lib: ['es2023', 'webworker'], types: [], files: ['env.d.ts'] },
   'Deno and browsers': {
     lib: ['esnext', 'dom', 'dom.iterable', 'dom.asynciterable'],
@@ -92,13 +90,13 @@ test('the examples of the README run, in their order', async (t) => {
   t.after(() => service.close())
   const receiver = await startReceiver()
   t.after(() => receiver.close())
-  const { env } = process
   const client = installed.module.createClient({ url: service.url, key: service.key })
   const webhook = await client.webhooks.create({ url: receiver.url, events: ['deal.won'] })
-  Object.assign(env, {
-    RAPPORT_URL: service.url,
-    RAPPORT_API_KEY: service.key,
-    WEBHOOK_SECRET: webhook.secret,
+  const env = { RAPPORT_URL: service.url, RAPPORT_API_KEY: service.key, WEBHOOK_SECRET: webhook.secret }
+  const process_env = process.env
+  process.env = { ...process_env, ...env }
+  t.after(() => {
+    process.env = process_env
   })
   const printed: string[] = []
   t.mock.method(console, 'log', (...words: unknown[]) => printed.push(words.join(' ')))

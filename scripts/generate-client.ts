@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { groupName, methodName, pascal, singular } from '../src/http/openapi/names.ts'
 import { createTypes, type Node, objectType } from './openapi-types.ts'
@@ -181,9 +181,17 @@ const queries = [...types_of_queries.keys()]
 
 const folder = file('../client/src/generated')
 mkdirSync(folder, { recursive: true })
-writeFileSync(`${folder}/types.ts`, `${note}${[...types, ...types_of_queries.values()].join('')}`)
-writeFileSync(
-  `${folder}/operations.ts`,
+
+// In one step: another process may compile the files at the same time.
+function write(name: string, text: string): void {
+  const draft = `${folder}/${name}.${process.pid}`
+  writeFileSync(draft, text)
+  renameSync(draft, `${folder}/${name}`)
+}
+
+write('types.ts', `${note}${[...types, ...types_of_queries.values()].join('')}`)
+write(
+  'operations.ts',
   `${note}import type { ${['Route', ...used(['Options', 'RawBody'])].join(', ')} } from '../request.ts'
 import type { ${used([...Object.keys(schemas), ...queries]).join(', ')} } from './types.ts'
 
