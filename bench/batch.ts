@@ -5,7 +5,7 @@ import { type Rapport, startRapport } from '../test/harness.ts'
 // Compares a batch of 1,000 with 1,000 single requests, one after the other and with 32 clients: node bench/batch.ts
 
 const count = 1000
-const rounds = 5
+const rounds = 3
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
 
 const contact = (n: number) => ({
@@ -16,43 +16,63 @@ const contact = (n: number) => ({
   stage: ['lead', 'customer', 'partner'][n % 3],
 })
 
-async function measure(rapport: Rapport): Promise<void> {
+type Kind = { single: [method: string, path: (id: number) => string]; item: (id: number) => object }
+const path = '/api/v1/contacts'
+const kinds: Record<string, Kind> = {
+  create: { single: ['POST', () => path], item: (n) => ({ op: 'create', data: contact(n) }) },
+  update: {
+    single: ['PUT', (id) => `${path}/${id}`],
+    item: (id) => ({ op: 'update', id, data: { phone: String(Math.random()) } }),
+  },
+  delete: { single: ['DELETE', (id) => `${path}/${id}`], item: (id) => ({ op: 'delete', id }) },
+}
+
+async function measure({ url, key }: Rapport): Promise<void> {
   const dispatcher = new Agent({ connections: 32 })
-  const send = async (path: string, body: object) => {
-    const answer = await request(rapport.url + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${rapport.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+  const send = async (method: string, at: string, body?: unknown) => {
+    const answer = await request(url + at, {
+      method: method as 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: body ? JSON.stringify(body) : null,
       dispatcher,
     })
-    if (answer.statusCode >= 300) throw new Error(await answer.body.text())
-    await answer.body.dump()
+    const text = await answer.body.text()
+    if (answer.statusCode >= 300) throw new Error(text)
+    return text
   }
   let n = 0
-  const path = '/api/v1/contacts'
-  const single = (clients: number) => async () => {
-    let left = count
-    await Promise.all(
-      Array.from({ length: clients }, async () => {
-        while (left-- > 0) await send(path, contact(n++))
-      }),
-    )
+  const made = async () => {
+    const items = Array.from({ length: count }, () => ({ op: 'create', data: contact(n++) }))
+    const { data } = JSON.parse(await send('POST', `${path}/batch`, { items }))
+    return data.map(({ id }: { id: number }) => id) as number[]
   }
-  const batch = () =>
-    send(`${path}/batch`, {
-      items: Array.from({ length: count }, () => ({ op: 'create', data: contact(n++) })),
-    })
-  const cases = { 'one by one': single(1), '32 clients': single(32), batch }
-  const times = Object.fromEntries(Object.keys(cases).map((name) => [name, [] as number[]]))
-  for (let round = 0; round <= rounds; round++)
-    for (const [name, run] of Object.entries(cases)) {
-      const began = performance.now()
-      await run()
-      if (round) times[name]?.push(performance.now() - began)
+  const singles = async ({ single: [method, at], item }: Kind, ids: number[], clients: number) => {
+    const left = [...ids]
+    const run = async () => {
+      for (let id = left.pop(); id !== undefined; id = left.pop())
+        await send(method, at(id), (item(id) as { data?: object }).data)
     }
-  for (const [name, list] of Object.entries(times)) {
-    const ms = median(list)
-    console.log(`${name}: ${ms.toFixed(0)} ms, ${Math.round((count / ms) * 1000)} per second`)
+    await Promise.all(Array.from({ length: clients }, run))
+  }
+  for (const [name, kind] of Object.entries(kinds)) {
+    const cases: [string, (ids: number[]) => Promise<unknown>][] = [
+      ['one by one', (ids) => singles(kind, ids, 1)],
+      ['32 clients', (ids) => singles(kind, ids, 32)],
+      ['batch', (ids) => send('POST', `${path}/batch`, { items: ids.map(kind.item) })],
+    ]
+    const times = cases.map((): number[] => [])
+    for (let round = 0; round <= rounds; round++)
+      for (const [index, [, run]] of cases.entries()) {
+        const ids = await made()
+        const began = performance.now()
+        await run(ids)
+        if (round) times[index]?.push(performance.now() - began)
+      }
+    const rates = cases.map(
+      ([label], index) => `${label} ${Math.round((count * 1000) / median(times[index] ?? []))}`,
+    )
+    const ratio = (index: number) => (median(times[index] ?? []) / median(times[2] ?? [])).toFixed(1)
+    console.log(`${name}, per second: ${rates.join(', ')}; ratios ${ratio(0)} and ${ratio(1)}`)
   }
   await dispatcher.close()
 }

@@ -13,7 +13,7 @@ const lockRowOf = perKey((table: Lockable) =>
     compile: () =>
       sql<{
         id: number
-      }>`SELECT id FROM ${sql.table(table)} WHERE workspace_id = ${p.workspace_id} AND ${is(sql.ref('id'))}
+      }>`SELECT id FROM ${sql.table(table)} WHERE workspace_id = ${p.workspace_id} AND ${is('id')}
         ORDER BY id FOR NO KEY UPDATE`.compile(db),
   })),
 )

@@ -27,7 +27,7 @@ const moveOf = perKey((key: string) => {
     (db, is, p) => ({
       compile: () =>
         sql<{ id: number }>`UPDATE ${sql.table(table)} SET deleted_at = ${p.deleted_at}
-          WHERE workspace_id = ${p.workspace_id} AND ${is(sql.ref('id'))} AND deleted_at ${guard}
+          WHERE workspace_id = ${p.workspace_id} AND ${is('id')} AND deleted_at ${guard}
           RETURNING ${returned}`.compile(db),
     }),
     { writes: true },

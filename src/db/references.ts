@@ -8,7 +8,7 @@ const live = (table: Deletable, locked: boolean) =>
   prepareById((db, is, p) => ({
     compile: () =>
       sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
-        WHERE workspace_id = ${p.workspace_id} AND ${is(sql.ref('id'))} AND deleted_at IS NULL
+        WHERE workspace_id = ${p.workspace_id} AND ${is('id')} AND deleted_at IS NULL
         ${locked && engineOf(db) === 'postgres' ? sql`ORDER BY id FOR SHARE` : sql``}`.compile(db),
   }))
 const queriesOf = perKey((table: Deletable) => ({ read: live(table, false), locked: live(table, true) }))

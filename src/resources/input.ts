@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Db } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
-import { prepare } from '../db/statements/prepare.ts'
+import { prepareById } from '../db/statements/bulk.ts'
 import type { FieldProblem } from '../errors.ts'
 import type { CustomFields } from '../http/fields.ts'
 import { isExact } from './decimal.ts'
@@ -83,12 +83,15 @@ export async function valueProblems(
   ]
 }
 
-const member = prepare((db, p: { workspace_id: number; user_id: string }) =>
-  db
-    .selectFrom('memberships')
-    .select('user_id')
-    .where('workspace_id', '=', p.workspace_id)
-    .where('user_id', '=', p.user_id),
+type Member = { workspace_id: number; id: string }
+const member = prepareById<Member, { id: string }>(
+  (db, is, p) =>
+    db
+      .selectFrom('memberships')
+      .select('user_id as id')
+      .where('workspace_id', '=', p.workspace_id)
+      .where(is('user_id')),
+  { type: 'text' },
 )
 
 /** Problems of fields that name a member of the workspace. */
@@ -100,9 +103,8 @@ async function memberProblems(
 ): Promise<FieldProblem[]> {
   const problems: FieldProblem[] = []
   for (const field of members) {
-    const user_id = (values as Fields)[field]
-    if (typeof user_id !== 'string') continue
-    if ((await member(tx, { workspace_id, user_id })).length) continue
+    const id = (values as Fields)[field]
+    if (typeof id !== 'string' || (await member(tx, { workspace_id, id }))) continue
     problems.push({
       field,
       code: 'not_found',

@@ -53,7 +53,7 @@ export function recordsOf<View extends Identified, ListedView extends Identified
     (db, is, p) =>
       details.query(
         db,
-        sql`${sql.ref(`${table}.workspace_id`)} = ${p.workspace_id} AND ${is(sql.ref(`${table}.id`))}
+        sql`${sql.ref(`${table}.workspace_id`)} = ${p.workspace_id} AND ${is(`${table}.id`)}
           AND ${sql.ref(`${table}.deleted_at`)} IS NULL`,
       ) as Compilable<Row & Identified>,
   )
@@ -150,7 +150,7 @@ function updaterOf<View extends Identified, Values extends object>(resource: Res
   const countedRow = prepareById<Key, Row & Identified>((db, is, p) => ({
     compile: () =>
       sql<Row & Identified>`SELECT ${columnList(['id', ...counted])} FROM ${sql.table(table)}
-        WHERE workspace_id = ${p.workspace_id} AND ${is(sql.ref('id'))}`.compile(db),
+        WHERE workspace_id = ${p.workspace_id} AND ${is('id')}`.compile(db),
   }))
 
   return async (

@@ -215,21 +215,21 @@ function connectionFor(member: Member, connection: Connection): Connection {
   } as Connection
 }
 
-type Keyed = { workspace_id: number; id: number }
+type Keyed = { workspace_id: number; id: number | string }
 /** The condition on a column that holds the id. */
-export type IsId = (column: RawBuilder<unknown>) => RawBuilder<SqlBool>
+export type IsId = (column: string) => RawBuilder<SqlBool>
 
 /**
  * A statement about the record with an id, compiled once. `build` makes it from a condition on the id; its row has the id.
  * In bulk, PostgreSQL runs it once for the ids of all members with otherwise equal parameters.
  */
-export function prepareById<P extends Keyed, R extends { id: number }>(
+export function prepareById<P extends Keyed, R extends Pick<P, 'id'>>(
   build: (db: Db, is: IsId, p: P) => Compilable<R>,
-  { writes = false }: { writes?: boolean } = {},
+  { writes = false, type = 'bigint' }: { writes?: boolean; type?: 'bigint' | 'text' } = {},
 ) {
-  const single = prepare<P, R>((db, p) => build(db, (column) => sql`${column} = ${p.id}`, p))
-  const together = prepare<P & { ids: readonly number[] }, R>((db, p) =>
-    build(db, (column) => sql`${column} = ANY(${p.ids}::bigint[])`, p),
+  const single = prepare<P, R>((db, p) => build(db, (column) => sql`${sql.ref(column)} = ${p.id}`, p))
+  const together = prepare<P & { ids: readonly P['id'][] }, R>((db, p) =>
+    build(db, (column) => sql`${sql.ref(column)} = ANY(${p.ids}::${sql.raw(type)}[])`, p),
   )
   const send = async (tx: Db, inputs: readonly P[]): Promise<(R | undefined)[]> => {
     const rows = await together(tx, { ...(inputs[0] as P), ids: inputs.map(({ id }) => id) })

@@ -91,7 +91,7 @@ const stateById = prepareById<{ workspace_id: number; id: number }, DealState & 
       sql<
         DealState & { id: number }
       >`SELECT id, stage, own_probability, closed_probability, lost_reason, closed_at
-      FROM deals WHERE workspace_id = ${p.workspace_id} AND ${is(sql.ref('id'))}`.compile(db),
+      FROM deals WHERE workspace_id = ${p.workspace_id} AND ${is('id')}`.compile(db),
   }),
 )
 
