@@ -1,7 +1,7 @@
 import { setImmediate as others } from 'node:timers/promises'
 import { type Clock, day_ms, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, conflict } from '../../errors.ts'
 import { actorOf } from '../../events/actors.ts'
 import { contextOf } from '../../events/context.ts'
 import type { Room } from '../../resources/room.ts'
@@ -26,7 +26,7 @@ export async function finish(
 ): Promise<void> {
   const { workspace_id, id } = begun
   const context = () => contextOf(clock, { ...who, workspace_id })
-  let reason: unknown = null
+  let reason: ApiError | null = null
   for (let { status } = begun; status === 'running' || status === 'undoing'; ) {
     stopping?.throwIfAborted()
     const step = status === 'running' ? continueMerge : continueUndo
@@ -38,7 +38,12 @@ export async function finish(
     ;({ status } = next)
     await others()
   }
-  if (reason) throw reason
+  if (reason) throw takenBack(reason)
+}
+
+function takenBack({ message, fields = [] }: ApiError): ApiError {
+  const reasons = fields.length ? fields.map((field) => field.message) : [message]
+  return conflict(`The merge was taken back. ${reasons.join(' ')}`)
 }
 
 /** Completes merges and undos whose process has stopped. An error of one does not stop the others. */

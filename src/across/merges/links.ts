@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { isLive } from '../../db/references.ts'
-import { defer, engineOf } from '../../db/statements/prepare.ts'
+import { openBulk } from '../../db/statements/bulk.ts'
+import { engineOf } from '../../db/statements/prepare.ts'
+import { prepareRows } from '../../db/statements/recordset.ts'
 import { ApiError } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { prepareEmit } from '../../events/emit.ts'
@@ -61,8 +63,8 @@ export const prepareEvents = (tx: Db, { workspace_id }: Context, { resource, lin
     [...new Set([resource, ...links.map((link) => link.resource)])].flatMap(({ events }) => events),
   )
 
-// So many records are read at once.
-const batch = 50
+// So many records are changed together. This takes about 10 ms.
+const batch = 25
 
 type Referring = { id: number; from_id: number; updated_at: string; deleted_at: string | null }
 
@@ -88,31 +90,73 @@ export async function moveLinks(
   for (const link of links)
     for (;;) {
       const rows = await referring(tx, merge.workspace_id, link, merge.from_ids)
-      for (const row of rows) {
-        if (performance.now() > until) return false
-        await moveLink(tx, context, link, merge, row)
-      }
+      if (rows.length && performance.now() > until) return false
+      const moved = await inBulk(tx, rows, (member, row) => moveLink(member, context, link, merge, row))
+      await addLinks(tx, moved, {})
       if (rows.length < batch) break
     }
   return true
 }
 
-async function moveLink(tx: Db, context: Context, link: Link, merge: Merge, row: Referring): Promise<void> {
+const link_columns = {
+  workspace_id: 'bigint!',
+  merge_id: 'bigint!',
+  kind: 'text!',
+  record_id: 'bigint!',
+  field: 'text!',
+  from_id: 'bigint!',
+  updated_at: 'text!',
+} as const
+const link_names = Object.keys(link_columns) as (keyof typeof link_columns)[]
+const addLinks = prepareRows(link_columns, (db, { row, values }) =>
+  db
+    .insertInto('merge_links')
+    .columns(link_names)
+    .expression(values(link_names.map((name) => row[name])))
+    // Somebody gave it back to the merged record meanwhile.
+    .onConflict((conflict) =>
+      conflict.columns(['workspace_id', 'merge_id', 'kind', 'record_id', 'field']).doUpdateSet((eb) => ({
+        from_id: eb.ref('excluded.from_id'),
+        updated_at: eb.ref('excluded.updated_at'),
+      })),
+    ),
+)
+
+async function moveLink(tx: Db, context: Context, link: Link, merge: Merge, row: Referring) {
   const { id: record_id, from_id } = row
   const { workspace_id, id: merge_id, survivor_id } = merge
   const updated_at = await setLink(tx, context, link, row, survivor_id)
-  const moved = { workspace_id, merge_id, kind: link.resource.table, record_id, field: link.field }
-  const added = tx
-    .insertInto('merge_links')
-    .values({ ...moved, from_id, updated_at, reason: null })
-    // Somebody gave it back to the merged record meanwhile.
-    .onConflict((conflict) =>
-      conflict
-        .columns(['workspace_id', 'merge_id', 'kind', 'record_id', 'field'])
-        .doUpdateSet({ from_id, updated_at }),
-    )
-    .execute()
-  defer(tx, added)
+  return {
+    workspace_id,
+    merge_id,
+    kind: link.resource.table,
+    record_id,
+    field: link.field,
+    from_id,
+    updated_at,
+  }
+}
+
+/** Runs a step for each item. Equal statements of the items are sent together (db/statements/bulk.ts). */
+async function inBulk<T, R>(
+  tx: Db,
+  items: readonly T[],
+  step: (member: Db, item: T) => Promise<R>,
+): Promise<R[]> {
+  const bulk = openBulk(tx)
+  const results: R[] = []
+  if (engineOf(tx) === 'sqlite')
+    for (const [index, item] of items.entries()) results.push(await step(bulk.member(index), item))
+  else {
+    // The transaction must not end before all of them have.
+    const settled = await Promise.allSettled(items.map((item, index) => step(bulk.member(index), item)))
+    for (const one of settled) {
+      if (one.status === 'rejected') throw one.reason
+      results.push(one.value)
+    }
+  }
+  await bulk.flush()
+  return results
 }
 
 /** Changes a reference, and returns the record's updated_at. No view shows a record in the trash, so it keeps that time. */
@@ -155,12 +199,13 @@ export async function moveBack(
       .orderBy('record_id')
       .limit(batch)
       .execute()
-    for (const one of moved) {
-      if (performance.now() > until) return { count, is_done: false }
-      const reason = await moveOneBack(tx, context, kind, merge, one)
-      if (reason === null) count++
-      await settle(tx, merge, one, reason)
-    }
+    if (moved.length && performance.now() > until) return { count, is_done: false }
+    const reasons = await inBulk(tx, moved, async (member, one) => {
+      const reason = await moveOneBack(member, context, kind, merge, one)
+      await settle(member, merge, one, reason)
+      return reason
+    })
+    count += reasons.filter((reason) => reason === null).length
     if (moved.length < batch) return { count, is_done: true }
   }
 }

@@ -45,7 +45,7 @@ export function planMerge(
   others: readonly Fields[],
   wanted: Wanted,
 ): { body: Record<string, unknown>; problems: FieldProblem[] } {
-  const all = [survivor, ...others]
+  const all: [Fields, ...Fields[]] = [survivor, ...others]
   const body: Record<string, unknown> = {}
   for (const name of plainFields(resource)) {
     const value = chosen(all, wanted[name], (record) => record[name])
@@ -73,17 +73,17 @@ function chosen(all: readonly Fields[], id: number | undefined, read: (record: F
 
 type Custom = Record<string, unknown>
 const customOf = (record: Fields) => (record.custom_fields ?? {}) as Custom
+/** A custom field, null without it. A key may have the name of a property that every object has, such as constructor. */
+const customValue = (record: Fields, key: string): unknown =>
+  Object.hasOwn(customOf(record), key) ? customOf(record)[key] : null
 
 /** The custom fields of the survivor that change; null removes a key. */
-function changedKeys(all: readonly Fields[], wanted: Wanted): Custom {
+function changedKeys(all: readonly [Fields, ...Fields[]], wanted: Wanted): Custom {
   const [survivor] = all
-  const before = survivor ? customOf(survivor) : {}
   const changed: Custom = {}
   for (const key of new Set(all.flatMap((record) => Object.keys(customOf(record))))) {
-    const value = chosen(all, wanted[prefix + key], (record) =>
-      Object.hasOwn(customOf(record), key) ? customOf(record)[key] : null,
-    )
-    if (!isDeepStrictEqual(value, before[key] ?? null)) changed[key] = value
+    const value = chosen(all, wanted[prefix + key], (record) => customValue(record, key))
+    if (!isDeepStrictEqual(value, customValue(survivor, key))) changed[key] = value
   }
   return changed
 }
@@ -97,9 +97,7 @@ export function survivorChanges(survivor: Fields, body: Record<string, unknown>)
   for (const [name, value] of Object.entries(body))
     before[name] =
       name === 'custom_fields'
-        ? Object.fromEntries(
-            Object.keys(value as Custom).map((key) => [key, customOf(survivor)[key] ?? null]),
-          )
+        ? Object.fromEntries(Object.keys(value as Custom).map((key) => [key, customValue(survivor, key)]))
         : survivor[name]
   return { before, after: body }
 }
@@ -119,7 +117,7 @@ export function planUndo(
       body.tags = tagsBack(survivor.tags as string[], before.tags as string[], value as string[])
     else if (name === 'custom_fields') {
       const keys = Object.entries(value as Custom)
-      const untouched = keys.filter(([key, set]) => isDeepStrictEqual(customOf(survivor)[key] ?? null, set))
+      const untouched = keys.filter(([key, set]) => isDeepStrictEqual(customValue(survivor, key), set))
       body.custom_fields = Object.fromEntries(
         untouched.map(([key]) => [key, (before.custom_fields as Custom)[key]]),
       )
