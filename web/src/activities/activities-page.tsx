@@ -8,6 +8,7 @@ import { useListAssign } from '../record/assign.tsx'
 import { BulkTags } from '../record/bulk-tags.tsx'
 import { useLabels, useNames } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
+import { ListMenu } from '../record/list-menu.tsx'
 import { ownerColumn } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
@@ -24,7 +25,7 @@ import { ActivityRecord } from './activity-record.tsx'
 import { CompleteCircle } from './complete-circle.tsx'
 import { CreateActivity } from './create-activity.tsx'
 import { Due, TypeLabel } from './labels.tsx'
-import { activitiesQuery, orders, overdueQuery, shows } from './lists.ts'
+import { activitiesQuery, orders, overdueQuery, queryOf, shows } from './lists.ts'
 import { activity_types, type ListedActivity, links, useActivityActions } from './queries.ts'
 
 const filter_names = ['type', 'contact_id', 'company_id', 'deal_id'] as const
@@ -45,13 +46,11 @@ export function ActivitiesPage() {
   const show = shows.find((one) => one === address.show) ?? usual
 
   const sort = view.sort || orders[show]
-  const page = useListPage(
-    activitiesQuery({
-      ...{ show, zone: formats.zone, today: formats.today(), sort, page: view.page },
-      filters: view.filters,
-    }),
-    view,
-  )
+  const asked = {
+    ...{ show, zone: formats.zone, today: formats.today(), sort, page: view.page },
+    filters: view.filters,
+  }
+  const page = useListPage(activitiesQuery(asked), view)
   const { rows, chosen } = page
   const { data: overdue } = useQuery(overdueQuery)
   const columns = useColumns()
@@ -112,7 +111,12 @@ export function ActivitiesPage() {
           <Filters view={view} />
         </>
       }
-      actions={may && <Button onClick={create}>{names.create}</Button>}
+      actions={
+        <>
+          <ListMenu kind="activities" query={queryOf(asked)} />
+          {may && <Button onClick={create}>{names.create}</Button>}
+        </>
+      }
     >
       <div className="activity-list">
         <ListTable

@@ -32,12 +32,18 @@ type Asked = {
   page: number
 }
 
+/** The filters and the order of a switch, for the API. */
+export const queryOf = ({ show, today, zone, filters, sort }: Asked) => ({
+  ...asks[show](today, zone),
+  ...filters,
+  sort,
+})
+
 /** A page of a switch. The day is part of the key, because the list changes at midnight. */
 export const activitiesQuery = (asked: Asked) => ({
   queryKey: ['activities', 'list', asked],
   queryFn: () => {
-    const { show, today, zone, filters, sort, page } = asked
-    const query = { ...asks[show](today, zone), ...filters, sort, page, per_page: 50, details: 'true' }
+    const query = { ...queryOf(asked), page: asked.page, per_page: 50, details: 'true' }
     return activitiesApi.list(query as QueryOf<'activities'>)
   },
 })

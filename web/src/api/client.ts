@@ -93,12 +93,21 @@ export async function dataOf<T>(asked: Promise<Answer<{ data: T }>>): Promise<T>
   return (await answerOf(asked)).data
 }
 
+// The answer to HEAD has no body.
+const codes: Record<number, string> = {
+  403: 'forbidden',
+  404: 'not_found',
+  409: 'conflict',
+  429: 'rate_limited',
+  503: 'unavailable',
+}
+
 function problemOf(response: Response, body: unknown): Problem {
   const answered = (body as { error?: Partial<Problem> } | undefined)?.error
   const request_id = answered?.request_id ?? response.headers.get('x-request-id')
   const problem = new Problem(
     response.status,
-    answered?.code ?? 'internal_error',
+    answered?.code ?? codes[response.status] ?? 'internal_error',
     answered?.message ?? '',
     request_id,
   )

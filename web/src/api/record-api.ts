@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import { createQuerySerializer } from 'openapi-fetch'
 import { answerOf, api, dataOf, Problem, type Schemas } from './client.ts'
 import type { paths } from './schema'
 
@@ -35,12 +36,18 @@ export type BatchItem = Pick<BatchBody['items'][number], 'op' | 'id'> & { data?:
 
 // The types above check each path. The client cannot type a path that is built at run time.
 const untyped = api as unknown as Record<
-  'GET' | 'POST' | 'PUT' | 'DELETE',
+  'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE',
   (path: string, init: object) => Promise<{ data?: never; error?: unknown; response: Response }>
 >
 
 /** The path of a kind in the API. */
 const apiPath = (kind: RecordKind): string => `/api/v1/${kind.replaceAll('_', '-')}`
+
+const toText = createQuerySerializer()
+
+/** The formats of an exported list. */
+export const export_formats = ['csv', 'ndjson'] as const
+export type ExportFormat = (typeof export_formats)[number]
 
 /** The operations that every kind of record has, with the types of the API. */
 export function recordApi<K extends RecordKind>(kind: K) {
@@ -97,6 +104,14 @@ export function recordApi<K extends RecordKind>(kind: K) {
       answerOf<Answer<Operation<'/api/v1/contacts/{id}/timeline', 'get'>>>(
         untyped.GET(`${one}/timeline`, { params: { path: { id }, query } }),
       ),
+    /** The address of the list as a file. */
+    exportHref: (query: object, format: ExportFormat) => `${path}/export?${toText({ ...query, format })}`,
+    /** The number of rows of that file. Throws if the service refuses the file. */
+    async countExported(query: object): Promise<number> {
+      const asked = untyped.HEAD(`${path}/export`, { params: { query } })
+      await answerOf(asked)
+      return Number((await asked).response.headers.get('x-total-count'))
+    },
     listQuery: (query: QueryOf<K>) => ({ queryKey: [kind, 'list', query], queryFn: () => list(query) }),
     query: (id: number) => queryOptions({ queryKey: [kind, 'record', id], queryFn: () => read(id) }),
   }

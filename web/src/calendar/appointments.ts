@@ -19,17 +19,21 @@ type Shown = { appointments: Appointment[]; more: boolean }
 const per_page = 100
 /** The maximum number of appointments in the calendar. */
 export const most_shown = 1000
+/** The filters and the order of a range, for the API. */
+export function queryOf({ from, to }: Range, filters: Record<string, string>) {
+  // Appointments that only touch the range are not in it.
+  const end_from = new Date(Date.parse(from) + 1).toISOString()
+  const start_to = new Date(Date.parse(to) - 1).toISOString()
+  return { ...filters, end_from, start_to, sort: 'start_at' as const }
+}
+
 /** The appointments within a range, ordered by start. */
 export const rangeQuery = (range: Range | null, filters: Record<string, string>) =>
   queryOptions({
     queryKey: ['appointments', 'range', range, filters],
     enabled: range !== null,
     queryFn: async (): Promise<Shown> => {
-      const { from, to } = range as Range
-      // Appointments that only touch the range are not in it.
-      const end_from = new Date(Date.parse(from) + 1).toISOString()
-      const start_to = new Date(Date.parse(to) - 1).toISOString()
-      const query = { ...filters, end_from, start_to, sort: 'start_at' as const, per_page }
+      const query = { ...queryOf(range as Range, filters), per_page }
       const found: Appointment[] = []
       for (let cursor = ''; ; ) {
         const { data, meta } = await appointmentsApi.list({ ...query, cursor })

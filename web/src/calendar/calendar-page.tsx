@@ -12,13 +12,14 @@ import { useMay } from '../app/session.ts'
 import { instantOf, isDay, laterOnWall, wallOf } from '../app/zones.ts'
 import { useLabels, useNames } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
+import { ListMenu } from '../record/list-menu.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { ListFilters } from '../ui/filters.tsx'
 import { isId, useAddress, useListView, useOpen } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import { AppointmentRecord } from './appointment-record.tsx'
-import { most_shown, rangeQuery, type Times, useAppointmentActions } from './appointments.ts'
+import { most_shown, queryOf, rangeQuery, type Times, useAppointmentActions } from './appointments.ts'
 import CalendarGrid, { type CalendarShow, views } from './calendar-grid.tsx'
 import { CreateAppointment } from './create-appointment.tsx'
 
@@ -142,6 +143,7 @@ export function CalendarPage() {
           <Button variant="default" component={Link} to="/booking-pages">
             {pages.many}
           </Button>
+          {range && <ListMenu kind="appointments" query={queryOf(range, view.filters)} />}
           {may && <Button onClick={create}>{names.create}</Button>}
         </>
       }

@@ -5,6 +5,7 @@ import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { useNames } from '../record/kinds.ts'
+import { ListMenu } from '../record/list-menu.tsx'
 import { useReferenceFilters } from '../record/list-parts.tsx'
 import { ViewsMenu } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -97,7 +98,12 @@ function BoardPage() {
           )}
         </>
       }
-      actions={writes && <Button onClick={() => create()}>{names.create}</Button>}
+      actions={
+        <>
+          <ListMenu kind="deals" query={{ ...filter, sort }} />
+          {writes && <Button onClick={() => create()}>{names.create}</Button>}
+        </>
+      }
     >
       {count === 0 && !view.filtered && !moving.held ? (
         <Empty

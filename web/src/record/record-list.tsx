@@ -21,6 +21,7 @@ import { useBulk } from './bulk.tsx'
 import { BulkTags } from './bulk-tags.tsx'
 import { ColumnsMenu, useColumns } from './columns.tsx'
 import { type CreateProps, type Kind, type RecordProps, useKind, useNames } from './kinds.ts'
+import { ListMenu } from './list-menu.tsx'
 import { queryOf } from './list-query.ts'
 import type { Owned } from './owner.tsx'
 import { ViewsMenu } from './views.tsx'
@@ -111,6 +112,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned = RowOf<K
       actions={
         <>
           <ColumnsMenu columns={columns} />
+          <ListMenu kind={kind} query={query} />
           {writes && <Button onClick={create}>{names.create}</Button>}
         </>
       }

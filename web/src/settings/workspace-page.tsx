@@ -4,6 +4,7 @@ import { api, dataOf } from '../api/client.ts'
 import { sessionQuery, useMay, useSession } from '../app/session.ts'
 import { CurrencyInput } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { ExportEverything } from './export-everything.tsx'
 import { SavedForm } from './saved-form.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
@@ -38,6 +39,7 @@ export function WorkspacePage() {
           </div>
         )}
       </SavedForm>
+      <ExportEverything />
     </SettingsFrame>
   )
 }

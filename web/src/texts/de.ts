@@ -4,6 +4,7 @@ import { calendar } from './de/calendar.ts'
 import { companies } from './de/companies.ts'
 import { contacts } from './de/contacts.ts'
 import { deals } from './de/deals.ts'
+import { files } from './de/files.ts'
 import { home } from './de/home.ts'
 import { people } from './de/people.ts'
 import { fields, record } from './de/record.ts'
@@ -21,6 +22,7 @@ export const de: Texts = {
   activities,
   calendar,
   trash,
+  files,
   settings,
   people,
   fields,

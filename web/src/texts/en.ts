@@ -4,6 +4,7 @@ import { calendar } from './en/calendar.ts'
 import { companies } from './en/companies.ts'
 import { contacts } from './en/contacts.ts'
 import { deals } from './en/deals.ts'
+import { files } from './en/files.ts'
 import { home } from './en/home.ts'
 import { people } from './en/people.ts'
 import { fields, record } from './en/record.ts'
@@ -20,6 +21,7 @@ export const en = {
   activities,
   calendar,
   trash,
+  files,
   settings,
   people,
   fields,

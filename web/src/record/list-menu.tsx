@@ -1,0 +1,51 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import { DownloadIcon, type Icon, KebabHorizontalIcon } from '@primer/octicons-react'
+import { useState } from 'react'
+import { type Command, useCommands } from '../app/commands.ts'
+import { useTexts } from '../texts/texts.ts'
+import { ExportDialog } from './export.tsx'
+import type { ExportedKind } from './export-query.ts'
+import { useNames } from './kinds.ts'
+
+type Props = {
+  kind: ExportedKind
+  /** The query of the list, for its export. */
+  query: Record<string, unknown>
+}
+
+type Item = Pick<Command, 'id' | 'label' | 'run'> & { icon: Icon }
+
+/** The rarer actions on a list, in a menu and in the palette. */
+export function ListMenu({ kind, query }: Props) {
+  const t = useTexts()
+  const names = useNames(kind)
+  const [exporting, setExporting] = useState(false)
+  const items: Item[] = [
+    {
+      id: `export-${kind}`,
+      label: t.files.export(names.many),
+      icon: DownloadIcon,
+      run: () => setExporting(true),
+    },
+  ]
+  useCommands(items.map(({ icon: _, ...item }) => ({ ...item, group: 'lists' })))
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="default" size={30} aria-label={t.files.more} title={t.files.more}>
+            <KebabHorizontalIcon />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {items.map(({ id, label, icon: Sign, run }) => (
+            <Menu.Item key={id} leftSection={<Sign size={14} />} onClick={run}>
+              {label}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      <ExportDialog kind={kind} query={query} opened={exporting} onClose={() => setExporting(false)} />
+    </>
+  )
+}

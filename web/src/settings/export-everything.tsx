@@ -1,0 +1,51 @@
+import { Button } from '@mantine/core'
+import { DownloadIcon } from '@primer/octicons-react'
+import { useState } from 'react'
+import { answerOf, api } from '../api/client.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { notBusy } from '../record/export.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { startDownload } from '../ui/download.ts'
+import { showMessage } from '../ui/undo.tsx'
+import { Section } from './section.tsx'
+
+const path = '/api/v1/workspace/export'
+
+/** Downloads the whole workspace as an archive. */
+export function ExportEverything() {
+  const t = useTexts()
+  const [asking, setAsking] = useState(false)
+  const [problem, setProblem] = useState<unknown>(null)
+  async function start() {
+    setAsking(true)
+    setProblem(null)
+    try {
+      // The browser cannot tell why a download was refused, so the service is asked before.
+      await notBusy(answerOf(untyped.HEAD(path, {})), t.files.busy)
+      startDownload(path)
+      showMessage(t.files.downloading)
+    } catch (error) {
+      setProblem(error)
+    } finally {
+      setAsking(false)
+    }
+  }
+  return (
+    <Section title={t.files.everything}>
+      <p className="hint settings-hint">{t.files.everything_text}</p>
+      <Button
+        mt="md"
+        variant="default"
+        leftSection={<DownloadIcon size={14} />}
+        loading={asking}
+        onClick={start}
+      >
+        {t.files.everything}
+      </Button>
+      {problem ? <ProblemNote error={problem} onRetry={start} /> : null}
+    </Section>
+  )
+}
+
+// The document of the API has no HEAD.
+const untyped = api as unknown as { HEAD(path: string, init: object): Promise<{ response: Response }> }
