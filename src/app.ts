@@ -9,6 +9,8 @@ import { findSession, recordSessionUse } from './access/people/sessions.ts'
 import { createUseRecorder } from './access/use.ts'
 import { findWorkspace } from './access/workspaces.ts'
 import { auditRoutes } from './across/audit/routes.ts'
+import { listDefinitions } from './across/custom-fields/queries.ts'
+import { customFieldRoutes } from './across/custom-fields/routes.ts'
 import { duplicateRoutes } from './across/duplicates/routes.ts'
 import { workspaceExportRoute } from './across/exports/routes.ts'
 import type { Others } from './across/exports/workspace.ts'
@@ -190,6 +192,8 @@ const exported_others: Others = {
   members: async (db, workspace_id) =>
     (await listMembers(db, workspace_id, { per_page: 100_000, offset: 0 })).records,
   saved_views: (db, workspace_id) => listViews(db, workspace_id, undefined),
+  custom_fields: async (db, workspace_id) =>
+    (await listDefinitions(db, workspace_id, undefined, { per_page: 10_000, offset: 0 })).records,
 }
 
 function addRoutes(app: App, service: Routed): void {
@@ -206,6 +210,7 @@ function addRoutes(app: App, service: Routed): void {
   reassignmentRoutes(app, service, rooms)
   viewRoutes(app, service)
   workspaceExportRoute(app, service, rooms, exported_others)
+  customFieldRoutes(app, service)
   peopleRoutes(app, service)
   keyRoutes(app, service)
   webhookRoutes(app, service)

@@ -71,9 +71,15 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'resources/[a-z-]+|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*',
     packages: 'kysely',
   },
+  // The definitions of custom fields, and their rules without the database.
+  {
+    files: 'resources/definition-rules',
+    may: 'db/lists/defined-values|errors|http/(fields|schema-problems)',
+    packages: 'node:util',
+  },
   {
     // http/fields for a type alone.
-    files: 'resources/(input|operations|list)',
+    files: 'resources/(definitions|input|operations|list)',
     may: 'resources/[a-z-]+|errors|clock|http/(fields|filter-values)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*',
     packages: 'kysely|node:util',
   },
@@ -172,6 +178,12 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: `OWN/.*|files/.*|${floor}|resources/(resource|room)`,
     packages: 'kysely|typebox|node:(stream|zlib|timers/promises)',
   },
+  // The endpoints of the definitions of custom fields, and the check of existing values.
+  {
+    files: 'across/custom-fields/.*',
+    may: `OWN/.*|${floor}|resources/(resource|definitions|definition-rules)`,
+    packages: 'kysely|typebox',
+  },
   // The jobs of the trash and the audit log remove old rows.
   {
     files: '(across/(audit|timeline|trash|erasure|reassignment|duplicates|merges)|events/feed)/.*',
@@ -215,7 +227,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
-    may: 'jobs/run|access/people/cleaning|across/(audit|trash)/retention|across/reassignment/reassign|across/merges/continue|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
+    may: 'jobs/run|access/people/cleaning|across/(audit|trash)/retention|across/reassignment/reassign|across/merges/continue|across/custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
     packages: '',
   },
 

@@ -73,13 +73,15 @@ const judged_fields = new Set([
 
 const times = { start_at: '2030-01-08T12:00:00Z', end_at: '2030-01-08T13:00:00Z' }
 // A workspace has few of these.
-const limited = new Set(['POST /webhooks', 'POST /booking-pages'])
+const limited = new Set(['POST /webhooks', 'POST /booking-pages', 'POST /custom-fields'])
 
 let slugs = 0
+const definition = () => ({ resource: 'contacts', type: 'text', key: `key-${++slugs}` })
 /** What an operation needs beside the texts; for a change, the record. */
 const needs: Record<string, () => object> = {
   'POST /appointments': () => times,
   'POST /booking-pages': () => ({ slug: `page-${++slugs}`, time_zone: 'UTC' }),
+  'POST /custom-fields': () => ({ resource: 'contacts', type: 'text' }),
   'POST /views': () => ({ list: 'contacts', query: 'stage=a' }),
   'POST /webhooks': () => ({ url: 'http://127.0.0.1:9/hook', events: ['contact.created'] }),
 }
@@ -91,6 +93,7 @@ const bodies: Record<string, () => object> = {
   activities: () => ({ subject: 'Call' }),
   appointments: () => ({ title: 'Visit', ...times }),
   'booking-pages': () => ({ slug: `page-${++slugs}`, title: 'Page', time_zone: 'UTC' }),
+  'custom-fields': definition,
   views: () => ({ list: 'contacts', name: 'View', query: 'stage=a' }),
 }
 

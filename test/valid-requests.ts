@@ -128,6 +128,8 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
   /** What a schema cannot say, by the field's name or by operation and field. */
   const known: Record<string, (who: Person | null) => unknown> = {
     slug: () => `page-${++made}`,
+    'post /custom-fields key': () => `key ${++made}`,
+
     secret: () => 'a secret of a webhook',
     url: () => 'http://127.0.0.1:9/hook',
     role: () => 'member',

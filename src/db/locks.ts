@@ -2,11 +2,14 @@ import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import type { Deletable } from './records.ts'
 import { prepareById } from './statements/bulk.ts'
-import { engineOf, perKey } from './statements/prepare.ts'
+import { engineOf, perKey, prepare } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 
 /** The tables whose rows are read, checked and then written. */
-export type Lockable = Extract<keyof Tables, Deletable | 'webhooks' | 'webhook_deliveries' | 'saved_views'>
+export type Lockable = Extract<
+  keyof Tables,
+  Deletable | 'webhooks' | 'webhook_deliveries' | 'saved_views' | 'field_definitions'
+>
 
 const lockRowOf = perKey((table: Lockable) =>
   prepareById((db, is, p) => ({
@@ -44,7 +47,7 @@ export async function lockEntry(
 }
 
 // A number for each use, so that equal texts of different uses do not wait for each other.
-const uses = { contact_email: 1, saved_views: 2, upsert: 3 } as const
+const uses = { contact_email: 1, saved_views: 2, upsert: 3, field_definitions: 4 } as const
 
 /**
  * Locks a text of a workspace until the end of the transaction, for a rule that no index enforces. A concurrent
@@ -78,6 +81,30 @@ export async function lockTexts(
         | (hashtextextended(${`upsert ${workspace_id}`}, ${uses[use]}) << 8) AS lock
       FROM unnest(${names}::text[]) AS name ORDER BY lock
     ) AS locks`.execute(tx)
+}
+
+// An advisory lock number that nothing else on the same database uses. The second number is the workspace.
+const definitions_lock = 7_239_053
+const definitionsLock = (how: '' | '_shared') =>
+  prepare((db, p: { workspace_id: number }) => ({
+    compile: () =>
+      sql`SELECT ${sql.raw(`pg_advisory_xact_lock${how}`)}(${sql.lit(definitions_lock)}, (${p.workspace_id}::bigint & 2147483647)::int)`.compile(
+        db,
+      ),
+  }))
+const [shared, exclusive] = [definitionsLock('_shared'), definitionsLock('')]
+
+/** Holds until the end of the transaction that it obeys the definitions of custom fields which it reads after this. */
+export async function shareDefinitions(tx: Db, workspace_id: number): Promise<void> {
+  if (engineOf(tx) === 'postgres') await shared(tx, { workspace_id })
+}
+
+/**
+ * Waits for the end of all transactions that may have read the definitions of a workspace before now. A no-op on SQLite,
+ * which has one writer.
+ */
+export async function awaitDefinitions(tx: Db, workspace_id: number): Promise<void> {
+  if (engineOf(tx) === 'postgres') await exclusive(tx, { workspace_id })
 }
 
 /** Disables the lock and statement timeouts of this transaction, for work of unlimited size. */

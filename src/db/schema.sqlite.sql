@@ -117,6 +117,26 @@ CREATE TABLE saved_views (
 );
 CREATE INDEX saved_views_list ON saved_views (workspace_id, list, id);
 
+CREATE TABLE field_definitions (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  workspace_id INTEGER NOT NULL,
+  kind text NOT NULL,
+  key text NOT NULL,
+  label text NOT NULL,
+  type text NOT NULL,
+  options text NOT NULL,
+  is_required bigint NOT NULL,
+  is_unique bigint NOT NULL,
+  position bigint NOT NULL,
+  created_at text NOT NULL,
+  updated_at text NOT NULL,
+  status text NOT NULL,
+  checked_until_ms bigint,
+  previous text
+);
+CREATE UNIQUE INDEX field_definitions_key ON field_definitions (workspace_id, kind, key) WHERE status <> 'removed';
+CREATE INDEX field_definitions_unfinished ON field_definitions (checked_until_ms) WHERE checked_until_ms IS NOT NULL;
+
 CREATE TABLE idempotency_keys (
   workspace_id bigint NOT NULL,
   key_id text NOT NULL,
@@ -646,6 +666,17 @@ CREATE TABLE field_values (
   record_id bigint NOT NULL,
   PRIMARY KEY (workspace_id, kind, field, value, record_id)
 ) WITHOUT ROWID;
+
+CREATE TABLE defined_values (
+  workspace_id bigint NOT NULL,
+  definition_id bigint NOT NULL,
+  record_id bigint NOT NULL,
+  sort_value text NOT NULL,
+  unique_value text,
+  PRIMARY KEY (workspace_id, definition_id, record_id)
+) WITHOUT ROWID;
+CREATE INDEX defined_values_order ON defined_values (workspace_id, definition_id, sort_value, record_id);
+CREATE UNIQUE INDEX defined_values_unique ON defined_values (workspace_id, definition_id, unique_value) WHERE unique_value IS NOT NULL;
 
 CREATE TABLE audit_log (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

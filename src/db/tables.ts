@@ -146,6 +146,34 @@ export interface Tables {
   record_counts: { workspace_id: number; name: string; slot: number; n: number }
   /** Tags and custom fields as rows, so that lists can filter by them (db/lists/field-values.ts). */
   field_values: { workspace_id: number; kind: string; field: string; value: string; record_id: number }
+  /** Definitions of custom fields; `kind` is the table of the records. */
+  field_definitions: Owned & {
+    kind: Fixed<string>
+    key: Fixed<string>
+    label: string
+    type: Fixed<'text' | 'number' | 'boolean' | 'date' | 'select' | 'url' | 'email'>
+    /** A JSON array of texts; empty for other types than select. */
+    options: string
+    is_required: 0 | 1
+    is_unique: 0 | 1
+    position: number
+    created_at: Fixed<string>
+    updated_at: string
+    /** Writes obey it unless it is `removed`; answers show it unless it is `new` or `removed`. */
+    status: 'new' | 'ready' | 'changing' | 'removed'
+    /** The service time when the check of existing values, or the removal of its values, may be taken over. */
+    checked_until_ms: number | null
+    /** A JSON object with the columns before a change whose check is not complete. */
+    previous: string | null
+  }
+  /** The values of defined fields of live records (db/lists/defined-values.ts). */
+  defined_values: {
+    workspace_id: number
+    definition_id: number
+    record_id: number
+    sort_value: string
+    unique_value: string | null
+  }
   /** The number of live records of a table in each block of ids. Triggers keep it. */
   record_blocks: { workspace_id: number; kind: string; block: number; slot: number; n: number }
   idempotency_keys: {

@@ -17,6 +17,8 @@ export const service: Actor = { kind: 'service', id: null }
 export type Context = {
   workspace_id: number
   actor: Actor
+  /** The scopes of the caller; null or absent: all of them. */
+  scopes?: readonly string[] | null
   /** The id of the request; null without one. */
   request_id: string | null
   /** What events of a merge tell beside their data: the other records. */
@@ -37,7 +39,7 @@ export type Context = {
  */
 export function contextOf(
   clock: Clock,
-  who: Pick<Context, 'workspace_id' | 'actor' | 'request_id' | 'traceparent'>,
+  who: Pick<Context, 'workspace_id' | 'actor' | 'scopes' | 'request_id' | 'traceparent'>,
 ): Context {
   let now_ms: number | undefined
   let now: string | undefined

@@ -29,7 +29,8 @@ const ajv = addFormats.default(
 
 // Looser than RFC 5322 on purpose: one @, text on both sides, no blanks. Mail servers check the rest.
 const email = /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/u
-const isDay = (text: string) => {
+/** Whether a text is a calendar day, YYYY-MM-DD. */
+export const isDay = (text: string): boolean => {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
   if (!year || year === '0000') return false
   const date = new Date(`${text}T00:00:00.000Z`)

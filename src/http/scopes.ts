@@ -10,6 +10,7 @@ const other_kinds: Record<string, string> = {
   deliveries: 'webhooks:read',
   api_keys: 'keys:read',
   views: 'views:read',
+  custom_fields: 'workspace:read',
   workspaces: 'workspace:read',
   // Only managers of members may see invitations and sign-ins.
   users: 'members:write',

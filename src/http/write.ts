@@ -52,6 +52,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
     contextOf(clock, {
       workspace_id: access.workspace_id,
       actor: access.actor,
+      scopes: access.scopes,
       request_id: id,
       traceparent: traceparentOf(headers),
     })

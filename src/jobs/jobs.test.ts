@@ -22,6 +22,7 @@ test('every job has its period, its role and its line in ARCHITECTURE.md', () =>
       ['backlog', 0, second, 'dispatcher', null],
       ['reassignments', 0, 60 * second, 'dispatcher', null],
       ['bookings', 10 * second, 60 * second, 'dispatcher', 'waits'],
+      ['custom fields', 10 * second, 60 * second, 'dispatcher', null],
       ['delivery log', 10 * second, hour, 'dispatcher', 'waits'],
       ['trash', 15 * second, hour, 'dispatcher', 'waits'],
       ['interrupted erasures', 15 * second, hour, 'dispatcher', 'runs'],

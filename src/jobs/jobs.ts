@@ -1,5 +1,6 @@
 import { removeExpiredAccess } from '../access/people/cleaning.ts'
 import { cleanLog } from '../across/audit/retention.ts'
+import { keepUpDefinitions } from '../across/custom-fields/upkeep.ts'
 import { continueMerges, forgetOldMerges } from '../across/merges/continue.ts'
 import { continueReassignments } from '../across/reassignment/reassign.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
@@ -75,6 +76,15 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       every_ms: minute,
       held: 'waits',
       run: (stopping) => keepUpBookings(db, clock, stopping),
+    },
+
+    // Undoes definitions of custom fields whose check was interrupted, and removes the stored values of deleted ones.
+    {
+      name: 'custom fields',
+      role: 'dispatcher',
+      first_ms: 10 * second,
+      every_ms: minute,
+      run: (stopping) => keepUpDefinitions(db, clock, stopping),
     },
 
     // Removes old deliveries with their attempts, events that no delivery needs, and answers of idempotency keys.

@@ -31,12 +31,14 @@ const before_records: Shapes = {
   sign_in_failures: { key: ['name'] },
   reassignments: { key: ['workspace_id', 'from_id'] },
   saved_views: { key: ['id'] },
+  field_definitions: record,
   idempotency_keys: { key: ['workspace_id', 'key_id', 'path', 'idempotency_key'] },
   record_counts: { key: ['workspace_id', 'name', 'slot'] },
 }
 const after_records: Shapes = {
   booking_visits: { key: ['workspace_id', 'booking_page_id', 'appointment_id'] },
   field_values: { key: ['workspace_id', 'kind', 'field', 'value', 'record_id'] },
+  defined_values: { key: ['workspace_id', 'definition_id', 'record_id'] },
   audit_log: record,
   merges: record,
   merged_records: { key: ['workspace_id', 'kind', 'record_id'] },

@@ -11,6 +11,7 @@ import { readSubscribers } from '../events/emit.ts'
 import { publicError } from '../http/errors.ts'
 import { etagOf } from '../http/etag.ts'
 import { type BatchOptions, type Outcome, recordOf, type Task, taskOf, type Writes } from './batch-items.ts'
+import { definitionsOf } from './definitions.ts'
 
 // Runs many items in one transaction: the batch endpoint and the import call runBatch. Each item is checked and written by
 // the operations of single requests. Items of different records run as a wave: their statements are sent together, and
@@ -50,6 +51,8 @@ export async function runBatch(
     context.workspace_id,
     events.map(({ name }) => name),
   )
+  // Read them now, so that an item which they refuse has not written yet.
+  defer(tx, definitionsOf(tx, context.workspace_id, writes.resource))
   const work = { tx, context, writes, items, options, bulk: openBulk(tx), written: Promise.resolve() }
   try {
     return await runWaves(work)

@@ -25,7 +25,9 @@ test('every amount is kept exactly or refused, and -0 is 0', async () => {
     title: { fields: ['price'] },
     events: [],
   })
-  const problems = (price: number) => valueProblems(null as never, 1, items, { price })
+  const who = { workspace_id: 1, actor: { kind: 'key', id: null } } as const
+  const problems = (price: number) =>
+    valueProblems(null as never, who, items, { price }, { problems: [], before: null })
   assert.deepEqual(await problems(0.1234), [])
   assert.deepEqual(await problems(0.12345), [
     { field: 'price', code: 'too_precise', message: 'price must have at most 4 decimals.' },

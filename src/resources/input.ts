@@ -3,8 +3,11 @@ import type { Db } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
 import { prepareById } from '../db/statements/bulk.ts'
 import type { FieldProblem } from '../errors.ts'
+import type { Context } from '../events/context.ts'
 import type { CustomFields } from '../http/fields.ts'
 import { isExact } from './decimal.ts'
+import { definitionProblems } from './definition-rules.ts'
+import { definitionsOf, hasReadDefinitions } from './definitions.ts'
 import type { Columns, Resource, Values } from './resource.ts'
 
 type Fields = Record<string, unknown>
@@ -22,7 +25,7 @@ export function newValues<C extends Columns>(
   const values: Fields = {}
   for (const name of writable) values[name] = withoutMinusZero(sent[name]) ?? columns[name]?.default ?? null
   for (const name of members) values[name] = sent[name]
-  if ('custom_fields' in values) values.custom_fields = customFieldsOf(body, {}, problems) ?? {}
+  if ('custom_fields' in values) values.custom_fields = customFieldsOf(body, {}, problems) ?? refused_fields
   return values as Values<C>
 }
 
@@ -54,6 +57,9 @@ export function changedValues<C extends Columns>(
 // JSON has a -0, which equals 0 but is another value to a comparison.
 const withoutMinusZero = (value: unknown): unknown => (value === 0 ? 0 : value)
 
+/** Stands for the custom fields of a new record that the schema refused. */
+const refused_fields: CustomFields = Object.freeze({})
+
 type WithCustomFields = { custom_fields?: CustomFields | null }
 
 /** The custom fields of a record after a write; undefined where the schema refused them. */
@@ -62,25 +68,56 @@ function customFieldsOf(body: WithCustomFields, before: WithCustomFields, proble
   return mergeCustomFields(before.custom_fields ?? {}, body.custom_fields ?? null)
 }
 
+type Who = Pick<Context, 'workspace_id' | 'actor'>
+
+type Known = {
+  /** The other problems of the write. */
+  problems: readonly FieldProblem[]
+  /** Null for a new record. */
+  before: object | null
+}
+
 /**
- * The problems that schemas do not find: too many decimals of an amount, references to missing records, and too large
- * custom fields. Live references stay locked against deletion until the transaction ends.
+ * The problems that schemas do not find: too many decimals of an amount, references to missing records, too large custom
+ * fields, and values that a definition refuses. Live references stay locked against deletion until the transaction ends.
+ * The values of a new record that has no other problem may be left to addRecord: so PostgreSQL gets the insert without
+ * waiting for the definitions.
  */
 export async function valueProblems(
   tx: Db,
-  workspace_id: number,
+  who: Who,
   resource: Resource,
   values: object,
-  before: object = {},
+  { problems, before }: Known,
 ): Promise<FieldProblem[]> {
   const { custom_fields } = values as { custom_fields?: CustomFields }
-  const stored = before as { custom_fields?: CustomFields }
-  return [
-    ...customFieldsProblems(custom_fields, stored.custom_fields),
+  const stored = before as { custom_fields?: CustomFields } | null
+  const { workspace_id } = who
+  const found = [
+    ...customFieldsProblems(custom_fields, stored?.custom_fields),
     ...precisionProblems(resource, values),
     ...(await memberProblems(tx, workspace_id, resource, values)),
     ...(await referenceProblems(tx, workspace_id, values, resource.references)),
   ]
+  if (!custom_fields || custom_fields === refused_fields) return found
+  const is_read = hasReadDefinitions(tx, workspace_id, resource)
+  if (!stored && !problems.length && !found.length && !is_read) return found
+  return [
+    ...found,
+    ...(await definedProblems(tx, who, resource, custom_fields, stored && (stored.custom_fields ?? {}))),
+  ]
+}
+
+/** The problems of custom fields that a definition refuses. `before` is null for a new record. */
+export async function definedProblems(
+  tx: Db,
+  { workspace_id, actor }: Who,
+  resource: Resource,
+  custom_fields: CustomFields,
+  before: CustomFields | null,
+): Promise<FieldProblem[]> {
+  const definitions = await definitionsOf(tx, workspace_id, resource)
+  return definitionProblems(definitions, custom_fields, before, actor.kind === 'visitor')
 }
 
 type Member = { workspace_id: number; id: string }

@@ -1,4 +1,6 @@
 import type { Db } from '../db/db.ts'
+import { forgetDefinedValues } from '../db/lists/defined-values.ts'
+import type { Valued } from '../db/lists/field-values.ts'
 import { lockRow } from '../db/locks.ts'
 import { mergedInto, mergeOf } from '../db/merged.ts'
 import { deletedAt, moveRecord } from '../db/records.ts'
@@ -8,7 +10,9 @@ import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
 import type { Changes, EventDefinition } from '../events/define.ts'
 import { emit, prepareEmit } from '../events/emit.ts'
-import { changedValues, newValues, valueProblems } from './input.ts'
+import type { CustomFields } from '../http/fields.ts'
+import { addDefined, changeDefined, hasDefinitions } from './definitions.ts'
+import { changedValues, definedProblems, newValues, valueProblems } from './input.ts'
 import type { Records } from './records.ts'
 import type { Resource } from './resource.ts'
 import type { Row } from './selection.ts'
@@ -107,6 +111,9 @@ function ownersOf({ members }: Resource, { actor }: Context, values: object): Ro
   return owners
 }
 
+const customFieldsOf = (values: object): CustomFields =>
+  (values as { custom_fields?: CustomFields }).custom_fields ?? {}
+
 /** Adds a record, with the audit entry; returns its detail view. `set` has the columns that no body sets. */
 export async function addRecord<View extends Identified, Values extends object>(
   tx: Db,
@@ -117,7 +124,14 @@ export async function addRecord<View extends Identified, Values extends object>(
 ): Promise<View> {
   const { resource } = records
   prepareEmit(tx, context.workspace_id, resource.events)
-  const record = await records.insert(tx, context, { ...values, ...ownersOf(resource, context, values) }, set)
+  const fields = customFieldsOf(values)
+  // The insert is sent with the read of the definitions, and rolled back if they refuse a value.
+  const [problems, record] = await Promise.all([
+    definedProblems(tx, context, resource, fields, null),
+    records.insert(tx, context, { ...values, ...ownersOf(resource, context, values) }, set),
+  ])
+  refuse(problems)
+  refuse(await addDefined(tx, context, { resource, id: record.id }, fields))
   auditRecord(tx, context, 'created', resource, record)
   return record
 }
@@ -144,11 +158,16 @@ export async function saveChanges<View extends Identified, Values extends object
   { action = 'updated', set = {}, touch = true }: SaveOptions = {},
 ): Promise<{ after: View; changes: Changes | null }> {
   if (!Object.keys(values).length && !Object.keys(set).length) return { after: before, changes: null }
-  const { table, tracked } = records.resource
+  const { resource } = records
+  const { table, tracked } = resource
   const [, after] = await Promise.all([
     records.update(tx, context, before, values, { set, touch }),
     existing(tx, records, context.workspace_id, before.id),
   ])
+  if ('custom_fields' in values) {
+    const [old, current] = [customFieldsOf(before), customFieldsOf(values)]
+    refuse(await changeDefined(tx, context, { resource, id: before.id }, old, current))
+  }
   const changes = changesBetween(before, after, tracked)
   if (changes) {
     const sides = auditSides(changes, after)
@@ -170,6 +189,7 @@ export async function moveToTrash<View extends Identified>(
   const record = await lockRecord(tx, context, records, id, expect)
   if (!(await moveRecord(tx, table, counted, context.workspace_id, id, context.now)))
     throw notFound(`This ${noun}`)
+  if (hasDefinitions(resource)) forgetDefinedValues(tx, context.workspace_id, table as Valued, id)
   auditRecord(tx, context, 'deleted', resource, record)
   return record
 }
@@ -206,6 +226,8 @@ export async function moveFromTrash<View extends Identified>(
   // A restore brings back the same record, so it has the entity tag of before.
   expect(record)
   if (!moved) return { record, changes: null }
+  const [taken] = await addDefined(tx, context, { resource, id }, customFieldsOf(record))
+  if (taken) throw conflict(`${taken.message} Change or delete that one, then restore this one.`)
   auditRecord(tx, context, 'restored', resource, record)
   return { record, changes: { changed_fields: ['deleted_at'], previous: { deleted_at } } }
 }
@@ -262,7 +284,10 @@ export function standardOperations<View extends Identified, Values extends objec
     async create(tx, context, body, problems) {
       prepareEmit(tx, context.workspace_id, [created])
       const values = newValues(resource, body, problems) as Values
-      refuse([...problems, ...(await valueProblems(tx, context.workspace_id, resource, values))])
+      refuse([
+        ...problems,
+        ...(await valueProblems(tx, context, resource, values, { problems, before: null })),
+      ])
       const record = await addRecord(tx, context, records, values)
       if (created) await emit(tx, context, created, record)
       return record
@@ -271,7 +296,7 @@ export function standardOperations<View extends Identified, Values extends objec
       prepareEmit(tx, context.workspace_id, [updated])
       const before = await lockRecord(tx, context, records, id, expect)
       const values = changedValues(resource, body, before, problems) as Partial<Values>
-      refuse([...problems, ...(await valueProblems(tx, context.workspace_id, resource, values, before))])
+      refuse([...problems, ...(await valueProblems(tx, context, resource, values, { problems, before }))])
       const { after, changes } = await saveChanges(tx, context, records, before, values)
       if (changes && updated) await emit(tx, context, updated, after, changes)
       return after

@@ -139,6 +139,8 @@ const apiKey = async () => `/keys/${(await made('/keys', { name: 'Website form' 
 const request = async () => `/appointments/${await makeRequest(rapport)}`
 const saved = () => ({ list: 'contacts', name: 'Leads', query: 'stage=lead' })
 const view = async () => `/views/${(await made('/views', saved())).id}`
+const definition = () => ({ resource: 'contacts', key: `key ${++slugs}`, type: 'text' })
+const customField = async () => `/custom-fields/${(await made('/custom-fields', definition())).id}`
 const completed = async () => {
   const path = await record('activities')
   await call('POST', `${base}${path}/complete`)
@@ -191,6 +193,10 @@ Object.assign(trials, {
   },
   'post /keys': created('/keys', () => ({ name: 'Website form' })),
   'post /keys/{key_id}/revoke': acted(apiKey, 'revoke', 'revoked'),
+  'post /custom-fields': created('/custom-fields', definition),
+  'put /custom-fields/{id}': changed(customField, { label: 'Seats' }),
+  'patch /custom-fields/{id}': changed(customField, { position: 7 }),
+  'delete /custom-fields/{id}': removed(customField),
   'post /views': created('/views', saved),
   'put /views/{view_id}': changed(view, { query: 'stage=customer' }),
   'patch /views/{view_id}': changed(view, { name: 'Customers' }),

@@ -37,7 +37,8 @@ test('the archive has every record, the notes, the stages and the booking pages,
   assert.deepEqual(
     names.map((name) => name.replace('-0001.ndjson', '')),
     [
-      ...['workspace', 'members', 'saved_views', 'contacts', 'notes', 'companies', 'deals', 'deal_stages'],
+      ...['workspace', 'members', 'saved_views', 'custom_fields'],
+      ...['contacts', 'notes', 'companies', 'deals', 'deal_stages'],
       ...['activities', 'appointments', 'booking_pages'],
     ],
   )

@@ -21,6 +21,7 @@ import { eventTraces } from './0019_event_traces.ts'
 import { recordFields } from './0020_record_fields.ts'
 import { filters } from './0021_filters.ts'
 import { merges } from './0023_merges.ts'
+import { fieldDefinitions } from './0024_field_definitions.ts'
 import { reassignments } from './0025_reassignments.ts'
 import { batches } from './0026_batches.ts'
 
@@ -48,6 +49,7 @@ export const migrations: Migration[] = [
   recordFields,
   filters,
   merges,
+  fieldDefinitions,
   reassignments,
   batches,
 ]

@@ -39,6 +39,7 @@ const other_tags = {
   trash: 'Deleted records: restore them within the retention time, or erase them at once.',
   reports: 'Sums of deals and counts of activities.',
   views: 'Lists with their filters, kept under a name for everybody in the workspace.',
+  'custom-fields': 'Definitions of custom fields: their types, and what a value must be.',
   keys: 'API keys: made, listed, taken back.',
   webhooks: 'URLs that receive events.',
   deliveries: 'The log of the deliveries to webhooks, with every attempt.',

@@ -52,7 +52,7 @@ export const changeActivity: Change<Activity, Static<typeof ActivityUpdate>> = a
 ) => {
   const before = await lockRecord(tx, context, activityRecords, id, expect)
   const values = changedValues(activities, body, before, problems)
-  refuse([...problems, ...(await valueProblems(tx, context.workspace_id, activities, values, before))])
+  refuse([...problems, ...(await valueProblems(tx, context, activities, values, { problems, before }))])
   return save(tx, context, before, values)
 }
 

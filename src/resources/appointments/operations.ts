@@ -60,11 +60,9 @@ export const createAppointment: Create<Appointment, AppointmentBody> = async (
   const { workspace_id } = context
   const values = newValues(appointments, body, problems) as AppointmentFields
   if (!problems.length) await lockTimes(tx, workspace_id, values.booking_page_id)
-  refuse([
-    ...problems,
-    ...timeProblems(values, problems),
-    ...(await valueProblems(tx, workspace_id, appointments, values)),
-  ])
+  const wrong = [...problems, ...timeProblems(values, problems)]
+  const known = { problems: wrong, before: null }
+  refuse([...wrong, ...(await valueProblems(tx, context, appointments, values, known))])
   return addAppointment(tx, context, values)
 }
 
@@ -98,11 +96,9 @@ export const changeAppointment: Change<Appointment, AppointmentBody> = async (
   const before = await lockRecord(tx, context, appointmentRecords, id, expect)
   const values = changedValues(appointments, body, before, problems) as Partial<AppointmentFields>
   if (!problems.length) await lockTimesToChange(tx, workspace_id, id, values)
-  refuse([
-    ...problems,
-    ...timeProblems({ ...before, ...values }, problems),
-    ...(await valueProblems(tx, workspace_id, appointments, values, before)),
-  ])
+  const wrong = [...problems, ...timeProblems({ ...before, ...values }, problems)]
+  const known = { problems: wrong, before }
+  refuse([...wrong, ...(await valueProblems(tx, context, appointments, values, known))])
   return saveAppointment(tx, context, before, values)
 }
 

@@ -123,17 +123,14 @@ function judge(
 /** What the rules decided; throws 422 with the problems of the schema, the rules, the values and the references. */
 async function accepted(
   tx: Db,
-  { workspace_id }: Context,
+  context: Context,
   decision: Decision,
   values: object,
   problems: readonly FieldProblem[],
-  before?: Deal,
+  before: Deal | null = null,
 ): Promise<Accepted> {
-  refuse([
-    ...problems,
-    ...(decision.problems ?? []),
-    ...(await valueProblems(tx, workspace_id, deals, values, before)),
-  ])
+  const known = { problems: [...problems, ...(decision.problems ?? [])], before }
+  refuse([...known.problems, ...(await valueProblems(tx, context, deals, values, known))])
   return decision as Accepted
 }
 

@@ -1,0 +1,114 @@
+import { sql } from 'kysely'
+import type { Clock } from '../../clock.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import {
+  type DefinedValue,
+  definedValues,
+  insertDefinedValues,
+  removeDefinedValues,
+} from '../../db/lists/defined-values.ts'
+import { chosenIds } from '../../db/lists/pages.ts'
+import { awaitDefinitions } from '../../db/locks.ts'
+import { engineOf } from '../../db/statements/prepare.ts'
+import { conflict } from '../../errors.ts'
+import { customValue, type Definition, reasonAgainst } from '../../resources/definition-rules.ts'
+import { updateDefinition } from './queries.ts'
+
+// The values that records have when a field is defined are checked and stored in batches, so that no request waits for
+// more than one. Concurrent writes obey the definition already.
+
+const batch = 500
+/** Another process may take over a check that has not advanced for this time. */
+export const lease_ms = 60_000
+
+/** A definition whose existing values are to be checked. */
+export type Unchecked = Definition & { workspace_id: number; kind: string }
+
+/** How many existing values the definition does not allow, and how many are the value of another record, too. */
+export type Broken = { invalid: number; taken: number }
+
+/**
+ * Stores the existing values of a definition in its order, and counts those that break it. The definition must be
+ * committed. Throws 409 if somebody removes it meanwhile.
+ */
+export async function checkExisting(db: Db, clock: Clock, definition: Unchecked): Promise<Broken> {
+  await transaction(db, (tx) => awaitDefinitions(tx, definition.workspace_id))
+  const broken = { invalid: 0, taken: 0 }
+  for (let after: Place | undefined = { value: '', record_id: 0 }; after; ) {
+    const place: Place = after
+    const found = await transaction(db, (tx) => checkBatch(tx, clock, definition, place))
+    broken.invalid += found.invalid
+    broken.taken += found.taken
+    after = found.next
+  }
+  return broken
+}
+
+type Place = { value: string; record_id: number }
+
+async function checkBatch(
+  tx: Db,
+  clock: Clock,
+  definition: Unchecked,
+  after: Place,
+): Promise<Broken & { next: Place | undefined }> {
+  const { workspace_id, kind, id, key } = definition
+  const lease = { checked_until_ms: clock.elapsed() + lease_ms }
+  if (!(await updateDefinition(tx, workspace_id, id, lease, ['new', 'changing'])))
+    throw conflict('The custom field was removed while its values were checked.')
+  const places = await tx
+    .selectFrom('field_values')
+    .select(['value', 'record_id'])
+    .where('workspace_id', '=', workspace_id)
+    .where('kind', '=', kind)
+    .where('field', '=', `custom_fields.${key}`)
+    .where(sql<boolean>`(value, record_id) > (${after.value}, ${after.record_id})`)
+    .orderBy('value')
+    .orderBy('record_id')
+    .limit(batch)
+    .execute()
+  if (!places.length) return { invalid: 0, taken: 0, next: undefined }
+  const records = await lockRecords(
+    tx,
+    kind,
+    workspace_id,
+    places.map(({ record_id }) => record_id),
+  )
+  const judged = records.flatMap(({ id: record_id, custom_fields }) => {
+    const value = customValue(JSON.parse(custom_fields), key)
+    return value === undefined
+      ? []
+      : [{ record_id, value, is_valid: reasonAgainst(definition, value) === null }]
+  })
+  const rows = judged.flatMap(({ record_id, value }) =>
+    definedValues([definition], workspace_id, record_id, { [key]: value }),
+  )
+  const invalid = judged.filter(({ is_valid }) => !is_valid).length
+  return {
+    invalid,
+    taken: await storeRows(tx, rows),
+    next: places.length === batch ? places.at(-1) : undefined,
+  }
+}
+
+// Writers lock the record first, too. So a record has the rows of its last values.
+async function lockRecords(tx: Db, kind: string, workspace_id: number, ids: readonly number[]) {
+  const lock = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE OF t` : sql``
+  const { rows } = await sql<{ id: number; custom_fields: string }>`
+    SELECT t.id, t.custom_fields FROM ${chosenIds(ids)} CROSS JOIN ${sql.table(kind)} AS t
+    WHERE t.workspace_id = ${workspace_id} AND t.id = chosen.column1 AND t.deleted_at IS NULL
+    ORDER BY t.id ${lock}`.execute(tx)
+  return rows
+}
+
+/** Stores rows in place of those of the same records. Returns how many have a value that another record has. */
+async function storeRows(tx: Db, rows: readonly DefinedValue[]): Promise<number> {
+  await removeDefinedValues(tx, rows)
+  const added = new Set((await insertDefinedValues(tx, rows)).map(({ record_id }) => record_id))
+  const taken = rows.filter(({ record_id }) => !added.has(record_id))
+  await insertDefinedValues(
+    tx,
+    taken.map((row) => ({ ...row, unique_value: null })),
+  )
+  return taken.length
+}

@@ -1,0 +1,128 @@
+import { transaction } from '../../db/db.ts'
+import { endpoints } from '../../http/endpoints.ts'
+import { Single } from '../../http/envelope.ts'
+import { checkMatch } from '../../http/etag.ts'
+import { IdParams } from '../../http/fields.ts'
+import { operation } from '../../http/operation.ts'
+import type { App } from '../../http/server.ts'
+import type { Service } from '../../http/service.ts'
+import { checkExisting } from './check.ts'
+import {
+  type Begun,
+  beginChange,
+  beginDefinition,
+  completeDefinition,
+  deleteDefinition,
+  refuseBroken,
+} from './operations.ts'
+import { findDefinition, listDefinitions, undoUnchecked } from './queries.ts'
+import { definitionSchemas, ForceQuery, max_definitions } from './schema.ts'
+
+const about_existing =
+  `Existing values are checked first. 409 with the number of those that break the definition; \`force=true\`
+accepts it, and leaves these values alone until they change. New values obey the definition from the start of the check.`.replaceAll(
+    '\n',
+    ' ',
+  )
+
+/** The definitions of custom fields. */
+export function customFieldRoutes(app: App, service: Service): void {
+  const { db, reading, write, resources, clock } = service
+  const { CustomField, CustomFieldCreate, CustomFieldUpdate, CustomFieldsQuery } =
+    definitionSchemas(resources)
+  const kind = {
+    path: '/api/v1/custom-fields',
+    params: IdParams,
+    reads: 'workspace:read',
+    writes: 'workspace:write',
+    noun: 'custom field',
+    extension: true,
+  }
+  const { path, params, writes: scope, extension } = kind
+  const definitions = endpoints(app, service, kind)
+
+  /** Checks the existing values between the two transactions of a write. Undoes the first one on an error. */
+  const check = async ({ id, unchecked }: Begun, is_forced: boolean): Promise<void> => {
+    if (!unchecked) return
+    try {
+      const broken = await checkExisting(db, clock, unchecked)
+      if (!is_forced) refuseBroken(broken)
+    } catch (error) {
+      // upkeep.ts does it if this fails.
+      await transaction(db, (tx) => undoUnchecked(tx, unchecked.workspace_id, id)).catch(() => {})
+      throw error
+    }
+  }
+
+  definitions.list(
+    {
+      summary: 'List custom fields',
+      description: 'In the order of their positions.',
+      query: CustomFieldsQuery,
+      view: CustomField,
+    },
+    ({ access, query }, { page }) =>
+      reading((db) => listDefinitions(db, access.workspace_id, query.resource, page)),
+  )
+  definitions.read({ summary: 'Read a custom field', view: CustomField }, ({ access, params }) =>
+    findDefinition(db, access.workspace_id, params.id),
+  )
+  operation(
+    app,
+    {
+      method: 'POST',
+      path,
+      scope,
+      summary: 'Define a custom field',
+      description: `${about_existing} 409 above ${max_definitions} of a resource.`,
+      query: ForceQuery,
+      body: CustomFieldCreate,
+      answers: { 201: Single(CustomField) },
+      extension,
+      repeatable: true,
+    },
+    (request, reply) =>
+      write.inSteps<Begun>(request, reply, {
+        before: (tx, context, problems) => beginDefinition(tx, context, request.body, problems),
+        meanwhile: (begun) => check(begun, request.query.force === 'true'),
+        after: async (tx, context, begun) => ({
+          record: await completeDefinition(tx, context, begun),
+          location: `${path}/${begun.id}`,
+        }),
+      }),
+  )
+  operation(
+    app,
+    {
+      method: ['PUT', 'PATCH'],
+      path: `${path}/:id`,
+      scope,
+      params,
+      summary: 'Change a custom field',
+      description: about_existing,
+      query: ForceQuery,
+      body: CustomFieldUpdate,
+      answers: { 200: Single(CustomField) },
+      extension,
+      guarded: true,
+      conflict: true,
+    },
+    (request, reply) =>
+      write.inSteps<Begun>(request, reply, {
+        before: (tx, context, problems) =>
+          beginChange(tx, context, request.params.id, request.body, {
+            problems,
+            expect: (record) => checkMatch(request, record),
+          }),
+        meanwhile: (begun) => check(begun, request.query.force === 'true'),
+        after: async (tx, context, begun) => ({ record: await completeDefinition(tx, context, begun) }),
+      }),
+  )
+  definitions.remove(
+    {
+      summary: 'Delete a custom field',
+      description: 'The definition is removed for good. The values stay in the records.',
+    },
+    (tx, context, { params, expect }) => deleteDefinition(tx, context, params.id, expect),
+  )
+}

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
+import { problems, refused } from '../../../test/envelope.ts'
+import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { beside, makeKey } from '../../../test/keys.ts'
+import { transaction } from '../../db/db.ts'
+import { contacts } from '../../resources/contacts/resource.ts'
+import { findByUniqueField } from '../../resources/definitions.ts'
+import { undoUnchecked } from './queries.ts'
+import { keepUpDefinitions } from './upkeep.ts'
+
+const clock = turnableClock()
+let rapport: Rapport
+let stored: Stored
+before(async () => {
+  rapport = await startRapport({ clock })
+  stored = await readStored(rapport.data_dir)
+})
+after(async () => {
+  await stored.close()
+  await rapport.close()
+})
+
+type Call = Rapport['call']
+const base = '/api/v1'
+const path = `${base}/contacts`
+const ana = { first_name: 'Ana', last_name: 'Ruiz' }
+const taken = { 'custom_fields.number': 'taken' }
+
+async function ok(call: Call, method: string, at: string, body?: unknown) {
+  const reply = await call(method, at, body)
+  assert.ok(reply.status < 300, `${method} ${at}: ${reply.text}`)
+  return reply.body.data
+}
+const define = (call: Call, more: object = {}, query = '') =>
+  ok(call, 'POST', `${base}/custom-fields${query}`, {
+    ...{ resource: 'contacts', key: 'number', type: 'text', unique: true },
+    ...more,
+  })
+const create = (call: Call, number: unknown) => call('POST', path, { ...ana, custom_fields: { number } })
+const made = async (call: Call, number: unknown) => {
+  const reply = await create(call, number)
+  assert.equal(reply.status, 201, reply.text)
+  return reply.body.data
+}
+const rowsOf = (id: number) =>
+  stored.rows('SELECT record_id, unique_value FROM defined_values WHERE definition_id = ? ORDER BY 1', id)
+
+test('50 concurrent creates with one unique value make one record', async () => {
+  const call = await newWorkspace(rapport)
+  await define(call)
+  const replies = await Promise.all(Array.from({ length: 50 }, () => create(call, 'C-1')))
+  const created = replies.filter(({ status }) => status === 201)
+  assert.equal(created.length, 1)
+  for (const reply of replies.filter(({ status }) => status !== 201)) assert.deepEqual(problems(reply), taken)
+  assert.equal((await call('GET', path)).body.meta.total, 1)
+  const { id } = created[0]?.body.data ?? {}
+  const { fields = [] } = refused(await create(call, 'C-1'), 422, 'validation_failed')
+  assert.match(fields[0]?.message ?? '', new RegExp(`contact ${id} has this value`))
+})
+
+test('concurrent creates while a unique field is being defined make no second record of a value', async () => {
+  for (let round = 0; round < 3; round++) {
+    const call = await newWorkspace(rapport)
+    const creates = Array.from({ length: 40 }, (_, n) => create(call, `C-${n % 20}`))
+    const defined = call('POST', `${base}/custom-fields`, {
+      ...{ resource: 'contacts', key: 'number', type: 'text', unique: true },
+    })
+    const [definition, ...replies] = await Promise.all([defined, ...creates])
+    const values = replies.flatMap(({ status, body }) =>
+      status === 201 ? [body.data.custom_fields.number] : [],
+    )
+    const doubled = values.length - new Set(values).size
+    if (definition.status === 201) assert.equal(doubled, 0)
+    else assert.match(refused(definition, 409, 'conflict').message, new RegExp(`${doubled} not unique`))
+  }
+})
+
+test('a record keeps its own value, and another one can have it when it changes, is removed or deleted', async () => {
+  const call = await newWorkspace(rapport)
+  await define(call)
+  const [one, two] = [await made(call, 'A'), await made(call, 'B')]
+  await ok(call, 'PUT', `${path}/${one.id}`, { custom_fields: { number: 'A', x: 1 }, phone: '1' })
+  const swap = { custom_fields: { number: 'A' } }
+  assert.deepEqual(problems(await call('PUT', `${path}/${two.id}`, swap)), taken)
+  await ok(call, 'PUT', `${path}/${one.id}`, { custom_fields: { number: 'C' } })
+  await ok(call, 'PUT', `${path}/${two.id}`, swap)
+  await ok(call, 'PUT', `${path}/${two.id}`, { custom_fields: { number: null } })
+  const three = await made(call, 'A')
+  await ok(call, 'DELETE', `${path}/${three.id}`)
+  await made(call, 'A')
+})
+
+test('the values of a record in the trash are free, and a restore that collides is refused', async () => {
+  const call = await newWorkspace(rapport)
+  const { id } = await define(call)
+  const first = await made(call, 'A')
+  await ok(call, 'DELETE', `${path}/${first.id}`)
+  assert.deepEqual(await rowsOf(id), [])
+  const second = await made(call, 'A')
+  const { message } = refused(await call('POST', `${path}/${first.id}/restore`), 409, 'conflict')
+  assert.match(message, new RegExp(`contact ${second.id} has this value`))
+  refused(await call('GET', `${path}/${first.id}`), 404, 'not_found')
+  await ok(call, 'DELETE', `${path}/${second.id}`)
+  await ok(call, 'POST', `${path}/${first.id}/restore`)
+  assert.deepEqual(problems(await create(call, 'A')), taken)
+})
+
+test('the record is named only to a caller who may read it', async () => {
+  const number = 'only-named-to-readers'
+  await define(rapport.call)
+  const { id } = await made(rapport.call, number)
+  const writer = (await makeKey(rapport, { scopes: ['contacts:write'] })).call
+  const told = refused(await create(writer, number), 422, 'validation_failed').fields?.[0]?.message ?? ''
+  assert.match(told, /Another contact has this value/)
+  assert.ok(!told.includes(String(id)))
+})
+
+test('equal values are equal as their type compares them, however long they are', async () => {
+  const call = await newWorkspace(rapport)
+  await define(call, { type: 'email', key: 'mail' })
+  const mail = (value: string) => call('POST', path, { ...ana, custom_fields: { mail: value } })
+  assert.equal((await mail('Ana@Acme.example')).status, 201)
+  assert.deepEqual(problems(await mail('ana@acme.EXAMPLE')), { 'custom_fields.mail': 'taken' })
+  await define(call)
+  const long = 'ä'.repeat(4000)
+  await made(call, `${long}1`)
+  await made(call, `${long}2`)
+  assert.deepEqual(problems(await create(call, `${long}1`)), taken)
+  await made(call, 'a')
+  await made(call, 'A')
+})
+
+test('existing values that are not unique: refused with their number, or forced, and then they stay', async () => {
+  const call = await newWorkspace(rapport)
+  const ids: number[] = []
+  for (const number of ['A', 'A', 'A', 'B']) ids.push((await made(call, number)).id)
+  const body = { resource: 'contacts', key: 'number', type: 'text', unique: true }
+  const { message } = refused(await call('POST', `${base}/custom-fields`, body), 409, 'conflict')
+  assert.match(message, /^2 existing values break .*2 not unique/)
+  await define(call, {}, '?force=true')
+  assert.deepEqual(problems(await create(call, 'A')), taken)
+  await ok(call, 'PUT', `${path}/${ids[2]}`, { phone: '1', custom_fields: { free: 1 } })
+  await ok(call, 'PUT', `${path}/${ids[2]}`, { custom_fields: { number: 'C' } })
+  assert.deepEqual(
+    problems(await call('PUT', `${path}/${ids[2]}`, { custom_fields: { number: 'A' } })),
+    taken,
+  )
+})
+
+test('a field becomes unique and ceases to be, also with many records', async () => {
+  const call = await newWorkspace(rapport)
+  await Promise.all(Array.from({ length: 1200 }, (_, n) => made(call, `N-${n}`)))
+  const { id } = await define(call, { unique: false })
+  const again = await made(call, 'N-7')
+  const at = `${base}/custom-fields/${id}`
+  refused(await call('PUT', at, { unique: true }), 409, 'conflict')
+  await made(call, 'N-8')
+  await ok(call, 'DELETE', `${path}/${again.id}`)
+  refused(await call('PUT', at, { unique: true }), 409, 'conflict')
+  await ok(call, 'PUT', `${at}?force=true`, { unique: true })
+  assert.equal((await rowsOf(id)).length, 1201)
+  assert.deepEqual(problems(await create(call, 'N-1199')), taken)
+  await ok(call, 'PUT', at, { unique: false })
+  await made(call, 'N-1199')
+})
+
+test('a record is found by its unique value, and by no other field', async () => {
+  const { id } = await made(rapport.call, 'find-me')
+  const [{ workspace_id }] = (await stored.rows('SELECT workspace_id FROM contacts WHERE id = ?', id)) as [
+    { workspace_id: number },
+  ]
+  await ok(rapport.call, 'POST', `${base}/custom-fields`, {
+    resource: 'contacts',
+    key: 'plain',
+    type: 'text',
+  })
+  await beside(rapport.data_dir, async (db) => {
+    const find = (key: string, value: unknown) => findByUniqueField(db, workspace_id, contacts, key, value)
+    assert.deepEqual(await find('number', 'find-me'), { id })
+    assert.deepEqual(await find('number', 'nobody'), { id: null })
+    assert.equal(await find('plain', 'x'), 'not_unique')
+    assert.equal(await find('unknown', 'x'), 'not_unique')
+    assert.deepEqual(
+      await transaction(db, (tx) => findByUniqueField(tx, workspace_id, contacts, 'number', 'find-me')),
+      { id },
+    )
+  })
+})
+
+test('a check that a crash interrupted is undone, and the rows of deleted definitions are removed', async () => {
+  const call = await newWorkspace(rapport)
+  await made(call, 'A')
+  const deleted = await define(call)
+  await ok(call, 'DELETE', `${base}/custom-fields/${deleted.id}`)
+  const kept = await define(call, { unique: false })
+  await beside(rapport.data_dir, async (db) => {
+    const lapsed = { checked_until_ms: 0 }
+    const interrupted = { ...lapsed, status: 'changing', is_unique: 1, previous: '{"is_unique":0}' } as const
+    await transaction(db, (tx) =>
+      tx.updateTable('field_definitions').set(interrupted).where('id', '=', kept.id).execute(),
+    )
+    await keepUpDefinitions(db, clock, new AbortController().signal)
+    await transaction(db, (tx) => undoUnchecked(tx, 1, kept.id))
+  })
+  assert.deepEqual(await rowsOf(deleted.id), [])
+  assert.equal((await stored.rows('SELECT id FROM field_definitions WHERE id = ?', deleted.id)).length, 0)
+  assert.equal((await ok(call, 'GET', `${base}/custom-fields/${kept.id}`)).unique, false)
+  assert.equal((await rowsOf(kept.id)).length, 1)
+  await made(call, 'A')
+})

@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+import { defer, prepare } from '../statements/prepare.ts'
+import { prepareRows } from '../statements/recordset.ts'
+import { type Valued, valueText } from './field-values.ts'
+import { lowerCased } from './letter-case.ts'
+import { sortName } from './sort-names.ts'
+
+// defined_values has a row for each value of a defined custom field (resources/definitions.ts), in the field's order.
+// A record in the trash has no rows, so that its unique values are free.
+
+/** The types of custom fields. */
+export const field_types = ['text', 'number', 'boolean', 'date', 'select', 'url', 'email'] as const
+export type FieldType = (typeof field_types)[number]
+
+/** A definition, as far as its values are stored by it. */
+export type ValuedBy = { id: number; key: string; type: FieldType; is_unique: boolean }
+
+const bytes = new DataView(new ArrayBuffer(8))
+
+/** 16 hexadecimal digits that sort as the number does: its bits, with the sign turned. */
+export function sortNumber(value: number): string {
+  bytes.setFloat64(0, value === 0 ? 0 : value)
+  const bits = bytes.getBigInt64(0)
+  const ordered = bits < 0n ? ~bits : bits | (1n << 63n)
+  return BigInt.asUintN(64, ordered).toString(16).padStart(16, '0')
+}
+
+/** A text that sorts, byte by byte, as the values of the type do. Null for a value of another type. */
+export function sortValue(type: FieldType, value: unknown): string | null {
+  if (type === 'number') return typeof value === 'number' ? sortNumber(value) : null
+  if (type === 'boolean') return typeof value === 'boolean' ? String(value) : null
+  if (typeof value !== 'string') return null
+  if (type === 'date') return /^\d{4}-\d\d-\d\d$/.test(value) ? value : null
+  return sortName(value)
+}
+
+// A longer text does not fit into an index entry.
+const max_characters = 100
+
+/** The text that a unique field compares. E-mail addresses are equal in upper and lower case. */
+export function uniqueValue(type: FieldType, value: unknown): string {
+  const text = type === 'email' ? lowerCased(valueText(value)) : valueText(value)
+  return text.length > max_characters ? `#${hash('sha256', text)}` : text
+}
+
+const columns = {
+  workspace_id: 'bigint!',
+  definition_id: 'bigint!',
+  record_id: 'bigint!',
+  sort_value: 'text!',
+  unique_value: 'text',
+} as const
+const names = Object.keys(columns) as (keyof typeof columns)[]
+
+export type DefinedValue = {
+  workspace_id: number
+  definition_id: number
+  record_id: number
+  sort_value: string
+  unique_value: string | null
+}
+
+/** The rows of a record's values. A value that is not of its definition's type has no row. */
+export const definedValues = (
+  definitions: readonly ValuedBy[],
+  workspace_id: number,
+  record_id: number,
+  values: Readonly<Record<string, unknown>>,
+): DefinedValue[] =>
+  definitions.flatMap(({ id, key, type, is_unique }) => {
+    const value = Object.hasOwn(values, key) ? values[key] : undefined
+    const sort_value = sortValue(type, value)
+    if (sort_value === null) return []
+    const unique_value = is_unique ? uniqueValue(type, value) : null
+    return { workspace_id, definition_id: id, record_id, sort_value, unique_value }
+  })
+
+/**
+ * Adds rows that do not exist, and returns those that were added. Another record has the unique value of a missing one.
+ * On PostgreSQL the statement waits for a concurrent transaction that adds an equal value.
+ */
+export const insertDefinedValues = (tx: Db, rows: readonly DefinedValue[]) => insert(tx, rows, {})
+
+const insert = prepareRows(columns, (db, { row, values }) =>
+  db
+    .insertInto('defined_values')
+    .columns(names)
+    .expression(values(names.map((name) => row[name])))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(['definition_id', 'record_id']),
+)
+
+const keys = { workspace_id: 'bigint!', definition_id: 'bigint!', record_id: 'bigint!' } as const
+const remove = prepareRows(keys, (db, { row, rows }) => ({
+  compile: () =>
+    sql`DELETE FROM defined_values AS t ${rows('USING')} WHERE t.workspace_id = ${row.workspace_id}
+      AND t.definition_id = ${row.definition_id} AND t.record_id = ${row.record_id}`.compile(db),
+}))
+
+/** Removes the rows of these values. */
+export const removeDefinedValues = (
+  tx: Db,
+  rows: readonly Pick<DefinedValue, keyof typeof keys>[],
+): Promise<unknown> => remove(tx, rows, {})
+
+const removeAll = prepare((db, p: { workspace_id: number; kind: Valued; record_id: number }) =>
+  db
+    .deleteFrom('defined_values')
+    .where('workspace_id', '=', p.workspace_id)
+    .where('record_id', '=', p.record_id)
+    .where('definition_id', 'in', (of) =>
+      of
+        .selectFrom('field_definitions')
+        .select('id')
+        .where('workspace_id', '=', p.workspace_id)
+        .where('kind', '=', p.kind),
+    ),
+)
+
+/** Removes the rows of a record that leaves the lists. */
+export const forgetDefinedValues = (tx: Db, workspace_id: number, kind: Valued, record_id: number): void =>
+  defer(tx, removeAll(tx, { workspace_id, kind, record_id }))
+
+const holder = prepare((db, p: { workspace_id: number; definition_id: number; value: string }) =>
+  db
+    .selectFrom('defined_values')
+    .select('record_id')
+    .where('workspace_id', '=', p.workspace_id)
+    .where('definition_id', '=', p.definition_id)
+    .where('unique_value', 'is not', null)
+    .where('unique_value', '=', p.value),
+)
+
+/** The id of the live record that has a value of a unique field, or null. */
+export async function findHolder(
+  db: Db,
+  workspace_id: number,
+  { id, type }: ValuedBy,
+  value: unknown,
+): Promise<number | null> {
+  const [row] = await holder(db, { workspace_id, definition_id: id, value: uniqueValue(type, value) })
+  return row?.record_id ?? null
+}

@@ -1,0 +1,101 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FieldType, ValuedBy } from '../db/lists/defined-values.ts'
+import type { FieldProblem } from '../errors.ts'
+import type { CustomFields } from '../http/fields.ts'
+import { isDay, isEmail } from '../http/schema-problems.ts'
+
+/** The definition of a custom field, as writes obey it. */
+export type Definition = ValuedBy & {
+  is_required: boolean
+  /** The values that a `select` takes. */
+  options: readonly string[]
+}
+
+type Judged = Pick<Definition, 'type' | 'options'>
+
+const isUrl = (text: string): boolean =>
+  text.length <= 2048 && /^https?:\/\/[^\s]+$/i.test(text) && URL.canParse(text)
+
+// An error is for people: a long list of options ends here.
+const shown_characters = 1000
+
+function choices(options: readonly string[]): string {
+  const text = options.join(', ')
+  return text.length > shown_characters ? `${text.slice(0, shown_characters).toWellFormed()}…` : text
+}
+
+type Rule = {
+  json: 'string' | 'number' | 'boolean'
+  /** What a value must be, after the name of the field. */
+  accepts: string | ((judged: Judged) => string)
+  code?: string
+  takes?: (text: string, judged: Judged) => boolean
+}
+const rules: Record<FieldType, Rule> = {
+  text: { json: 'string', accepts: 'must be a text' },
+  number: { json: 'number', accepts: 'must be a number' },
+  boolean: { json: 'boolean', accepts: 'must be true or false' },
+  date: { json: 'string', accepts: 'must be a day such as 2026-11-21 (YYYY-MM-DD)', takes: isDay },
+  select: {
+    json: 'string',
+    accepts: ({ options }) => `must be one of ${choices(options)}`,
+    code: 'unknown_value',
+    takes: (text, { options }) => options.includes(text),
+  },
+  url: {
+    json: 'string',
+    accepts: 'must be a URL that starts with http:// or https://, of at most 2048 characters',
+    takes: isUrl,
+  },
+  email: {
+    json: 'string',
+    accepts: 'must be an e-mail address',
+    takes: (text) => text.length <= 320 && isEmail(text),
+  },
+}
+
+/** Why a value is not one of a definition: a code, and what the definition accepts. Null if it is one. */
+export function reasonAgainst(definition: Judged, value: unknown): { code: string; accepts: string } | null {
+  const { json, accepts, code = 'invalid_format', takes } = rules[definition.type]
+  const is_typed = typeof value === json
+  if (is_typed && (takes?.(value as string, definition) ?? true)) return null
+  return {
+    code: is_typed ? code : 'invalid_type',
+    accepts: typeof accepts === 'string' ? accepts : accepts(definition),
+  }
+}
+
+const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
+
+/** The value of a key of custom fields; undefined without one. */
+export const customValue = (values: CustomFields, key: string): CustomFields[string] | undefined =>
+  Object.hasOwn(values, key) ? values[key] : undefined
+
+/** The definitions whose value differs between two states of a record's custom fields. */
+export const changedDefinitions = <D extends ValuedBy>(
+  definitions: readonly D[],
+  before: CustomFields,
+  after: CustomFields,
+): D[] =>
+  definitions.filter(({ key }) => !isDeepStrictEqual(customValue(before, key), customValue(after, key)))
+
+/**
+ * The problems of defined values in a write. `before` is null for a new record, which must have every required value.
+ * Values that the write does not change are not judged. A visitor of a booking page cannot know of required fields.
+ */
+export function definitionProblems(
+  definitions: readonly Definition[],
+  after: CustomFields,
+  before: CustomFields | null,
+  by_visitor = false,
+): FieldProblem[] {
+  const judged = before ? changedDefinitions(definitions, before, after) : definitions
+  return judged.flatMap((definition) => {
+    const field = `custom_fields.${definition.key}`
+    const value = customValue(after, definition.key)
+    if (definition.is_required && !by_visitor && (value === undefined || isBlank(value)))
+      return [{ field, code: 'required', message: `${field} is required.` }]
+    const reason = value === undefined ? null : reasonAgainst(definition, value)
+    return reason ? [{ field, code: reason.code, message: `${field} ${reason.accepts}.` }] : []
+  })
+}
