@@ -85,7 +85,9 @@ export function valuesFilter(parameter: Parameter, about?: string) {
   ]
   const type = kind === 'id' ? ['string', 'integer'] : 'string'
   const description = sentences.filter(Boolean).join(' ')
-  return Type.Optional(Type.Unsafe<string>({ type, maxLength: 4000, description, [filter_of]: parameter }))
+  return Type.Optional(
+    Type.Unsafe<string>({ type, maxLength: 4000, description, 'x-filter': true, [filter_of]: parameter }),
+  )
 }
 
 /** The schema of an end of a range. A time becomes UTC. */

@@ -33,6 +33,7 @@ const name_search = {
 const tag = Type.Optional(
   Type.String({
     maxLength: 4000,
+    'x-filter': true,
     description:
       'A tag, or several with commas between them: records with one of them. `!` before a tag means "not". `null`: without tags; `!null`: with tags.',
   }),

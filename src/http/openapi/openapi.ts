@@ -22,6 +22,9 @@ the \`ETag\` that was read refuses to overwrite somebody else's change.
 **Limits.** \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` tell what is left; 429 and 503 say when to come
 back in \`Retry-After\`.
 
+Filters marked with \`x-filter\` take several values with commas between them; \`\\,\` and \`\\!\` are plain characters of a
+value.
+
 Operations marked as an extension (\`x-extension\`) go beyond the base interface.`
 
 const other_tags = {

@@ -49,7 +49,11 @@ function callersOf({ scope, people_only }: Operation): string[] {
   return [`Scope: \`${scope}\`.`, ...(people_only ? ['For people who are signed in.'] : [])]
 }
 
-const successes: Record<string, string> = { 200: 'Success.', 201: 'Created. `Location` is its address.' }
+const successes: Record<string, string> = {
+  200: 'Success.',
+  201: 'Created. `Location` is its address.',
+  202: 'Accepted. The work goes on after the answer.',
+}
 
 /** Adds the callers, the headers and the errors of an operation, by its declaration. */
 export function completeOperation(method: string, given: Described, declared: Operation): Described {
@@ -122,11 +126,11 @@ function completeBody(body: { content: Content }, declared: Operation): Describe
   const [method = ''] = [declared.method].flat()
   const title = bodyName(operationId(method.toLowerCase(), declared))
   const named = (schema: Schema) => (isObjectSchema(schema) ? { title, ...schema } : schema)
-  const { required = [] } = declared.body as { required?: string[] }
-  // A verb without required fields may have no body.
+  const { properties, required = [] } = declared.body as Schema & { required?: string[] }
+  // A verb without required fields may have no body. A file must be there.
   return {
     ...body,
-    required: method !== 'POST' || required.length > 0,
+    required: method !== 'POST' || required.length > 0 || !properties,
     content: withSchemas(body.content, named),
   }
 }
