@@ -85,6 +85,32 @@ test('a missing id is refused before a request, so that no other operation is ca
   assert.throws(() => api.createClient({ url: 'crm.example', key: 'crm_x' }), TypeError)
 })
 
+test('filters take one value, several, none, and what a person has typed', async () => {
+  const stages = ['a,b', '!c', 'd', null]
+  for (const [index, stage] of stages.entries())
+    await client.contacts.create({
+      first_name: `F${index}`,
+      last_name: 'Filter',
+      stage,
+      custom_fields: { size: index, note: String(stage) },
+    })
+  type Filters = NonNullable<Parameters<typeof client.contacts.list>[0]>
+  const found = async (filters: Filters) =>
+    (await client.contacts.list({ search: 'filter', sort: 'id', ...filters })).data.map((one) => one.stage)
+  assert.deepEqual(await found({ stage: ['a,b'] }), ['a,b'])
+  assert.deepEqual(await found({ stage: ['!c', 'd'] }), ['!c', 'd'])
+  assert.deepEqual(await found({ stage: '!d' }), ['a,b', '!c', null])
+  assert.deepEqual(await found({ stage: null }), [null])
+  assert.deepEqual(await found({ custom_fields: { size: 2 } }), ['d'])
+  assert.deepEqual(await found({ created_from: new Date(), stage: 'd' }), [])
+  const deal = await client.deals.create({ name: 'Filtered', value: 77 })
+  const { data } = await client.deals.list({ value_from: 76.5, value_to: 77, stage: ['new_lead', 'won'] })
+  assert.deepEqual(
+    data.map(({ id }) => id),
+    [deal.id],
+  )
+})
+
 test('a list is read to its end, page by page, and no further than asked', async () => {
   const { id: company_id } = await client.companies.create({ name: 'Long list' })
   for (let number = 1; number <= 7; number++)

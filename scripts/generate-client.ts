@@ -40,9 +40,14 @@ function namedType([name, schema]: [string, Node]): string {
   return `${text}export type ${name} = {\n${fields.join('')}${others}}\n`
 }
 
-// true and false are words in a query.
-const queryValue = (schema: Node) =>
-  String(schema.enum) === 'true,false' ? `boolean | 'true' | 'false'` : typeOf(schema)
+/** The type of a parameter of a query, where everything is a text. */
+function queryValue(schema: Node): string {
+  if (schema['x-filter']) return 'Filter'
+  if (String(schema.enum) === 'true,false') return `boolean | 'true' | 'false'`
+  if (schema.type === 'object') return '{ [key: string]: Filter }'
+  if (schema.format === 'date-time') return 'string | Date'
+  return schema.type === 'string' && !schema.enum ? 'string | number' : typeOf(schema)
+}
 
 const queryType = (name: string, query: Node[]) =>
   `export type ${name} = {\n${query
@@ -189,7 +194,10 @@ function write(name: string, text: string): void {
   renameSync(draft, `${folder}/${name}`)
 }
 
-write('types.ts', `${note}${[...types, ...types_of_queries.values()].join('')}`)
+write(
+  'types.ts',
+  `${note}import type { Filter } from '../encode.ts'\n${[...types, ...types_of_queries.values()].join('')}`,
+)
 write(
   'operations.ts',
   `${note}import type { ${['Route', ...used(['Options', 'RawBody'])].join(', ')} } from '../request.ts'

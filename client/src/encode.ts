@@ -14,18 +14,35 @@ export function pathOf(path: string, values: readonly unknown[]): string {
   })
 }
 
+type Value = string | number | boolean | Date
+
+/**
+ * A filter of a list. A text is sent as it is: `'won,lost'` is one of two values, `'!won'` all others. The values of an
+ * array are taken literally, so give it what a person has typed. null: records without a value.
+ */
+export type Filter = Value | readonly Value[] | null
+
+function textOf(value: Filter): string {
+  if (value instanceof Date) return value.toISOString()
+  if (!Array.isArray(value)) return String(value)
+  return value.map((one) => textOf(one).replaceAll(/[,!]/g, '\\$&')).join(',')
+}
+
 /** The query. An object is written as `custom_fields[region]=EMEA`. */
 export function queryOf(query: object = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue
-    if (typeof value === 'object' && value !== null)
-      for (const [key, one] of Object.entries(value)) search.append(`${name}[${key}]`, String(one))
-    else search.append(name, String(value))
+    if (isGroup(value))
+      for (const [key, one] of Object.entries(value)) search.append(`${name}[${key}]`, textOf(one))
+    else search.append(name, textOf(value))
   }
   const text = search.toString()
   return text && `?${text}`
 }
+
+const isGroup = (value: unknown): value is Record<string, Filter> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 
 /** The headers and the body. */
 export function contentOf(

@@ -1,5 +1,6 @@
 export { type BatchOptions, inBatches } from './batch.ts'
 export { createClient, type Rapport } from './client.ts'
+export type { Filter } from './encode.ts'
 export { type FieldProblem, RapportError } from './errors.ts'
 export type { Operations } from './generated/operations.ts'
 export type * from './generated/types.ts'
