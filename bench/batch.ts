@@ -1,11 +1,18 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Agent, request } from 'undici'
+import { removeScratch } from '../test/engine.ts'
 import { type Engine, engines, runNode, withEngine } from '../test/engines.ts'
-import { type Rapport, startRapport } from '../test/harness.ts'
+import { type Service, startService } from '../test/faults/service.ts'
 
-// Compares a batch of 1,000 with 1,000 single requests, one after the other and with 32 clients: node bench/batch.ts
+// Compares the rate of a batch of 1,000 with that of single requests, one after the other and with 32 clients, in turn:
+// node bench/batch.ts [sqlite|postgres]
 
 const count = 1000
-const rounds = 3
+const rounds = 7
+/** Of single requests in a round. */
+const singles_count = 250
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
 
 const contact = (n: number) => ({
@@ -27,7 +34,7 @@ const kinds: Record<string, Kind> = {
   delete: { single: ['DELETE', (id) => `${path}/${id}`], item: (id) => ({ op: 'delete', id }) },
 }
 
-async function measure({ url, key }: Rapport): Promise<void> {
+async function measure({ url, key }: Pick<Service, 'url' | 'key'>): Promise<void> {
   const dispatcher = new Agent({ connections: 32 })
   const send = async (method: string, at: string, body?: unknown) => {
     const answer = await request(url + at, {
@@ -41,8 +48,8 @@ async function measure({ url, key }: Rapport): Promise<void> {
     return text
   }
   let n = 0
-  const made = async () => {
-    const items = Array.from({ length: count }, () => ({ op: 'create', data: contact(n++) }))
+  const made = async (length: number) => {
+    const items = Array.from({ length }, () => ({ op: 'create', data: contact(n++) }))
     const { data } = JSON.parse(await send('POST', `${path}/batch`, { items }))
     return data.map(({ id }: { id: number }) => id) as number[]
   }
@@ -55,33 +62,35 @@ async function measure({ url, key }: Rapport): Promise<void> {
     await Promise.all(Array.from({ length: clients }, run))
   }
   for (const [name, kind] of Object.entries(kinds)) {
-    const cases: [string, (ids: number[]) => Promise<unknown>][] = [
-      ['one by one', (ids) => singles(kind, ids, 1)],
-      ['32 clients', (ids) => singles(kind, ids, 32)],
-      ['batch', (ids) => send('POST', `${path}/batch`, { items: ids.map(kind.item) })],
+    const cases: [string, number, (ids: number[]) => Promise<unknown>][] = [
+      ['one by one', singles_count, (ids) => singles(kind, ids, 1)],
+      ['32 clients', singles_count, (ids) => singles(kind, ids, 32)],
+      ['batch', count, (ids) => send('POST', `${path}/batch`, { items: ids.map(kind.item) })],
     ]
-    const times = cases.map((): number[] => [])
+    const rates = cases.map((): number[] => [])
     for (let round = 0; round <= rounds; round++)
-      for (const [index, [, run]] of cases.entries()) {
-        const ids = await made()
+      for (const [index, [, length, run]] of cases.entries()) {
+        const ids = await made(length)
         const began = performance.now()
         await run(ids)
-        if (round) times[index]?.push(performance.now() - began)
+        if (round) rates[index]?.push((length * 1000) / (performance.now() - began))
       }
-    const rates = cases.map(
-      ([label], index) => `${label} ${Math.round((count * 1000) / median(times[index] ?? []))}`,
-    )
-    const ratio = (index: number) => (median(times[index] ?? []) / median(times[2] ?? [])).toFixed(1)
-    console.log(`${name}, per second: ${rates.join(', ')}; ratios ${ratio(0)} and ${ratio(1)}`)
+    const [one = [], many = [], batch = []] = rates
+    const ratio = (others: number[]) =>
+      median(batch.map((rate, n) => rate / (others[n] as number))).toFixed(1)
+    const shown = cases.map(([label], index) => `${label} ${Math.round(median(rates[index] ?? []))}`)
+    console.log(`${name}, per second: ${shown.join(', ')}; ratios ${ratio(one)} and ${ratio(many)}`)
   }
   await dispatcher.close()
 }
 
 const [only] = process.argv.slice(2)
 if (process.env.TEST_ENGINE) {
-  const rapport = await startRapport()
-  await measure(rapport)
-  await rapport.close()
+  const folder = mkdtempSync(join(tmpdir(), 'rapport-bench-'))
+  const service = await startService(folder)
+  await measure(service)
+  await service.end('SIGTERM')
+  await removeScratch(folder)
 } else
   for (const engine of engines)
     if (!only || only === engine)
