@@ -167,7 +167,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'across/reports/months', may: '', packages: 'temporal-polyfill' },
   {
     files: 'across/reports/.*',
-    may: `OWN/.*|resources/deals/(stages|schema)|resources/booking-pages/availability|${floor}`,
+    may: `OWN/.*|resources/deals/(resource|stages|schema)|resources/(list|filter-fields)|resources/booking-pages/availability|${floor}`,
     packages: 'kysely|typebox',
   },
   // A view is a text to this service: the web app knows what it means.

@@ -90,7 +90,7 @@ export const emptyPage = ({ page }: ListRequest['listing']) => ({
 export async function filtersOf(
   db: Db,
   resource: Resource,
-  { workspace_id, person_id, conditions, query }: ListRequest,
+  { workspace_id, person_id, conditions, query }: Omit<ListRequest, 'listing'>,
 ): Promise<Filter[] | null> {
   const filters = await valueFilters(db, resource, workspace_id, query)
   if (searchesNames(resource)) filters.push(...nameFilter((query as { search?: string }).search))

@@ -1,16 +1,16 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { perNumber } from '../../db/lists/pages.ts'
-import { isLive } from '../../db/references.ts'
 import { prepare } from '../../db/statements/prepare.ts'
+import { deals } from '../../resources/deals/resource.ts'
 import { type Stage, shownProbability } from '../../resources/deals/stages.ts'
+import { filtersOf, type ListRequest } from '../../resources/list.ts'
 import type { ReportMonth } from './months.ts'
 import { part, type Units, unitsOf } from './sums.ts'
 
 /** The number of deals, the sum of their values, and the sum of value × probability in percent (100 times the sum). */
 export type Sums = { count: number; value: Units; weighted_hundredfold: Units }
 
-type Filters = { company_id?: number | undefined; contact_id?: number | undefined }
 type Group = {
   stage: Stage
   own_probability: number | null
@@ -23,23 +23,13 @@ type Group = {
 const parts = sql.raw(`sum(value_units / ${part})`)
 const rest = sql.raw(`sum(value_units % ${part})`)
 
-/** The sums of the live deals by stage, without empty stages. Filters select the deals of a live company or contact. */
-export async function sumsOfStages(
-  db: Db,
-  workspace_id: number,
-  { company_id, contact_id }: Filters,
-): Promise<Map<Stage, Sums>> {
+/** The sums of the live deals by stage, without empty stages. The request may have any filters of the list of deals. */
+export async function sumsOfStages(db: Db, request: Omit<ListRequest, 'listing'>): Promise<Map<Stage, Sums>> {
   const sums = new Map<Stage, Sums>()
-  const conditions = [sql<SqlBool>`workspace_id = ${workspace_id} AND deleted_at IS NULL`]
-  for (const [column, table, id] of [
-    ['company_id', 'companies', company_id],
-    ['contact_id', 'contacts', contact_id],
-  ] as const) {
-    if (id === undefined) continue
-    // A reference to a record in the trash reads null, so no deal matches.
-    if (!(await isLive(db, table, workspace_id, id))) return sums
-    conditions.push(sql<SqlBool>`${sql.ref(column)} = ${id}`)
-  }
+  const filters = await filtersOf(db, deals, request)
+  if (!filters) return sums
+  const live = sql<SqlBool>`workspace_id = ${request.workspace_id} AND deleted_at IS NULL`
+  const conditions = [live, ...filters.map(({ where }) => where)]
   const columns = sql`stage, own_probability, closed_probability, value_units`
   const those = sql`SELECT ${columns} FROM deals WHERE ${sql.join(conditions, sql` AND `)}`
   // MATERIALIZED makes the planner use the filter's index. The index in the order of the groups would read all deals.

@@ -91,7 +91,7 @@ test('deals in the trash do not count, and count again when they are restored', 
   assert.equal((await report(call, 'outcomes')).won_count, 1)
 })
 
-test('the pipeline of a company or a contact has their deals alone; of one in the trash or another workspace, none', async () => {
+test('the pipeline of a company, a contact or an owner has their deals alone; of one in the trash or another workspace, none', async () => {
   const call = await newWorkspace(rapport)
   const company = await made(call, 'companies', { name: 'Acme' })
   const contact = await made(call, 'contacts', { first_name: 'Ana', last_name: 'Ruiz' })
@@ -106,6 +106,8 @@ test('the pipeline of a company or a contact has their deals alone; of one in th
   assert.equal(await value(`company_id=${company.id}&contact_id=${contact.id}`), 8)
   assert.equal(await value(`company_id=${company.id}`, rapport.call), 0)
   assert.equal(await value('company_id=999999'), 0)
+  assert.equal(await value(`owner_id=null&company_id=${company.id}`), 10)
+  assert.equal(await value('owner_id=!null'), 0)
   await call('DELETE', `/api/v1/companies/${company.id}`)
   assert.equal(await value(`company_id=${company.id}`), 0)
   assert.equal(await value(''), 15)

@@ -6,7 +6,9 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { canonicalTimeZone } from '../../resources/booking-pages/availability.ts'
+import { deals } from '../../resources/deals/resource.ts'
 import { stages, statusOf } from '../../resources/deals/stages.ts'
+import { requestOf } from '../../resources/list.ts'
 import { dayOf, lastMonths, type ReportMonth } from './months.ts'
 import { type ClosedSums, countOpenActivities, outcomesOf, type Sums, sumsOfStages } from './queries.ts'
 import {
@@ -38,16 +40,14 @@ export function reportRoutes(app: App, { reading, clock }: Service): void {
       path: `${path}/pipeline`,
       scope,
       summary: 'Sum up the deals of every stage',
-      description: 'All live deals, or those of a company or contact.',
+      description: 'All live deals, or those of a company, a contact or an owner.',
       query: PipelineQuery,
       answers: { 200: Single(Pipeline) },
       extension: true,
     },
     async (request) => {
-      const { company_id, contact_id } = request.query
-      const { workspace_id } = request.access
-      const filters = { company_id, contact_id }
-      return single(pipelineOf(await reading((db) => sumsOfStages(db, workspace_id, filters))))
+      const asked = requestOf(deals, request.access, request.query, clock.now())
+      return single(pipelineOf(await reading((db) => sumsOfStages(db, asked))))
     },
   )
 

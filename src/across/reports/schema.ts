@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Id } from '../../http/fields.ts'
 import { StageCode, StatusCode } from '../../resources/deals/schema.ts'
+import { valuesFilter } from '../../resources/filter-fields.ts'
 
 const Count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description && { description }), examples: [7] })
@@ -76,7 +77,11 @@ const time_zone = Type.String({
 })
 const only = { additionalProperties: false }
 export const PipelineQuery = Type.Object(
-  { company_id: Type.Optional(Id()), contact_id: Type.Optional(Id()) },
+  {
+    company_id: Type.Optional(Id()),
+    contact_id: Type.Optional(Id()),
+    owner_id: valuesFilter({ name: 'owner_id', kind: 'member', nullable: true }),
+  },
   only,
 )
 export const OutcomesQuery = Type.Object(
