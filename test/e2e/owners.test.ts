@@ -30,14 +30,16 @@ async function create(path: string, body: object): Promise<number> {
 }
 const ownersOf = (path: string, ids: readonly number[]) =>
   Promise.all(ids.map(async (id) => (await read(`${path}/${id}`)).owner_id))
-/** Waits until the records have these owners. */
-async function owners(path: string, ids: readonly number[], wanted: readonly (string | null)[]) {
+/** Waits until something is so; the last answer is the error. */
+async function until<T>(ask: () => Promise<T>, wanted: T) {
   for (let tries = 0; tries < 300; tries++) {
-    if (JSON.stringify(await ownersOf(path, ids)) === JSON.stringify(wanted)) return
+    if (JSON.stringify(await ask()) === JSON.stringify(wanted)) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  assert.deepEqual(await ownersOf(path, ids), wanted)
+  assert.deepEqual(await ask(), wanted)
 }
+const owners = (path: string, ids: readonly number[], wanted: (string | null)[]) =>
+  until(() => ownersOf(path, ids), wanted)
 const row = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(name) })
 
 test('a focused row gets an owner by a, a part of the name and Enter, and Undo takes it back', async (t) => {
@@ -144,6 +146,49 @@ test('a new record belongs to the person, or to the member who is chosen', async
   await dialog.waitFor({ state: 'detached' })
   const [stored] = await read('/deals?search=chosen&details=true')
   assert.deepEqual([stored.owner_id, stored.tags], [bob, ['vip']])
+})
+
+test('lists show what is mine, of another member, or of nobody; Mine is a view, and a command', async (t) => {
+  const contact = (last_name: string, owner_id: string | null) =>
+    create('/contacts', { first_name: 'Filter', last_name, owner_id })
+  await Promise.all([contact('Mineson', olivia), contact('Bobson', bob), contact('Noneson', null)])
+  const page = await web.open(t, '/contacts?search=filter')
+  const names = async () =>
+    (await page.getByRole('table').locator('tbody [data-row-link]').allInnerTexts()).sort()
+  const filter = async (choice: string) => {
+    await page.getByRole('combobox', { name: 'Owner' }).click()
+    await page.getByRole('option', { name: choice, exact: true }).click()
+  }
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Owner' }).click()
+  await page.getByRole('option', { name: 'Me', exact: true }).click()
+  await until(names, ['Filter Mineson'])
+  assert.equal(new URL(page.url()).searchParams.get('owner_id'), 'me')
+  await filter('Nobody')
+  await until(names, ['Filter Noneson'])
+  await filter('Bob Marchetti')
+  await until(names, ['Filter Bobson'])
+  await checkScreen(page)
+  await page.keyboard.press('Escape')
+  await page.locator('main').focus()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('only mine')
+  await page.getByRole('option', { name: 'Show only mine' }).waitFor()
+  await page.keyboard.press('Enter')
+  await until(names, ['Filter Mineson'])
+
+  await create('/deals', { name: 'Mine alone', owner_id: olivia })
+  await create('/deals', { name: 'Of Bob', owner_id: bob })
+  await page.goto(`${web.rapport.url}/deals?view=table`)
+  await page.getByRole('button', { name: 'Views' }).click()
+  await page.getByRole('link', { name: 'Mine', exact: true }).click()
+  const mine = (await read(`/deals?owner_id=${olivia}`)).length
+  assert.ok(mine < (await read('/deals')).length)
+  await until(async () => (await names()).length, mine)
+  await page.getByText('Board', { exact: true }).click()
+  await page.locator('.card').first().waitFor()
+  await until(() => page.locator('.page-title .numbers').innerText(), String(mine))
+  await until(() => page.locator('.card[data-deal]').count(), mine)
 })
 
 test('who may only read sees owners and cannot assign', async (t) => {

@@ -9,7 +9,8 @@ import { BulkTags } from '../record/bulk-tags.tsx'
 import { useLabels, useNames } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { ListMenu } from '../record/list-menu.tsx'
-import { ownerColumn } from '../record/owner.tsx'
+import { tagFilter } from '../record/list-parts.tsx'
+import { ownerColumn, useMineCommand, useOwnerFilter } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -28,7 +29,7 @@ import { Due, TypeLabel } from './labels.tsx'
 import { activitiesQuery, orders, overdueQuery, queryOf, shows } from './lists.ts'
 import { activity_types, type ListedActivity, links, useActivityActions } from './queries.ts'
 
-const filter_names = ['type', 'contact_id', 'company_id', 'deal_id'] as const
+const filter_names = ['type', 'owner_id', 'tag', 'contact_id', 'company_id', 'deal_id'] as const
 const sorts = [...dated, 'due_at']
 
 /** The activities: today, overdue, upcoming, done, all. */
@@ -52,7 +53,8 @@ export function ActivitiesPage() {
   }
   const page = useListPage(activitiesQuery(asked), view)
   const { rows, chosen } = page
-  const { data: overdue } = useQuery(overdueQuery)
+  const { data: overdue } = useQuery(overdueQuery(view.filters.owner_id))
+  useMineCommand(view)
   const columns = useColumns()
   const assign = useListAssign<ListedActivity>('activities', page, view.open)
   const create = () => setCreating(true)
@@ -179,6 +181,8 @@ function Filters({ view }: { view: ReturnType<typeof useListView> }) {
       search={false}
       filters={[
         { name: 'type', label: t.fields.type, options: types },
+        useOwnerFilter('activities'),
+        tagFilter(t),
         // These filters come from links of other pages.
         ...links.flatMap(([name, kind]) =>
           view.filters[name]

@@ -48,8 +48,9 @@ export const activitiesQuery = (asked: Asked) => ({
   },
 })
 
-/** The number of overdue activities, for the switch. */
-export const overdueQuery = queryOptions({
-  queryKey: ['activities', 'overdue'],
-  queryFn: () => activitiesApi.list({ status: 'overdue', per_page: 1 }),
-})
+/** The number of overdue activities, or of those of an owner, for the switch. */
+export const overdueQuery = (owner_id = '') =>
+  queryOptions({
+    queryKey: ['activities', 'overdue', owner_id],
+    queryFn: () => activitiesApi.list({ status: 'overdue', per_page: 1, ...(owner_id && { owner_id }) }),
+  })

@@ -13,6 +13,8 @@ import { instantOf, isDay, laterOnWall, wallOf } from '../app/zones.ts'
 import { useLabels, useNames } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { ListMenu } from '../record/list-menu.tsx'
+import { tagFilter } from '../record/list-parts.tsx'
+import { useMineCommand, useOwnerFilter } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { ListFilters } from '../ui/filters.tsx'
 import { isId, useAddress, useListView, useOpen } from '../ui/list-view.ts'
@@ -27,7 +29,7 @@ const desk_shows = ['month', 'week', 'day', 'list'] as const
 // A week's seven columns do not fit on a phone.
 const phone_shows = ['day', 'list'] as const
 type Show = (typeof desk_shows)[number]
-const filter_names = ['contact_id', 'booking_page_id', 'status'] as const
+const filter_names = ['contact_id', 'booking_page_id', 'status', 'owner_id', 'tag'] as const
 const morning = 'T09:00'
 
 /** The calendar. The address holds the view and the date. */
@@ -47,9 +49,11 @@ export function CalendarPage() {
 
   const shows: readonly Show[] = phone ? phone_shows : desk_shows
   const view = useListView(filter_names)
-  const show = shows.find((one) => one === address.show) ?? (phone || view.filtered ? 'list' : 'week')
-  // One contact or booking page has few appointments: show the list of a year.
-  const shown: CalendarShow = show === 'list' && view.filtered ? 'year' : show
+  useMineCommand(view)
+  // One contact or booking page has few appointments: show the list of a year. A person has many.
+  const few = Object.keys(view.filters).some((name) => name !== 'owner_id')
+  const show = shows.find((one) => one === address.show) ?? (phone || few ? 'list' : 'week')
+  const shown: CalendarShow = show === 'list' && few ? 'year' : show
   const { data, error, refetch } = useQuery({
     ...rangeQuery(range, view.filters),
     placeholderData: keepPreviousData,
@@ -210,6 +214,7 @@ function Filters({ view }: { view: ReturnType<typeof useListView> }) {
   )
   const { statuses } = t.calendar
   const options = Object.entries(statuses).map(([value, label]) => ({ value, label }))
+  const owner = useOwnerFilter('appointments')
   const status = { name: 'status', label: t.fields.status, options }
-  return <ListFilters view={view} search={false} filters={[...filters, status]} />
+  return <ListFilters view={view} search={false} filters={[...filters, status, owner, tagFilter(t)]} />
 }

@@ -1,8 +1,14 @@
 import { useMemo } from 'react'
 import type { RowOf } from '../api/record-api.ts'
 import { useLabels } from '../record/kinds.ts'
-import { createdFilters, customFieldFilter, dateColumn, numberColumn } from '../record/list-parts.tsx'
-import { ownerColumn } from '../record/owner.tsx'
+import {
+  createdFilters,
+  customFieldFilter,
+  dateColumn,
+  numberColumn,
+  tagFilter,
+} from '../record/list-parts.tsx'
+import { ownerColumn, useOwnerFilter } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Column } from '../ui/table.tsx'
@@ -57,7 +63,11 @@ function useCompanyColumns() {
 export function CompaniesPage() {
   const t = useTexts()
   const columns = useCompanyColumns()
-  const filters = useMemo(() => [...createdFilters(t), customFieldFilter(t)], [t])
+  const by_owner = useOwnerFilter('companies')
+  const filters = useMemo(
+    () => [by_owner, tagFilter(t), ...createdFilters(t), customFieldFilter(t)],
+    [t, by_owner],
+  )
   return (
     <RecordListPage
       kind="companies"

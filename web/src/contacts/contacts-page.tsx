@@ -8,9 +8,10 @@ import {
   customFieldFilter,
   dateColumn,
   numberColumn,
+  tagFilter,
   useReferenceFilters,
 } from '../record/list-parts.tsx'
-import { ownerColumn } from '../record/owner.tsx'
+import { ownerColumn, useOwnerFilter } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
@@ -78,15 +79,17 @@ function useContactFilters(): Filter[] {
   const t = useTexts()
   const labelOf = useLabels('contacts')
   const by_reference = useReferenceFilters('contacts', references)
+  const by_owner = useOwnerFilter('contacts')
   return useMemo(
     () => [
       { name: 'stage', label: labelOf('stage') },
-      { name: 'tag', label: labelOf('tag') },
+      tagFilter(t),
       ...by_reference,
+      by_owner,
       ...createdFilters(t),
       customFieldFilter(t),
     ],
-    [t, labelOf, by_reference],
+    [t, labelOf, by_reference, by_owner],
   )
 }
 

@@ -10,8 +10,8 @@ import { isOpen, type Stage } from './stages.ts'
 export const board_orders = ['-updated_at', 'expected_close_date', '-value,name', 'name', '-id'] as const
 export type BoardOrder = (typeof board_orders)[number]
 
-/** The filters of the board. */
-export type BoardFilter = { company_id?: number; contact_id?: number }
+/** The filters of the board, as in the address. */
+export type BoardFilter = Record<string, string>
 
 const per_page = 25
 

@@ -7,6 +7,7 @@ import { useMay } from '../app/session.ts'
 import { useNames } from '../record/kinds.ts'
 import { ListMenu } from '../record/list-menu.tsx'
 import { useReferenceFilters } from '../record/list-parts.tsx'
+import { useMineCommand, useOwnerFilter } from '../record/owner.tsx'
 import { ViewsMenu } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -52,7 +53,7 @@ function ViewSwitch() {
   )
 }
 
-const board_filters = ['company_id', 'contact_id'] as const
+const board_filters = ['company_id', 'contact_id', 'owner_id'] as const
 
 function BoardPage() {
   const t = useTexts()
@@ -69,8 +70,10 @@ function BoardPage() {
   const formats = useFormats()
   const view = useListView(board_filters, '-updated_at')
   const sort = board_orders.find((one) => one === view.sort) ?? '-updated_at'
-  const filter: BoardFilter = {}
-  for (const name of board_filters) if (Number(view.filters[name])) filter[name] = Number(view.filters[name])
+  const by_reference = useReferenceFilters('deals', references)
+  const by_owner = useOwnerFilter('deals')
+  useMineCommand(view)
+  const filter: BoardFilter = view.filters
   const moving = useMoves()
   const { report } = usePipeline(filter, moving.moves, moving.held)
   const total = report?.total_open
@@ -85,7 +88,7 @@ function BoardPage() {
         <>
           <ViewSwitch />
           <ViewsMenu list="deals" />
-          <ListFilters view={view} filters={useReferenceFilters('deals', references)} search={false} />
+          <ListFilters view={view} filters={[...by_reference, by_owner]} search={false} />
           <OrderMenu sort={sort} view={view} />
           {total && (
             <Text size="sm" c="dimmed" className="numbers board-sums">

@@ -5,8 +5,14 @@ import { useFormats } from '../app/formats.ts'
 import { useBulk } from '../record/bulk.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
-import { createdFilters, dateColumn, useReferenceFilters } from '../record/list-parts.tsx'
-import { ownerColumn } from '../record/owner.tsx'
+import {
+  createdFilters,
+  customFieldFilter,
+  dateColumn,
+  tagFilter,
+  useReferenceFilters,
+} from '../record/list-parts.tsx'
+import { ownerColumn, useOwnerFilter } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
@@ -89,6 +95,7 @@ function useDealFilters(): Filter[] {
   const t = useTexts()
   const labelOf = useLabels('deals')
   const by_reference = useReferenceFilters('deals', references)
+  const by_owner = useOwnerFilter('deals')
   return useMemo(() => {
     const choices = (names: Record<string, string>) =>
       Object.entries(names).map(([value, label]) => ({ value, label }))
@@ -96,9 +103,12 @@ function useDealFilters(): Filter[] {
       { name: 'stage', label: labelOf('stage'), options: choices(t.deals.stages) },
       { name: 'status', label: labelOf('status'), options: choices(t.deals.statuses) },
       ...by_reference,
+      by_owner,
+      tagFilter(t),
       ...createdFilters(t),
+      customFieldFilter(t),
     ]
-  }, [t, labelOf, by_reference])
+  }, [t, labelOf, by_reference, by_owner])
 }
 
 /** The deals as a table, with search, filters, order and bulk actions. */

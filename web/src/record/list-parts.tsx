@@ -55,6 +55,9 @@ export const createdFilters = (t: Texts): Filter[] => [
   { name: 'created_to', label: t.app.created_to, kind: 'date' },
 ]
 
+/** A filter by a tag. */
+export const tagFilter = (t: Texts): Filter => ({ name: 'tag', label: t.fields.tag })
+
 /** A filter by one custom field, written as field=value. */
 export const customFieldFilter = (t: Texts): Filter => ({
   name: 'custom_field',

@@ -1,10 +1,12 @@
 import { Select } from '@mantine/core'
 import { useMemo } from 'react'
 import type { RecordKind } from '../api/record-api.ts'
+import { useCommands } from '../app/commands.ts'
 import { useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
 import type { Filter } from '../ui/filters.tsx'
+import type { ListView } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 import { Initials } from '../ui/values.tsx'
 import { useLabels } from './kinds.ts'
@@ -94,6 +96,16 @@ export function OwnerInput({ kind, ...input }: InputProps) {
 /** The values of the filter by owner that name no member. */
 export const owner_me = 'me'
 const owner_null = 'null'
+
+/** The command that filters a list by the person, or ends that filter. */
+export function useMineCommand({ filters, setFilter }: Pick<ListView, 'filters' | 'setFilter'>): void {
+  const t = useTexts()
+  const mine = filters.owner_id === owner_me
+  const run = () => setFilter('owner_id', mine ? null : owner_me)
+  useCommands([
+    { id: 'mine', label: mine ? t.record.show_everybodys : t.record.show_mine, group: 'lists', run },
+  ])
+}
 
 /** The filter by owner: the person, nobody, or another member. */
 export function useOwnerFilter(kind: RecordKind): Filter {

@@ -23,7 +23,7 @@ import { ColumnsMenu, useColumns } from './columns.tsx'
 import { type CreateProps, type Kind, type RecordProps, useKind, useNames } from './kinds.ts'
 import { ListMenu } from './list-menu.tsx'
 import { queryOf } from './list-query.ts'
-import type { Owned } from './owner.tsx'
+import { type Owned, useMineCommand } from './owner.tsx'
 import { ViewsMenu } from './views.tsx'
 
 /** The kinds whose lists have saved views. */
@@ -67,6 +67,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned = RowOf<K
   const filter_names = useMemo(() => filters.map(({ name }) => name), [filters])
   const view = useListView(filter_names, props.default_sort, sorts)
   const columns = useColumns(kind, props.columns)
+  useMineCommand(view)
   const [creating, setCreating] = useCreating()
   const opening = useOpening(creating)
   const query = useMemo(() => queryOf(view, zone) as QueryOf<K>, [view, zone])

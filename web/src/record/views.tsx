@@ -11,6 +11,7 @@ import { focusBeside } from '../ui/focus.ts'
 import { type Address, useAddress } from '../ui/list-view.ts'
 import { offerUndo, showMessage } from '../ui/undo.tsx'
 import { Soft } from '../ui/values.tsx'
+import { owner_me } from './owner.tsx'
 import { useRefresh } from './refresh.ts'
 import './views.css'
 
@@ -78,6 +79,17 @@ function SavedViews({ list, writes, onClose }: SavedProps) {
   return (
     <>
       {error && <ProblemNote error={error} />}
+      <div className="view-line">
+        <Link
+          to={pathname}
+          search={{ ...(address.view && { view: address.view }), owner_id: owner_me } as never}
+          className="view-open"
+          aria-current={address.owner_id === owner_me || undefined}
+          onClick={onClose}
+        >
+          {t.record.mine}
+        </Link>
+      </div>
       {data?.length === 0 && <Soft>{t.app.no_views}</Soft>}
       {data?.map((view) => (
         <div key={view.id} ref={focusBeside} className="view-line">

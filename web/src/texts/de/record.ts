@@ -96,6 +96,8 @@ export const record: typeof english = {
   edited: 'bearbeitet',
   me: 'Ich',
   mine: 'Meine',
+  show_mine: 'Nur meine zeigen',
+  show_everybodys: 'Die von allen zeigen',
   nobody: 'Niemand',
   yourself: (name) => `${name} (Sie)`,
   former_member: 'Ehemaliges Mitglied',

@@ -100,6 +100,8 @@ export const record = {
   // Owners and authors.
   me: 'Me',
   mine: 'Mine',
+  show_mine: 'Show only mine',
+  show_everybodys: 'Show everybody’s',
   nobody: 'Nobody',
   yourself: (name: string) => `${name} (you)`,
   former_member: 'Former member',
