@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { isLive } from '../../db/references.ts'
 import { openBulk } from '../../db/statements/bulk.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { ApiError } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
@@ -188,80 +188,87 @@ export async function moveBack(
   until: number,
 ): Promise<{ count: number; is_done: boolean }> {
   let count = 0
-  for (;;) {
-    const moved = await tx
+  for (const link of kind.links)
+    for (;;) {
+      const moved = await movedBy(tx, merge, link)
+      if (moved.length && performance.now() > until) return { count, is_done: false }
+      if (moved.length) count += await movePieceBack(tx, context, kind, merge, link, moved)
+      if (moved.length < batch) break
+    }
+  return { count, is_done: true }
+}
+
+type Moved = { record_id: number; from_id: number; updated_at: string }
+
+const waitingLinks = prepare(
+  (db, p: { workspace_id: number; merge_id: number; kind: string; field: string }) =>
+    db
       .selectFrom('merge_links')
-      .select(['kind', 'record_id', 'field', 'from_id', 'updated_at'])
-      .where('workspace_id', '=', merge.workspace_id)
-      .where('merge_id', '=', merge.id)
+      .select(['record_id', 'from_id', 'updated_at'])
+      .where('workspace_id', '=', p.workspace_id)
+      .where('merge_id', '=', p.merge_id)
+      .where('kind', '=', p.kind)
+      .where('field', '=', p.field)
       .where('reason', 'is', null)
-      .orderBy('kind')
       .orderBy('record_id')
-      .limit(batch)
-      .execute()
-    if (moved.length && performance.now() > until) return { count, is_done: false }
-    const reasons = await inBulk(tx, moved, async (member, one) => {
-      const reason = await moveOneBack(member, context, kind, merge, one)
-      await settle(member, merge, one, reason)
-      return reason
-    })
-    count += reasons.filter((reason) => reason === null).length
-    if (moved.length < batch) return { count, is_done: true }
-  }
-}
+      .limit(batch),
+)
 
-type Moved = {
-  kind: string
-  record_id: number
-  field: string
-  from_id: number | null
-  updated_at: string | null
-}
+/** The next records that a merge moved by a link, and that are not settled. */
+const movedBy = async (tx: Db, { workspace_id, id }: Merge, { resource, field }: Link) =>
+  (await waitingLinks(tx, { workspace_id, merge_id: id, kind: resource.table, field })) as Moved[]
 
-/** The reason why a record stays with the survivor; null if it went back. */
-async function moveOneBack(
+/** Gives some records back; returns how many of them. */
+async function movePieceBack(
   tx: Db,
   context: Context,
-  { resource, links }: MergeKind,
-  { workspace_id, survivor_id }: Merge,
-  { kind, record_id, field, from_id, updated_at }: Moved,
-): Promise<string | null> {
-  const link = links.find((one) => one.resource.table === kind && one.field === field)
-  if (!link || from_id === null) return 'not_found'
+  { resource }: MergeKind,
+  merge: Merge,
+  link: Link,
+  moved: readonly Moved[],
+): Promise<number> {
+  const { workspace_id, survivor_id } = merge
   const locked = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``
   const { rows } = await sql<Referring>`
-    SELECT id, ${sql.ref(field)} AS from_id, updated_at, deleted_at FROM ${sql.table(kind)}
-    WHERE workspace_id = ${workspace_id} AND id = ${record_id} ${locked}`.execute(tx)
-  const [row] = rows
-  if (!row) return 'not_found'
-  if (row.from_id !== survivor_id || row.updated_at !== updated_at) return 'changed'
-  if (!(await isLive(tx, resource.table, workspace_id, from_id))) return 'owner_not_found'
-  try {
-    await setLink(tx, context, link, row, from_id)
-    return null
-  } catch (error) {
-    // Operations refuse a change before they write.
-    if (error instanceof ApiError) return 'refused'
-    throw error
+    SELECT id, ${sql.ref(link.field)} AS from_id, updated_at, deleted_at FROM ${sql.table(link.resource.table)}
+    WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(moved.map(({ record_id }) => record_id))})
+    ORDER BY id ${locked}`.execute(tx)
+  const by_id = new Map(rows.map((row) => [row.id, row]))
+  const reasons = await inBulk(tx, moved, async (member, { record_id, from_id, updated_at }) => {
+    const row = by_id.get(record_id)
+    if (!row) return 'not_found'
+    if (row.from_id !== survivor_id || row.updated_at !== updated_at) return 'changed'
+    if (!(await isLive(member, resource.table, workspace_id, from_id))) return 'owner_not_found'
+    return setLink(member, context, link, row, from_id).then(
+      () => null,
+      (error) => {
+        // Operations refuse a change before they write.
+        if (error instanceof ApiError) return 'refused'
+        throw error
+      },
+    )
+  })
+  const ids = new Map<string | null, number[]>()
+  for (const [index, reason] of reasons.entries()) {
+    const { record_id = 0 } = moved[index] ?? {}
+    ids.set(reason, [...(ids.get(reason) ?? []), record_id])
   }
+  for (const [reason, those] of ids) await settle(tx, merge, link, those, reason)
+  return ids.get(null)?.length ?? 0
 }
 
+/** Forgets links that went back, or notes why they did not. */
 async function settle(
   tx: Db,
   { workspace_id, id }: Merge,
-  moved: Moved,
+  { resource, field }: Link,
+  record_ids: readonly number[],
   reason: string | null,
 ): Promise<void> {
-  const { kind, record_id, field } = moved
-  const where = { workspace_id, merge_id: id, kind, record_id, field }
+  const these = sql<SqlBool>`workspace_id = ${workspace_id} AND merge_id = ${id} AND kind = ${resource.table}
+    AND field = ${field} AND record_id IN (${sql.join(record_ids)})`
   await (reason === null
-    ? tx
-        .deleteFrom('merge_links')
-        .where((eb) => eb.and(where))
-        .execute()
-    : tx
-        .updateTable('merge_links')
-        .set({ reason })
-        .where((eb) => eb.and(where))
-        .execute())
+    ? sql`DELETE FROM merge_links WHERE ${these}`
+    : sql`UPDATE merge_links SET reason = ${reason} WHERE ${these}`
+  ).execute(tx)
 }

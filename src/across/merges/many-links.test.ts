@@ -1,0 +1,40 @@
+// runs: once, apart
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { startRapport } from '../../../test/harness.ts'
+import { beside } from '../../../test/keys.ts'
+import { measureStatements } from '../../../test/statements.ts'
+import { transaction } from '../../db/db.ts'
+
+test('a merge of a contact with 3,000 deals holds nobody up for 100 ms, and neither does its undo', async (t) => {
+  const rapport = await startRapport()
+  t.after(() => rapport.close())
+  const make = async () => {
+    const reply = await rapport.call('POST', '/api/v1/contacts', { first_name: 'Ada', last_name: 'Lovelace' })
+    return reply.body.data.id as number
+  }
+  const [survivor, other] = [await make(), await make()]
+  const now = '2026-11-01T08:30:00.000Z'
+  await beside(rapport.data_dir, (db) =>
+    transaction(db, (tx) =>
+      sql`INSERT INTO deals (workspace_id, name, sort_name, stage, contact_id, created_at, updated_at)
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+        SELECT 1, 'Deal', 'deal', 'new_lead', ${other}, ${now}, ${now} FROM n`.execute(tx),
+    ),
+  )
+
+  const merging = await measureStatements(async () => {
+    const path = `/api/v1/contacts/${survivor}/merge`
+    assert.equal((await rapport.call('POST', path, { from_ids: [other] })).status, 200)
+  })
+  const undoing = await measureStatements(async () => {
+    const { body } = await rapport.call('POST', '/api/v1/merges/1/undo')
+    assert.deepEqual(body.data, { restored: 3001, left: [] })
+  })
+
+  for (const measured of [merging, undoing]) {
+    assert.ok(measured.slowest.cpu_ms < 50, JSON.stringify(measured))
+    assert.ok(measured.longest_turn_ms < 100, JSON.stringify(measured))
+  }
+})
