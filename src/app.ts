@@ -17,6 +17,7 @@ import type { Others } from './across/exports/workspace.ts'
 import { mergeRoutes } from './across/merges/routes.ts'
 import { reassignmentRoutes } from './across/reassignment/routes.ts'
 import { reportRoutes } from './across/reports/routes.ts'
+import { searchRoutes } from './across/search/routes.ts'
 import { timelineRoutes } from './across/timeline/routes.ts'
 import { trashRoutes } from './across/trash/routes.ts'
 import { listViews } from './across/views/queries.ts'
@@ -207,6 +208,7 @@ function addRoutes(app: App, service: Routed): void {
   auditRoutes(app, service)
   trashRoutes(app, service)
   reportRoutes(app, service)
+  searchRoutes(app, service)
   reassignmentRoutes(app, service, rooms)
   viewRoutes(app, service)
   workspaceExportRoute(app, service, rooms, exported_others)

@@ -186,7 +186,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // The jobs of the trash and the audit log remove old rows.
   {
-    files: '(across/(audit|timeline|trash|erasure|reassignment|duplicates|merges)|events/feed)/.*',
+    files: '(across/(audit|timeline|trash|erasure|reassignment|duplicates|merges|search)|events/feed)/.*',
     may: `OWN/.*|across/(trash|erasure)/.*|across/audit/queries|${floor}|resources/(resource|derived|room)`,
     packages: 'kysely|typebox|fastify|node:.*',
   },

@@ -404,6 +404,7 @@ CREATE TABLE activities (
   custom_fields text NOT NULL DEFAULT '{}',
   created_by text,
   updated_by text,
+  sort_name text COLLATE "C" NOT NULL DEFAULT '',
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, contact_id) REFERENCES contacts(workspace_id, id),
   FOREIGN KEY (workspace_id, company_id) REFERENCES companies(workspace_id, id),
@@ -424,6 +425,7 @@ CREATE INDEX activities_contact_id_live ON activities (workspace_id, contact_id,
 CREATE INDEX activities_company_id_live ON activities (workspace_id, company_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX activities_deal_id_live ON activities (workspace_id, deal_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX activities_owner_id_live ON activities (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX activities_by_name ON activities (workspace_id, sort_name, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER activities_block_insert AFTER INSERT ON activities REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_in_blocks();
 CREATE TRIGGER activities_block_trash AFTER UPDATE OF deleted_at ON activities
   FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION count_in_block('-1');
@@ -493,6 +495,7 @@ CREATE TABLE appointments (
   custom_fields text NOT NULL DEFAULT '{}',
   created_by text,
   updated_by text,
+  sort_name text COLLATE "C" NOT NULL DEFAULT '',
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, contact_id) REFERENCES contacts(workspace_id, id),
   FOREIGN KEY (workspace_id, booking_page_id) REFERENCES booking_pages(workspace_id, id),
@@ -515,6 +518,7 @@ CREATE INDEX appointments_by_end ON appointments (workspace_id, end_at, id) WHER
 CREATE INDEX appointments_requested ON appointments (created_at) WHERE status = 'requested' AND deleted_at IS NULL;
 CREATE INDEX appointments_taken ON appointments (workspace_id, booking_page_id, start_at) WHERE booking_page_id IS NOT NULL AND (status = ANY (ARRAY['scheduled', 'requested'])) AND deleted_at IS NULL;
 CREATE INDEX appointments_owner_id_live ON appointments (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX appointments_by_name ON appointments (workspace_id, sort_name, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER appointments_block_insert AFTER INSERT ON appointments
   FOR EACH ROW WHEN (new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
 CREATE TRIGGER appointments_block_trash AFTER UPDATE OF deleted_at ON appointments

@@ -450,6 +450,7 @@ CREATE TABLE activities (
   custom_fields text NOT NULL DEFAULT '{}',
   created_by text,
   updated_by text,
+  sort_name text NOT NULL DEFAULT '',
   FOREIGN KEY (contact_id) REFERENCES contacts (id),
   FOREIGN KEY (company_id) REFERENCES companies (id),
   FOREIGN KEY (deal_id) REFERENCES deals (id)
@@ -469,6 +470,7 @@ CREATE INDEX activities_contact_id_live ON activities (workspace_id, contact_id,
 CREATE INDEX activities_company_id_live ON activities (workspace_id, company_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX activities_deal_id_live ON activities (workspace_id, deal_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX activities_owner_id_live ON activities (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX activities_by_name ON activities (workspace_id, sort_name, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER activities_block_insert AFTER INSERT ON activities
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -578,6 +580,7 @@ CREATE TABLE appointments (
   custom_fields text NOT NULL DEFAULT '{}',
   created_by text,
   updated_by text,
+  sort_name text NOT NULL DEFAULT '',
   FOREIGN KEY (contact_id) REFERENCES contacts (id),
   FOREIGN KEY (booking_page_id) REFERENCES booking_pages (id),
   CONSTRAINT appointments_end CHECK (end_at > start_at)
@@ -598,6 +601,7 @@ CREATE INDEX appointments_by_end ON appointments (workspace_id, end_at, id) WHER
 CREATE INDEX appointments_requested ON appointments (created_at) WHERE status = 'requested' AND deleted_at IS NULL;
 CREATE INDEX appointments_taken ON appointments (booking_page_id, start_at) WHERE booking_page_id IS NOT NULL AND status IN ('scheduled', 'requested') AND deleted_at IS NULL;
 CREATE INDEX appointments_owner_id_live ON appointments (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX appointments_by_name ON appointments (workspace_id, sort_name, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER appointments_block_insert AFTER INSERT ON appointments
   WHEN (new.deleted_at IS NULL)
 BEGIN

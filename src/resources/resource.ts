@@ -86,6 +86,8 @@ export type Resource<C extends Columns = Columns> = Facts & {
   columns: C
   /** The name of a record in the trash: these fields, joined by a space, or the first characters of one field. */
   title: { fields: readonly string[]; characters?: number }
+  /** What a search shows under the title. */
+  subtitle?: string
   /** Fields by which it is sorted by name, in the column sort_name (db/lists/sort-names.ts). */
   sort_name: readonly string[]
   /** Fields that the search looks at, kept in the hidden column search_text (db/lists/search.ts). */

@@ -102,7 +102,8 @@ const spelt: Record<string, string> = {
   ς: 'σ',
 }
 const undecomposed = new RegExp(`[${Object.keys(spelt).join('')}]`, 'g')
-const normalised = (text: string): string =>
+/** A text in lower case, without accents, as this migration writes it. */
+export const normalised = (text: string): string =>
   text
     .normalize('NFKD')
     .toLowerCase()
@@ -111,7 +112,8 @@ const normalised = (text: string): string =>
     .normalize('NFC')
 
 const most_characters = 100
-const cut = (text: string) => text.slice(0, most_characters).toWellFormed()
+/** The characters of a name that an index entry holds. */
+export const cut = (text: string) => text.slice(0, most_characters).toWellFormed()
 
 const nameOf = (table: Table, { name = '', first_name = '', last_name = '' }: Row): string =>
   (table === 'contacts' ? [last_name, first_name] : [name]).map((part) => cut(normalised(part))).join('\n')

@@ -28,6 +28,7 @@ value.
 Operations marked as an extension (\`x-extension\`) go beyond the base interface.`
 
 const other_tags = {
+  search: 'One search over all kinds of records.',
   merges: 'Merges of records, and how they are undone.',
   'audit-log': 'The author, the time and the fields of each change.',
   setup: 'The first account of an installation.',

@@ -159,7 +159,7 @@ test('a filter by a record in the trash, an unknown one or another workspace’s
 test('an unknown type, status, order or time is 422 and lists what works; an unknown parameter is 400', async () => {
   const reply = await rapport.call(
     'GET',
-    `${path}?type=lunch&status=late&sort=subject&due_from=today&deal_id=x`,
+    `${path}?type=lunch&status=late&sort=outcome&due_from=today&deal_id=x`,
   )
   assert.deepEqual(problems(reply), {
     type: 'unknown_value',

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Generated, sql } from 'kysely'
 import { defineResource, type TableOf } from '../resource.ts'
 import { activityCompleted, activityCreated } from './events.ts'
 import { columns } from './schema.ts'
@@ -13,7 +13,9 @@ export const activities = defineResource({
   about: 'Calls, e-mails, meetings and tasks, with their outcomes.',
   columns,
   title: { fields: ['subject'] },
-  orders: [[{ field: 'due_at', by: by_due_date }]],
+  sort_name: ['subject'],
+  subtitle: 'type',
+  orders: [[{ field: 'subject', by: sql.ref('sort_name') }], [{ field: 'due_at', by: by_due_date }]],
   filter_aliases: { due: 'due_at' },
   events: [activityCreated, activityCompleted],
   timeline: { type: 'activity', rank: 2 },
@@ -22,6 +24,6 @@ export const activities = defineResource({
 
 declare module '../../db/tables.ts' {
   interface Tables {
-    activities: TableOf<typeof columns>
+    activities: TableOf<typeof columns> & { sort_name: Generated<string> }
   }
 }

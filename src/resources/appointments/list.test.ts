@@ -114,7 +114,7 @@ test('the id of a record in the trash matches nothing, an unknown status or orde
   })
   for (const [query, found] of [
     ['status=open', { status: 'unknown_value' }],
-    ['sort=title', { sort: 'unknown_value' }],
+    ['sort=location', { sort: 'unknown_value' }],
     ['start_from=monday', { start_from: 'invalid_format' }],
   ] as const)
     assert.deepEqual(problems(await rapport.call('GET', `${path}?${query}`)), found)

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Generated, sql } from 'kysely'
 import { defineResource, type TableOf } from '../resource.ts'
 import { appointmentCancelled, appointmentCreated, appointmentUpdated } from './events.ts'
 import { columns } from './schema.ts'
@@ -10,9 +10,11 @@ export const appointments = defineResource({
   about: 'The appointments of the calendar, with or without a contact.',
   columns,
   title: { fields: ['title'] },
+  sort_name: ['title'],
+  subtitle: 'start_at',
   // SHA-256 of the token in the private link, for those that a visitor booked.
   hidden: { link_hash: 'text' },
-  orders: [[{ field: 'start_at', by: sql.ref('start_at') }]],
+  orders: [[{ field: 'title', by: sql.ref('sort_name') }], [{ field: 'start_at', by: sql.ref('start_at') }]],
   filter_aliases: { start: 'start_at', end: 'end_at' },
   events: [appointmentCreated, appointmentUpdated, appointmentCancelled],
   timeline: { type: 'appointment', rank: 3 },
@@ -20,6 +22,6 @@ export const appointments = defineResource({
 
 declare module '../../db/tables.ts' {
   interface Tables {
-    appointments: TableOf<typeof columns> & { link_hash: string | null }
+    appointments: TableOf<typeof columns> & { sort_name: Generated<string>; link_hash: string | null }
   }
 }

@@ -57,6 +57,7 @@ export const companies = defineResource({
   about: 'Companies that contacts and deals may belong to.',
   columns,
   title: { fields: ['name'] },
+  subtitle: 'website',
   sort_name: ['name'],
   orders: [[{ field: 'name', by: sql.ref('sort_name') }]],
   events: [companyCreated, companyUpdated, companyDeleted],

@@ -11,6 +11,7 @@ export const contacts = defineResource({
   extension: false,
   columns,
   title: { fields: ['first_name', 'last_name'] },
+  subtitle: 'email',
   sort_name: ['last_name', 'first_name'],
   search_text: ['first_name', 'last_name', 'email'],
   hidden: { search_text: 'text' },

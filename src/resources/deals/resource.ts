@@ -25,6 +25,7 @@ export const deals = defineResource({
   extension: false,
   columns,
   title: { fields: ['name'] },
+  subtitle: 'stage',
   sort_name: ['name'],
   hidden: { own_probability: 'integer', closed_probability: 'integer' },
   orders: [

@@ -1,0 +1,117 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { nameFilter, normaliseText, searchContacts, searchWords } from '../../db/lists/search.ts'
+import type { Resource } from '../../resources/resource.ts'
+
+/** A record that a search found. */
+export type Found = { kind: string; id: number; title: string; subtitle: string | null }
+
+/** How many records of each kind a search shows. */
+export const most_of_kind = 10
+// Of those that match anywhere, only the newest are compared.
+const compared = 50
+
+type Ranked = Found & { rank: number }
+
+/**
+ * The best matches of each kind for a text, best first: its whole name, then a name that begins with it, then one of
+ * which a word does, then the others, newest first. Empty without a word.
+ */
+export async function findBest(
+  db: Db,
+  resources: readonly Resource[],
+  workspace_id: number,
+  text: string,
+): Promise<Found[]> {
+  const words = searchWords(text)
+  if (!words.length) return []
+  const found: Ranked[] = []
+  for (const resource of resources) {
+    const ids = await candidates(db, resource, workspace_id, text, words)
+    const ranked = await ranksOf(db, resource, workspace_id, ids, normaliseText(text.trim()))
+    found.push(...ranked.sort((a, b) => a.rank - b.rank || b.id - a.id).slice(0, most_of_kind))
+  }
+  return found.sort((a, b) => a.rank - b.rank).map(({ rank: _, ...one }) => one)
+}
+
+/** Whether a search looks at the records of a resource: they have a name. */
+export const isSearched = ({ sort_name, subtitle }: Resource): boolean =>
+  sort_name.length > 0 && subtitle !== undefined
+
+/** The ids of records that may be the best: those whose name begins with the text, and the newest that match. */
+async function candidates(
+  db: Db,
+  resource: Resource,
+  workspace_id: number,
+  text: string,
+  words: string[],
+): Promise<number[]> {
+  const start = normaliseText(text.trim())
+  const beginning = await idsOf(
+    db,
+    resource,
+    workspace_id,
+    // The highest character of Unicode follows every name that begins so.
+    sql`sort_name >= ${start} AND sort_name < ${`${start}\u{10ffff}`}`,
+    sql`sort_name, id`,
+  )
+  if (!resource.search_text.length) {
+    const [filter] = nameFilter(text)
+    if (!filter) return beginning
+    return [...beginning, ...(await idsOf(db, resource, workspace_id, filter.where, sql`id DESC`))]
+  }
+  const { ids } = await searchContacts(db, {
+    workspace_id,
+    words,
+    conditions: [],
+    limit: compared,
+    offset: 0,
+  })
+  return [...beginning, ...ids]
+}
+
+async function idsOf(
+  db: Db,
+  { table }: Resource,
+  workspace_id: number,
+  where: RawBuilder<SqlBool>,
+  order: RawBuilder<unknown>,
+): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
+    WHERE workspace_id = ${workspace_id} AND deleted_at IS NULL AND ${where} ORDER BY ${order} LIMIT ${compared}`.execute(
+    db,
+  )
+  return rows.map(({ id }) => id)
+}
+
+type Named = Record<string, string | number | null> & { id: number }
+
+async function ranksOf(
+  db: Db,
+  { table, title, subtitle = '' }: Resource,
+  workspace_id: number,
+  ids: readonly number[],
+  text: string,
+): Promise<Ranked[]> {
+  if (!ids.length) return []
+  const names = [...new Set(['id', ...title.fields, subtitle])].map((name) => sql.ref(name))
+  const { rows } = await sql<Named>`SELECT ${sql.join(names)} FROM ${sql.table(table)}
+    WHERE workspace_id = ${workspace_id} AND id IN (${sql.join([...new Set(ids)])}) AND deleted_at IS NULL`.execute(
+    db,
+  )
+  return rows.map((row) => {
+    const parts = title.fields.map((field) => String(row[field] ?? ''))
+    const shown = row[subtitle] === null ? null : String(row[subtitle])
+    const rank = Math.min(
+      ...[parts, parts.toReversed(), [shown ?? '']].map((name) => rankOf(name.join(' '), text)),
+    )
+    return { kind: table, id: row.id, title: parts.join(' '), subtitle: shown, rank }
+  })
+}
+
+function rankOf(name: string, text: string): number {
+  const plain = normaliseText(name)
+  if (plain === text) return 0
+  if (plain.startsWith(text)) return 1
+  return plain.split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(text)) ? 2 : 3
+}
