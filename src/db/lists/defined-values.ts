@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
+import { prepareById } from '../statements/bulk.ts'
 import { defer, prepare } from '../statements/prepare.ts'
 import { prepareRows } from '../statements/recordset.ts'
 import { type Valued, valueText } from './field-values.ts'
@@ -105,23 +106,27 @@ export const removeDefinedValues = (
   rows: readonly Pick<DefinedValue, keyof typeof keys>[],
 ): Promise<unknown> => remove(tx, rows, {})
 
-const removeAll = prepare((db, p: { workspace_id: number; kind: Valued; record_id: number }) =>
-  db
-    .deleteFrom('defined_values')
-    .where('workspace_id', '=', p.workspace_id)
-    .where('record_id', '=', p.record_id)
-    .where('definition_id', 'in', (of) =>
-      of
-        .selectFrom('field_definitions')
-        .select('id')
-        .where('workspace_id', '=', p.workspace_id)
-        .where('kind', '=', p.kind),
-    ),
+type Leaving = { workspace_id: number; kind: Valued; id: number }
+const removeAll = prepareById<Leaving, { id: number }>(
+  (db, is, p) =>
+    db
+      .deleteFrom('defined_values')
+      .where('workspace_id', '=', p.workspace_id)
+      .where(is('record_id'))
+      .where('definition_id', 'in', (of) =>
+        of
+          .selectFrom('field_definitions')
+          .select('id')
+          .where('workspace_id', '=', p.workspace_id)
+          .where('kind', '=', p.kind),
+      )
+      .returning('record_id as id'),
+  { writes: true },
 )
 
 /** Removes the rows of a record that leaves the lists. */
 export const forgetDefinedValues = (tx: Db, workspace_id: number, kind: Valued, record_id: number): void =>
-  defer(tx, removeAll(tx, { workspace_id, kind, record_id }))
+  defer(tx, removeAll(tx, { workspace_id, kind, id: record_id }))
 
 const holder = prepare((db, p: { workspace_id: number; definition_id: number; value: string }) =>
   db

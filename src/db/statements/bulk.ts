@@ -65,6 +65,8 @@ export function openBulk(tx: Db): Bulk {
     },
     hasWritten: (handle) => members.get(handle)?.has_written ?? false,
     async flush() {
+      // A member may have issued a statement without waiting for it.
+      sendRound(bulk)
       const writes = [...bulk.collected]
       bulk.collected = new Map()
       await Promise.all(
