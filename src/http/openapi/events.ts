@@ -37,6 +37,21 @@ export function eventUnion(catalogue: readonly EventDefinition[]) {
   }
 }
 
+/** What an event tells of a merge, beside the required properties. */
+function mergeProperties(name: string): Record<string, unknown> {
+  const id = { type: 'integer', 'x-extension': true }
+  if (name.endsWith('.updated'))
+    return {
+      merged_from_ids: {
+        type: 'array',
+        items: id,
+        description: 'After a merge into this record: the records that went to the trash.',
+      },
+    }
+  if (!name.endsWith('.deleted')) return {}
+  return { merged_into_id: { ...id, description: 'After a merge: the record that survived.' } }
+}
+
 /** An event of the catalogue as an entry in `webhooks` of the document: the request that a webhook receives. */
 export function describeEvent({ name, summary, data, example }: EventDefinition) {
   const properties: Record<string, unknown> = {
@@ -70,6 +85,7 @@ export function describeEvent({ name, summary, data, example }: EventDefinition)
   }
   const { webhook_id: _, ...in_feed } = body
   const required = Object.keys(properties).filter((field) => field !== 'webhook_id')
+  Object.assign(properties, mergeProperties(name))
   return {
     post: {
       summary: name,
