@@ -37,6 +37,7 @@ export async function schemaText({ db, engine }: Pick<Database, 'db' | 'engine'>
 // Tables that a move does not copy. Each comes after the table that it belongs to.
 const derived_tables: Record<string, string[]> = {
   record_counts: ['record_blocks'],
+  imports: ['import_chunks'],
   contacts: ['contacts_search', 'contacts_search_changes'],
 }
 const order = [

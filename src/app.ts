@@ -14,6 +14,7 @@ import { customFieldRoutes } from './across/custom-fields/routes.ts'
 import { duplicateRoutes } from './across/duplicates/routes.ts'
 import { workspaceExportRoute } from './across/exports/routes.ts'
 import type { Others } from './across/exports/workspace.ts'
+import { importRoutes } from './across/imports/routes.ts'
 import { mergeRoutes } from './across/merges/routes.ts'
 import { reassignmentRoutes } from './across/reassignment/routes.ts'
 import { reportRoutes } from './across/reports/routes.ts'
@@ -63,7 +64,7 @@ export const catalogue: readonly EventDefinition[] = resources.flatMap(({ events
 /** All scopes that a key can have. */
 export const scopes = [
   ...scopeNames(resources),
-  ...['webhooks', 'trash', 'views', 'keys', 'members', 'workspace'],
+  ...['webhooks', 'trash', 'views', 'imports', 'keys', 'members', 'workspace'],
 ].flatMap((name) => [`${name}:read`, `${name}:write`])
 scopes.push('events:read', 'audit_log:read', 'reports:read')
 export const role_scopes = createRoleScopes(scopeNames(resources), scopes)
@@ -78,6 +79,7 @@ export type Deps = {
     | 'open_rate_per_second'
     | 'trusted_proxies'
     | 'public_url'
+    | 'max_import_mb'
   >
   database: Database
   clock: ServiceClock
@@ -116,6 +118,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   await describeApi(app, resources, version)
   const service = createService(app, deps, find)
   addRoutes(app, service)
+  await importRoutes(app, service, rooms)
   await publicBooking(app, service)
   apiIndex(app)
   await docsPage(app)

@@ -165,6 +165,11 @@ const settings = {
     about: 'webhooks that a workspace can have',
     parse: integer(1, 10_000),
   },
+  max_import_mb: {
+    fallback: '1024',
+    about: 'MiB of a file that can be imported',
+    parse: integer(1, 1_000_000),
+  },
   delivery_log_days: {
     fallback: '30',
     about: 'days that finished deliveries stay in the log',

@@ -4,6 +4,7 @@ import { type Logger, pino } from 'pino'
 import { insertKey } from './access/keys/keys.ts'
 import { makeSetupToken } from './access/people/setup.ts'
 import { firstWorkspace } from './access/workspaces.ts'
+import { releaseImports } from './across/imports/store.ts'
 import { buildApp } from './app.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -146,7 +147,7 @@ export async function startServer(
     // Not earlier: a slow statement of the start delays no request.
     database.onSlow(tellSlow(logger))
     // No other process uses the folder, so the owners of these leases have ended.
-    if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaimAll(tx, clock.elapsed()))
+    if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaim(tx, clock.elapsed()))
     // As late as possible: a start that fails must not create a key, because it would never be shown.
     const first_key = answers_api ? await patiently(() => firstKey(db, clock), onWait) : null
     // One process of each start makes a new link. Older links are no longer valid.
@@ -191,6 +192,11 @@ async function drain(
   await close()
   clearInterval(sweep)
   clearTimeout(late)
+}
+
+async function reclaim(tx: Db, elapsed_ms: number): Promise<void> {
+  await reclaimAll(tx, elapsed_ms)
+  await releaseImports(tx, elapsed_ms)
 }
 
 // A slow disk makes every statement slow, so log at most one line a second.

@@ -91,7 +91,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   {
     files: 'resources/export',
-    may: 'resources/(list|resource)|files/csv|http/fields|db/(db|lists/.*|statements/prepare)',
+    may: 'resources/(list|resource)|files/(csv|tags)|http/fields|db/(db|lists/.*|statements/prepare)',
     packages: 'node:timers/promises',
   },
   { files: 'resources/export-routes', may: `resources/[a-z-]+|${floor}`, packages: 'typebox|node:stream' },
@@ -128,6 +128,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: `events/define|http/fields|OWN/schema|${resource}/(schema|resource)`,
     packages: 'typebox',
   },
+  { files: `${resource}/import`, may: 'resources/room', packages: '' },
   { files: 'resources/deals/stages', may: '', packages: '' },
   { files: 'resources/appointments/requests', may: 'OWN/schema', packages: '' },
   { files: 'resources/booking-pages/availability', may: '', packages: 'temporal-polyfill' },
@@ -184,6 +185,12 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: `OWN/.*|${floor}|resources/(resource|definitions|definition-rules)`,
     packages: 'kysely|typebox',
   },
+  // Imports write by the batch of a resource, which arrives as an argument.
+  {
+    files: 'across/imports/.*',
+    may: `OWN/.*|files/.*|${floor}|resources/(resource|derived|room|batch|batch-items)`,
+    packages: 'kysely|typebox|fastify|node:(crypto|stream|util|timers/promises)',
+  },
   // The jobs of the trash and the audit log remove old rows.
   {
     files: '(across/(audit|timeline|trash|erasure|reassignment|duplicates|merges|search)|events/feed)/.*',
@@ -227,7 +234,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
-    may: 'jobs/run|access/people/cleaning|across/(audit|trash)/retention|across/reassignment/reassign|across/merges/continue|across/custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
+    may: 'jobs/run|access/people/cleaning|across/(audit|trash|imports)/retention|across/imports/run|across/reassignment/reassign|across/merges/continue|across/custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
     packages: '',
   },
 

@@ -20,6 +20,8 @@ export type Operation = {
   query: Parameter[]
   /** The schema of its body; null when it takes none. */
   body: Schema | null
+  /** Takes a file of rows as its body. */
+  takes_file: boolean
   /** The operation as the document has it. */
   described: any
 }
@@ -54,7 +56,8 @@ export function operationsOf(document: any): Operation[] {
       scope: described['x-scope'] ?? null,
       path_parameters: parameters.filter((one) => one.in === 'path'),
       query: parameters.filter((one) => one.in === 'query'),
-      body: resolved(described.requestBody?.content['application/json'].schema ?? null),
+      body: resolved(described.requestBody?.content['application/json']?.schema ?? null),
+      takes_file: !!described.requestBody?.content['text/csv'],
       described,
     }
   }

@@ -34,6 +34,10 @@ const without_records = [
   ...[
     'api_keys',
     'booking_visits',
+    'import_changes',
+    'import_chunks',
+    'import_errors',
+    'imports',
     'invitations',
     'memberships',
     'merge_links',

@@ -5,6 +5,7 @@ import { systemClock } from '../src/clock.ts'
 import { command_line } from '../src/events/context.ts'
 import { makeRequest } from './booking.ts'
 import { client, type Rapport, type Reply } from './harness.ts'
+import { ended } from './imports.ts'
 import { beside } from './keys.ts'
 import { bodyFor, isReference, type Operation, readOperations, valueFor } from './operations.ts'
 import { type Browser, browser, invite, join, password, setupToken } from './people.ts'
@@ -13,7 +14,7 @@ import { type Browser, browser, invite, join, password, setupToken } from './peo
 export type ValidRequest = {
   method: string
   path: string
-  body?: Record<string, unknown>
+  body?: Record<string, unknown> | string
   /** Whose it is: the key's or the session's header, none for an open operation. */
   headers: Record<string, string>
 }
@@ -27,6 +28,7 @@ type Owners = { path?: Requests; references?: Requests }
 export type Requests = Awaited<ReturnType<typeof startRequests>>
 
 const base = '/api/v1'
+const csv_file = 'first_name,last_name\nGrace,Hopper\n'
 let made = 0
 const owners = new WeakMap<Rapport, Browser>()
 
@@ -88,9 +90,25 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     return answered(await call('POST', `${base}/webhooks/${id}/test`)).id
   }
 
+  const startImport = async (file: string) => {
+    const path = `${base}/imports?resource=contacts`
+    return answered(await call('POST', path, file, { 'content-type': 'text/csv' }), 202)
+  }
+  async function endedImport(file: string) {
+    const { id } = await startImport(file)
+    return ended({ call }, id)
+  }
+
   /** The ids of records that no POST creates, by the path of their list or of an operation. */
   const found: Record<string, (who: Person | null) => Promise<string>> = {
     '/appointments/{id}/decline': async () => String(await makeRequest({ call, url: rapport.url })),
+    '/imports': async () => (await endedImport(csv_file)).id,
+    // A cancelled import can be cancelled again.
+    '/imports/{import_id}/cancel': async () => {
+      const { id } = await startImport(csv_file + 'Cancel,Me\n'.repeat(5000))
+      answered(await call('POST', `${base}/imports/${id}/cancel`))
+      return id
+    },
     '/audit-log': async () => {
       await make('/companies')
       return answered(await call('GET', `${base}/audit-log?per_page=1`))[0].id
@@ -207,6 +225,10 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
           : who
             ? { cookie: who.call.cookie() }
             : { authorization: `Bearer ${key}` }
+      if (operation.takes_file) {
+        const file = { body: csv_file, headers: { ...headers, 'content-type': 'text/csv' } }
+        return { method: operation.method, path: path + query, ...file }
+      }
       const body = operation.body && { body: await buildBody(operation, of, who) }
       return { method: operation.method, path: path + query, headers, ...body }
     },

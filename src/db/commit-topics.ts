@@ -1,8 +1,8 @@
 /**
- * The topics of a commit: due deliveries, events, entries of the audit log (`changes`), and work that is left for later
- * transactions (`backlog`). Each listener waits for one topic.
+ * The topics of a commit: due deliveries, events, entries of the audit log (`changes`), work that is left for later
+ * transactions (`backlog`), and imports. Each listener waits for one topic.
  */
-export const commit_topics = ['deliveries', 'events', 'changes', 'backlog'] as const
+export const commit_topics = ['deliveries', 'events', 'changes', 'backlog', 'imports'] as const
 export type CommitTopic = (typeof commit_topics)[number]
 
 /** Keeps the listeners of commits. In a turn of the event loop, it calls each listener at most once. */

@@ -58,6 +58,45 @@ export interface MergesTable extends Owned {
   run_at_ms: number
 }
 
+export interface ImportsTable {
+  id: string
+  workspace_id: number
+  resource: string
+  /** An upload is hidden until it is complete. `undone` has rows in import_changes until the undo is complete. */
+  status: 'uploading' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'undone'
+  file_name: string | null
+  /** JSON (across/imports/schema.ts). */
+  options: string
+  /** JSON: how the file is read (files/rows.ts); null during the upload. */
+  form: string | null
+  rows_read: Generated<number>
+  created: Generated<number>
+  updated: Generated<number>
+  skipped: Generated<number>
+  failed: Generated<number>
+  /** The number of rows in import_errors. */
+  errors: Generated<number>
+  /** Why it failed. */
+  message: string | null
+  /** The id of the API key or person, or the kind of another actor. */
+  created_by: string
+  request_id: string | null
+  created_at: string
+  started_at: string | null
+  finished_at: string | null
+  /** The number of the last row of the file that is committed. */
+  last_row: Generated<number>
+  chunks: Generated<number>
+  claim_id: string | null
+  /** Claims since the last committed row. */
+  claims: Generated<number>
+  /** A service time: of an upload, when it counts as abandoned. */
+  lease_ends_ms: number
+  restored: Generated<number>
+  /** A JSON list of records that the undo left. */
+  not_restored: string | null
+}
+
 export interface Tables {
   /** `currency` (ISO 4217) applies to the values of all deals. */
   workspaces: { id: Generated<number>; name: string; created_at: string; currency: Generated<string> }
@@ -185,6 +224,29 @@ export interface Tables {
     /** The stored answer, encrypted; null while its request is in flight. */
     answer: string | null
     created_at_ms: number
+  }
+  imports: ImportsTable
+  /** The bytes of a file that is imported, until its end. */
+  import_chunks: { workspace_id: number; import_id: string; number: number; content: Uint8Array }
+  /** Problems of rows, a row for each field, in the order of the file. `content` is the row as it was sent, cut. */
+  import_errors: {
+    workspace_id: number
+    import_id: string
+    number: number
+    row_number: number
+    content: string
+    field: string
+    message: string
+  }
+  /** Records that an import made (`before` is null) or changed: a JSON body that puts the earlier values back. */
+  import_changes: {
+    workspace_id: number
+    import_id: string
+    kind: string
+    record_id: number
+    /** The record's updated_at after the import. */
+    changed_at: string
+    before: string | null
   }
   deal_stages: DealStagesTable
   /** Bookings of the last 24 h, for limits by address. */

@@ -27,6 +27,13 @@ export function inTurn(handler: RequestListener): RequestListener {
   }
 }
 
+const long_bodies = new WeakSet<object>()
+
+/** Lets the body of a request take longer than the server's limit, such as a large file. Its route must limit the silence. */
+export const allowLongBody = (socket: Socket): void => void long_bodies.add(socket)
+/** Whether a request on the connection may take longer. */
+export const mayTakeLong = (socket: object): boolean => long_bodies.has(socket)
+
 // The number of checks in a write timeout.
 const checks = 6
 

@@ -11,6 +11,7 @@ const other_kinds: Record<string, string> = {
   api_keys: 'keys:read',
   views: 'views:read',
   custom_fields: 'workspace:read',
+  imports: 'imports:read',
   workspaces: 'workspace:read',
   // Only managers of members may see invitations and sign-ins.
   users: 'members:write',

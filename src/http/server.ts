@@ -16,7 +16,7 @@ import type { Tracer } from '../telemetry/tracer.ts'
 import { boundAnswers } from './answers.ts'
 import { max_body_bytes, parseBodies } from './body.ts'
 import { trustedBy } from './client-address.ts'
-import { cutStalledReaders, inTurn, write_timeout_ms } from './connections.ts'
+import { cutStalledReaders, inTurn, mayTakeLong, write_timeout_ms } from './connections.ts'
 import { errorBody, publicError } from './errors.ts'
 import { refuseManyParameters } from './query-names.ts'
 import { lazySerializers } from './serializers.ts'
@@ -245,6 +245,7 @@ type Answering = { req: IncomingMessage } & ServerResponse
 
 /** Answers requests that are not valid HTTP, which reach no route, in the envelope. */
 function refuseConnection(error: Error & { code?: string }, socket: Duplex) {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayTakeLong(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   // An earlier request on the same connection must be answered first.
   const { _httpMessage: before } = socket as { _httpMessage?: Answering | null }

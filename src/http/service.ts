@@ -20,7 +20,10 @@ export type Service = {
   clock: Clock
   seal: Seal
   recheckAccess: RecheckAccess
-  config: Pick<Config, 'trash_days' | 'max_webhooks' | 'booking_rate_per_second' | 'public_url'>
+  config: Pick<
+    Config,
+    'trash_days' | 'max_webhooks' | 'booking_rate_per_second' | 'public_url' | 'max_import_mb'
+  >
   /** Every scope that a key can have. */
   scopes: readonly string[]
   /** The names of the events that a webhook can subscribe to, in the order of the catalogue. */

@@ -23,6 +23,8 @@ export type Answer = (
 ) & {
   /** Sent, but not stored for a repeated request. */
   set_cookie?: string
+  /** In place of 200, or of 201 with a location. */
+  status?: number
   /** A dry run: the answer is sent, and the transaction is rolled back. */
   undo?: boolean
 }
@@ -133,7 +135,7 @@ async function conclude(
   const headers: Record<string, string> = {}
   if ('record' in answer) headers.etag = etagOf(answer.record)
   if ('location' in answer && answer.location) headers.location = answer.location
-  const status = headers.location ? 201 : 200
+  const status = answer.status ?? (headers.location ? 201 : 200)
   const { meta = undefined } = 'record' in answer ? answer : {}
   const body =
     'record' in answer ? { ...single(answer.shown ?? answer.record), ...(meta && { meta }) } : answer.body

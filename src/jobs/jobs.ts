@@ -1,6 +1,8 @@
 import { removeExpiredAccess } from '../access/people/cleaning.ts'
 import { cleanLog } from '../across/audit/retention.ts'
 import { keepUpDefinitions } from '../across/custom-fields/upkeep.ts'
+import { removeOldImports } from '../across/imports/retention.ts'
+import { runImports } from '../across/imports/run.ts'
 import { continueMerges, forgetOldMerges } from '../across/merges/continue.ts'
 import { continueReassignments } from '../across/reassignment/reassign.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
@@ -68,6 +70,15 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       every_ms: 10 * second,
       run: (stopping) => continueMerges({ db, clock, rooms }, stopping),
     },
+    // Reads the files that were uploaded.
+    {
+      name: 'imports',
+      role: 'dispatcher',
+      first_ms: 0,
+      every_ms: second,
+      wake: 'imports',
+      run: (stopping) => runImports({ db, clock, rooms, stopping }),
+    },
     // Declines booking requests that nobody answered, and removes the addresses of visitors.
     {
       name: 'bookings',
@@ -122,6 +133,15 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       every_ms: hour,
       held: 'waits',
       run: (stopping) => forgetOldMerges(db, clock, config.trash_days, stopping),
+    },
+    // Removes uploads that broke off, and old imports with what would undo them.
+    {
+      name: 'old imports',
+      role: 'dispatcher',
+      first_ms: 20 * second,
+      every_ms: hour,
+      held: 'waits',
+      run: (stopping) => removeOldImports(db, clock, config.trash_days, stopping),
     },
     // Removes ended sessions, old invitations and failed sign-ins, and accounts that left all workspaces.
     {

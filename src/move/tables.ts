@@ -39,6 +39,9 @@ const after_records: Shapes = {
   booking_visits: { key: ['workspace_id', 'booking_page_id', 'appointment_id'] },
   field_values: { key: ['workspace_id', 'kind', 'field', 'value', 'record_id'] },
   defined_values: { key: ['workspace_id', 'definition_id', 'record_id'] },
+  imports: { key: ['id'] },
+  import_errors: { key: ['workspace_id', 'import_id', 'number'] },
+  import_changes: { key: ['workspace_id', 'import_id', 'kind', 'record_id'] },
   audit_log: record,
   merges: record,
   merged_records: { key: ['workspace_id', 'kind', 'record_id'] },
@@ -53,8 +56,11 @@ const after_records: Shapes = {
   webhook_attempts: { key: ['workspace_id', 'delivery_id', 'number'] },
 }
 
-/** Tables that a move does not copy: triggers of the target fill them. */
-export const not_copied: readonly (keyof Tables)[] = ['record_blocks']
+/**
+ * Tables that a move does not copy. Triggers of the target fill the blocks. An import that has not ended fails on the target,
+ * because its file stays.
+ */
+export const not_copied: readonly (keyof Tables)[] = ['record_blocks', 'import_chunks']
 
 const named = (shapes: Shapes): Table[] => Object.entries(shapes).map(([name, shape]) => ({ name, ...shape }))
 

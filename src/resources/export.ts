@@ -4,6 +4,7 @@ import type { Listed } from '../db/lists/lists.ts'
 import type { Sorting } from '../db/lists/orders.ts'
 import { engineOf } from '../db/statements/prepare.ts'
 import { csvRow } from '../files/csv.ts'
+import { joinTags } from '../files/tags.ts'
 import type { CustomFields } from '../http/fields.ts'
 import type { ListRequest, ReadByIds } from './list.ts'
 import type { Column, Resource } from './resource.ts'
@@ -100,7 +101,3 @@ function cellOf(name: string, value: unknown): string {
   if (name === 'custom_fields' && !Object.keys(value as CustomFields).length) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
-
-/** Tags as one text: separated by semicolons; a backslash before a semicolon, a comma or a backslash of a tag. */
-export const joinTags = (tags: readonly string[]): string =>
-  tags.map((tag) => tag.replaceAll(/[\\;,]/g, '\\$&')).join(';')

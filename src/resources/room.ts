@@ -23,6 +23,18 @@ export type OtherEntries = {
   load(db: Db, workspace_id: number, ids: number[]): Promise<Map<number, object>>
 }
 
+/** How the rows of a file become records of a resource. */
+export type ImportForm = {
+  /** Names of columns in exports of other programs, by the field. They are compared without case, blanks and signs. */
+  headers: Readonly<Record<string, readonly string[]>>
+  /** References that a column may give by name, in a column such as `company` for `company_id`. */
+  by_name: readonly string[]
+  /** The fields into which a column `name` is split at its last blank. */
+  split_name?: readonly [string, string]
+  /** Fields that only an existing record takes: the import changes the new record. */
+  after_create?: readonly string[]
+}
+
 /** A resource with the reads of its records and its endpoints. */
 export type Room = {
   resource: Resource
@@ -41,6 +53,8 @@ export type Room = {
   }
   /** Gives a part, such as a note, to another record. Needed for parts of kinds that can be merged. */
   give?(tx: Db, context: Context, id: number, owner_id: number): Promise<object>
+  /** With it, and with `batch`, files can be imported. */
+  import?: ImportForm
   /** Entries of timelines besides its records, such as the stage changes of deals. */
   entries?: OtherEntries
   /** Adds its endpoints to the service. */

@@ -23,7 +23,7 @@ test('owners and admins may do everything; a member neither keys, webhooks, memb
   const written = scopesOf('member')?.filter((scope) => scope.endsWith(':write'))
   assert.deepEqual(
     written,
-    [...scopeNames(resources), 'trash', 'views'].map((name) => `${name}:write`),
+    [...scopeNames(resources), 'trash', 'views', 'imports'].map((name) => `${name}:write`),
   )
 })
 

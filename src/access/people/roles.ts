@@ -7,7 +7,7 @@ export type RoleScopes = ReturnType<typeof createRoleScopes>
 
 /** The scopes of the roles. `records` are the first parts of the resources' scopes, `all` is every scope of the service. */
 export function createRoleScopes(records: readonly string[], all: readonly string[]) {
-  const written = [...records, 'trash', 'views']
+  const written = [...records, 'trash', 'views', 'imports']
   const read_only = [
     ...written.map((name) => `${name}:read`),
     ...['events:read', 'reports:read', 'members:read', 'workspace:read'],

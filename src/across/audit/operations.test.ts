@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeRequest } from '../../../test/booking.ts'
 import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
+import { import_operations } from '../../../test/imports.ts'
 import { smallestBody } from '../../../test/operations.ts'
 import { people_operations } from '../../../test/people.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
@@ -239,8 +240,9 @@ test('every operation that writes is tried here', async () => {
   const writing = Object.entries<object>(paths).flatMap(([path, methods]) =>
     Object.keys(methods).flatMap((method) => (method === 'get' ? [] : `${method} ${path.replace(base, '')}`)),
   )
-  // Tests beside their code cover the operations of people.
-  assert.deepEqual(writing.sort(), [...Object.keys(trials), ...people_operations].sort())
+  // Tests beside their code cover the operations of people and imports.
+  const others = [...people_operations, ...import_operations]
+  assert.deepEqual(writing.sort(), [...Object.keys(trials), ...others].sort())
 })
 
 for (const [name, trial] of Object.entries(trials)) {

@@ -20,6 +20,7 @@ import { migrationKinds } from './0018_migration_kinds.ts'
 import { eventTraces } from './0019_event_traces.ts'
 import { recordFields } from './0020_record_fields.ts'
 import { filters } from './0021_filters.ts'
+import { imports } from './0022_imports.ts'
 import { merges } from './0023_merges.ts'
 import { fieldDefinitions } from './0024_field_definitions.ts'
 import { reassignments } from './0025_reassignments.ts'
@@ -49,6 +50,7 @@ export const migrations: Migration[] = [
   eventTraces,
   recordFields,
   filters,
+  imports,
   merges,
   fieldDefinitions,
   reassignments,

@@ -96,7 +96,7 @@ test('every operation says how it succeeds and how it can fail', () => {
       if (path === '/api/v1/events/stream') assert.ok(response.content['text/event-stream'], name)
       // Files.
       else if (path === '/api/v1/workspace/export') assert.ok(response.content['application/gzip'], name)
-      else if (path.endsWith('/export')) assert.ok(response.content['text/csv'], name)
+      else if (/\/(export|errors)$/.test(path)) assert.ok(response.content['text/csv'], name)
       else
         assert.equal(
           resolved(response.content['application/json'].schema).properties.success.const,

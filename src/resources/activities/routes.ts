@@ -3,6 +3,7 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
+import { activity_import } from './import.ts'
 import { listActivities } from './list.ts'
 import {
   activityRecords,
@@ -39,6 +40,7 @@ export const activityRoom: Room = {
   detailsByIds: activityRecords.detailsByIds,
   operations,
   batch,
+  import: activity_import,
   routes,
 }
 

@@ -4,6 +4,7 @@ import { listRecords } from '../list.ts'
 import { matchName, matchText } from '../match.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
+import { company_import } from './import.ts'
 import { changeCompany, companyRecords, createCompany, deleteCompany, restoreCompany } from './operations.ts'
 import { Company, CompanyCreate, CompanyUpdate, companies, ListedCompany } from './resource.ts'
 
@@ -28,6 +29,7 @@ export const companyRoom: Room = {
   operations,
   batch,
   details: { view: Company, find: companyRecords.find },
+  import: company_import,
   routes,
 }
 

@@ -3,6 +3,7 @@ import type { Service } from '../../http/service.ts'
 import { matchText } from '../match.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
+import { contact_import } from './import.ts'
 import { listContacts } from './list.ts'
 import { changeContact, contactRecords, createContact, deleteContact, restoreContact } from './operations.ts'
 import { contacts } from './resource.ts'
@@ -25,6 +26,7 @@ export const contactRoom: Room = {
   operations,
   batch,
   details: { view: Contact, find: contactRecords.find },
+  import: contact_import,
   routes,
 }
 

@@ -4,6 +4,7 @@ import { matchName } from '../match.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
 import { stageHistoryRoutes } from './history-routes.ts'
+import { deal_import } from './import.ts'
 import { listDeals } from './list.ts'
 import { changeDeal, changeStage, createDeal, dealRecords, deleteDeal, restoreDeal } from './operations.ts'
 import { deals } from './resource.ts'
@@ -22,6 +23,7 @@ export const dealRoom: Room = {
   entries: stage_changes,
   operations,
   batch,
+  import: deal_import,
   routes,
 }
 

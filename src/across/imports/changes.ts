@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { TSchema } from 'typebox'
+import type { Db } from '../../db/db.ts'
+import { defer } from '../../db/statements/prepare.ts'
+import { prepareRows } from '../../db/statements/recordset.ts'
+import type { Outcome } from '../../resources/batch-items.ts'
+import type { Room } from '../../resources/room.ts'
+import type { ImportRow } from './store.ts'
+
+// What an undo needs: the records that an import made, and the earlier values of those that it changed.
+
+type Fields = Record<string, unknown>
+
+const columns = {
+  workspace_id: 'bigint!',
+  import_id: 'text!',
+  kind: 'text!',
+  record_id: 'bigint!',
+  changed_at: 'text!',
+  before: 'text',
+} as const
+const names = Object.keys(columns) as (keyof typeof columns)[]
+const add = prepareRows(columns, (db, { row, values }) =>
+  db
+    .insertInto('import_changes')
+    .columns(names)
+    .expression(values(names.map((name) => row[name])))
+    .onConflict((conflict) =>
+      conflict.columns(['workspace_id', 'import_id', 'kind', 'record_id']).doUpdateSet((eb) => ({
+        changed_at: eb.ref('excluded.changed_at'),
+        before: eb.ref('excluded.before'),
+      })),
+    ),
+)
+
+/** Keeps what the outcomes of a batch changed. A record that an import changes twice keeps its first values. */
+export async function keepChanges(
+  tx: Db,
+  { workspace_id, id: import_id }: ImportRow,
+  { resource: { table: kind }, batch }: Room,
+  outcomes: readonly Outcome[],
+): Promise<void> {
+  const changed = outcomes.filter(({ status }) => status === 'created' || status === 'updated')
+  const ids = changed.flatMap(({ id, status }) => (status === 'updated' && id !== null ? [id] : []))
+  const kept = new Map<number, string | null>()
+  if (ids.length) {
+    const rows = await tx
+      .selectFrom('import_changes')
+      .select(['record_id', 'before'])
+      .where('workspace_id', '=', workspace_id)
+      .where('import_id', '=', import_id)
+      .where('kind', '=', kind)
+      .where('record_id', 'in', ids)
+      .execute()
+    for (const { record_id, before } of rows) kept.set(record_id, before)
+  }
+  const written = batch ? writtenFields(batch.update) : []
+  const rows = new Map<number, { changed_at: string }>()
+  for (const { id, before, after } of changed) {
+    const record_id = id as number
+    const undo = before && earlierValues(written, before as Fields, after as Fields)
+    const earlier = kept.has(record_id) ? kept.get(record_id) : undefined
+    const body = earlier === undefined ? undo && JSON.stringify(undo) : merged(earlier, undo)
+    kept.set(record_id, body)
+    const { updated_at: changed_at } = after as { updated_at: string }
+    rows.set(record_id, { changed_at })
+  }
+  const all = [...rows].map(([record_id, { changed_at }]) => ({
+    ...{ workspace_id, import_id, kind, record_id, changed_at },
+    before: kept.get(record_id) ?? null,
+  }))
+  defer(tx, add(tx, all, {}))
+}
+
+function writtenFields(update: TSchema): string[] {
+  const { properties } = update as { properties?: Record<string, { readOnly?: boolean }> }
+  return Object.entries(properties ?? {}).flatMap(([name, { readOnly }]) => (readOnly ? [] : [name]))
+}
+
+/** The body that puts earlier values back. A custom field that was added is removed. */
+function earlierValues(fields: readonly string[], before: Fields, after: Fields): Fields {
+  const body: Fields = {}
+  for (const name of fields)
+    if (!isDeepStrictEqual(before[name], after[name])) body[name] = before[name] ?? null
+  if (body.custom_fields) {
+    const added = Object.keys(after.custom_fields as Fields).map((key) => [key, null])
+    body.custom_fields = { ...Object.fromEntries(added), ...(before.custom_fields as Fields) }
+  }
+  return body
+}
+
+/** The first values of a record that an import changed twice; null for one that it made. */
+function merged(first: string | null | undefined, second: Fields | null): string | null {
+  if (first === null || first === undefined) return null
+  const earlier = JSON.parse(first) as Fields
+  const body: Fields = { ...second, ...earlier }
+  if (second?.custom_fields && earlier.custom_fields)
+    body.custom_fields = { ...(second.custom_fields as Fields), ...(earlier.custom_fields as Fields) }
+  return JSON.stringify(body)
+}

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { problems, refused } from '../../../test/envelope.ts'
+import { client, type Rapport, startRapport } from '../../../test/harness.ts'
+import { importFile, upload } from '../../../test/imports.ts'
+import { makeKey } from '../../../test/keys.ts'
+
+let rapport: Rapport
+before(async () => {
+  rapport = await startRapport()
+})
+after(() => rapport.close())
+
+/** Another workspace would do; each test has its own names instead. */
+const found = async (path: string) => (await rapport.call('GET', `/api/v1/${path}`)).body.data
+const detail = async (kind: string, id: number) => found(`${kind}/${id}`)
+const errorsOf = async (id: string) => (await rapport.call('GET', `/api/v1/imports/${id}/errors`)).text
+
+test('rows become contacts, with companies by name, tags, custom fields and the errors of the others', async () => {
+  const file = [
+    'First Name,Last Name,E-mail,Phone Number,Company Name,Tags,Region,custom_fields.size',
+    'Ana,Ruiz,ana@one.example,+34 910 55 01 42,One Ltd,"a\\;b;two",EMEA,5',
+    'Zoë,Day,not an address,,One Ltd,,,',
+    "Bo,Li,,'=1+1,Two Ltd,,,",
+    ',,,,,,,',
+    '',
+  ].join('\r\n')
+  const done = await importFile(
+    rapport,
+    { resource: 'contacts', rest: 'custom_fields', file_name: 'one.csv' },
+    file,
+  )
+  const { status, file_name, rows_read, created, updated, skipped, failed, created_by } = done
+  assert.deepEqual(
+    { status, file_name, rows_read, created, updated, skipped, failed },
+    {
+      status: 'succeeded',
+      file_name: 'one.csv',
+      rows_read: 4,
+      created: 2,
+      updated: 0,
+      skipped: 0,
+      failed: 2,
+    },
+  )
+  assert.equal(created_by.kind, 'key')
+  const [ana] = await found('contacts?search=ana+ruiz')
+  const record = await detail('contacts', ana.id)
+  assert.deepEqual(
+    [record.email, record.phone, record.company.name, record.tags, record.custom_fields],
+    ['ana@one.example', '+34 910 55 01 42', 'One Ltd', ['a;b', 'two'], { Region: 'EMEA', size: '5' }],
+  )
+  const [bo] = await found('contacts?search=bo+li')
+  assert.deepEqual([bo.phone, bo.company.name], ['=1+1', 'Two Ltd'])
+  assert.equal((await found('companies?search=ltd')).length, 2)
+  assert.deepEqual((await errorsOf(done.id)).split('\r\n').slice(0, 2), [
+    'row,field,message,content',
+    '3,email,email must be a valid email address.,"Zoë,Day,not an address,,One Ltd,,,"',
+  ])
+  assert.match(await errorsOf(done.id), /\r\n5,first_name,first_name is required\.,/)
+})
+
+test('a row updates, skips or doubles the record that it matches, and a row without the field makes one', async () => {
+  const file = 'email,first_name,last_name,phone\nmatch@acme.example,Ana,Match,1\n,No,Mail,2\n'
+  const counts = async (query: Record<string, string>) => {
+    const { created, updated, skipped, failed } = await importFile(
+      rapport,
+      { resource: 'contacts', ...query },
+      file,
+    )
+    return [created, updated, skipped, failed]
+  }
+  assert.deepEqual(await counts({}), [2, 0, 0, 0])
+  assert.deepEqual(await counts({ on_match: 'skip' }), [1, 0, 1, 0])
+  const changed = file.replace(',1\n', ',9\n').replace(/\n,No.*/, '')
+  const { id } = await importFile(rapport, { resource: 'contacts', on_match: 'update' }, changed)
+  assert.equal((await found('contacts?search=match@acme'))[0].phone, '9')
+  assert.equal((await rapport.call('GET', `/api/v1/imports/${id}`)).body.data.updated, 1)
+  assert.deepEqual(await counts({ on_match: 'create' }), [2, 0, 0, 0])
+  assert.deepEqual(await counts({ on_match: 'update' }), [1, 0, 0, 1])
+})
+
+test('a dry run has the counts and the errors, and writes nothing', async () => {
+  const before = (await rapport.call('GET', '/api/v1/contacts')).body.meta.total
+  const file = 'first_name,last_name,company\nDry,Run,Dry Ltd\nOnly,,\n'
+  const done = await importFile(rapport, { resource: 'contacts', dry_run: 'true' }, file)
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 1, 1])
+  assert.match(await errorsOf(done.id), /last_name/)
+  assert.equal((await rapport.call('GET', '/api/v1/contacts')).body.meta.total, before)
+  assert.deepEqual(await found('companies?search=dry'), [])
+  const undo = await rapport.call('POST', `/api/v1/imports/${done.id}/undo`)
+  assert.equal(undo.status, 409)
+})
+
+test('companies, deals and activities are imported, lost deals with their reason, lines of JSON as their own export', async () => {
+  await importFile(
+    rapport,
+    { resource: 'companies' },
+    'Company name,Website URL\nKontor,https://kontor.example\n',
+  )
+  await importFile(
+    rapport,
+    { resource: 'deals' },
+    'Deal - Title;Deal - Value;Deal - Stage;Deal - Lost reason;Deal - Organization\nDesks;12500.5;lost;Price;Kontor\n',
+  )
+  const [deal] = await found('deals?search=desks&details=true')
+  assert.deepEqual(
+    [deal.value, deal.stage, deal.lost_reason, deal.company.name],
+    [12500.5, 'lost', 'Price', 'Kontor'],
+  )
+  const line = JSON.stringify({
+    id: 7,
+    subject: 'Call\nback',
+    due_at: '2030-01-01T00:00:00Z',
+    company: { id: 1, name: 'Kontor' },
+  })
+  const done = await importFile(rapport, { resource: 'activities' }, `${line}\nnonsense\n`, {
+    'content-type': 'application/x-ndjson',
+  })
+  assert.deepEqual([done.created, done.failed], [1, 1])
+  const [activity] = await found(`activities?company_id=${deal.company_id}`)
+  assert.deepEqual([activity.subject, activity.due_at], ['Call\nback', '2030-01-01T00:00:00.000Z'])
+})
+
+test('a preview guesses encoding, delimiter and columns, also of exports of other CRMs', async () => {
+  const hubspot =
+    'Record ID;First Name;Last Name;Email;Phone Number;Associated Company;Job Title;Lifecycle Stage;Colour\n1;Zoë;Day;z@x.example;1;Acme;CEO;lead;red\n'
+  const reply = await upload(rapport, '/preview?resource=contacts', Buffer.from(hubspot, 'latin1'))
+  assert.equal(reply.status, 200, reply.text)
+  const { encoding, delimiter, columns, rows, fields } = reply.body.data
+  assert.deepEqual([encoding, delimiter, rows[0][1]], ['windows-1252', ';', 'Zoë'])
+  const mapped = (list: { header: string; field: string | null }[]) => list.map(({ field }) => field)
+  assert.deepEqual(mapped(columns), [
+    null,
+    'first_name',
+    'last_name',
+    'email',
+    'phone',
+    'company',
+    'title',
+    'stage',
+    null,
+  ])
+  assert.ok(fields.includes('company') && fields.includes('tags'))
+  const guess = async (resource: string, header: string) =>
+    mapped((await upload(rapport, `/preview?resource=${resource}`, `${header}\nx\n`)).body.data.columns)
+  assert.deepEqual(
+    await guess(
+      'contacts',
+      'Person - Name,Person - Email - Work,Person - Phone - Mobile,Person - Organization,Person - Label',
+    ),
+    ['name', 'email', 'mobile', 'company', 'tags'],
+  )
+  assert.deepEqual(
+    await guess(
+      'contacts',
+      'First Name,Last Name,Organization Name,Organization Title,Labels,E-mail 1 - Label,E-mail 1 - Value,Phone 1 - Value',
+    ),
+    ['first_name', 'last_name', 'company', 'title', 'tags', null, 'email', 'phone'],
+  )
+  assert.deepEqual(await guess('deals', 'Deal Name,Amount,Close Date,Deal Stage'), [
+    'name',
+    'value',
+    'expected_close_date',
+    'stage',
+  ])
+  assert.deepEqual(
+    await guess('companies', 'Organization - Name,Organization - Address,Company Domain Name'),
+    ['name', 'address', 'website'],
+  )
+})
+
+test('columns name the fields, and an unknown field is refused with the possible ones', async () => {
+  const file = 'Who,Firm,Skip\nAda Lovelace,Engines,x\n'
+  const columns = JSON.stringify({ Who: 'name', Firm: 'company', Skip: null })
+  const done = await importFile(rapport, { resource: 'contacts', columns, rest: 'custom_fields' }, file)
+  assert.equal(done.created, 1)
+  const [ada] = await found('contacts?search=lovelace')
+  assert.deepEqual([ada.first_name, ada.company.name], ['Ada', 'Engines'])
+  const wrong = await upload(
+    rapport,
+    `?resource=contacts&columns=${encodeURIComponent('{"Who":"nam"}')}`,
+    file,
+  )
+  assert.deepEqual(problems(wrong), { columns: 'unknown_field' })
+  assert.match(wrong.text, /nam.*which is not a field.*first_name/)
+  assert.deepEqual(problems(await upload(rapport, '?resource=contacts&columns=x', file)), {
+    columns: 'invalid_format',
+  })
+  assert.deepEqual(problems(await upload(rapport, '?resource=activities&on_match=update', file)), {
+    match: 'unknown_value',
+  })
+})
+
+test('a broken quote ends the import with the row, and the rows before it stay', async () => {
+  const done = await importFile(rapport, { resource: 'companies' }, 'name\nBefore Quote\n"After Quote\n')
+  assert.deepEqual([done.status, done.created], ['failed', 1])
+  assert.match(done.message, /quote that opens in row 3/)
+})
+
+test('other bodies, an empty one and one above the limit are refused', async () => {
+  refused(
+    await upload(rapport, '?resource=contacts', '{}', { 'content-type': 'application/json' }),
+    415,
+    'unsupported_media_type',
+  )
+  refused(await upload(rapport, '?resource=contacts', ''), 400, 'bad_request')
+  refused(
+    await rapport.call('POST', '/api/v1/contacts', 'a,b', { 'content-type': 'text/csv' }),
+    415,
+    'unsupported_media_type',
+  )
+  const small = await startRapport({ env: { MAX_IMPORT_MB: '1' } })
+  try {
+    const reply = await upload(small, '?resource=contacts', 'a'.repeat(1024 * 1024 + 1))
+    refused(reply, 413, 'payload_too_large')
+    assert.equal((await small.call('GET', '/api/v1/imports')).body.meta.total, 0)
+  } finally {
+    await small.close()
+  }
+})
+
+test('a repeated Idempotency-Key answers the same import, and imports once', async () => {
+  const headers = { 'idempotency-key': 'once-only' }
+  const file = 'name\nOnce Only\n'
+  const first = await importFile(rapport, { resource: 'companies' }, file, headers)
+  const second = await importFile(rapport, { resource: 'companies' }, file, headers)
+  assert.equal(first.id, second.id)
+  assert.equal((await found('companies?search=once+only')).length, 1)
+  refused(await upload(rapport, '?resource=companies', `${file}x\n`, headers), 409, 'conflict')
+})
+
+test('an import needs the write scope of the resource, and that of companies to make one', async () => {
+  const some = ['imports:write', 'imports:read', 'contacts:write', 'contacts:read']
+  const { token: key } = await makeKey(rapport, { scopes: some })
+  const limited = { url: rapport.url, key, call: client(rapport.url, key) }
+  refused(await upload(limited, '?resource=deals', 'name\nx\n'), 403, 'forbidden')
+  const file = 'first_name,last_name,company\nNo,Maker,Never Made\nHas,Company,Kontor\n'
+  const done = await importFile(limited, { resource: 'contacts' }, file)
+  assert.deepEqual([done.created, done.failed], [1, 1])
+  assert.match((await limited.call('GET', `/api/v1/imports/${done.id}/errors`)).text, /companies:write/)
+  assert.ok(
+    (await limited.call('GET', '/api/v1/imports')).body.data.every(
+      ({ resource }: { resource: string }) => resource === 'contacts',
+    ),
+  )
+})

@@ -1,0 +1,164 @@
+import type { FileRow } from '../../files/rows.ts'
+import { splitLabels, splitTags } from '../../files/tags.ts'
+import type { ImportForm, Room } from '../../resources/room.ts'
+
+// From the columns of a file to the fields of a body.
+
+/** What a column means: a field, `company` for a reference by name, `name` to split, or `custom_fields.KEY`. */
+export type Target = string
+
+export type MappingOptions = {
+  /** The target of a column by its header; null: the column is left out. */
+  columns: Readonly<Record<string, Target | null>>
+  rest: 'custom_fields' | 'ignore'
+}
+
+/** A row as the body of a request, and the references that it gives by name. */
+export type MappedRow = { data: Record<string, unknown>; names: Record<string, string> }
+
+export type Mapping = {
+  /** The targets that a column may have. */
+  targets: readonly Target[]
+  targetOf(header: string): Target | null
+  read(row: FileRow): MappedRow
+}
+
+type Property = { type?: string | string[]; format?: string; readOnly?: boolean }
+type Parse = (value: unknown) => unknown
+
+const custom = 'custom_fields.'
+const max_key_characters = 64
+/** Without case, blanks and signs: `E-mail 1 - Value` is `email1value`. */
+const plain = (header: string) => header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+
+/** Reads the rows of a file for a resource. */
+export function createMapping(
+  room: Room & { import: ImportForm },
+  { columns, rest }: MappingOptions,
+): Mapping {
+  const fields = fieldsOf(room)
+  const references = new Map(room.import.by_name.map((field) => [field.replace(/_id$/, ''), field]))
+  const split = room.import.split_name
+  const targets = [...fields.keys(), ...references.keys(), ...(split ? ['name'] : [])]
+  const known = new Map([
+    ...aliasesOf(room),
+    ...targets.map((target): [string, Target] => [plain(target), target]),
+  ])
+  const ignored = new Set(['id', ...Object.keys(room.resource.columns)])
+  const singular = plain(room.resource.noun)
+
+  function guess(header: string): Target | null {
+    if (targets.includes(header) || header.startsWith(custom)) return header
+    if (ignored.has(header) || header === '') return null
+    // Pipedrive begins each header with the kind: `Person - Name`.
+    const [, kind = '', own = ''] = /^(Person|Organization|Deal|Activity) - (.+)$/.exec(header) ?? []
+    const target =
+      known.get(plain(header)) ??
+      (kind && known.get(plain(own))) ??
+      known.get(plain(header).replace(singular, ''))
+    if (target) return target
+    return rest === 'custom_fields' ? custom + header.slice(0, max_key_characters) : null
+  }
+  const found = new Map<string, Target | null>(Object.entries(columns))
+  const targetOf = (header: string): Target | null => {
+    let target = found.get(header)
+    if (target === undefined) {
+      target = guess(header)
+      // Lines of JSON may have any names.
+      if (found.size < 1000) found.set(header, target)
+    }
+    return target
+  }
+
+  function read({ names: headers, values }: FileRow): MappedRow {
+    const row: MappedRow = { data: {}, names: {} }
+    for (let n = 0; n < headers.length; n++) {
+      const value = values[n]
+      const target = value === '' || value === undefined ? null : targetOf(headers[n] as string)
+      if (target !== null) set(row, target, value, headers[n] as string)
+    }
+    if (split) splitName(row, split)
+    return row
+  }
+
+  function set({ data, names }: MappedRow, target: Target, value: unknown, header: string): void {
+    const reference = references.get(target)
+    if (reference) {
+      const name = nameOf(value)
+      if (name) names[reference] ??= name
+    } else if (target.startsWith(custom)) {
+      const { custom_fields } = data
+      const others = typeof custom_fields === 'object' ? custom_fields : {}
+      data.custom_fields = { ...others, [target.slice(custom.length)]: value }
+    } else if (data[target] === undefined) {
+      const parse = target === 'tags' && plain(header) !== 'tags' ? labels : fields.get(target)
+      data[target] = parse ? parse(value) : value
+    } else if (target === 'custom_fields')
+      data[target] = { ...(fields.get(target)?.(value) as object), ...(data[target] as object) }
+  }
+  return { targets, targetOf, read }
+}
+
+const aliasesOf = ({ import: { headers } }: { import: ImportForm }): [string, Target][] =>
+  Object.entries(headers).flatMap(([target, names]) =>
+    names.map((name): [string, Target] => [plain(name), target]),
+  )
+
+/** The writable fields with the functions that read a cell. */
+function fieldsOf({ batch }: Room): Map<string, Parse> {
+  const schemas = [batch?.create, batch?.update] as { properties?: Record<string, Property> }[]
+  const fields = new Map<string, Parse>()
+  for (const { properties = {} } of schemas)
+    for (const [name, property] of Object.entries(properties))
+      if (!property.readOnly) fields.set(name, fields.get(name) ?? parserOf(property))
+  return fields
+}
+
+function parserOf({ type, format }: Property): Parse {
+  const types = [type].flat()
+  const ofText = (parse: (text: string) => unknown) => (value: unknown) =>
+    typeof value === 'string' ? parse(value) : value
+  if (types.includes('array')) return ofText(splitTags)
+  if (types.includes('object')) return ofText(parseObject)
+  if (types.includes('number') || types.includes('integer')) return ofText(parseNumber)
+  if (format === 'day')
+    return ofText((text) => (/^\d{4}-\d\d-\d\d[T ]/.test(text) ? text.slice(0, 10) : text))
+  if (format === 'date-time') return ofText(parseTime)
+  return (value) => value
+}
+
+const labels: Parse = (value) => (typeof value === 'string' ? splitLabels(value) : value)
+
+// A text that cannot be read stays as it is. Then the schema refuses it with its field.
+function parseNumber(text: string): unknown {
+  const trimmed = text.trim()
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text
+}
+
+function parseTime(text: string): string {
+  const [, day, time = '00:00:00'] = /^\s*(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d(?::\d\d)?))?\s*$/.exec(text) ?? []
+  return day ? `${day}T${time.length === 5 ? `${time}:00` : time}Z` : text
+}
+
+function parseObject(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** The name of a reference: the text of a cell, or of the record in a line of JSON. */
+function nameOf(value: unknown): string {
+  const name = typeof value === 'object' ? (value as { name?: unknown } | null)?.name : value
+  return typeof name === 'string' ? name.trim() : ''
+}
+
+function splitName({ data }: MappedRow, [first, last]: readonly [string, string]): void {
+  const { name } = data
+  delete data.name
+  if (typeof name !== 'string' || data[first] !== undefined || data[last] !== undefined) return
+  const [, before, after] = /^\s*(.*\S)\s+(\S+)\s*$/s.exec(name) ?? [null, name, undefined]
+  data[first] = before
+  if (after !== undefined) data[last] = after
+}

@@ -1,0 +1,81 @@
+import type { Static } from 'typebox'
+import { type FieldProblem, invalid } from '../../errors.ts'
+import { createMapping, type MappingOptions } from './mapping.ts'
+import type { ImportRoom } from './rows.ts'
+import type { ImportOptions, ImportQuery } from './schema.ts'
+
+// The options of an import, from its query.
+
+type Query = Static<ReturnType<typeof ImportQuery>>
+
+/** The options of an import. Throws 422 with the problems of its query. */
+export function optionsFrom(
+  query: Query,
+  room: ImportRoom,
+  mayMake: (field: string) => boolean,
+): ImportOptions {
+  const { on_match } = query
+  const fields = room.batch?.match.map(({ field }) => field) ?? []
+  const match = query.match ?? fields[0] ?? null
+  const problems: FieldProblem[] = []
+  if (
+    on_match !== 'create' &&
+    (match === null || !(fields.includes(match) || match.startsWith('custom_fields.')))
+  )
+    problems.push({
+      field: 'match',
+      code: 'unknown_value',
+      message: fields.length
+        ? `match must be ${fields.join(', ')}, or a custom field that is unique.`
+        : 'match is not possible for these records. Use on_match=create.',
+    })
+  const { columns, rest } = mappingFrom(query, room, problems)
+  if (problems.length) throw invalid(problems)
+  return {
+    on_match,
+    match: on_match === 'create' ? null : match,
+    dry_run: query.dry_run === 'true',
+    columns,
+    rest,
+    makes: room.import.by_name.filter(mayMake),
+  }
+}
+
+/** The columns of a query; adds the problems of those that name no field. */
+export function mappingFrom(
+  { columns: sent, rest }: Pick<Query, 'columns' | 'rest'>,
+  room: ImportRoom,
+  problems: FieldProblem[],
+): MappingOptions {
+  const columns = parseColumns(sent)
+  const { targets } = createMapping(room, { columns: {}, rest })
+  const unknown = Object.values(columns ?? {}).filter(
+    (field) => field !== null && !targets.includes(field) && !/^custom_fields\..{1,64}$/s.test(field),
+  )
+  if (!columns)
+    problems.push({
+      field: 'columns',
+      code: 'invalid_format',
+      message:
+        'columns must be a JSON object, such as {"Firm":"company"}, with null for columns to leave out.',
+    })
+  if (unknown.length)
+    problems.push({
+      field: 'columns',
+      code: 'unknown_field',
+      message: `columns has "${unknown[0]?.slice(0, 100)}", which is not a field. The fields are: ${targets.join(', ')}, custom_fields.KEY.`,
+    })
+  return { columns: columns ?? {}, rest }
+}
+
+function parseColumns(text: string | undefined): MappingOptions['columns'] | null {
+  if (text === undefined) return {}
+  try {
+    const columns = JSON.parse(text)
+    const values = Object.values(columns)
+    const is_object = typeof columns === 'object' && columns !== null && !Array.isArray(columns)
+    return is_object && values.every((field) => field === null || typeof field === 'string') ? columns : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,62 @@
+import type { Readable } from 'node:stream'
+import { badRequest } from '../../errors.ts'
+import { createEncodingDetector } from '../../files/encoding.ts'
+import { FileError, type FileRow, readRows } from '../../files/rows.ts'
+import type { Mapping } from './mapping.ts'
+import type { Preview } from './schema.ts'
+import { type FileFormat, formOf, partsOf, tooLarge } from './upload.ts'
+
+const shown_rows = 20
+const read_bytes = 1024 * 1024
+
+/** The first rows of a file, and what its columns become. It reads the first MiB; the rest only decides the encoding. */
+export async function previewFile(
+  body: Readable,
+  format: FileFormat,
+  mapping: Mapping,
+  max_bytes: number,
+): Promise<Preview> {
+  const detector = createEncodingDetector()
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of partsOf(body)) {
+    if (bytes < read_bytes) parts.push(part)
+    bytes += part.length
+    if (bytes > max_bytes) throw tooLarge(max_bytes)
+    detector.add(part)
+  }
+  if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
+  const start = Buffer.concat(parts)
+  const form = formOf(format, detector.result(), start)
+  const rows = await firstRows(start, form)
+  const headers = [...new Set(rows.flatMap(({ names, problem }) => (problem ? [] : names)))]
+  const shown = rows.filter(({ problem }) => !problem || format === 'csv').slice(0, shown_rows)
+  return {
+    file_type: format,
+    encoding: form.encoding,
+    delimiter: form.format === 'csv' ? form.delimiter : null,
+    columns: headers.map((header) => ({ header, field: mapping.targetOf(header) })),
+    fields: [...mapping.targets],
+    rows: shown.map(({ names, values }) => headers.map((header) => values[names.indexOf(header)] ?? null)),
+  }
+}
+
+async function firstRows(start: Buffer, form: Parameters<typeof readRows>[1]): Promise<FileRow[]> {
+  async function* parts() {
+    const part_bytes = 32 * 1024
+    for (let from = 0; from < start.length; from += part_bytes) yield start.subarray(from, from + part_bytes)
+  }
+  const rows: FileRow[] = []
+  try {
+    for await (const some of readRows(parts(), form)) {
+      rows.push(...some)
+      if (rows.length >= shown_rows) break
+    }
+  } catch (error) {
+    // The start of a longer file may end within a row.
+    if (!(error instanceof FileError) || !rows.length) throw asRefusal(error)
+  }
+  return rows
+}
+
+const asRefusal = (error: unknown) => (error instanceof FileError ? badRequest(error.message) : error)

@@ -1,0 +1,86 @@
+import type { FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { type Clock, isoTime } from '../../clock.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import { newId } from '../../db/ids.ts'
+import { announce } from '../../db/statements/prepare.ts'
+import { refuseMore } from '../../errors.ts'
+import { storedActor } from '../../events/actors.ts'
+import type { Context } from '../../events/context.ts'
+import type { FileForm } from '../../files/rows.ts'
+import type { ImportOptions } from './schema.ts'
+import { findImport, type ImportRow, removeFile } from './store.ts'
+import { upload_lease_ms } from './upload.ts'
+
+const max_waiting = 10
+
+type New = { resource: string; options: ImportOptions; file_name: string | null }
+
+/** Makes a hidden import, which gets its file next; returns its id. 409 while too many wait. */
+export function beginImport(
+  db: Db,
+  clock: Clock,
+  { access, id: request_id }: FastifyRequest,
+  { resource, options, file_name }: New,
+): Promise<string> {
+  const { workspace_id, actor } = access
+  return transaction(db, async (tx) => {
+    const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM imports
+      WHERE workspace_id = ${workspace_id} AND status IN ('uploading', 'queued', 'running')`.execute(tx)
+    refuseMore(
+      Number(rows[0]?.n),
+      max_waiting,
+      `At most ${max_waiting} imports can wait`,
+      'Wait for one to end, or cancel one.',
+    )
+    const id = newId('imp')
+    await tx
+      .insertInto('imports')
+      .values({
+        id,
+        workspace_id,
+        resource,
+        status: 'uploading',
+        file_name,
+        options: JSON.stringify(options),
+        form: null,
+        message: null,
+        created_by: storedActor(actor),
+        request_id,
+        created_at: isoTime(clock.now()),
+        started_at: null,
+        finished_at: null,
+        claim_id: null,
+        lease_ends_ms: clock.elapsed() + upload_lease_ms,
+        not_restored: null,
+      })
+      .execute()
+    return id
+  })
+}
+
+/** Lets an import with its whole file wait for a process. */
+export async function queueImport(
+  tx: Db,
+  { workspace_id, elapsed }: Context,
+  id: string,
+  { form, chunks }: { form: FileForm; chunks: number },
+): Promise<ImportRow> {
+  await tx
+    .updateTable('imports')
+    .set({ status: 'queued', form: JSON.stringify(form), chunks, lease_ends_ms: elapsed() })
+    .where('id', '=', id)
+    .execute()
+  announce(tx, 'imports')
+  return (await findImport(tx, workspace_id, id)) as ImportRow
+}
+
+/** Removes an upload that was not queued: it broke off, or repeated an earlier request. */
+export async function dropUpload(db: Db, workspace_id: number, id: string): Promise<void> {
+  const row = await db.selectFrom('imports').select('status').where('id', '=', id).executeTakeFirst()
+  if (row?.status !== 'uploading') return
+  await removeFile(db, { workspace_id, id })
+  await transaction(db, async (tx) => {
+    await tx.deleteFrom('imports').where('id', '=', id).where('status', '=', 'uploading').execute()
+  })
+}

@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import { type Clock, day_ms, isoTime } from '../../clock.ts'
+import { batch, inBatches } from '../../db/batches.ts'
+import type { Db } from '../../db/db.ts'
+import { removeFile } from './store.ts'
+
+/**
+ * Removes uploads that broke off, files of imports that ended, and imports that ended `days` ago, with their errors and
+ * what would undo them.
+ */
+export async function removeOldImports(
+  db: Db,
+  clock: Clock,
+  days: number,
+  stopping?: AbortSignal,
+): Promise<void> {
+  const { rows: files } = await sql<{ workspace_id: number; id: string }>`
+    SELECT workspace_id, id FROM imports WHERE chunks > 0 AND (
+      status IN ('succeeded', 'failed', 'cancelled', 'undone')
+      OR (status = 'uploading' AND lease_ends_ms <= ${clock.elapsed()}))
+      AND EXISTS (SELECT 1 FROM import_chunks AS c WHERE c.workspace_id = imports.workspace_id AND c.import_id = imports.id)`.execute(
+    db,
+  )
+  for (const file of files) await removeFile(db, file)
+  await inBatches(db, stopping, async (tx) => {
+    const { numAffectedRows } = await sql`DELETE FROM imports WHERE id IN (
+      SELECT id FROM imports WHERE status = 'uploading' AND lease_ends_ms <= ${clock.elapsed()} LIMIT ${batch})`.execute(
+      tx,
+    )
+    return Number(numAffectedRows)
+  })
+  const before = isoTime(clock.now() - days * day_ms)
+  const { rows: old } = await sql<{ workspace_id: number; id: string }>`SELECT workspace_id, id FROM imports
+    WHERE finished_at < ${before}`.execute(db)
+  for (const { workspace_id, id } of old) {
+    for (const [table, key] of [
+      ['import_errors', 'number'],
+      ['import_changes', 'record_id'],
+    ] as const)
+      await inBatches(db, stopping, async (tx) => {
+        const { numAffectedRows } = await sql`DELETE FROM ${sql.table(table)}
+          WHERE workspace_id = ${workspace_id} AND import_id = ${id} AND ${sql.ref(key)} IN (
+            SELECT ${sql.ref(key)} FROM ${sql.table(table)}
+            WHERE workspace_id = ${workspace_id} AND import_id = ${id} LIMIT ${batch})`.execute(tx)
+        return Number(numAffectedRows)
+      })
+    await inBatches(db, stopping, async (tx) => {
+      const { numAffectedRows } = await sql`DELETE FROM imports WHERE id = ${id}`.execute(tx)
+      return Number(numAffectedRows)
+    })
+  }
+}

@@ -1,0 +1,201 @@
+import type { Clock } from '../../clock.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import type { ApiError } from '../../errors.ts'
+import type { Context } from '../../events/context.ts'
+import type { FileRow } from '../../files/rows.ts'
+import { runBatch } from '../../resources/batch.ts'
+import { type Item, type Outcome, type Writes, writesOf } from '../../resources/batch-items.ts'
+import type { ImportForm, Room } from '../../resources/room.ts'
+import { keepChanges } from './changes.ts'
+import { keepErrors, type RowError } from './errors.ts'
+import type { MappedRow, Mapping } from './mapping.ts'
+import { linkNames } from './names.ts'
+import type { ImportOptions } from './schema.ts'
+import { holdImport, type ImportRow } from './store.ts'
+
+export type ImportRoom = Room & { import: ImportForm }
+
+/** The rooms whose records can be imported. */
+export const roomsWithImport = (rooms: readonly Room[]) =>
+  rooms.filter((room): room is ImportRoom => room.import !== undefined && room.batch !== undefined)
+/** The room of a table that has imports. */
+export const roomOf = (rooms: readonly Room[], table: string) =>
+  roomsWithImport(rooms).find(({ resource }) => resource.table === table) as ImportRoom
+
+/** An import that this process runs. */
+export type Running = {
+  db: Db
+  clock: Clock
+  rooms: readonly Room[]
+  room: ImportRoom
+  options: ImportOptions
+  mapping: Mapping
+  /** As it was claimed; the counters are those of the last commit. */
+  row: ImportRow
+  /** A context for one transaction. */
+  context(): Context
+}
+
+/** A row that can be read, and its item. `later` has the fields that only an existing record takes. */
+type Prepared = { row: FileRow; item: Item; later: Record<string, unknown> | null }
+
+/** Imports rows in one transaction, together with the position in the file. Throws Lost. */
+export async function importRows(running: Running, rows: readonly FileRow[]): Promise<void> {
+  const errors: RowError[] = []
+  const prepared = await prepareRows(running, rows, errors)
+  const { row, options } = running
+  const failed_before = rows.length - prepared.length
+  const writes = writesOf(running.room) as Writes
+  // The same lists when the transaction runs again.
+  const items = prepared.map(({ item }) => item)
+  const changes: Item[] = []
+  const on_match = options.on_match === 'skip' ? 'skip' : 'update'
+  const run = async (tx: Db): Promise<Outcome[]> => {
+    const context = running.context()
+    const outcomes = await runBatch(tx, context, writes, items, { atomic: false, on_match })
+    changes.splice(0, changes.length, ...laterChanges(prepared, outcomes))
+    const changed = changes.length ? await runBatch(tx, context, writes, changes, { atomic: false }) : []
+    return [...outcomes, ...changed]
+  }
+  const save = async (tx: Db, outcomes: readonly Outcome[]) => {
+    const found = [...errors, ...errorsOf(prepared, changes, outcomes)]
+    found.sort((a, b) => a.row.number - b.row.number)
+    return saveProgress(tx, row, rows, {
+      ...countsOf(outcomes.slice(0, prepared.length)),
+      failed: failed_before + outcomes.slice(0, prepared.length).filter(({ error }) => error).length,
+      errors: keepErrors(tx, row, found),
+    })
+  }
+  const tried = options.dry_run ? await tryOut(running, run) : null
+  const progress = await transaction(
+    running.db,
+    async (tx) => {
+      await holdImport(tx, row, running.clock.elapsed())
+      if (tried) return save(tx, tried)
+      const outcomes = await run(tx)
+      await keepChanges(tx, row, running.room, outcomes)
+      return save(tx, outcomes)
+    },
+    { large: true },
+  )
+  Object.assign(row, progress)
+}
+
+class Tried extends Error {
+  readonly outcomes: Outcome[]
+  constructor(outcomes: Outcome[]) {
+    super('The transaction was a dry run.')
+    this.outcomes = outcomes
+  }
+}
+
+async function tryOut({ db }: Running, run: (tx: Db) => Promise<Outcome[]>): Promise<Outcome[]> {
+  try {
+    return await transaction(
+      db,
+      async (tx) => {
+        throw new Tried(await run(tx))
+      },
+      { large: true },
+    )
+  } catch (error) {
+    if (error instanceof Tried) return error.outcomes
+    throw error
+  }
+}
+
+async function prepareRows(
+  running: Running,
+  rows: readonly FileRow[],
+  errors: RowError[],
+): Promise<Prepared[]> {
+  const mapped = new Map<FileRow, MappedRow>()
+  for (const row of rows) {
+    if (row.problem) errors.push({ row, field: '', message: row.problem })
+    else mapped.set(row, running.mapping.read(row))
+  }
+  const problems = await linkNames(running, [...mapped.values()])
+  const prepared: Prepared[] = []
+  for (const [row, read] of mapped) {
+    const problem = problems.get(read)
+    if (problem) errors.push({ row, field: Object.keys(read.names).join(), message: problem })
+    else prepared.push({ row, ...itemOf(running, read) })
+  }
+  return prepared
+}
+
+function itemOf({ options: { on_match, match }, room }: Running, { data }: MappedRow) {
+  const matches = on_match !== 'create' && match !== null && hasValue(data, match)
+  let later: Prepared['later'] = null
+  for (const field of room.import.after_create ?? [])
+    if (data[field] !== undefined && data[field] !== null) {
+      later = Object.assign(later ?? {}, { [field]: data[field] })
+      delete data[field]
+    }
+  const item: Item = matches ? { op: 'upsert', match, data } : { op: 'create', data }
+  return { item, later }
+}
+
+function hasValue(data: Record<string, unknown>, match: string): boolean {
+  const [, key] = /^custom_fields\.(.+)$/s.exec(match) ?? []
+  const value = key ? (data.custom_fields as Record<string, unknown> | undefined)?.[key] : data[match]
+  return value !== undefined && value !== null && String(value).trim() !== ''
+}
+
+/** The changes of records with fields that a new record does not take. */
+const laterChanges = (prepared: readonly Prepared[], outcomes: readonly Outcome[]): Item[] =>
+  prepared.flatMap(({ later }, n) => {
+    const { status, id } = outcomes[n] as Outcome
+    const is_there = status === 'created' || status === 'updated'
+    return later && is_there && id !== null ? [{ op: 'update' as const, id, data: later }] : []
+  })
+
+function errorsOf(
+  prepared: readonly Prepared[],
+  changes: readonly Item[],
+  outcomes: readonly Outcome[],
+): RowError[] {
+  const rows_of_ids = new Map(outcomes.slice(0, prepared.length).map(({ id }, n) => [id, prepared[n]?.row]))
+  return outcomes.flatMap(({ error }, n) => {
+    const row = prepared[n]?.row ?? rows_of_ids.get(changes[n - prepared.length]?.id ?? null)
+    return error && row ? problemsOf(error).map((problem) => ({ row, ...problem })) : []
+  })
+}
+
+const problemsOf = ({ fields, message }: ApiError) =>
+  fields?.map(({ field, message }) => ({ field, message })) ?? [{ field: '', message }]
+
+function countsOf(outcomes: readonly Outcome[]) {
+  const counts = { created: 0, updated: 0, skipped: 0 }
+  for (const { status } of outcomes) {
+    if (status === 'created' || status === 'updated') counts[status]++
+    else if (status === 'unchanged') counts.skipped++
+  }
+  return counts
+}
+
+type Progress = Pick<
+  ImportRow,
+  'rows_read' | 'created' | 'updated' | 'skipped' | 'failed' | 'errors' | 'last_row' | 'claims'
+>
+
+/** Stores the counters and the position; returns them. */
+async function saveProgress(
+  tx: Db,
+  row: ImportRow,
+  rows: readonly FileRow[],
+  added: Pick<Progress, 'created' | 'updated' | 'skipped' | 'failed' | 'errors'>,
+): Promise<Progress> {
+  const progress: Progress = {
+    rows_read: row.rows_read + rows.length,
+    created: row.created + added.created,
+    updated: row.updated + added.updated,
+    skipped: row.skipped + added.skipped,
+    failed: row.failed + added.failed,
+    errors: row.errors + added.errors,
+    last_row: rows.at(-1)?.number ?? row.last_row,
+    claims: 0,
+  }
+  await tx.updateTable('imports').set(progress).where('id', '=', row.id).execute()
+  return progress
+}

@@ -1,0 +1,156 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Clock, isoTime } from '../../clock.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import { engineOf } from '../../db/statements/prepare.ts'
+import { actorOf, namedActors } from '../../events/actors.ts'
+import { recordChange } from '../../events/audit.ts'
+import { contextOf } from '../../events/context.ts'
+import { FileError, type FileRow, readRows } from '../../files/rows.ts'
+import type { Room } from '../../resources/room.ts'
+import { createMapping } from './mapping.ts'
+import { type ImportRoom, importRows, type Running } from './rows.ts'
+import {
+  claimImport,
+  formOf,
+  holdImport,
+  type ImportRow,
+  Lost,
+  optionsOf,
+  readFile,
+  releaseImport,
+  removeFile,
+} from './store.ts'
+
+type Deps = { db: Db; clock: Clock; rooms: readonly Room[]; stopping: AbortSignal }
+
+// Imports of different workspaces that a process runs at once.
+const max_at_once = 2
+// An import that ended this many processes, or failed this often at one place, is failed.
+const max_claims = 5
+
+/** Runs the imports that wait, until there is none. The job of dispatchers calls it. */
+export async function runImports(deps: Deps): Promise<void> {
+  const work = async () => {
+    while (!deps.stopping.aborted) {
+      const row = await claimImport(deps.db, deps.clock.elapsed(), isoTime(deps.clock.now()))
+      if (!row) return
+      await runImport(deps, row)
+    }
+  }
+  await Promise.all(Array.from({ length: max_at_once }, work))
+}
+
+async function runImport(deps: Deps, row: ImportRow): Promise<void> {
+  const running = await start(deps, row)
+  try {
+    if (row.claims > max_claims)
+      return await finish(
+        running,
+        'failed',
+        'The import failed several times at one row. The log has the error.',
+      )
+    for await (const rows of batchesOf(running)) {
+      if (deps.stopping.aborted) return await releaseImport(deps.db, row, deps.clock.elapsed())
+      await importRows(running, rows)
+      await turn()
+    }
+    await finish(running, 'succeeded', null)
+  } catch (error) {
+    if (error instanceof FileError) return await finish(running, 'failed', error.message)
+    // Somebody cancelled the import, or another process has it.
+    if (!(error instanceof Lost)) throw error
+  }
+}
+
+async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Running> {
+  const { workspace_id, created_by, request_id } = row
+  const options = optionsOf(row)
+  const room = rooms.find(({ resource }) => resource.table === row.resource) as ImportRoom
+  const [named] = await namedActors(db, workspace_id, [actorOf(created_by)])
+  const actor = { ...actorOf(created_by), ...(named?.name && { name: named.name }) }
+  return {
+    db,
+    clock,
+    rooms,
+    room,
+    options,
+    mapping: createMapping(room, options),
+    row,
+    context: () => contextOf(clock, { workspace_id, actor, request_id, traceparent: null }),
+  }
+}
+
+// A transaction of SQLite lets no other one write, so it must be short.
+const target_ms = { sqlite: 15, postgres: 150 }
+const max_rows = 1000
+const max_characters = 1024 * 1024
+
+/** The rows after the last committed one, as many at once as a short transaction can import. */
+async function* batchesOf({ db, row }: Running): AsyncGenerator<FileRow[]> {
+  const { last_row } = row
+  const wanted_ms = target_ms[engineOf(db)]
+  let size = 100
+  let batch: FileRow[] = []
+  let characters = 0
+  for await (const rows of untilError(readRows(readFile(db, row), formOf(row)))) {
+    if (rows instanceof FileError) {
+      // The rows before the error are imported.
+      if (batch.length) yield batch
+      throw rows
+    }
+    for (const one of rows) {
+      if (one.number <= last_row) continue
+      batch.push(one)
+      characters += lengthOf(one)
+      if (batch.length < size && characters < max_characters) continue
+      const from_ms = performance.now()
+      yield batch
+      const factor = wanted_ms / Math.max(1, performance.now() - from_ms)
+      size = Math.round(Math.min(max_rows, Math.max(25, batch.length * Math.min(2, factor))))
+      batch = []
+      characters = 0
+    }
+  }
+  if (batch.length) yield batch
+}
+
+async function* untilError(rows: AsyncIterable<FileRow[]>): AsyncGenerator<FileRow[] | FileError> {
+  try {
+    yield* rows
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error
+    yield error
+  }
+}
+
+function lengthOf({ values }: FileRow): number {
+  let length = 0
+  for (const value of values) length += typeof value === 'string' ? value.length : 20
+  return length
+}
+
+/** Ends an import, with the entry in the audit log, and removes its file. */
+async function finish(
+  { db, clock, row, context }: Running,
+  status: 'succeeded' | 'failed',
+  message: string | null,
+) {
+  await transaction(db, async (tx) => {
+    await holdImport(tx, row, clock.elapsed())
+    const moment = context()
+    const { resource, file_name, rows_read, created, updated, skipped, failed } = row
+    await tx
+      .updateTable('imports')
+      .set({ status, message, finished_at: moment.now })
+      .where('id', '=', row.id)
+      .execute()
+    const counts = { rows_read, created, updated, skipped, failed }
+    recordChange(tx, moment, {
+      action: status === 'failed' ? 'failed' : 'imported',
+      kind: 'imports',
+      record_id: row.id,
+      after: { resource, file_name, ...counts, ...(message && { message }) },
+    })
+  })
+  await removeFile(db, row)
+}

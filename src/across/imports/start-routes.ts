@@ -1,0 +1,141 @@
+import { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
+import { ApiError, badRequest, type FieldProblem, invalid } from '../../errors.ts'
+import { refuseBeyond } from '../../http/auth.ts'
+import { allowLongBody } from '../../http/connections.ts'
+import { Single, single } from '../../http/envelope.ts'
+import { operation } from '../../http/operation.ts'
+import type { App } from '../../http/server.ts'
+import type { Service } from '../../http/service.ts'
+import type { Room } from '../../resources/room.ts'
+import { createMapping } from './mapping.ts'
+import { mappingFrom, optionsFrom } from './options.ts'
+import { previewFile } from './preview.ts'
+import { beginImport, dropUpload, queueImport } from './queue.ts'
+import { roomOf, roomsWithImport } from './rows.ts'
+import { Import, ImportQuery, Preview, PreviewQuery } from './schema.ts'
+import { shownImports } from './store.ts'
+import { type FileFormat, storeFile, tooLarge } from './upload.ts'
+
+// The routes that take a file.
+
+const path = '/api/v1/imports'
+/** The content types of files. */
+export const formats: Record<string, FileFormat> = {
+  'text/csv': 'csv',
+  'text/tab-separated-values': 'csv',
+  'application/x-ndjson': 'ndjson',
+}
+const text = { schema: { type: 'string' } }
+// A body of Fastify with types that are not JSON.
+const file = { content: { 'text/csv': text, 'application/x-ndjson': text } } as unknown as TSchema
+const asItIs = (body: unknown) => ({ value: body })
+
+/** POST of a file that is imported. */
+export function startRoute(app: App, service: Service, rooms: readonly Room[]): void {
+  const { db, clock, write, config } = service
+  const max_bytes = config.max_import_mb * 1024 * 1024
+  operation(
+    app,
+    {
+      method: 'POST',
+      path,
+      scope: 'imports:write',
+      summary: 'Import a file',
+      description:
+        'The body is the file: CSV or JSON lines. Also needs the write scope of the resource. The rows are imported after the answer, with the same rules as single requests. An import of a workspace waits for the one before. 409 while 10 are waiting.',
+      query: ImportQuery(roomsWithImport(rooms).map(({ resource }) => resource.table)),
+      body: file,
+      checkBody: asItIs,
+      answers: { 202: Single(Import) },
+      extension: true,
+      repeatable: true,
+      conflict: true,
+    },
+    async (request, reply) => {
+      const { access, query } = request
+      const room = roomOf(rooms, query.resource)
+      refuseBeyond(access, { scope: `${room.resource.scope}:write` })
+      const options = optionsFrom(query, room, (field) => mayMake(request, rooms, room, field))
+      const { body, format } = fileOf(request)
+      if (Number(request.headers['content-length']) > max_bytes) throw tooLarge(max_bytes)
+      const { workspace_id } = access
+      const elapsed = () => clock.elapsed()
+      const import_id = await beginImport(db, clock, request, {
+        resource: room.resource.table,
+        options,
+        file_name: query.file_name ?? null,
+      })
+      try {
+        const received = await storeFile(db, body, { workspace_id, import_id, format, max_bytes, elapsed })
+        // A repeated Idempotency-Key must come with the same file.
+        request.raw_body = received.hash
+        return await write(request, reply, async (tx, context) => {
+          const row = await queueImport(tx, context, import_id, received)
+          const [shown] = await shownImports(tx, workspace_id, [row])
+          return { body: single(shown), status: 202 }
+        })
+      } finally {
+        await dropUpload(db, workspace_id, import_id)
+      }
+    },
+  )
+}
+
+/** The file of a request, as it arrives. */
+function fileOf(request: FastifyRequest): { body: Readable; format: FileFormat } {
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (Number(request.headers['content-length']) === 0)
+    throw badRequest('The body is empty. Send the file as the body.')
+  const format = formats[type]
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  if (!format || !(request.body instanceof Readable) || encoding.toLowerCase() !== 'identity')
+    throw new ApiError(
+      'unsupported_media_type',
+      `Send the file as the body, with Content-Type ${Object.keys(formats).join(' or ')}, without a content encoding.`,
+    )
+  allowLongBody(request.raw.socket)
+  return { body: request.body, format }
+}
+
+const mayMake = (
+  { access: { scopes } }: FastifyRequest,
+  rooms: readonly Room[],
+  room: Room,
+  field: string,
+) => {
+  const target = rooms.find(({ resource }) => resource.table === room.resource.references[field])
+  return scopes === null || scopes.includes(`${target?.resource.scope}:write`)
+}
+
+/** POST of a file that is shown. */
+export function previewRoute(app: App, { config }: Service, rooms: readonly Room[]): void {
+  operation(
+    app,
+    {
+      method: 'POST',
+      path: `${path}/preview`,
+      scope: 'imports:write',
+      summary: 'Preview an import',
+      description:
+        'The first 20 rows of a file, its encoding, its delimiter, and the field that each column would have. Nothing is stored. The start of the file is enough.',
+      query: PreviewQuery(roomsWithImport(rooms).map(({ resource }) => resource.table)),
+      body: file,
+      checkBody: asItIs,
+      answers: { 200: Single(Preview) },
+      extension: true,
+      repeatable: true,
+    },
+    async (request) => {
+      const { query } = request
+      const room = roomOf(rooms, query.resource)
+      const problems: FieldProblem[] = []
+      const mapping = mappingFrom(query, room, problems)
+      if (problems.length) throw invalid(problems)
+      const { body, format } = fileOf(request)
+      const max_bytes = config.max_import_mb * 1024 * 1024
+      return single(await previewFile(body, format, createMapping(room, mapping), max_bytes))
+    },
+  )
+}

@@ -1,0 +1,138 @@
+import { type Selectable, sql } from 'kysely'
+import { type Db, transaction } from '../../db/db.ts'
+import { newId } from '../../db/ids.ts'
+import { engineOf, prepare } from '../../db/statements/prepare.ts'
+import type { ImportsTable } from '../../db/tables.ts'
+import { actorOf, namedActors } from '../../events/actors.ts'
+import type { FileForm } from '../../files/rows.ts'
+import type { Import, ImportOptions } from './schema.ts'
+
+export type ImportRow = Selectable<ImportsTable>
+
+/** How long a process keeps an import without committing rows. Then another process continues it. */
+const lease_ms = 30_000
+
+export const optionsOf = (row: Pick<ImportRow, 'options'>): ImportOptions => JSON.parse(row.options)
+export const formOf = (row: Pick<ImportRow, 'form'>): FileForm => JSON.parse(row.form as string)
+
+/** An import of the workspace whose file has arrived, or null. */
+export async function findImport(db: Db, workspace_id: number, id: string): Promise<ImportRow | null> {
+  const row = await db
+    .selectFrom('imports')
+    .selectAll()
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', id)
+    .where('status', '<>', 'uploading')
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** The same, locked until the end of the transaction. */
+export async function lockImport(tx: Db, workspace_id: number, id: string): Promise<ImportRow | null> {
+  const lock = engineOf(tx) === 'postgres' ? sql`FOR UPDATE` : sql``
+  await sql`SELECT 1 FROM imports WHERE workspace_id = ${workspace_id} AND id = ${id} ${lock}`.execute(tx)
+  return findImport(tx, workspace_id, id)
+}
+
+/** Imports as answers show them. */
+export async function shownImports(
+  db: Db,
+  workspace_id: number,
+  rows: readonly ImportRow[],
+): Promise<Import[]> {
+  const actors = await namedActors(
+    db,
+    workspace_id,
+    rows.map(({ created_by }) => actorOf(created_by)),
+  )
+  return rows.map((row, n) => {
+    const { makes: _, ...options } = optionsOf(row)
+    const { id, resource, file_name, rows_read, created, updated, skipped, failed, message } = row
+    const { created_at, started_at, finished_at } = row
+    const status = row.status as Import['status']
+    const counts = { rows_read, created, updated, skipped, failed }
+    const times = { created_at, started_at, finished_at }
+    const created_by = actors[n] as Import['created_by']
+    return { id, resource, status, file_name, options, ...counts, message, ...times, created_by }
+  })
+}
+
+/** Thrown when another process has the import, or somebody cancelled it. */
+export class Lost extends Error {}
+
+/** Takes the next import that waits, or whose process has ended; null without one. A workspace has one at a time. */
+export const claimImport = (db: Db, elapsed_ms: number, now: string): Promise<ImportRow | null> =>
+  transaction(db, async (tx) => {
+    const skip = engineOf(tx) === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``
+    const { rows } = await sql<ImportRow>`UPDATE imports
+      SET status = 'running', claim_id = ${newId('clm')}, claims = claims + 1,
+        lease_ends_ms = ${elapsed_ms + lease_ms}, started_at = coalesce(started_at, ${now})
+      WHERE id = (
+        SELECT id FROM imports AS due
+        WHERE status IN ('queued', 'running') AND lease_ends_ms <= ${elapsed_ms} AND NOT EXISTS (
+          SELECT 1 FROM imports AS other
+          WHERE other.workspace_id = due.workspace_id AND other.status = 'running' AND other.lease_ends_ms > ${elapsed_ms})
+        ORDER BY id LIMIT 1 ${skip})
+      RETURNING *`.execute(tx)
+    return rows[0] ?? null
+  })
+
+/** Checks in a transaction that this process still has the import, and locks it. Throws Lost. */
+export async function holdImport(tx: Db, { id, claim_id }: ImportRow, elapsed_ms: number): Promise<void> {
+  const { numAffectedRows } = await sql`UPDATE imports SET lease_ends_ms = ${elapsed_ms + lease_ms}
+    WHERE id = ${id} AND claim_id = ${claim_id} AND status = 'running'`.execute(tx)
+  if (!numAffectedRows) throw new Lost()
+}
+
+/** Lets the next process continue at once: this one stops. */
+export const releaseImport = (db: Db, { id, claim_id }: ImportRow, elapsed_ms: number): Promise<void> =>
+  transaction(db, async (tx) => {
+    await sql`UPDATE imports SET lease_ends_ms = ${elapsed_ms}, claims = 0
+      WHERE id = ${id} AND claim_id = ${claim_id} AND status = 'running'`.execute(tx)
+  })
+
+/** Ends the leases of all imports: the processes that had them have ended. */
+export async function releaseImports(tx: Db, elapsed_ms: number): Promise<void> {
+  await sql`UPDATE imports SET lease_ends_ms = ${elapsed_ms}
+    WHERE status = 'running' AND lease_ends_ms > ${elapsed_ms}`.execute(tx)
+}
+
+const chunk = prepare((db, p: { workspace_id: number; import_id: string; number: number }) =>
+  db
+    .selectFrom('import_chunks')
+    .select('content')
+    .where('workspace_id', '=', p.workspace_id)
+    .where('import_id', '=', p.import_id)
+    .where('number', '=', p.number),
+)
+
+// A part is parsed at once, so a larger one would block the event loop.
+const part_bytes = 32 * 1024
+
+/** The bytes of an import's file, in parts. */
+export async function* readFile(db: Db, { workspace_id, id, chunks }: ImportRow): AsyncGenerator<Buffer> {
+  for (let number = 0; number < chunks; number++) {
+    const [row] = await chunk(db, { workspace_id, import_id: id, number })
+    if (!row) throw new Lost()
+    const content = Buffer.from(row.content.buffer, row.content.byteOffset, row.content.byteLength)
+    for (let from = 0; from < content.length; from += part_bytes)
+      yield content.subarray(from, from + part_bytes)
+  }
+}
+
+// A chunk has up to 1 MiB, which SQLite removes page by page.
+const chunks_at_once = 4
+
+/** Removes the file of an import that has ended. */
+export async function removeFile(db: Db, { workspace_id, id }: Pick<ImportRow, 'workspace_id' | 'id'>) {
+  for (;;) {
+    const removed = await transaction(db, async (tx) => {
+      const { numAffectedRows } = await sql`DELETE FROM import_chunks
+        WHERE workspace_id = ${workspace_id} AND import_id = ${id} AND number IN (
+          SELECT number FROM import_chunks WHERE workspace_id = ${workspace_id} AND import_id = ${id}
+          ORDER BY number LIMIT ${chunks_at_once})`.execute(tx)
+      return Number(numAffectedRows)
+    })
+    if (removed < chunks_at_once) return
+  }
+}

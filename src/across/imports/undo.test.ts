@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { refused } from '../../../test/envelope.ts'
+import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { importFile, upload } from '../../../test/imports.ts'
+
+let rapport: Rapport
+before(async () => {
+  rapport = await startRapport()
+})
+after(() => rapport.close())
+
+const data = async (method: string, path: string, body?: object) => {
+  const reply = await rapport.call(method, `/api/v1/${path}`, body)
+  assert.ok(reply.status < 300, reply.text)
+  return reply.body.data
+}
+const without = (record: Record<string, unknown>) => {
+  const { updated_at, updated_by, ...rest } = record
+  return rest
+}
+
+test('undo removes what an import made, puts back what it changed, and leaves what was changed since', async () => {
+  const old = await data('POST', 'contacts', {
+    first_name: 'Ana',
+    last_name: 'Old',
+    email: 'ana@old.example',
+    phone: '1',
+    tags: ['a'],
+    custom_fields: { region: 'EMEA', size: 5 },
+  })
+  const touched = await data('POST', 'contacts', {
+    first_name: 'To',
+    last_name: 'Touch',
+    email: 'to@old.example',
+  })
+  const file = [
+    'email,first_name,last_name,phone,company,tags,custom_fields.region,custom_fields.colour',
+    'ana@old.example,Anna,Old,2,Undo Ltd,b,US,red',
+    'ana@old.example,Annika,Old,3,,,,',
+    'to@old.example,To,Touch,7,,,,',
+    'new@old.example,New,One,,Undo Ltd,,,',
+    'kept@old.example,Kept,One,,Kept Ltd,,,',
+    'used@old.example,Used,One,,,,,',
+  ].join('\n')
+  const done = await importFile(rapport, { resource: 'contacts', on_match: 'update' }, file)
+  assert.deepEqual([done.created, done.updated, done.failed], [3, 3, 0])
+  await data('PUT', `contacts/${touched.id}`, { phone: '8' })
+  const [kept] = await data('GET', 'contacts?search=kept')
+  await data('PUT', `contacts/${kept.id}`, { phone: '9' })
+  const [used] = await data('GET', 'contacts?search=used')
+  await data('POST', 'deals', { name: 'Uses it', contact_id: used.id })
+  const { restored, left } = await data('POST', `imports/${done.id}/undo`)
+  const by_id = (a: { id: number }, b: { id: number }) => a.id - b.id
+  // Ana, the new contact and its company.
+  assert.equal(restored, 3)
+  assert.deepEqual(
+    left.filter(({ kind }: { kind: string }) => kind === 'contacts').sort(by_id),
+    [
+      { kind: 'contacts', id: touched.id, reason: 'changed' },
+      { kind: 'contacts', id: kept.id, reason: 'changed' },
+      { kind: 'contacts', id: used.id, reason: 'in_use' },
+    ].sort(by_id),
+  )
+  assert.deepEqual(left.filter(({ kind }: { kind: string }) => kind === 'companies').length, 1)
+  assert.deepEqual(without(await data('GET', `contacts/${old.id}`)), without(old))
+  assert.deepEqual(await data('GET', 'contacts?search=new@old.example'), [])
+  assert.deepEqual(await data('GET', 'companies?search=undo'), [])
+  assert.equal((await data('GET', 'companies?search=kept')).length, 1)
+  assert.equal((await data('GET', `imports/${done.id}`)).status, 'undone')
+  assert.deepEqual(await data('POST', `imports/${done.id}/undo`), { restored, left })
+  const entries = await data('GET', 'audit-log?kind=imports&per_page=2')
+  assert.deepEqual(
+    entries.map(({ action, actor, record_id }: Record<string, { kind: string }>) => [
+      action,
+      actor?.kind,
+      record_id,
+    ]),
+    [
+      ['undone', 'key', done.id],
+      ['imported', 'key', done.id],
+    ],
+  )
+  assert.equal(entries[1].after.created, 3)
+})
+
+test('undo of many records of every kind removes all of them', async () => {
+  const rows = Array.from({ length: 350 }, (_, n) => `Row ${n}`).join('\n')
+  for (const [resource, header] of [
+    ['companies', 'name'],
+    ['deals', 'name'],
+    ['activities', 'subject'],
+  ] as const) {
+    const before = (await rapport.call('GET', `/api/v1/${resource}`)).body.meta.total
+    const done = await importFile(rapport, { resource }, `${header}\n${rows}\n`)
+    assert.equal(done.created, 350)
+    const { restored, left } = await data('POST', `imports/${done.id}/undo`)
+    assert.deepEqual([restored, left], [350, []])
+    assert.equal((await rapport.call('GET', `/api/v1/${resource}`)).body.meta.total, before)
+  }
+})
+
+test('a cancelled import stops, keeps what it has, and can be undone', async () => {
+  const rows = Array.from({ length: 20_000 }, (_, n) => `Cancel ${n}`).join('\n')
+  const { body } = await upload(rapport, '?resource=companies', `name\n${rows}\n`)
+  const { id } = body.data
+  refused(await rapport.call('POST', `/api/v1/imports/${id}/undo`), 409, 'conflict')
+  assert.equal((await data('POST', `imports/${id}/cancel`)).status, 'cancelled')
+  const { created, status } = await data('GET', `imports/${id}`)
+  assert.equal(status, 'cancelled')
+  assert.ok(created < 20_000)
+  await data('POST', `imports/${id}/cancel`)
+  const entries = await data('GET', 'audit-log?kind=imports&per_page=1')
+  assert.deepEqual([entries[0].action, entries[0].record_id], ['cancelled', id])
+  const { restored } = await data('POST', `imports/${id}/undo`)
+  assert.equal(restored, created)
+  assert.deepEqual(await data('GET', 'companies?search=cancel'), [])
+})

@@ -1,0 +1,181 @@
+import { sql } from 'kysely'
+import type { Clock } from '../../clock.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import { engineOf } from '../../db/statements/prepare.ts'
+import { recordChange } from '../../events/audit.ts'
+import { type Context, contextOf } from '../../events/context.ts'
+import { runBatch } from '../../resources/batch.ts'
+import { type Item, type Outcome, type Writes, writesOf } from '../../resources/batch-items.ts'
+import { referrersOf } from '../../resources/derived.ts'
+import type { Room } from '../../resources/room.ts'
+import type { Left } from './schema.ts'
+import { type ImportRow, lockImport } from './store.ts'
+
+// Puts back what an import changed, in small transactions. Each removes the entries that it has worked off, so an interrupted
+// undo continues.
+
+const records_at_once = 100
+const max_left = 1000
+
+/** Marks an import as undone, in the transaction of the request. The rest follows. */
+export async function beginUndo(tx: Db, context: Context, row: ImportRow): Promise<void> {
+  if (row.status === 'undone') return
+  await tx.updateTable('imports').set({ status: 'undone' }).where('id', '=', row.id).execute()
+  recordChange(tx, context, {
+    action: 'undone',
+    kind: 'imports',
+    record_id: row.id,
+    after: { resource: row.resource, file_name: row.file_name },
+  })
+}
+
+type Undo = { db: Db; clock: Clock; rooms: readonly Room[]; who: Pick<Context, 'actor' | 'request_id'> }
+type Change = { kind: string; record_id: number; changed_at: string; before: string | null }
+
+/** Undoes a marked import; returns what was restored and left, also by earlier attempts. */
+export async function completeUndo(
+  undo: Undo,
+  workspace_id: number,
+  id: string,
+): Promise<{ restored: number; left: Left }> {
+  for (;;) {
+    // The same list when the transaction runs again.
+    const items: Item[] = []
+    const row = await transaction(undo.db, (tx) => undoSome(tx, undo, workspace_id, id, items), {
+      large: true,
+    })
+    if (row) return { restored: row.restored, left: JSON.parse(row.not_restored ?? '[]') }
+  }
+}
+
+/** Undoes some changes. Returns the import once there are none. */
+async function undoSome(
+  tx: Db,
+  { clock, rooms, who }: Undo,
+  workspace_id: number,
+  id: string,
+  items: Item[],
+): Promise<ImportRow | null> {
+  const row = await lockImport(tx, workspace_id, id)
+  if (!row) throw new Error(`The import ${id} is gone.`)
+  const changes = await nextChanges(tx, row)
+  const [first] = changes
+  if (!first) return row
+  const room = rooms.find(({ resource }) => resource.table === first.kind) as Room
+  const kept = await reasonsToKeep(tx, rooms, row, room, changes)
+  const undone = changes.filter(({ record_id }) => !kept.has(record_id))
+  const wanted = undone.map(
+    ({ record_id, before }): Item =>
+      before === null
+        ? { op: 'delete', id: record_id }
+        : { op: 'update', id: record_id, data: JSON.parse(before) },
+  )
+  items.splice(0, items.length, ...wanted)
+  const context = contextOf(clock, { workspace_id, ...who, traceparent: null })
+  const outcomes = items.length
+    ? await runBatch(tx, context, writesOf(room) as Writes, items, { atomic: false })
+    : []
+  const failed = outcomes.flatMap(({ error, id }): [number, string][] =>
+    error && id !== null ? [[id, reasonOf({ error })]] : [],
+  )
+  const left = [...kept, ...failed].map(([record_id, reason]) => ({
+    kind: first.kind,
+    id: record_id,
+    reason,
+  }))
+  const all_left: Left = [...JSON.parse(row.not_restored ?? '[]'), ...left].slice(0, max_left)
+  await tx
+    .updateTable('imports')
+    .set({
+      restored: row.restored + outcomes.filter(({ error }) => !error).length,
+      not_restored: JSON.stringify(all_left),
+    })
+    .where('id', '=', id)
+    .execute()
+  await forget(tx, row, changes)
+  return null
+}
+
+const reasonOf = ({ error }: Pick<Outcome, 'error'>): string =>
+  error?.fields?.[0]?.code ?? error?.code ?? 'failed'
+
+/** The newest changes of one kind: those of the import's own resource first, then of records that it made for them. */
+async function nextChanges(tx: Db, { workspace_id, id, resource }: ImportRow): Promise<Change[]> {
+  const { rows } = await sql<Change>`SELECT kind, record_id, changed_at, before FROM import_changes
+    WHERE workspace_id = ${workspace_id} AND import_id = ${id}
+    ORDER BY CASE kind WHEN ${resource} THEN 0 ELSE 1 END, kind, record_id DESC LIMIT ${records_at_once}`.execute(
+    tx,
+  )
+  return rows.filter(({ kind }) => kind === rows[0]?.kind)
+}
+
+/** Why records stay as they are: somebody changed or deleted them, or other records refer to them. */
+async function reasonsToKeep(
+  tx: Db,
+  rooms: readonly Room[],
+  { workspace_id }: ImportRow,
+  { resource: { table } }: Room,
+  changes: readonly Change[],
+): Promise<Map<number, string>> {
+  const reasons = new Map<number, string>()
+  const ids = changes.map(({ record_id }) => record_id)
+  const lock = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``
+  const { rows } = await sql<{ id: number; updated_at: string; deleted_at: string | null }>`
+    SELECT id, updated_at, deleted_at FROM ${sql.table(table)}
+    WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)}) ORDER BY id ${lock}`.execute(tx)
+  const found = new Map(rows.map((row) => [row.id, row]))
+  for (const { record_id, changed_at } of changes) {
+    const record = found.get(record_id)
+    if (!record || record.deleted_at !== null) reasons.set(record_id, 'deleted')
+    else if (record.updated_at !== changed_at) reasons.set(record_id, 'changed')
+  }
+  const made = changes.filter(({ before, record_id }) => before === null && !reasons.has(record_id))
+  for (const id of await referredTo(
+    tx,
+    rooms,
+    workspace_id,
+    table,
+    made.map(({ record_id }) => record_id),
+  ))
+    reasons.set(id, 'in_use')
+  return reasons
+}
+
+async function referredTo(
+  tx: Db,
+  rooms: readonly Room[],
+  workspace_id: number,
+  table: string,
+  ids: readonly number[],
+): Promise<number[]> {
+  if (!ids.length) return []
+  const resources = rooms.map(({ resource }) => resource)
+  const parts = resources.flatMap((resource) =>
+    resource.part_of?.table === table ? [{ resource, field: resource.part_of.by }] : [],
+  )
+  const used: number[] = []
+  for (const { resource, field } of [...referrersOf(resources, table), ...parts]) {
+    const { rows } = await sql<{
+      id: number
+    }>`SELECT DISTINCT ${sql.ref(field)} AS id FROM ${sql.table(resource.table)}
+      WHERE workspace_id = ${workspace_id} AND ${sql.ref(field)} IN (${sql.join(ids)}) AND deleted_at IS NULL`.execute(
+      tx,
+    )
+    used.push(...rows.map(({ id }) => id))
+  }
+  return used
+}
+
+async function forget(tx: Db, { workspace_id, id }: ImportRow, changes: readonly Change[]): Promise<void> {
+  await tx
+    .deleteFrom('import_changes')
+    .where('workspace_id', '=', workspace_id)
+    .where('import_id', '=', id)
+    .where('kind', '=', changes[0]?.kind ?? '')
+    .where(
+      'record_id',
+      'in',
+      changes.map(({ record_id }) => record_id),
+    )
+    .execute()
+}

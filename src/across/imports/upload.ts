@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { type Db, transaction } from '../../db/db.ts'
+import { ApiError, badRequest } from '../../errors.ts'
+import { guessDelimiter } from '../../files/delimiter.ts'
+import { createEncodingDetector, type Encoding } from '../../files/encoding.ts'
+import type { FileForm } from '../../files/rows.ts'
+
+export type FileFormat = FileForm['format']
+
+const chunk_bytes = 1024 * 1024
+const sample_bytes = 64 * 1024
+// How long an upload may send nothing.
+const silence_ms = 30_000
+
+type Received = { form: FileForm; chunks: number; hash: Buffer }
+
+/** Stores a file of a request in chunks, as it arrives. Throws 413 above `max_bytes`. */
+export async function storeFile(
+  db: Db,
+  body: Readable,
+  file: {
+    workspace_id: number
+    import_id: string
+    format: FileFormat
+    max_bytes: number
+    elapsed: () => number
+  },
+): Promise<Received> {
+  const { workspace_id, import_id, format, max_bytes, elapsed } = file
+  const detector = createEncodingDetector()
+  const hash = createHash('sha256')
+  let parts: Buffer[] = []
+  let waiting = 0
+  let chunks = 0
+  let sample = Buffer.alloc(0)
+  let bytes = 0
+  const store = async () => {
+    const content = Buffer.concat(parts)
+    const number = chunks++
+    parts = []
+    waiting = 0
+    await transaction(db, async (tx) => {
+      await tx.insertInto('import_chunks').values({ workspace_id, import_id, number, content }).execute()
+      const lease_ends_ms = elapsed() + upload_lease_ms
+      await tx.updateTable('imports').set({ lease_ends_ms, chunks }).where('id', '=', import_id).execute()
+    })
+  }
+  for await (const part of partsOf(body)) {
+    bytes += part.length
+    if (bytes > max_bytes) throw tooLarge(max_bytes)
+    detector.add(part)
+    hash.update(part)
+    if (sample.length < sample_bytes) sample = Buffer.concat([sample, part.subarray(0, sample_bytes)])
+    parts.push(part)
+    waiting += part.length
+    if (waiting >= chunk_bytes) await store()
+  }
+  if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
+  if (waiting) await store()
+  return { form: formOf(format, detector.result(), sample), chunks, hash: hash.digest() }
+}
+
+/** How long an upload may take without storing a chunk. Then it is removed. */
+export const upload_lease_ms = 60 * 60 * 1000
+
+export const tooLarge = (max_bytes: number) =>
+  new ApiError(
+    'payload_too_large',
+    `The file is larger than ${Math.floor(max_bytes / 1024 / 1024)} MiB. Split it, or set MAX_IMPORT_MB.`,
+    { headers: { connection: 'close' } },
+  )
+
+/** The parts of a body. Reading ends with an error when the client sends nothing for 30 s. */
+export async function* partsOf(body: Readable): AsyncGenerator<Buffer> {
+  const silent = setTimeout(() => body.destroy(badRequest('The body stopped arriving.')), silence_ms).unref()
+  try {
+    // A destroyed body would close the connection before the answer.
+    for await (const part of body.iterator({ destroyOnReturn: false })) {
+      yield part as Buffer
+      silent.refresh()
+    }
+  } finally {
+    clearTimeout(silent)
+  }
+}
+
+/** How a file is read, by all of its bytes for the encoding and by its start for the delimiter. */
+export function formOf(format: FileFormat, encoding: Encoding, start: Buffer): FileForm {
+  if (format === 'ndjson') return { format, encoding }
+  const text = new TextDecoder(encoding).decode(start.subarray(0, sample_bytes))
+  return { format, encoding, ...guessDelimiter(text) }
+}

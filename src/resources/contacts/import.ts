@@ -1,0 +1,26 @@
+import type { ImportForm } from '../room.ts'
+
+/** Columns of files, also of exports of HubSpot, Pipedrive and Google Contacts. */
+export const contact_import: ImportForm = {
+  headers: {
+    first_name: ['Given Name', 'Forename', 'Vorname'],
+    last_name: ['Family Name', 'Surname', 'Nachname'],
+    name: ['Full Name', 'Name'],
+    email: ['E-mail', 'E-mail Address', 'E-mail 1 - Value', 'Email - Work', 'Email - Home', 'Email - Other'],
+    phone: ['Phone Number', 'Phone 1 - Value', 'Phone - Work', 'Phone - Home', 'Phone - Other', 'Telephone'],
+    mobile: ['Mobile Phone', 'Mobile Phone Number', 'Phone - Mobile', 'Phone 2 - Value'],
+    company: [
+      'Company Name',
+      'Associated Company',
+      'Organization',
+      'Organization Name',
+      'Organization 1 - Name',
+    ],
+    title: ['Job Title', 'Organization Title', 'Organization 1 - Title', 'Position'],
+    stage: ['Lifecycle Stage'],
+    source: ['Original Source', 'Lead Source', 'Original Traffic Source'],
+    tags: ['Labels', 'Label', 'Group Membership'],
+  },
+  by_name: ['company_id'],
+  split_name: ['first_name', 'last_name'],
+}

@@ -1,0 +1,16 @@
+import type { ImportForm } from '../room.ts'
+
+/** Columns of files, also of exports of HubSpot, Pipedrive and Google Contacts. */
+export const deal_import: ImportForm = {
+  headers: {
+    name: ['Deal Name', 'Title'],
+    value: ['Amount', 'Deal Value'],
+    stage: ['Deal Stage'],
+    probability: ['Deal Probability'],
+    expected_close_date: ['Close Date', 'Expected Close'],
+    company: ['Associated Company', 'Organization', 'Company Name'],
+    tags: ['Labels', 'Label'],
+  },
+  by_name: ['company_id'],
+  after_create: ['lost_reason'],
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import type { Rapport, Reply } from './harness.ts'
+import { until } from './webhooks.ts'
+
+/** The operations of imports that write. src/across/imports tests their entries in the audit log. */
+export const import_operations = [
+  'post /imports',
+  'post /imports/preview',
+  'post /imports/{import_id}/cancel',
+  'post /imports/{import_id}/undo',
+]
+
+type Called = Pick<Rapport, 'url' | 'key' | 'call'>
+
+/** Uploads a file; returns the answer. */
+export async function upload(
+  { url, key }: Pick<Called, 'url' | 'key'>,
+  path: string,
+  file: string | Uint8Array,
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  const response = await fetch(`${url}/api/v1/imports${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'text/csv', ...headers },
+    body: file as never,
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) }
+}
+
+/** Waits until an import has ended. */
+export async function ended({ call }: Pick<Called, 'call'>, id: string) {
+  const reply = await until(
+    () => call('GET', `/api/v1/imports/${id}`),
+    ({ body }) => !['queued', 'running'].includes(body.data?.status),
+  )
+  return reply.body.data
+}
+
+/** Imports a file and waits for its end. */
+export async function importFile(
+  rapport: Called,
+  query: Record<string, string>,
+  file: string | Uint8Array,
+  headers: Record<string, string> = {},
+) {
+  const reply = await upload(rapport, `?${new URLSearchParams(query)}`, file, headers)
+  assert.equal(reply.status, 202, reply.text)
+  return ended(rapport, reply.body.data.id)
+}
