@@ -17,6 +17,8 @@ export class Problem extends Error {
   request_id: string | null
   fields: FieldProblem[]
   retry_after_s: number
+  /** The record that a merged one was merged into. */
+  merged_into_id: number | null
   constructor(status: number, code: string, message: string, request_id: string | null = null) {
     super(message)
     this.status = status
@@ -24,6 +26,7 @@ export class Problem extends Error {
     this.request_id = request_id
     this.fields = []
     this.retry_after_s = 0
+    this.merged_into_id = null
   }
 }
 
@@ -112,6 +115,7 @@ function problemOf(response: Response, body: unknown): Problem {
     request_id,
   )
   problem.fields = answered?.fields ?? []
+  problem.merged_into_id = answered?.merged_into_id ?? null
   problem.retry_after_s = Number(response.headers.get('retry-after')) || 0
   return problem
 }

@@ -11,7 +11,7 @@ import {
 } from '@tanstack/react-router'
 import { Problem } from '../api/client.ts'
 import { all_kinds } from '../kinds.ts'
-import type { Kind } from '../record/kinds.ts'
+import { isMerged, type Kind, type MergedKind } from '../record/kinds.ts'
 import { RecordPage } from '../record/record-page.tsx'
 import { Crashed, NotFound, Waiting } from './fallback-pages.tsx'
 import { Frame } from './frame.tsx'
@@ -52,11 +52,24 @@ const frame = createRoute({
 })
 
 /** The pages of a kind of record: the list, and one record by the id in its address. */
-const recordPages = ({ path, list, record }: Kind) => ({
+const recordPages = ({ path, list, record, kind }: Kind) => ({
+  ...(isMerged(kind) && mergePages(kind, path)),
   [path]: lazyRouteComponent(async () => ({ default: await loaded(list()) })),
   [`${path}/$id`]: lazyRouteComponent(async () => {
     const Record = await loaded(record())
     return { default: () => <RecordPage list={path} Record={Record} /> }
+  }),
+})
+
+/** The duplicates of a kind, and the page that merges them. */
+const mergePages = (kind: MergedKind, path: string) => ({
+  [`${path}/duplicates`]: lazyRouteComponent(async () => {
+    const { DuplicatesPage } = await loaded(import('../merges/duplicates-page.tsx'))
+    return { default: () => <DuplicatesPage kind={kind} /> }
+  }),
+  [`${path}/$id/merge`]: lazyRouteComponent(async () => {
+    const { MergePage } = await loaded(import('../merges/merge-page.tsx'))
+    return { default: () => <MergePage kind={kind} /> }
   }),
 })
 

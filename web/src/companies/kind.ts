@@ -34,7 +34,7 @@ export const companies = {
     },
   },
   events: ['company.created', 'company.updated', 'company.deleted'],
-  stale: [],
+  stale: ['merges'],
   nameOf: ({ name }) => name,
   lines: ({ industry, website, phone, address }) => [industry, website, phone, address],
   palette: true,

@@ -38,7 +38,7 @@ export const contacts = {
     },
   },
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
-  stale: ['companies', 'notes'],
+  stale: ['companies', 'notes', 'merges'],
   nameOf: fullName,
   lines: ({ title, company, email, phone, mobile, stage }) => [
     [title, company?.name].filter(Boolean).join(' · '),

@@ -92,6 +92,11 @@ export type Kind<K extends RecordKind = RecordKind> = {
   related?: { to: readonly RecordKind[]; sort?: string; address?: object; load(): Promise<Related<K>> }
 }
 
+/** The kinds whose records can be merged. */
+export type MergedKind = 'contacts' | 'companies'
+
+export const isMerged = (kind: string): kind is MergedKind => kind === 'contacts' || kind === 'companies'
+
 export type Kinds = { [K in RecordKind]: Kind<K> }
 
 /** The table of kinds, provided by main.tsx, so that nothing here imports a room. */

@@ -1,11 +1,13 @@
 import { ActionIcon, Menu } from '@mantine/core'
-import { DownloadIcon, type Icon, KebabHorizontalIcon } from '@primer/octicons-react'
+import { DownloadIcon, DuplicateIcon, type Icon, KebabHorizontalIcon } from '@primer/octicons-react'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Command, useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import { ExportDialog } from './export.tsx'
 import type { ExportedKind } from './export-query.ts'
-import { useNames } from './kinds.ts'
+import { useKind, useNames } from './kinds.ts'
+import { useMayMerge } from './merges.tsx'
 
 type Props = {
   kind: ExportedKind
@@ -20,6 +22,15 @@ export function ListMenu({ kind, query }: Props) {
   const t = useTexts()
   const names = useNames(kind)
   const [exporting, setExporting] = useState(false)
+  const may_merge = useMayMerge(kind)
+  const navigate = useNavigate()
+  const { path } = useKind(kind)
+  const duplicates: Item = {
+    id: `duplicates-${kind}`,
+    label: t.merges.find(names.many),
+    icon: DuplicateIcon,
+    run: () => navigate({ to: `${path}/duplicates` }),
+  }
   const items: Item[] = [
     {
       id: `export-${kind}`,
@@ -27,6 +38,7 @@ export function ListMenu({ kind, query }: Props) {
       icon: DownloadIcon,
       run: () => setExporting(true),
     },
+    ...(may_merge ? [duplicates] : []),
   ]
   useCommands(items.map(({ icon: _, ...item }) => ({ ...item, group: 'lists' })))
   return (

@@ -23,6 +23,7 @@ import { ColumnsMenu, useColumns } from './columns.tsx'
 import { type CreateProps, type Kind, type RecordProps, useKind, useNames } from './kinds.ts'
 import { ListMenu } from './list-menu.tsx'
 import { queryOf } from './list-query.ts'
+import { MergeButton } from './merges.tsx'
 import { type Owned, useMineCommand } from './owner.tsx'
 import { ViewsMenu } from './views.tsx'
 
@@ -142,6 +143,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned = RowOf<K
           {props.bulkActions?.(page)}
           <BulkTags kind={kind} act={page.act} nameOf={nameOfRow} />
           {assign.button}
+          <MergeButton kind={kind} path={path} rows={page.chosen} />
           <Button variant="default" leftSection={<TrashIcon size={14} />} onClick={remove}>
             {t.app.delete}
           </Button>

@@ -19,12 +19,15 @@ export function RecordPage({ list, Record }: { list: string; Record: ComponentTy
 type ReadProps<Found, Key extends QueryKey> = {
   query: UseQueryOptions<Found, Error, Found, Key>
   children: (found: Found) => React.ReactNode
+  /** What is shown in place of a record that was merged into another one. */
+  merged?: (into: number) => React.ReactNode
 }
 
 /** Renders a record when it is read; until then a placeholder, and "not found" for a 404. */
-export function ReadRecord<Found, Key extends QueryKey>({ query, children }: ReadProps<Found, Key>) {
+export function ReadRecord<Found, Key extends QueryKey>({ query, children, merged }: ReadProps<Found, Key>) {
   const { data, error, refetch } = useQuery(query)
-  if (error instanceof Problem && error.status === 404) return <NotFound />
+  if (error instanceof Problem && error.status === 404)
+    return error.merged_into_id !== null && merged ? merged(error.merged_into_id) : <NotFound />
   if (data !== undefined) return children(data)
   return error ? <ProblemNote error={error} onRetry={() => refetch()} /> : <AwaitedRecord />
 }

@@ -9,7 +9,8 @@ import { Initials } from '../ui/values.tsx'
 import { type OwnedKind, useAssign } from './assign.tsx'
 import { type Authored, Authors } from './authors.tsx'
 import type { Save } from './facts.tsx'
-import { type Kind, type Linked, type RecordProps, useKind, useNames } from './kinds.ts'
+import { isMerged, type Kind, type Linked, type RecordProps, useKind, useNames } from './kinds.ts'
+import { MergedAway, MergedInto, MergeWith } from './merges.tsx'
 import { RecordLayout, type RecordTab } from './record-layout.tsx'
 import { ReadRecord } from './record-page.tsx'
 import { useStored } from './refresh.ts'
@@ -42,8 +43,13 @@ type Props<K extends OwnedKind> = RecordProps & {
  * `children` adds the parts that only its kind has.
  */
 export function RecordView<K extends OwnedKind>(props: Props<K>) {
+  const kind: OwnedKind = props.kind
+  const { panel = false } = props
   return (
-    <ReadRecord query={recordApi(props.kind).query(props.id)}>
+    <ReadRecord
+      query={recordApi(props.kind).query(props.id)}
+      merged={(into) => isMerged(kind) && <MergedAway kind={kind} into={into} panel={panel} />}
+    >
       {(record) => <KnownRecord key={props.id} {...props} record={record} />}
     </ReadRecord>
   )
@@ -85,6 +91,7 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
         actions={
           <>
             {parts.actions}
+            {isMerged(kind) && <MergeWith kind={kind} id={id} />}
             {writes && <PageAction label={names.delete} icon={TrashIcon} onClick={remove} />}
           </>
         }
@@ -93,6 +100,7 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
             {parts.facts}
             <SharedFacts kind={kind} record={shared} save={save as Save<OwnedKind>} />
             <Authors {...shared} />
+            {isMerged(kind) && <MergedInto kind={kind} id={id} />}
           </>
         }
         tabs={[...first, ...(parts.tabs ?? []), ...related, ...(parts.last_tabs ?? [])]}

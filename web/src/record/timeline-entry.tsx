@@ -98,6 +98,8 @@ function RecordChange({ kind, action, actor, before, after }: Change & { kind: R
   if (action === 'created') return record.created(who)
   if (action === 'deleted') return record.deleted(who)
   if (action === 'restored') return record.restored(who)
+  // The changed fields have an entry of their own.
+  if (action === 'merged' || action === 'merge_undone') return record[action](who)
   const kept = (side: Change['after']) =>
     action === 'stage_changed' && side
       ? Object.fromEntries(Object.entries(side).filter(([name]) => !of_stage.includes(name)))

@@ -6,6 +6,7 @@ import { contacts } from './en/contacts.ts'
 import { deals } from './en/deals.ts'
 import { files } from './en/files.ts'
 import { home } from './en/home.ts'
+import { merges } from './en/merges.ts'
 import { people } from './en/people.ts'
 import { fields, record } from './en/record.ts'
 import { settings } from './en/settings.ts'
@@ -22,6 +23,7 @@ export const en = {
   calendar,
   trash,
   files,
+  merges,
   settings,
   people,
   fields,

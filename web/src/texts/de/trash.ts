@@ -21,6 +21,8 @@ const actions: Record<string, string> = {
   completed: 'erledigt',
   reopened: 'wieder geöffnet',
   cancelled: 'abgesagt',
+  merged: 'mit anderen zusammengeführt',
+  merge_undone: 'wieder getrennt',
   declined: 'abgelehnt',
   paused: 'angehalten',
   resumed: 'fortgesetzt',

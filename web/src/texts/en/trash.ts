@@ -19,6 +19,8 @@ const actions: Record<string, string> = {
   completed: 'completed',
   reopened: 'reopened',
   cancelled: 'cancelled',
+  merged: 'merged others into',
+  merge_undone: 'undid the merge into',
   declined: 'declined',
   paused: 'paused',
   resumed: 'resumed',

@@ -1,0 +1,39 @@
+import { useQueries } from '@tanstack/react-query'
+import { answerOf, api } from '../api/client.ts'
+import { type RecordKind, recordApi } from '../api/record-api.ts'
+import { useMay } from '../app/session.ts'
+import { type MergedKind, type Names, useAllKinds, useKind } from '../record/kinds.ts'
+import { useLanguage, useTexts } from '../texts/texts.ts'
+
+/** How many records of a kind belong to each of some records. Undefined until it is read. */
+export type LinkedCount = { names: Pick<Names, 'one' | 'many'>; counts: (number | undefined)[] }
+
+type Meta = { meta: { total?: number } }
+
+/** What belongs to records, and moves when they are merged. */
+export function useLinkedCounts(kind: MergedKind, ids: readonly number[]): LinkedCount[] {
+  const t = useTexts()
+  const language = useLanguage()
+  const may = useMay()
+  const { noun } = useKind(kind)
+  const linked = useAllKinds()
+    .filter((other) => other.related?.to.includes(kind) && may(`${other.kind}:read`))
+    .map((other) => ({ kind: other.kind as string, names: other.names[language] }))
+  const all = [...(kind === 'contacts' ? [{ kind: 'notes', names: t.merges.notes }] : []), ...linked]
+  const read = (one: string, id: number): Promise<Meta> =>
+    one === 'notes'
+      ? answerOf(api.GET('/api/v1/contacts/{id}/notes', { params: { path: { id } } }))
+      : recordApi(one as RecordKind).list({ [`${noun}_id`]: id, per_page: 1 } as never)
+  const answers = useQueries({
+    queries: all.flatMap((one) =>
+      ids.map((id) => ({
+        queryKey: [one.kind, 'count', noun, id],
+        queryFn: async () => (await read(one.kind, id)).meta.total ?? 0,
+      })),
+    ),
+  })
+  return all.map(({ names }, row) => ({
+    names,
+    counts: ids.map((_, column) => answers[row * ids.length + column]?.data),
+  }))
+}
