@@ -2,6 +2,7 @@ import FullCalendar, {
   type CalendarController,
   type DatesSetInfo,
   type EventClickInfo,
+  type EventDisplayInfo,
   type EventInput,
 } from '@fullcalendar/react'
 import dayGrid from '@fullcalendar/react/daygrid'
@@ -14,6 +15,7 @@ import '@fullcalendar/react/themes/classic/theme.css'
 import { useMemo } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { wallOf } from '../app/zones.ts'
+import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Appointment, Times } from './appointments.ts'
 import './calendar.css'
@@ -66,6 +68,18 @@ function focusHours(view: HTMLElement): void {
     if (scrolls && !part.querySelector('a, button'))
       part.querySelector('[role=row]')?.setAttribute('tabindex', '0')
   }
+}
+
+/** The content of a row of a list: as usual, with the host. Blocks have no room. */
+function contentOf({ event, view, timeText, timeClass, titleClass }: EventDisplayInfo) {
+  if (!view.type.startsWith('list')) return true
+  return (
+    <>
+      {timeText && <div className={timeClass}>{timeText}</div>}
+      <div className={titleClass}>{event.title}</div>
+      <OwnerAvatar kind="appointments" id={(event.extendedProps.appointment as Appointment).owner_id} />
+    </>
+  )
 }
 
 /** Appointments in a month, week, day or list, in the person's zone. */
@@ -124,6 +138,7 @@ export default function CalendarGrid(props: Props) {
       eventMinHeight={24}
       forceEventDuration
       events={events}
+      eventContent={contentOf}
       editable={editable}
       selectable={editable}
       selectMirror

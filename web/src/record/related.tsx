@@ -11,6 +11,7 @@ import { useMay } from '../app/session.ts'
 import { useLanguage, useTexts } from '../texts/texts.ts'
 import { Soft } from '../ui/values.tsx'
 import { type Kind, type Linked, type Related, useAllKinds, useKind, useNames } from './kinds.ts'
+import { OwnerAvatar } from './owner.tsx'
 import type { RecordTab } from './record-layout.tsx'
 import './related.css'
 
@@ -32,7 +33,7 @@ export function useRelatedTabs(owner: RecordKind, id: number, linked: Linked): R
 }
 
 type Props = { kind: RecordKind; filters: Record<string, number>; linked: Linked }
-type Row = { id: number }
+type Row = { id: number; owner_id?: string | null }
 
 /** Records that refer to another one: the first ten, a link to all, and a create button. */
 function RelatedRecords({ kind, filters, linked }: Props) {
@@ -81,7 +82,13 @@ function RelatedRecords({ kind, filters, linked }: Props) {
       )}
       {found?.length === 0 && <Soft>{names.none}</Soft>}
       <ul className="related" aria-label={names.many}>
-        {row && found?.map((one) => <li key={one.id}>{row(one as never)}</li>)}
+        {row &&
+          found?.map((one) => (
+            <li key={one.id}>
+              {row(one as never)}
+              {one.owner_id && <OwnerAvatar kind={kind} id={one.owner_id} />}
+            </li>
+          ))}
       </ul>
       {total > per_page && (
         <Button component={Link} to={`${path}?${all}`} variant="subtle" mt="sm">
