@@ -27,6 +27,11 @@ const network = new Set([
   'ENOENT',
 ])
 
+/** A concurrent transaction came first. `transaction` runs the work again. */
+export class Overtaken extends Error {
+  readonly code = '40001'
+}
+
 type Fields = { code?: unknown; errcode?: unknown }
 
 /** Classifies an error of a query or a connection. Null: an error in the program or its input. */

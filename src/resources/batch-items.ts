@@ -1,13 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
 import type { Db } from '../db/db.ts'
+import { uniqueValue } from '../db/lists/defined-values.ts'
 import { perKey } from '../db/statements/prepare.ts'
 import { type ApiError, type FieldProblem, invalid } from '../errors.ts'
 import type { Context } from '../events/context.ts'
 import { refuseStale } from '../http/etag.ts'
+import type { CustomFields } from '../http/fields.ts'
 import { type Schema, schemaProblems } from '../http/schema-problems.ts'
 import { bodyProblems, bodyValidator } from '../http/validation.ts'
-import type { Match } from './match.ts'
+import { type Definition, definitionProblems } from './definition-rules.ts'
+import { type Match, matchCustomField } from './match.ts'
 import type { Operations } from './operations.ts'
 import type { Resource } from './resource.ts'
 import type { Room } from './room.ts'
@@ -101,10 +104,15 @@ function formProblems(item: unknown): FieldProblem[] {
   return schemaProblems(forms[op], item)
 }
 
-type For = { context: Context; writes: Writes; options: BatchOptions }
+type For = {
+  context: Context
+  writes: Writes
+  options: BatchOptions
+  definitions: readonly Definition[]
+}
 
 /** The task of an item, which may have any form. A task of an invalid item fails. */
-export function taskOf({ context, writes, options }: For, index: number, sent: unknown): Task {
+export function taskOf({ context, writes, options, definitions }: For, index: number, sent: unknown): Task {
   const { resource, operations, create, update } = writes
   const task = { index, op: null, id: null, record: null, upsert: null }
   const problems = formProblems(sent)
@@ -133,13 +141,19 @@ export function taskOf({ context, writes, options }: For, index: number, sent: u
 
   if (op === 'create') return { ...task, op, run: creating }
   if (op === 'upsert') {
-    const { match, problem } = matchOf(writes, item.match as string)
+    const { match, problem, unique } = matchOf(writes, definitions, item.match as string)
     if (!match) return { ...task, op, of_item: true, run: () => Promise.reject(invalid([problem])) }
     // Tidied like the body of a change.
     const { body, problems } = checked(update, item.data as object)
-    const value = (body as Record<string, unknown>)[match.field]
-    if (typeof value !== 'string' || problems.some(({ field }) => field === match.field))
-      return { ...task, op, run: () => Promise.reject(invalid(withoutMatch(match, create, item))) }
+    const value = unique ? uniqueIn(unique, body) : (body as Record<string, unknown>)[match.field]
+    if (typeof value !== 'string' || problems.some(({ field }) => field === match.field)) {
+      const wrong = unique ? uniqueProblems(unique, body) : []
+      return {
+        ...task,
+        op,
+        run: () => Promise.reject(invalid([...wrong, ...withoutMatch(match, create, item)])),
+      }
+    }
     const upsert = { match, key: match.keyOf(value) }
     return {
       ...task,
@@ -194,18 +208,30 @@ const ambiguous = (field: string, count: number, noun: string): FieldProblem => 
   message: `${count} records have this ${field}. Change one ${noun} by its id.`,
 })
 
-type Found = { match: Match; problem?: never } | { match?: never; problem: FieldProblem }
+const customFieldsOf = (body: object): CustomFields =>
+  (body as { custom_fields?: CustomFields | null }).custom_fields ?? {}
 
-function matchOf({ match }: Writes, name: string): Found {
+const uniqueProblems = (definition: Definition, body: object): FieldProblem[] =>
+  definitionProblems([{ ...definition, is_required: true }], customFieldsOf(body), null)
+
+/** The text that a unique field compares; undefined without a valid value. */
+function uniqueIn(definition: Definition, body: object): string | undefined {
+  if (uniqueProblems(definition, body).length) return undefined
+  return uniqueValue(definition.type, customFieldsOf(body)[definition.key])
+}
+
+type Found =
+  | { match: Match; unique?: Definition; problem?: never }
+  | { match?: never; unique?: never; problem: FieldProblem }
+
+function matchOf({ match, resource }: Writes, definitions: readonly Definition[], name: string): Found {
   const found = match.find(({ field }) => field === name)
   if (found) return { match: found }
-  const names = match.map(({ field }) => field).join(', ')
-  // A custom field can be matched once a definition makes it unique. Then its Match is found here.
   const custom = name.startsWith('custom_fields.')
-  const message = custom
-    ? `${name.slice(0, 100)} is not defined as unique. match must be ${names}, or a custom field that is.`
-    : names
-      ? `match must be one of ${names}.`
-      : 'These records have no field to match by. Use create and update.'
+  const unique = definitions.find((one) => one.is_unique && `custom_fields.${one.key}` === name)
+  if (unique) return { match: matchCustomField(resource.table, unique), unique }
+  const names = [...match.map(({ field }) => field), 'a custom field that is defined as unique'].join(', ')
+  const lacks = custom ? `${name.slice(0, 100)} is not defined as unique. ` : ''
+  const message = `${lacks}match must be ${names}.`
   return { problem: { field: 'match', code: custom ? 'not_unique' : 'unknown_value', message } }
 }

@@ -11,6 +11,7 @@ import { readSubscribers } from '../events/emit.ts'
 import { publicError } from '../http/errors.ts'
 import { etagOf } from '../http/etag.ts'
 import { type BatchOptions, type Outcome, recordOf, type Task, taskOf, type Writes } from './batch-items.ts'
+import type { Definition } from './definition-rules.ts'
 import { definitionsOf } from './definitions.ts'
 
 // Runs many items in one transaction: the batch endpoint and the import call runBatch. Each item is checked and written by
@@ -21,6 +22,7 @@ type Work = {
   tx: Db
   context: Context
   writes: Writes
+  definitions: readonly Definition[]
   items: readonly unknown[]
   options: BatchOptions
   bulk: Bulk
@@ -52,8 +54,17 @@ export async function runBatch(
     events.map(({ name }) => name),
   )
   // Read them now, so that an item which they refuse has not written yet.
-  defer(tx, definitionsOf(tx, context.workspace_id, writes.resource))
-  const work = { tx, context, writes, items, options, bulk: openBulk(tx), written: Promise.resolve() }
+  const definitions = await definitionsOf(tx, context.workspace_id, writes.resource)
+  const work = {
+    tx,
+    context,
+    writes,
+    definitions,
+    items,
+    options,
+    bulk: openBulk(tx),
+    written: Promise.resolve(),
+  }
   try {
     return await runWaves(work)
   } catch (error) {
@@ -122,7 +133,7 @@ function* wavesOf(work: Work): Generator<Task[]> {
     const begins =
       wave.length === max_wave ||
       (record !== null && records.has(record)) ||
-      (wave.length > 0 && wave[0]?.upsert?.match !== upsert?.match)
+      (wave.length > 0 && wave[0]?.upsert?.match.field !== upsert?.match.field)
     if (begins) {
       yield wave
       wave = []

@@ -1,20 +1,20 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
+import { Overtaken } from '../db/errors.ts'
 import {
-  type DefinedValue,
   definedValues,
   findHolder,
   insertDefinedValues,
   removeDefinedValues,
-  type ValuedBy,
+  sortValue,
 } from '../db/lists/defined-values.ts'
 import { shareDefinitions } from '../db/locks.ts'
 import { deferRows, rootOf } from '../db/statements/bulk.ts'
 import { defer, prepare } from '../db/statements/prepare.ts'
-import type { FieldProblem } from '../errors.ts'
+import { type FieldProblem, refuse } from '../errors.ts'
 import type { Context } from '../events/context.ts'
 import type { CustomFields } from '../http/fields.ts'
-import { changedDefinitions, type Definition } from './definition-rules.ts'
+import { changedDefinitions, customValue, type Definition } from './definition-rules.ts'
 import type { Resource } from './resource.ts'
 
 // The definitions of custom fields, as writes and lists use them. across/custom-fields/ has their endpoints.
@@ -85,81 +85,108 @@ export function definitionsOf(db: Db, workspace_id: number, resource: Resource):
   return found
 }
 
+/** For whom a write is: the workspace, the author, and the scopes. */
+export type Who = Pick<Context, 'workspace_id' | 'actor' | 'scopes'>
 type Place = { resource: Resource; id: number }
 
-/** Stores the defined values of a record that had none in the lists. Returns the problems of values that are taken. */
+/** Stores the defined values of a new record. Returns the problems of values that are taken. */
 export async function addDefined(
   tx: Db,
-  context: Context,
-  { resource, id }: Place,
+  context: Who,
+  place: Place,
   values: CustomFields,
 ): Promise<FieldProblem[]> {
-  const definitions = await definitionsOf(tx, context.workspace_id, resource)
-  return store(
-    tx,
-    context,
-    resource,
-    definitions,
-    values,
-    definedValues(definitions, context.workspace_id, id, values),
-  )
+  const definitions = await definitionsOf(tx, context.workspace_id, place.resource)
+  return problemsOf(tx, context, place, values, await store(tx, context, place, definitions, values))
 }
 
-/** Stores the defined values that differ. Returns the problems of values that are taken. */
+/**
+ * Stores the defined values that differ from those that the lists have, after takenProblems found none. Throws if a
+ * concurrent transaction has taken one since: then `transaction` runs the work again, and takenProblems finds it.
+ */
 export async function changeDefined(
   tx: Db,
-  context: Context,
-  { resource, id }: Place,
+  context: Who,
+  place: Place,
+  before: CustomFields,
+  after: CustomFields,
+): Promise<void> {
+  const { workspace_id } = context
+  const definitions = changedDefinitions(await definitionsOf(tx, workspace_id, place.resource), before, after)
+  if (!definitions.length) return
+  const old = definitions.map(({ id }) => ({ workspace_id, definition_id: id, record_id: place.id }))
+  // Not with the rows of other items: in bulk, it would come after the insert.
+  defer(tx, removeDefinedValues(tx, old))
+  const refused = await store(tx, context, place, definitions, after)
+  if (!refused.length) return
+  // Items of a batch that run together take values from each other. Such an item fails.
+  if (rootOf(tx) !== tx) refuse(await problemsOf(tx, context, place, after, refused))
+  throw new Overtaken('Another transaction has taken a unique value.')
+}
+
+/** The problems of unique values that another record has. Without `before`, all values of the record are new. */
+export async function takenProblems(
+  tx: Db,
+  context: Who,
+  place: Place,
   before: CustomFields,
   after: CustomFields,
 ): Promise<FieldProblem[]> {
-  const { workspace_id } = context
-  const definitions = changedDefinitions(await definitionsOf(tx, workspace_id, resource), before, after)
-  if (!definitions.length) return []
-  const old = definitions.map((definition) => ({ workspace_id, definition_id: definition.id, record_id: id }))
-  // Not with the rows of other items: in bulk, it would come after the insert.
-  defer(tx, removeDefinedValues(tx, old))
-  return store(tx, context, resource, definitions, after, definedValues(definitions, workspace_id, id, after))
+  const definitions = await definitionsOf(tx, context.workspace_id, place.resource)
+  const unique = definitions.filter(({ is_unique }) => is_unique)
+  return problemsOf(tx, context, place, after, changedDefinitions(unique, before, after))
 }
 
-// Only unique values can be refused, so other rows are not waited for.
+/** Stores values. Returns the definitions whose value is taken. Only unique values are waited for. */
 async function store(
   tx: Db,
-  context: Context,
-  resource: Resource,
+  { workspace_id }: Who,
+  { id }: Place,
   definitions: readonly Definition[],
   values: CustomFields,
-  rows: readonly DefinedValue[],
-): Promise<FieldProblem[]> {
-  const [plain, unique] = [
+): Promise<Definition[]> {
+  const rows = definedValues(definitions, workspace_id, id, values)
+  const unique = rows.filter(({ unique_value }) => unique_value !== null)
+  deferRows(
+    tx,
+    insertDefinedValues,
     rows.filter(({ unique_value }) => unique_value === null),
-    rows.filter(({ unique_value }) => unique_value !== null),
-  ]
-  deferRows(tx, insertDefinedValues, plain)
+  )
   if (!unique.length) return []
   const added = new Set((await insertDefinedValues(tx, unique)).map(({ definition_id }) => definition_id))
-  const refused = unique.filter(({ definition_id }) => !added.has(definition_id))
-  return Promise.all(
-    refused.map(async ({ definition_id }) => {
-      const definition = definitions.find(({ id }) => id === definition_id) as Definition
-      return takenProblem(context, resource, definition.key, await holderOf(tx, context, definition, values))
-    }),
-  )
+  const refused = new Set(unique.map(({ definition_id }) => definition_id).filter((one) => !added.has(one)))
+  return definitions.filter((definition) => refused.has(definition.id))
 }
 
-const holderOf = (tx: Db, { workspace_id }: Context, definition: ValuedBy, values: CustomFields) =>
-  findHolder(tx, workspace_id, definition, values[definition.key])
+/** The problems of those values that another record has. */
+async function problemsOf(
+  tx: Db,
+  context: Who,
+  { resource, id }: Place,
+  values: CustomFields,
+  definitions: readonly Definition[],
+): Promise<FieldProblem[]> {
+  const problems = await Promise.all(
+    definitions.map(async (definition) => {
+      const value = customValue(values, definition.key)
+      if (sortValue(definition.type, value) === null) return []
+      const holder = await findHolder(tx, context.workspace_id, definition, value)
+      return holder === null || holder === id ? [] : takenProblem(context, resource, definition.key, holder)
+    }),
+  )
+  return problems.flat()
+}
 
 /** The problem of a value that another record has. It names the record to a caller who may read it. */
 function takenProblem(
-  { scopes }: Context,
+  { scopes }: Who,
   { noun, scope }: Resource,
   key: string,
-  record_id: number | null,
+  record_id: number,
 ): FieldProblem {
   const field = `custom_fields.${key}`
   const may_read = !scopes || scopes.includes(`${scope}:read`)
-  const other = may_read && record_id !== null ? `The ${noun} ${record_id}` : `Another ${noun}`
+  const other = may_read ? `The ${noun} ${record_id}` : `Another ${noun}`
   return { field, code: 'taken', message: `${field} must be unique. ${other} has this value.` }
 }
 

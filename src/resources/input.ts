@@ -3,11 +3,10 @@ import type { Db } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
 import { prepareById } from '../db/statements/bulk.ts'
 import type { FieldProblem } from '../errors.ts'
-import type { Context } from '../events/context.ts'
 import type { CustomFields } from '../http/fields.ts'
 import { isExact } from './decimal.ts'
 import { definitionProblems } from './definition-rules.ts'
-import { definitionsOf, hasReadDefinitions } from './definitions.ts'
+import { definitionsOf, hasReadDefinitions, takenProblems, type Who } from './definitions.ts'
 import type { Columns, Resource, Values } from './resource.ts'
 
 type Fields = Record<string, unknown>
@@ -68,8 +67,6 @@ function customFieldsOf(body: WithCustomFields, before: WithCustomFields, proble
   return mergeCustomFields(before.custom_fields ?? {}, body.custom_fields ?? null)
 }
 
-type Who = Pick<Context, 'workspace_id' | 'actor'>
-
 type Known = {
   /** The other problems of the write. */
   problems: readonly FieldProblem[]
@@ -91,7 +88,7 @@ export async function valueProblems(
   { problems, before }: Known,
 ): Promise<FieldProblem[]> {
   const { custom_fields } = values as { custom_fields?: CustomFields }
-  const stored = before as { custom_fields?: CustomFields } | null
+  const stored = before as { id: number; custom_fields?: CustomFields } | null
   const { workspace_id } = who
   const found = [
     ...customFieldsProblems(custom_fields, stored?.custom_fields),
@@ -101,11 +98,16 @@ export async function valueProblems(
   ]
   if (!custom_fields || custom_fields === refused_fields) return found
   const is_read = hasReadDefinitions(tx, workspace_id, resource)
-  if (!stored && !problems.length && !found.length && !is_read) return found
-  return [
-    ...found,
-    ...(await definedProblems(tx, who, resource, custom_fields, stored && (stored.custom_fields ?? {}))),
-  ]
+  const is_refused = problems.length + found.length > 0
+  if (!stored && !is_refused && !is_read) return found
+  const old = stored && (stored.custom_fields ?? {})
+  found.push(...(await definedProblems(tx, who, resource, custom_fields, old)))
+  // The insert of a new record finds these without a further read.
+  if (stored || is_refused) {
+    const place = { resource, id: stored?.id ?? 0 }
+    found.push(...(await takenProblems(tx, who, place, old ?? {}, custom_fields)))
+  }
+  return found
 }
 
 /** The problems of custom fields that a definition refuses. `before` is null for a new record. */

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
+import type { ValuedBy } from '../db/lists/defined-values.ts'
 import { lowerCase, lowerCased } from '../db/lists/letter-case.ts'
 import { sortName } from '../db/lists/sort-names.ts'
 import type { Deletable } from '../db/records.ts'
-import { engineOf } from '../db/statements/prepare.ts'
+import { engineOf, perKey } from '../db/statements/prepare.ts'
 import { prepareRows } from '../db/statements/recordset.ts'
 
 /** A record that an upsert matches, with the key of its value. */
@@ -69,5 +70,32 @@ export function matchName(table: Deletable): Match {
       )
       return found.map(({ id, key }) => ({ id, key: keyOf(key) }))
     },
+  }
+}
+
+type Field = Workspace & { definition_id: number }
+const holdersOf = perKey((table: Deletable) =>
+  prepareRows<{ key: 'text!' }, Matched, Field>({ key: 'text!' }, (db, { row, rows }, p) => ({
+    compile: () =>
+      sql<Matched>`SELECT c.id, v.unique_value AS key
+        FROM ${rows('first')} defined_values AS v CROSS JOIN ${sql.table(table)} AS c
+        WHERE v.workspace_id = ${p.workspace_id} AND v.definition_id = ${p.definition_id}
+          AND v.unique_value IS NOT NULL AND v.unique_value = ${row.key}
+          AND c.workspace_id = v.workspace_id AND c.id = v.record_id AND c.deleted_at IS NULL
+        ORDER BY c.id ${locked(db)}`.compile(db),
+  })),
+)
+
+/** Finds records by the value of a unique custom field. The texts are those of uniqueValue. */
+export function matchCustomField(table: Deletable, { id, key }: ValuedBy): Match {
+  return {
+    field: `custom_fields.${key}`,
+    keyOf: (value) => value,
+    find: (tx, workspace_id, keys) =>
+      holdersOf(table)(
+        tx,
+        keys.map((key) => ({ key })),
+        { workspace_id, definition_id: id },
+      ),
   }
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { forgetDefinedValues } from '../db/lists/defined-values.ts'
 import type { Valued } from '../db/lists/field-values.ts'
@@ -11,7 +12,7 @@ import type { Context } from '../events/context.ts'
 import type { Changes, EventDefinition } from '../events/define.ts'
 import { emit, prepareEmit } from '../events/emit.ts'
 import type { CustomFields } from '../http/fields.ts'
-import { addDefined, changeDefined, hasDefinitions } from './definitions.ts'
+import { addDefined, changeDefined, definitionsOf, hasDefinitions, takenProblems } from './definitions.ts'
 import { changedValues, definedProblems, newValues, valueProblems } from './input.ts'
 import type { Records } from './records.ts'
 import type { Resource } from './resource.ts'
@@ -166,7 +167,7 @@ export async function saveChanges<View extends Identified, Values extends object
   ])
   if ('custom_fields' in values) {
     const [old, current] = [customFieldsOf(before), customFieldsOf(values)]
-    refuse(await changeDefined(tx, context, { resource, id: before.id }, old, current))
+    await changeDefined(tx, context, { resource, id: before.id }, old, current)
   }
   const changes = changesBetween(before, after, tracked)
   if (changes) {
@@ -221,15 +222,26 @@ export async function moveFromTrash<View extends Identified>(
   if (!deleted_at) throw notFound(`This ${noun}`)
   refuse(problems)
   await refuseMerged(tx, resource, workspace_id, id)
+  await refuseTaken(tx, context, resource, id)
   const moved = await moveRecord(tx, table, counted, workspace_id, id, null)
   const record = await existing(tx, records, workspace_id, id)
   // A restore brings back the same record, so it has the entity tag of before.
   expect(record)
   if (!moved) return { record, changes: null }
-  const [taken] = await addDefined(tx, context, { resource, id }, customFieldsOf(record))
-  if (taken) throw conflict(`${taken.message} Change or delete that one, then restore this one.`)
+  await changeDefined(tx, context, { resource, id }, {}, customFieldsOf(record))
   auditRecord(tx, context, 'restored', resource, record)
   return { record, changes: { changed_fields: ['deleted_at'], previous: { deleted_at } } }
+}
+
+/** Throws 409 before a restore if another record has a unique value of the record in the trash. */
+async function refuseTaken(tx: Db, context: Context, resource: Resource, id: number): Promise<void> {
+  const definitions = await definitionsOf(tx, context.workspace_id, resource)
+  if (!definitions.some(({ is_unique }) => is_unique)) return
+  const { rows } = await sql<{ custom_fields: string }>`SELECT custom_fields FROM ${sql.table(resource.table)}
+    WHERE workspace_id = ${context.workspace_id} AND id = ${id}`.execute(tx)
+  const values = JSON.parse(rows[0]?.custom_fields ?? '{}')
+  const [taken] = await takenProblems(tx, context, { resource, id }, {}, values)
+  if (taken) throw conflict(`${taken.message} Change or delete that one, then restore this one.`)
 }
 
 // The operations of a resource. Each runs in the caller's transaction and returns the detail view.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
 import { problems, refused } from '../../../test/envelope.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { transaction } from '../../db/db.ts'
 import { contacts } from '../../resources/contacts/resource.ts'
@@ -44,6 +44,11 @@ const made = async (call: Call, number: unknown) => {
   assert.equal(reply.status, 201, reply.text)
   return reply.body.data
 }
+/** The problems of items of a batch, whose messages name the field without the item. */
+const codes = (reply: Reply) =>
+  Object.fromEntries(
+    (refused(reply, 422, 'validation_failed').fields ?? []).map(({ field, code }) => [field, code]),
+  )
 const rowsOf = (id: number) =>
   stored.rows('SELECT record_id, unique_value FROM defined_values WHERE definition_id = ? ORDER BY 1', id)
 
@@ -151,7 +156,11 @@ test('existing values that are not unique: refused with their number, or forced,
 
 test('a field becomes unique and ceases to be, also with many records', async () => {
   const call = await newWorkspace(rapport)
-  await Promise.all(Array.from({ length: 1200 }, (_, n) => made(call, `N-${n}`)))
+  const items = Array.from({ length: 1200 }, (_, n) => ({
+    ...{ op: 'create', data: { ...ana, custom_fields: { number: `N-${n}` } } },
+  }))
+  for (const some of [items.slice(0, 600), items.slice(600)])
+    await ok(call, 'POST', `${path}/batch`, { items: some })
   const { id } = await define(call, { unique: false })
   const again = await made(call, 'N-7')
   const at = `${base}/custom-fields/${id}`
@@ -164,6 +173,95 @@ test('a field becomes unique and ceases to be, also with many records', async ()
   assert.deepEqual(problems(await create(call, 'N-1199')), taken)
   await ok(call, 'PUT', at, { unique: false })
   await made(call, 'N-1199')
+})
+
+test('an upsert matches by a unique field, also 10 of one new value at the same time', async () => {
+  const call = await newWorkspace(rapport)
+  await define(call)
+  await define(call, { key: 'mail', type: 'email' })
+  await define(call, { key: 'seats', type: 'number' })
+  const upsert = (custom_fields: object, match = 'custom_fields.number') => ({
+    ...{ op: 'upsert', match, data: { ...ana, custom_fields } },
+  })
+  const batch = (...items: object[]) => call('POST', `${path}/batch`, { items })
+  const replies = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => batch(upsert({ number: 'A', n }), upsert({ number: `own ${n}` }))),
+  )
+  const statuses = replies.map(({ status, text, body }) => {
+    assert.equal(status, 200, text)
+    return body.data[0].status
+  })
+  assert.deepEqual(statuses.sort(), ['created', ...Array(9).fill('updated')])
+  assert.equal((await call('GET', path)).body.meta.total, 11)
+  const mails = await batch(
+    upsert({ mail: 'Ana@Acme.example' }, 'custom_fields.mail'),
+    upsert({ mail: 'ana@acme.example', x: 1 }, 'custom_fields.mail'),
+    upsert({ seats: 5 }, 'custom_fields.seats'),
+    upsert({ seats: 5, mail: 'bob@acme.example' }, 'custom_fields.seats'),
+  )
+  assert.deepEqual(
+    mails.body.data.map((one: { status: string }) => one.status),
+    ['created', 'updated', 'created', 'updated'],
+  )
+  const wrong = await batch(
+    upsert({ seats: '5' }, 'custom_fields.seats'),
+    upsert({}, 'custom_fields.mail'),
+    upsert({ number: 'A' }, 'custom_fields.other'),
+    { op: 'create', data: { ...ana, custom_fields: { number: 'A' } } },
+  )
+  assert.deepEqual(codes(wrong), {
+    'items[0].data.custom_fields.seats': 'invalid_type',
+    'items[1].data.custom_fields.mail': 'required',
+    'items[2].match': 'not_unique',
+    'items[3].data.custom_fields.number': 'taken',
+  })
+})
+
+test('two items of one batch cannot have one value, and a batch that is not atomic keeps the first', async () => {
+  const call = await newWorkspace(rapport)
+  await define(call)
+  const items = ['A', 'A', 'B'].map((number) => ({
+    ...{ op: 'create', data: { ...ana, custom_fields: { number } } },
+  }))
+  assert.deepEqual(codes(await call('POST', `${path}/batch`, { items })), {
+    'items[1].data.custom_fields.number': 'taken',
+  })
+  const { body } = await call('POST', `${path}/batch`, { atomic: false, items })
+  assert.deepEqual(
+    body.data.map((one: { status: string }) => one.status),
+    ['created', 'failed', 'created'],
+  )
+  const [first, , third] = body.data as { id: number }[]
+  const changes = [first, third].map((one) => ({
+    ...{ op: 'update', id: one?.id, data: { custom_fields: { number: 'C' } } },
+  }))
+  const changed = await call('POST', `${path}/batch`, { atomic: false, items: changes })
+  assert.deepEqual(
+    changed.body.data.map((one: { status: string }) => one.status),
+    ['updated', 'failed'],
+  )
+})
+
+test('a taken value is named beside the other problems of a write', async () => {
+  const call = await newWorkspace(rapport)
+  await define(call)
+  await made(call, 'A')
+  const { id } = await made(call, 'B')
+  const wrong = { email: 'ana@', custom_fields: { number: 'A' } }
+  const expected = { ...taken, email: 'invalid_format' }
+  assert.deepEqual(problems(await call('PUT', `${path}/${id}`, wrong)), expected)
+  assert.deepEqual(problems(await call('POST', path, { ...ana, ...wrong })), expected)
+})
+
+test('an undone merge leaves a record whose unique value was taken meanwhile', async () => {
+  const call = await newWorkspace(rapport)
+  await define(call)
+  const [survivor, other] = [await made(call, 'A'), await made(call, 'B')]
+  const merged = await call('POST', `${path}/${survivor.id}/merge`, { from_ids: [other.id] })
+  assert.equal(merged.status, 200, merged.text)
+  await made(call, 'B')
+  const undone = await ok(call, 'POST', `${base}/merges/${merged.body.meta.merge_id}/undo`)
+  assert.deepEqual(undone.left, [{ kind: 'contacts', id: other.id, reason: 'refused' }])
 })
 
 test('a record is found by its unique value, and by no other field', async () => {

@@ -2,7 +2,7 @@ import { day_ms } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { mergeOf } from '../../db/merged.ts'
 import { deletedAt } from '../../db/records.ts'
-import { conflict } from '../../errors.ts'
+import { ApiError, conflict } from '../../errors.ts'
 import { storedActor } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
@@ -102,8 +102,15 @@ async function restore(
     await leaveRecord(tx, merge, id, 'not_found')
     return false
   }
-  await operations.restore(tx, context, id, unconditional)
-  return true
+  try {
+    await operations.restore(tx, context, id, unconditional)
+    return true
+  } catch (error) {
+    // Another record has a unique value of it. Nothing was written.
+    if (!(error instanceof ApiError && error.code === 'conflict')) throw error
+    await leaveRecord(tx, merge, id, 'refused')
+    return false
+  }
 }
 
 /** Continues an undo for one transaction. */
