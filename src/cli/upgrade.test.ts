@@ -51,15 +51,15 @@ test('upgrade --check of no database says so and creates nothing', async (t) => 
 })
 
 test('upgrade --check shows the expand migrations that would run beside older processes, and runs none', async (t) => {
-  const DATA_DIR = await databaseBefore(t, '0018')
+  const DATA_DIR = await databaseBefore(t, '0021')
   const { code, stdout } = await runRapport(['upgrade', '--check'], { DATA_DIR })
   assert.equal(code, 3)
   assert.match(stdout, new RegExp(`^Program {3}\\d+\\.\\d+\\.\\d+, migrations up to ${newest}$`, 'm'))
-  assert.match(stdout, /^Database {2}migrations up to 0017_company_index$/m)
-  assert.match(stdout, /^0018_migration_kinds +expand +at most 1 s$/m)
+  assert.match(stdout, /^Database {2}migrations up to 0020_record_fields$/m)
+  assert.match(stdout, /^0021_filters +expand +at most 1 s$/m)
   assert.match(stdout, /^Servers: +processes of the version before can keep running/m)
   assert.match(stdout, engine === 'sqlite' ? /^Disk: .* MB are free in /m : /^Backup: .*pg_dump/m)
-  assert.ok((await pendingIn(DATA_DIR)).includes('0018_migration_kinds'))
+  assert.ok((await pendingIn(DATA_DIR)).includes('0021_filters'))
 })
 
 test('upgrade --check says that a contract migration needs the older processes stopped, and what takes long', async (t) => {

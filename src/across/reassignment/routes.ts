@@ -59,7 +59,8 @@ export function reassignmentRoutes(app: App, service: Service, rooms: readonly R
       const to_id = body.to ?? null
       const owned_by = await countRecordsOf(tx, context, places, from_id)
       if (!owned_by && !(await isMember(tx, context, from_id))) throw notFound('This member')
-      refuse([...problems, ...(await ownerProblems(tx, context, to_id))])
+      refuse(problems)
+      refuse(await ownerProblems(tx, context, to_id))
       const count = from_id === to_id ? 0 : owned_by
       if (count) await reassign(tx, context, places, { from_id, to_id }, count)
       return { body: single({ count }) }
