@@ -92,6 +92,14 @@ export const commands: Record<string, CommandEntry> = {
     about: 'Replace the database by a backup, while no server runs',
     load: async () => (await import('./backup.ts')).restore,
   },
+  import: {
+    about: 'Import a file into a running service, through its API',
+    load: async () => (await import('./import.ts')).importCommand,
+  },
+  export: {
+    about: 'Export a list, or the whole workspace, through the API of a running service',
+    load: async () => (await import('./export.ts')).exportCommand,
+  },
   move: {
     about: 'Copy a whole installation from SQLite to PostgreSQL, or back',
     load: async () => (await import('./move.ts')).move,

@@ -1,0 +1,35 @@
+import { createWriteStream } from 'node:fs'
+import { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { apiOf } from './api.ts'
+import type { Command } from './command.ts'
+
+export const exportCommand: Command = {
+  operands: ['RESOURCE', 'FILE'],
+  options: {
+    filters: { value: 'QUERY', about: 'Filters and order of the list, such as stage=lead&sort=last_name' },
+  },
+  notes: [
+    'RESOURCE is contacts, companies, deals, activities or appointments: CSV, or JSON lines for a FILE.ndjson.',
+    'RESOURCE workspace writes everything as one .tar.gz.',
+  ],
+  async run({ operands, options, io }) {
+    const [resource = '', file = ''] = operands
+    const query = new URLSearchParams(options.filters)
+    if (resource !== 'workspace') query.set('format', /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv')
+    const response = await apiOf(io)(`/${encodeURIComponent(resource)}/export?${query}`)
+    const rows = response.headers.get('x-total-count')
+    let bytes = 0
+    const count = new Transform({
+      transform(part, _encoding, done) {
+        bytes += part.length
+        io.status?.(`Received ${(bytes / 1e6).toFixed(1)} MB`)
+        done(null, part)
+      },
+    })
+    await pipeline(Readable.fromWeb(response.body as never), count, createWriteStream(file))
+    io.status?.('')
+    io.out(`Wrote ${rows === null ? `${bytes} bytes` : `${rows} rows`} to ${file}.`)
+    return 0
+  },
+}

@@ -1,0 +1,91 @@
+import { createReadStream, statSync } from 'node:fs'
+import { basename, extname } from 'node:path'
+import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Api, apiOf } from './api.ts'
+import type { Command, Io } from './command.ts'
+
+const poll_ms = 500
+const bar_width = 24
+
+type Import = {
+  id: string
+  status: string
+  message: string | null
+} & Record<'rows_read' | 'created' | 'updated' | 'skipped' | 'failed', number>
+
+const types: Record<string, string> = { '.ndjson': 'application/x-ndjson', '.jsonl': 'application/x-ndjson' }
+
+export const importCommand: Command = {
+  operands: ['RESOURCE', 'FILE'],
+  options: {
+    'on-match': {
+      value: 'M',
+      about: 'create, update or skip, for rows that match a record; default: create',
+    },
+    match: {
+      value: 'FIELD',
+      about: 'The field by which a row finds its record; default: email, or the name',
+    },
+    columns: { value: 'JSON', about: 'The fields of columns, such as {"Firm":"company"}' },
+    rest: { value: 'R', about: 'ignore or custom_fields, for other columns; default: ignore' },
+  },
+  flags: { 'dry-run': 'Count and check, but write nothing' },
+  notes: ['RESOURCE is contacts, companies, deals or activities. FILE is CSV, or JSON lines (.ndjson).'],
+  async run({ operands, options, flags, io }) {
+    const [resource = '', file = ''] = operands
+    const query = new URLSearchParams({ resource, file_name: basename(file) })
+    for (const [name, value] of Object.entries({
+      ...options,
+      'dry-run': flags.has('dry-run') ? 'true' : undefined,
+    }))
+      if (value !== undefined && name !== 'help') query.set(name.replaceAll('-', '_'), value)
+    const api = apiOf(io)
+    const done = await follow(api, io, await upload(api, io, file, query))
+    io.out(
+      `Imported ${done.rows_read} rows: ${done.created} created, ${done.updated} updated, ${done.skipped} skipped, ${done.failed} failed.`,
+    )
+    if (done.status !== 'succeeded') throw new Error(done.message ?? `The import is ${done.status}.`)
+    if (!done.failed) return 0
+    for (const line of (await (await api(`/imports/${done.id}/errors`)).text())
+      .trimEnd()
+      .split('\r\n')
+      .slice(0, 11))
+      io.err(line)
+    return 1
+  },
+}
+
+async function upload(api: Api, io: Io, file: string, query: URLSearchParams): Promise<Import> {
+  const { size } = statSync(file)
+  let sent = 0
+  const content = createReadStream(file).on('data', (part) => {
+    sent += part.length
+    const share = size ? sent / size : 1
+    io.status?.(`${bar(share)} Sending ${basename(file)}`)
+  })
+  const response = await api(`/imports?${query}`, {
+    method: 'POST',
+    headers: { 'content-type': types[extname(file).toLowerCase()] ?? 'text/csv' },
+    body: Readable.toWeb(content) as never,
+    duplex: 'half',
+  })
+  return importOf(response)
+}
+
+const importOf = async (response: Response): Promise<Import> =>
+  ((await response.json()) as { data: Import }).data
+
+const bar = (share: number) =>
+  `[${'#'.repeat(Math.round(share * bar_width)).padEnd(bar_width, '-')}] ${Math.floor(share * 100)}% `
+
+async function follow(api: Api, io: Io, begun: Import): Promise<Import> {
+  let shown = begun
+  while (shown.status === 'queued' || shown.status === 'running') {
+    io.status?.(`Importing: ${shown.rows_read} rows, ${shown.failed} failed`)
+    await pause(poll_ms)
+    shown = await importOf(await api(`/imports/${begun.id}`))
+  }
+  io.status?.('')
+  return shown
+}

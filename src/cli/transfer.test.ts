@@ -1,0 +1,53 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { type Rapport, startRapport } from '../../test/harness.ts'
+import { scratchFolder } from '../../test/process.ts'
+import { runCommand } from './run.ts'
+
+let rapport: Rapport
+before(async () => {
+  rapport = await startRapport()
+})
+after(() => rapport.close())
+
+async function run(words: string[], env: Record<string, string> = {}) {
+  const lines: string[] = []
+  const errors: string[] = []
+  const code = await runCommand(words, {
+    out: (line) => void lines.push(line),
+    err: (line) => void errors.push(line),
+    env: { RAPPORT_URL: rapport.url, RAPPORT_API_KEY: rapport.key, ...env },
+  })
+  return { code, lines, errors }
+}
+
+test('import and export on the command line go through the API', async (t) => {
+  const folder = scratchFolder(t)
+  const [file, out] = [join(folder, 'people.csv'), join(folder, 'out.csv')]
+  writeFileSync(file, 'First Name,Last Name,Email\nAna,Ruiz,ana@acme.example\nBad,One,nothing\n')
+  const imported = await run(['import', 'contacts', file, '--on-match', 'update'])
+  assert.equal(imported.code, 1)
+  assert.deepEqual(imported.lines, ['Imported 2 rows: 1 created, 0 updated, 0 skipped, 1 failed.'])
+  assert.match(imported.errors.join('\n'), /3,email,/)
+  const tried = await run(['import', 'contacts', file, '--dry-run'])
+  assert.deepEqual(tried.lines, ['Imported 2 rows: 1 created, 0 updated, 0 skipped, 1 failed.'])
+  const exported = await run(['export', 'contacts', out, '--filters', 'search=ruiz'])
+  assert.deepEqual([exported.code, exported.lines], [0, [`Wrote 1 rows to ${out}.`]])
+  assert.match(readFileSync(out, 'utf8'), /^id,first_name.*\r\n1,Ana,Ruiz,/)
+  assert.equal((await run(['export', 'workspace', join(folder, 'all.tar.gz')])).code, 0)
+})
+
+test('a missing key, an unknown resource and a server that is away are told', async (t) => {
+  const file = join(scratchFolder(t), 'x.csv')
+  writeFileSync(file, 'name\nx\n')
+  assert.match(
+    (await run(['import', 'companies', file], { RAPPORT_API_KEY: '' })).errors[0] ?? '',
+    /RAPPORT_API_KEY/,
+  )
+  assert.match((await run(['import', 'boats', file])).errors[0] ?? '', /resource must be one of/)
+  const away = await run(['import', 'companies', file], { RAPPORT_URL: 'http://127.0.0.1:9' })
+  assert.match(away.errors[0] ?? '', /cannot be reached/)
+})
