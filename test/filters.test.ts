@@ -305,4 +305,43 @@ test('a malformed value is 422 by its parameter and says what works; an unknown 
     refused(await ada('GET', '/deals?vlaue_from=1'), 400, 'bad_request').message,
     /mean "value_from"/,
   )
+  for (const [path, code] of [
+    ['deals?probability_from=0.5', 'invalid_type'],
+    ['deals?probability=9999999999', 'invalid_type'],
+    ['deals?value_to=999999999999', 'invalid_type'],
+    ['booking-pages?duration_minutes=!0.5', 'invalid_type'],
+  ] as const)
+    assert.deepEqual(Object.values(problems(await ada('GET', `/${path}`))), [code], path)
+})
+
+test('many tags and long values of a custom field are found and left out together, with the exact total', async () => {
+  const tagOf = (n: number) => `many ${n}`
+  const long = ['first, ', 'second! '].map((text) => text.repeat(20).trim())
+  for (let n = 0; n < 24; n++)
+    await make('companies', {
+      name: `Many ${n}`,
+      tags: [tagOf(n), tagOf(n + 1)],
+      custom_fields: { about: long[n] ?? `short ${n % 4}`, n: n % 2 ? n : String(n) },
+    })
+  const total = async (name: string, values: readonly unknown[]) => {
+    const query = new URLSearchParams({ search: 'many', [name]: values.join(',') })
+    return (await listed('companies', String(query))).length
+  }
+  const tags = Array.from({ length: 12 }, (_, n) => tagOf(n))
+  assert.equal(await total('tag', tags), 12)
+  assert.equal(await total('tag', tags.slice(0, 2)), 2)
+  assert.equal(
+    await total(
+      'tag',
+      tags.map((one) => `!${one}`),
+    ),
+    12,
+  )
+  assert.equal((await listed('companies', `tag=${encodeURIComponent(tags.join())}`)).length, 12)
+  assert.equal(await total('custom_fields[about]', [...long.map(written), 'short 3']), 8)
+  assert.equal(
+    await total('custom_fields[about]', [...long.map((one) => `!${written(one)}`), '!short 3']),
+    16,
+  )
+  assert.equal(await total('custom_fields[n]', ['3', '4', '5.0']), 3)
 })

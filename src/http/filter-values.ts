@@ -3,7 +3,7 @@ import type { FieldProblem } from '../errors.ts'
 // The values of a filter as a client writes them: several values by comma, `!` before a value for "not", null, and a
 // backslash before a comma or an exclamation mark that belongs to the value (extensions.md, Filters).
 
-export type FilterKind = 'id' | 'member' | 'code' | 'text' | 'number' | 'day' | 'time'
+export type FilterKind = 'id' | 'member' | 'code' | 'text' | 'number' | 'integer' | 'day' | 'time'
 
 /** What a filter asks for: one of `any` or no value (`or_none`), but none of `not`, and a value (`some`). */
 export type Wanted<Value = string | number> = { any: Value[]; or_none: boolean; not: Value[]; some: boolean }
@@ -35,6 +35,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 
+// Longer numbers do not fit into the columns, which PostgreSQL refuses.
 const readers: Record<Exclude<FilterKind, 'code'>, Reader> = {
   id(text) {
     if (!/^-?\d+$/.test(text)) return { code: 'invalid_type', text: 'must be an integer' }
@@ -44,10 +45,17 @@ const readers: Record<Exclude<FilterKind, 'code'>, Reader> = {
   member: (text) => text || { code: 'required', text: 'must be the id of a member, or me' },
   text: (text) => text,
   number(text) {
-    const value = /^-?\d{1,15}(\.\d{1,4})?$/.test(text) ? Number(text) : Number.NaN
-    return Number.isFinite(value)
-      ? value
-      : { code: 'invalid_type', text: 'must be a number, such as 12500.5' }
+    return /^-?\d{1,11}(\.\d{1,4})?$/.test(text)
+      ? Number(text)
+      : {
+          code: 'invalid_type',
+          text: 'must be a number, such as 12500.5, with at most 11 digits and 4 decimals',
+        }
+  },
+  integer(text) {
+    return /^-?\d{1,9}$/.test(text)
+      ? Number(text)
+      : { code: 'invalid_type', text: 'must be an integer of at most 9 digits, such as 50' }
   },
   day: (text) => (isDay(text) ? text : { code: 'invalid_format', text: 'must be a day, such as 2026-12-31' }),
   time(text) {

@@ -22,12 +22,13 @@ export type FilterField = Parameter & {
 }
 
 /** A condition of a request on one field. */
-export type Condition = { field: FilterField } & (
-  | { wanted: Wanted }
-  | { from?: string | number; to?: string | number }
-)
+export type Condition = { field: FilterField; wanted: Wanted } | Range
+type Value = string | number
+type Range = { field: FilterField; from?: Value; to?: Value }
 
 type Described = { type?: string | string[]; format?: string; enum?: unknown[]; maxLength?: number }
+
+const ranged_kinds: readonly FilterKind[] = ['number', 'integer', 'day', 'time']
 
 /** The fields that the lists of a resource can be filtered by. */
 export const filterFieldsOf = (resource: Resource): FilterField[] =>
@@ -40,7 +41,7 @@ export const filterFieldsOf = (resource: Resource): FilterField[] =>
       kind,
       ...(kind === 'code' && { choices: (codes ?? []).filter((code) => code !== null) as string[] }),
       nullable: [type].flat().includes('null'),
-      ranged: kind === 'number' || kind === 'day' || kind === 'time',
+      ranged: ranged_kinds.includes(kind),
       column,
     }
   })
@@ -55,8 +56,8 @@ function kindOf(resource: Resource, name: string, column: Column): FilterKind | 
   if (codes && counted) return 'code'
   if (format === 'day') return 'day'
   if (format === 'date-time') return 'time'
-  if ([type].flat().some((one) => one === 'integer' || one === 'number'))
-    return resource.part_of ? null : 'number'
+  const number = [type].flat().find((one) => one === 'integer' || one === 'number')
+  if (number) return resource.part_of ? null : (number as 'integer' | 'number')
   return counted || filtered || matches(resource, name) ? 'text' : null
 }
 
@@ -70,6 +71,7 @@ const forms: Record<FilterKind, string> = {
   code: 'The code',
   text: 'The text',
   number: 'The number',
+  integer: 'The number',
   day: 'The day',
   time: 'The time',
 }
@@ -115,36 +117,53 @@ function endsOf(parameter: string, field: FilterField): [string, TSchema][] {
   return [end('from', 'at least'), end('to', 'at most')]
 }
 
+/** What a parameter filters by: values of a field, or an end of its range. */
+type Use = { field: FilterField; end?: 'from' | 'to' }
+
+// Kept, because every request of a list needs them.
+const uses = new WeakMap<Resource, ReadonlyMap<string, Use>>()
+
+function usesOf(resource: Resource): ReadonlyMap<string, Use> {
+  const kept = uses.get(resource)
+  if (kept) return kept
+  const made = new Map<string, Use>()
+  for (const field of filterFieldsOf(resource)) {
+    made.set(field.name, { field })
+    if (!field.ranged) continue
+    for (const parameter of [field.name, ...shortNamesOf(resource, field.name)])
+      for (const end of ['from', 'to'] as const) made.set(`${parameter}_${end}`, { field, end })
+  }
+  uses.set(resource, made)
+  return made
+}
+
 /** Reads the filters of a query by its resource. Throws 422 with every value that is malformed. */
 export function conditionsOf(resource: Resource, query: object): Condition[] {
-  const sent = query as Record<string, unknown>
   const problems: FieldProblem[] = []
-  const accepted = <Value>(read: { value: Value } | FieldProblem): Value | undefined => {
-    if (!('code' in read)) return read.value
-    problems.push(read)
-    return undefined
+  const conditions: Condition[] = []
+  const ranges = new Map<string, Range>()
+  const known = usesOf(resource)
+  for (const [name, text] of Object.entries(query)) {
+    const { field, end } = known.get(name) ?? {}
+    if (!field) continue
+    const read = end ? readValue({ ...field, name }, String(text).trim()) : readWanted(field, String(text))
+    if (!read) continue
+    if ('code' in read) problems.push(read)
+    else if (!('value' in read)) conditions.push({ field, wanted: read })
+    else if (end) ranges.set(field.name, narrower({ field, [end]: read.value }, ranges.get(field.name)))
   }
-  const conditions = filterFieldsOf(resource).flatMap((field): Condition[] => {
-    const { name, ranged } = field
-    const text = sent[name]
-    const wanted = text === undefined ? null : readWanted(field, String(text))
-    if (wanted && 'code' in wanted) problems.push(wanted)
-    const found: Condition[] = wanted && !('code' in wanted) ? [{ field, wanted }] : []
-    if (!ranged) return found
-    for (const parameter of [name, ...shortNamesOf(resource, name)]) {
-      const end = (side: 'from' | 'to') => {
-        const written = sent[`${parameter}_${side}`]
-        if (written === undefined) return undefined
-        return accepted(readValue({ ...field, name: `${parameter}_${side}` }, String(written).trim()))
-      }
-      const [from, to] = [end('from'), end('to')]
-      if (from !== undefined || to !== undefined)
-        found.push({ field, ...(from !== undefined && { from }), ...(to !== undefined && { to }) })
-    }
-    return found
-  })
   refuse(problems)
-  return conditions
+  return [...conditions, ...ranges.values()]
+}
+
+/** The part that two ranges of a field share: a range has a short name, too. */
+function narrower(range: Range, other: Range = range): Range {
+  const inner = (end: 'from' | 'to', sign: 1 | -1) =>
+    [range[end], other[end]]
+      .filter((value) => value !== undefined)
+      .reduce<Value | undefined>((a, b) => (a === undefined || (b > a ? sign : -sign) > 0 ? b : a), undefined)
+  const [from, to] = [inner('from', 1), inner('to', -1)]
+  return { field: range.field, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
 
 const shortNamesOf = ({ filter_aliases }: Resource, name: string): string[] =>

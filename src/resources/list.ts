@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { isoTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
 import { countOf, countWithValue } from '../db/lists/counts.ts'
-import { type Valued, valueText } from '../db/lists/field-values.ts'
+import { indexedWhole, type Valued, valueText } from '../db/lists/field-values.ts'
 import { anyOf, choice, equals, type Filter, hasValue, lacksKey, none, within } from '../db/lists/filters.ts'
 import { findRecords, type Listed, type Page } from '../db/lists/lists.ts'
 import { match_keys, matchKeyOf } from '../db/lists/match-keys.ts'
@@ -107,6 +107,7 @@ export async function filtersOf(
 /** An end that holds every value of a kind, but no missing one (see the expressions of the orders). */
 const widest: Partial<Record<FilterKind, { from?: number; to?: string }>> = {
   number: { from: 0 },
+  integer: { from: 0 },
   day: { to: '9999-12-31' },
   time: { to: '9999-12-31T23:59:59.999Z' },
 }
@@ -249,11 +250,12 @@ async function valueFilters(
     if ('code' in wanted) throw invalid([wanted])
     const field = key === undefined ? 'tags' : `custom_fields.${key}`
     const missing = key === undefined ? sql<SqlBool>`tags = '[]'` : lacksKey(db, key)
-    const having = (value: string | number) => hasValue(db, kind, workspace_id, field, formsOf(String(value)))
+    const having = (values: string[]) => hasValue(db, kind, workspace_id, field, values)
     const is_missing = { where: missing, plain: missing }
-    const any = [...wanted.any.map(having), ...(wanted.or_none ? [is_missing] : [])]
+    const any = [...groupsOf(wanted.any).map(having), ...(wanted.or_none ? [is_missing] : [])]
     filters.push(...(any.length > 1 ? [anyOf(any)] : any))
-    for (const value of wanted.not) filters.push(await without(db, workspace_id, table, having(value)))
+    for (const values of groupsOf(wanted.not))
+      filters.push(await without(db, workspace_id, table, having(values)))
     if (wanted.some) filters.push(none(missing))
   }
   return filters
@@ -269,6 +271,16 @@ async function without(
   if (!count) return none(plain)
   const [{ n } = { n: 0 }] = (await count.execute(db)).rows
   return none(plain, (await countOf(db, workspace_id, table)) - Number(n))
+}
+
+/** The texts that one look into the index finds: all that it holds whole, and each longer one. */
+function groupsOf(values: readonly (string | number)[]): string[][] {
+  const forms = values.map((value) => formsOf(String(value)))
+  const whole = forms.flat().filter(indexedWhole)
+  return [
+    ...(whole.length ? [[...new Set(whole)]] : []),
+    ...forms.filter(([text = '']) => !indexedWhole(text)),
+  ]
 }
 
 /** The texts that equal a value: `5` also matches the number 5.0. */

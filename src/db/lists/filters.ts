@@ -102,7 +102,13 @@ export function within(
   return [{ field, where: whole(by), plain: whole(sql`coalesce(${by}, null)`) }]
 }
 
-/** Records with a tag or a custom field's value (db/lists/field-values.ts). `values` are the stored forms to match. */
+// More values are looked up as one set, not record by record.
+const few_values = 8
+
+/**
+ * Records with a tag or a custom field's value (db/lists/field-values.ts). `values` are the stored forms to match: those
+ * that the index holds whole, or one that is longer.
+ */
 export function hasValue(
   db: Db,
   kind: Valued,
@@ -119,17 +125,17 @@ export function hasValue(
     ? sql``
     : sql` AND replace(custom_fields, ${written}, '') <> custom_fields`
   // Soft-deleted records are few, so subtract them one by one.
-  const all = sql`(SELECT count(*) FROM (${matching}) AS of_value)`
+  const all = sql`(SELECT count(${values.length === 1 ? sql`*` : sql`DISTINCT record_id`}) FROM (${matching}) AS of_value)`
   const trashed = sql`(SELECT count(*) FROM ${sql.table(kind)} WHERE workspace_id = ${workspace_id}
     AND deleted_at IS NOT NULL AND EXISTS (${matching} AND record_id = ${sql.ref(kind)}.id))`
   // Avoid a join: without statistics, PostgreSQL would compare each record with each value.
   const of_value = engineOf(db) === 'postgres' ? sql`= ANY (ARRAY(${matching}))` : sql`IN (${matching})`
   const own = sql`${matching} AND record_id = ${sql.ref(kind)}.id LIMIT 1`
-  const exact = values.length === 1 && indexedWhole(value)
+  const set = sql`coalesce(${sql.ref(kind)}.id, null) IN (${matching})`
   return {
     probe: matching,
-    ...(exact && { count: sql<{ n: number }>`SELECT ${all} - ${trashed} AS n` }),
+    ...(indexedWhole(value) && { count: sql<{ n: number }>`SELECT ${all} - ${trashed} AS n` }),
     where: sql`${sql.ref(kind)}.id ${of_value}${whole}`,
-    plain: sql`(${own}) IS NOT NULL${whole}`,
+    plain: sql`${values.length > few_values ? set : sql`(${own}) IS NOT NULL`}${whole}`,
   }
 }
