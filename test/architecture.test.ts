@@ -91,7 +91,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   {
     files: 'resources/export',
-    may: 'resources/(list|resource)|files/(csv|tags)|http/fields|db/(db|lists/.*|statements/prepare)',
+    may: 'resources/(list|resource|definitions|definition-rules)|files/(csv|tags)|http/fields|db/(db|lists/.*|statements/prepare)',
     packages: 'node:timers/promises',
   },
   { files: 'resources/export-routes', may: `resources/[a-z-]+|${floor}`, packages: 'typebox|node:stream' },
@@ -188,7 +188,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Imports write by the batch of a resource, which arrives as an argument.
   {
     files: 'across/imports/.*',
-    may: `OWN/.*|files/.*|${floor}|resources/(resource|derived|room|batch|batch-items)`,
+    may: `OWN/.*|files/.*|${floor}|resources/(resource|derived|definitions|room|batch|batch-items)`,
     packages: 'kysely|typebox|fastify|node:(crypto|stream|util|timers/promises)',
   },
   // The jobs of the trash and the audit log remove old rows.

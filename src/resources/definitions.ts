@@ -33,7 +33,8 @@ const read = prepare((db, p: { workspace_id: number; kind: string }) =>
 
 type Key = { workspace_id: number; kind: string }
 
-async function readDefinitions(db: Db, key: Key): Promise<Definition[]> {
+/** The definitions of a resource's custom fields, without the lock of a write. */
+export async function readDefinitions(db: Db, key: Key): Promise<Definition[]> {
   const rows = await read(db, key)
   return rows.map(({ is_required, is_unique, options, ...row }) => ({
     ...row,

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { after, before, test } from 'node:test'
 import { type Rapport, startRapport } from '../../test/harness.ts'
+import { importFile } from '../../test/imports.ts'
 import { until } from '../../test/webhooks.ts'
 
 let rapport: Rapport
@@ -77,6 +78,23 @@ test('each of the five lists has an export, with its filters and its orders', as
 test('HEAD has the number of rows, and no row', async () => {
   const { status, headers, text } = await rapport.call('HEAD', '/api/v1/contacts/export?search=ruiz')
   assert.deepEqual([status, headers.get('x-total-count'), text], [200, '1', ''])
+})
+
+test('a defined custom field has a column of its own, and an import gives it its type', async () => {
+  for (const [key, type] of [
+    ['seats', 'number'],
+    ['vip', 'boolean'],
+  ] as const)
+    await make('custom-fields', { resource: 'companies', key, label: key, type })
+  const custom_fields = { seats: 5, vip: true, other: '7' }
+  await make('companies', { name: 'Defined', custom_fields })
+  const { text } = await exported('companies/export?search=defined')
+  assert.match(text, /^id,name,.*custom_fields\.seats,custom_fields\.vip,custom_fields,/)
+  assert.match(text, /,5,true,"\{""other"":""7""\}",/)
+  const done = await importFile(rapport, { resource: 'companies' }, text.replace('Defined', 'Again'))
+  assert.deepEqual([done.created, done.failed], [1, 0])
+  const [again] = (await exported('companies?search=again')).body.data
+  assert.deepEqual(again.custom_fields, custom_fields)
 })
 
 test('an unknown parameter, a page and an unknown format are refused', async () => {

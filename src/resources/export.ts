@@ -6,6 +6,8 @@ import { engineOf } from '../db/statements/prepare.ts'
 import { csvRow } from '../files/csv.ts'
 import { joinTags } from '../files/tags.ts'
 import type { CustomFields } from '../http/fields.ts'
+import { customValue } from './definition-rules.ts'
+import { hasDefinitions, readDefinitions } from './definitions.ts'
 import type { ListRequest, ReadByIds } from './list.ts'
 import type { Column, Resource } from './resource.ts'
 
@@ -79,9 +81,31 @@ async function* pagesOf<Query>(
 type CsvColumn = { name: string; read(record: Values): string }
 
 /** The columns of a CSV file: the fields of the detail view. The company of a reference has its name. */
-export async function columnsOf(_db: Db, { resource }: { resource: Resource }): Promise<CsvColumn[]> {
-  const fields = Object.entries(resource.columns).flatMap(([name, column]) => columnOf(name, column))
+export async function columnsOf<Query>(db: Db, { resource, request }: Export<Query>): Promise<CsvColumn[]> {
+  const { workspace_id } = request
+  const defined = hasDefinitions(resource)
+    ? await readDefinitions(db, { workspace_id, kind: resource.table })
+    : []
+  const keys = defined.map(({ key }) => key)
+  const fields = Object.entries(resource.columns).flatMap(([name, column]) =>
+    name === 'custom_fields' ? customColumns(keys) : columnOf(name, column),
+  )
   return [{ name: 'id', read: ({ id }) => String(id) }, ...fields]
+}
+
+/** A column for each defined key, and one for all others as JSON. */
+function customColumns(keys: readonly string[]): CsvColumn[] {
+  const name = 'custom_fields'
+  const valuesOf = (record: Values) => record[name] as CustomFields
+  const others = (record: Values) =>
+    Object.fromEntries(Object.entries(valuesOf(record)).filter(([key]) => !keys.includes(key)))
+  return [
+    ...keys.map((key) => ({
+      name: `${name}.${key}`,
+      read: (record: Values) => cellOf(key, customValue(valuesOf(record), key)),
+    })),
+    { name, read: (record) => cellOf(name, keys.length ? others(record) : valuesOf(record)) },
+  ]
 }
 
 function columnOf(name: string, { author, embeds }: Column): CsvColumn[] {

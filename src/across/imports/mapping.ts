@@ -23,6 +23,9 @@ export type Mapping = {
   read(row: FileRow): MappedRow
 }
 
+/** A definition of a custom field, whose values have a type. */
+export type Defined = { key: string; type: string }
+
 type Property = { type?: string | string[]; format?: string; readOnly?: boolean }
 type Parse = (value: unknown) => unknown
 
@@ -35,7 +38,9 @@ const plain = (header: string) => header.toLowerCase().replaceAll(/[^\p{L}\p{N}]
 export function createMapping(
   room: Room & { import: ImportForm },
   { columns, rest }: MappingOptions,
+  defined: readonly Defined[] = [],
 ): Mapping {
+  const custom_parsers = new Map(defined.map(({ key, type }) => [key, parserOf({ type })]))
   const fields = fieldsOf(room)
   const references = new Map(room.import.by_name.map((field) => [field.replace(/_id$/, ''), field]))
   const split = room.import.split_name
@@ -89,7 +94,8 @@ export function createMapping(
     } else if (target.startsWith(custom)) {
       const { custom_fields } = data
       const others = typeof custom_fields === 'object' ? custom_fields : {}
-      data.custom_fields = { ...others, [target.slice(custom.length)]: value }
+      const key = target.slice(custom.length)
+      data.custom_fields = { ...others, [key]: custom_parsers.get(key)?.(value) ?? value }
     } else if (data[target] === undefined) {
       const parse = target === 'tags' && plain(header) !== 'tags' ? labels : fields.get(target)
       data[target] = parse ? parse(value) : value
@@ -120,6 +126,7 @@ function parserOf({ type, format }: Property): Parse {
     typeof value === 'string' ? parse(value) : value
   if (types.includes('array')) return ofText(splitTags)
   if (types.includes('object')) return ofText(parseObject)
+  if (types.includes('boolean')) return ofText(parseBoolean)
   if (types.includes('number') || types.includes('integer')) return ofText(parseNumber)
   if (format === 'day')
     return ofText((text) => (/^\d{4}-\d\d-\d\d[T ]/.test(text) ? text.slice(0, 10) : text))
@@ -134,6 +141,9 @@ function parseNumber(text: string): unknown {
   const trimmed = text.trim()
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text
 }
+
+const parseBoolean = (text: string): unknown =>
+  ({ true: true, false: false })[text.trim().toLowerCase()] ?? text
 
 function parseTime(text: string): string {
   const [, day, time = '00:00:00'] = /^\s*(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d(?::\d\d)?))?\s*$/.exec(text) ?? []

@@ -6,6 +6,7 @@ import { actorOf, namedActors } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { contextOf } from '../../events/context.ts'
 import { FileError, type FileRow, readRows } from '../../files/rows.ts'
+import { readDefinitions } from '../../resources/definitions.ts'
 import type { Room } from '../../resources/room.ts'
 import { createMapping } from './mapping.ts'
 import { type ImportRoom, importRows, type Running } from './rows.ts'
@@ -74,7 +75,7 @@ async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Runnin
     rooms,
     room,
     options,
-    mapping: createMapping(room, options),
+    mapping: createMapping(room, options, await readDefinitions(db, { workspace_id, kind: row.resource })),
     row,
     context: () => contextOf(clock, { workspace_id, actor, request_id, traceparent: null }),
   }
