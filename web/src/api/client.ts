@@ -64,6 +64,16 @@ async function send(request: Request): Promise<Response> {
   return response
 }
 
+/** The headers of a POST that does not go through the client. Call `answered` with the status of the answer. */
+export function uploadHeaders(asked: string) {
+  const key = unanswered.get(asked) ?? newKey()
+  unanswered.set(asked, key)
+  return {
+    headers: { 'idempotency-key': key, ...(place && { 'rapport-place': place }) },
+    answered: (status: number) => void (status < 500 && status !== 409 && unanswered.delete(asked)),
+  }
+}
+
 /** The typed client of the public API. The browser adds the session cookie. */
 export const api = createClient<paths>({ baseUrl: window.location.origin, fetch: send })
 
@@ -73,11 +83,11 @@ export function onRefusal(listener: (problem: Problem) => void): void {
   refused = listener
 }
 
-type Answer<T> = { data?: T; error?: unknown; response: Response }
+export type Sent<T> = { data?: T; error?: unknown; response: Response }
 
 /** The body of an answer; throws a Problem for an error or when the service cannot be reached. */
-export async function answerOf<T>(asked: Promise<Answer<T>>): Promise<T> {
-  let answer: Answer<T>
+export async function answerOf<T>(asked: Promise<Sent<T>>): Promise<T> {
+  let answer: Sent<T>
   try {
     answer = await asked
   } catch (error) {
@@ -92,7 +102,7 @@ export async function answerOf<T>(asked: Promise<Answer<T>>): Promise<T> {
 }
 
 /** The data of an answer, without the envelope. */
-export async function dataOf<T>(asked: Promise<Answer<{ data: T }>>): Promise<T> {
+export async function dataOf<T>(asked: Promise<Sent<{ data: T }>>): Promise<T> {
   return (await answerOf(asked)).data
 }
 

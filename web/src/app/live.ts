@@ -10,6 +10,7 @@ import { leaveToSignIn, type Session, sessionQuery } from './session.ts'
 const stale: Record<string, string[]> = {
   ...Object.fromEntries(all_kinds.map((kind) => [kind.kind, staleAfter(kind, all_kinds)])),
   notes: ['notes', 'timeline', 'trash'],
+  imports: ['imports'],
   views: ['views'],
   webhooks: ['webhooks'],
   api_keys: ['keys'],

@@ -92,6 +92,15 @@ const pages: Record<string, AsyncRouteComponent<object>> = {
     () => loaded(import('../settings/members-page.tsx')),
     'MembersPage',
   ),
+  '/settings/imports': lazyRouteComponent(() => loaded(import('../imports/imports-page.tsx')), 'ImportsPage'),
+  '/settings/imports/new': lazyRouteComponent(
+    () => loaded(import('../imports/new-import-page.tsx')),
+    'NewImportPage',
+  ),
+  '/settings/imports/$id': lazyRouteComponent(
+    () => loaded(import('../imports/import-page.tsx')),
+    'ImportPage',
+  ),
   '/settings/keys': lazyRouteComponent(() => loaded(import('../settings/keys-page.tsx')), 'KeysPage'),
   '/settings/webhooks': lazyRouteComponent(
     () => loaded(import('../settings/webhooks-page.tsx')),

@@ -1,8 +1,15 @@
 import { ActionIcon, Menu } from '@mantine/core'
-import { DownloadIcon, DuplicateIcon, type Icon, KebabHorizontalIcon } from '@primer/octicons-react'
+import {
+  DownloadIcon,
+  DuplicateIcon,
+  type Icon,
+  KebabHorizontalIcon,
+  UploadIcon,
+} from '@primer/octicons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Command, useCommands } from '../app/commands.ts'
+import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { ExportDialog } from './export.tsx'
 import type { ExportedKind } from './export-query.ts'
@@ -15,6 +22,8 @@ type Props = {
   query: Record<string, unknown>
 }
 
+const imported: readonly string[] = ['contacts', 'companies', 'deals', 'activities']
+
 type Item = Pick<Command, 'id' | 'label' | 'run'> & { icon: Icon }
 
 /** The rarer actions on a list, in a menu and in the palette. */
@@ -25,6 +34,13 @@ export function ListMenu({ kind, query }: Props) {
   const may_merge = useMayMerge(kind)
   const navigate = useNavigate()
   const { path } = useKind(kind)
+  const may = useMay()
+  const import_file: Item = {
+    id: `import-${kind}`,
+    label: t.imports.import(names),
+    icon: UploadIcon,
+    run: () => navigate({ to: '/settings/imports/new', search: { resource: kind } as never }),
+  }
   const duplicates: Item = {
     id: `duplicates-${kind}`,
     label: t.merges.find(names.many),
@@ -38,6 +54,7 @@ export function ListMenu({ kind, query }: Props) {
       icon: DownloadIcon,
       run: () => setExporting(true),
     },
+    ...(imported.includes(kind) && may('imports:write') && may(`${kind}:write`) ? [import_file] : []),
     ...(may_merge ? [duplicates] : []),
   ]
   useCommands(items.map(({ icon: _, ...item }) => ({ ...item, group: 'lists' })))

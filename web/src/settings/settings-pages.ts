@@ -10,11 +10,12 @@ import {
   PeopleIcon,
   PersonIcon,
   TrashIcon,
+  UploadIcon,
 } from '@primer/octicons-react'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 
-type Name = 'profile' | 'workspace' | 'members' | 'keys' | 'webhooks' | 'deliveries'
+type Name = 'profile' | 'imports' | 'workspace' | 'members' | 'keys' | 'webhooks' | 'deliveries'
 type Elsewhere = 'audit_log' | 'booking_pages' | 'trash' | 'docs'
 export type SettingsEntry = {
   name: Name | Elsewhere
@@ -32,6 +33,7 @@ const groups: { name: 'yours' | 'workspace_group' | 'developers' | 'elsewhere'; 
     pages: [
       { name: 'workspace', to: '/settings/workspace', icon: GearIcon, scope: 'workspace:read' },
       { name: 'members', to: '/settings/members', icon: PeopleIcon, scope: 'members:read' },
+      { name: 'imports', to: '/settings/imports', icon: UploadIcon, scope: 'imports:read' },
     ],
   },
   {

@@ -5,6 +5,7 @@ import {
   ClockIcon,
   type Icon,
   PauseIcon,
+  ReplyIcon,
   XCircleIcon,
 } from '@primer/octicons-react'
 import type { Schemas } from '../api/client.ts'
@@ -16,6 +17,7 @@ const looks: Record<string, Icon> = {
   succeeded: CheckCircleIcon,
   failed: XCircleIcon,
   cancelled: CircleSlashIcon,
+  undone: ReplyIcon,
   active: CheckCircleIcon,
   paused: PauseIcon,
   revoked: CircleSlashIcon,
@@ -23,7 +25,7 @@ const looks: Record<string, Icon> = {
 }
 
 /** A status: its icon and its word. */
-function Status({ status, label }: { status: string; label: string }) {
+export function Status({ status, label }: { status: string; label: string }) {
   const StatusIcon = looks[status] ?? ClockIcon
   return (
     <Badge

@@ -6,6 +6,7 @@ import { contacts } from './de/contacts.ts'
 import { deals } from './de/deals.ts'
 import { files } from './de/files.ts'
 import { home } from './de/home.ts'
+import { imports } from './de/imports.ts'
 import { merges } from './de/merges.ts'
 import { people } from './de/people.ts'
 import { fields, record } from './de/record.ts'
@@ -24,6 +25,7 @@ export const de: Texts = {
   calendar,
   trash,
   files,
+  imports,
   merges,
   settings,
   people,

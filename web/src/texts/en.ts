@@ -6,6 +6,7 @@ import { contacts } from './en/contacts.ts'
 import { deals } from './en/deals.ts'
 import { files } from './en/files.ts'
 import { home } from './en/home.ts'
+import { imports } from './en/imports.ts'
 import { merges } from './en/merges.ts'
 import { people } from './en/people.ts'
 import { fields, record } from './en/record.ts'
@@ -23,6 +24,7 @@ export const en = {
   calendar,
   trash,
   files,
+  imports,
   merges,
   settings,
   people,

@@ -12,6 +12,10 @@ export const settings: typeof english = {
   pages: {
     profile: { label: 'Profil', text: 'Name, E-Mail, Passwort, Sprache, Sitzungen' },
     workspace: { label: 'Allgemein', text: 'Name und Währung' },
+    imports: {
+      label: 'Importe',
+      text: 'Dateien, deren Zeilen zu Datensätzen werden; Ergebnis und Rückgängig',
+    },
     members: { label: 'Mitglieder', text: 'Wer hier als was arbeitet; Einladungen' },
     keys: { label: 'API-Schlüssel', text: 'Zugang für Programme' },
     webhooks: { label: 'Webhooks', text: 'Anderen Diensten melden, was geschieht' },

@@ -11,6 +11,7 @@ export const settings = {
   pages: {
     profile: { label: 'Profile', text: 'Name, e-mail, password, language, sessions' },
     workspace: { label: 'General', text: 'Name and currency' },
+    imports: { label: 'Imports', text: 'Files whose rows become records; results and undo' },
     members: { label: 'Members', text: 'Who works here, as what; invitations' },
     keys: { label: 'API keys', text: 'Access for programs' },
     webhooks: { label: 'Webhooks', text: 'Tell other services what happens' },

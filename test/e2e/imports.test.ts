@@ -1,0 +1,143 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { parseCsv } from '../../web/src/imports/csv.ts'
+import { checkScreen, startWeb, type Web } from '../web.ts'
+
+let web: Web
+before(async () => {
+  web = await startWeb()
+})
+after(() => web?.close())
+
+const call = (method: string, path: string, body?: object) => web.rapport.call(method, `/api/v1${path}`, body)
+const read = async (path: string) => (await call('GET', path)).body
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+const csv = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+const count = (page: Page, label: string) =>
+  page.locator('.import-counts > div').filter({ hasText: label }).locator('dd').innerText()
+const file = (page: Page) => page.locator('input[type=file]')
+const ended = (page: Page, status = 'done') =>
+  page.getByRole('status').getByText(status, { exact: true }).waitFor()
+
+test('a file is mapped, checked, imported and undone by mouse; the errors are a table and a file', async (t) => {
+  const page = await web.open(t, '/contacts')
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Import contacts' }).click()
+  await heading(page, 'Import a file')
+  const text =
+    'Given Name,Family Name,E-mail,Firm,Shoe size\r\nAna,Ruiz,ana@acme.example,Acme,38\r\nBob,"Day, Jr.",not an address,Acme,44\r\nZoë,Ångström,zoe@acme.example,,\r\n'
+  await file(page).setInputFiles(csv('people.csv', text))
+  const row = (header: string) => page.getByRole('row').filter({ hasText: header })
+  await row('Given Name').getByText('Ana').waitFor()
+  const becomes = (header: string) => page.getByRole('combobox', { name: `${header} becomes` })
+  assert.equal(await becomes('Given Name').inputValue(), 'First name')
+  assert.equal(await becomes('Firm').inputValue(), 'Leave out')
+  await becomes('Firm').click()
+  await page.getByRole('option', { name: 'Company, by name' }).click()
+  await page.getByRole('checkbox', { name: 'Make custom fields of the other columns' }).check()
+  await page.locator('input[value="Custom field Shoe size"]').waitFor()
+  assert.equal(await becomes('Firm').inputValue(), 'Company, by name')
+  await checkScreen(page)
+
+  await page.getByRole('button', { name: 'Check without writing' }).click()
+  await ended(page)
+  await page.getByText('The check wrote nothing.').waitFor()
+  assert.deepEqual([await count(page, 'Created'), await count(page, 'With errors')], ['2', '1'])
+  assert.equal((await read('/contacts')).meta.total, 0)
+
+  await page.getByRole('button', { name: 'Start import' }).click()
+  await heading(page, 'people.csv')
+  await ended(page)
+  assert.deepEqual([await count(page, 'Created'), await count(page, 'With errors')], ['2', '1'])
+  const errors = page.getByRole('table', { name: 'Errors' })
+  await errors.getByText('E-mail', { exact: true }).waitFor()
+  await checkScreen(page)
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download all errors' }).click()
+  const [, error] = parseCsv(readFileSync(await (await downloading).path(), 'utf8'))
+  assert.deepEqual(parseCsv(error?.[3] ?? ''), [['Bob', 'Day, Jr.', 'not an address', 'Acme', '44']])
+
+  const { data } = await read('/contacts?sort=id')
+  assert.deepEqual(
+    data.map((one: { last_name: string; company: { name: string } | null }) => [
+      one.last_name,
+      one.company?.name,
+    ]),
+    [
+      ['Ruiz', 'Acme'],
+      ['Ångström', undefined],
+    ],
+  )
+  assert.deepEqual((await read(`/contacts/${data[0].id}`)).data.custom_fields, { 'Shoe size': '38' })
+
+  // The result survives a reload, and a record that was changed since stays.
+  await call('PUT', `/contacts/${data[0].id}`, { title: 'CTO' })
+  await page.reload()
+  await ended(page)
+  await page.getByRole('button', { name: 'Undo import' }).click()
+  await page.getByText(/^\d records put back, \d stay as they are\.$/).waitFor()
+  await page.getByText('changed since').waitFor()
+  await ended(page, 'undone')
+  assert.equal((await read('/contacts')).meta.total, 1)
+})
+
+test('a file is imported by keyboard alone, and updates what it matches', async (t) => {
+  await call('POST', '/companies', { name: 'Lumen Optics', industry: 'Glass' })
+  const page = await web.open(t, '/companies')
+  await heading(page, 'Companies')
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('import comp')
+  await page.getByRole('option', { name: 'Import companies' }).waitFor()
+  await page.keyboard.press('Enter')
+  await heading(page, 'Import a file')
+  await page.getByRole('button', { name: /Drop a file here/ }).focus()
+  const choosing = page.waitForEvent('filechooser')
+  await page.keyboard.press('Enter')
+  await (await choosing).setFiles(csv('firms.csv', 'Name;Industry\nLumen Optics;Lasers\nNew One;Wood\n'))
+  await page.getByRole('combobox', { name: 'Industry becomes' }).waitFor()
+  await page.getByRole('radio', { name: 'Create another one' }).focus()
+  await page.keyboard.press('ArrowDown')
+  await page.getByRole('combobox', { name: 'Found by' }).waitFor()
+  const button = page.getByRole('button', { name: 'Start import' })
+  for (let tabs = 0; tabs < 10; tabs++) {
+    if (await button.evaluate((one) => one === one.ownerDocument.activeElement)) break
+    await page.keyboard.press('Tab')
+  }
+  await page.keyboard.press('Enter')
+  await heading(page, 'firms.csv')
+  await ended(page)
+  assert.deepEqual([await count(page, 'Created'), await count(page, 'Changed')], ['1', '1'])
+  const { data } = await read('/companies?sort=id')
+  assert.deepEqual(
+    data.map(({ name, industry }: { name: string; industry: string }) => [name, industry]).slice(-2),
+    [
+      ['Lumen Optics', 'Lasers'],
+      ['New One', 'Wood'],
+    ],
+  )
+  await page.getByRole('link', { name: 'All imports' }).press('Enter')
+  const list = page.getByRole('table', { name: 'Imports' })
+  await list.getByRole('link', { name: 'firms.csv' }).waitFor()
+  await checkScreen(page)
+})
+
+test('a file that cannot be read says why', async (t) => {
+  const page = await web.open(t, '/settings/imports/new?resource=deals', { allow: /status of 400/ })
+  await file(page).setInputFiles(csv('empty.csv', ''))
+  await page.getByRole('alert').waitFor()
+  await file(page).setInputFiles(csv('deals.csv', 'Name,Value\nRelaunch,1200.50\n'))
+  await page.getByRole('combobox', { name: 'Value becomes' }).waitFor()
+})
+
+test('cells with commas, quotes and line breaks are read', () => {
+  assert.deepEqual(parseCsv('a,b\r\n"1,2","say ""hi""\r\nthere"\r\n,\r\n'), [
+    ['a', 'b'],
+    ['1,2', 'say "hi"\r\nthere'],
+    ['', ''],
+  ])
+  assert.deepEqual(parseCsv('a,b'), [['a', 'b']])
+  assert.deepEqual(parseCsv(''), [])
+})

@@ -1,0 +1,108 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { type Kind, useKinds } from '../record/kinds.ts'
+import { ReadRecord } from '../record/record-page.tsx'
+import { SettingsFrame } from '../settings/settings-frame.tsx'
+import { useLanguage, useTexts } from '../texts/texts.ts'
+import { ImportProgress } from './import-parts.tsx'
+import { cancelImport, hasEnded, type Import, importQuery, type Undone, undoImport } from './imports.ts'
+
+/** An import: its progress, its result, and what can be done about it. */
+export function ImportPage() {
+  const t = useTexts()
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  const { data } = useQuery(importQuery(id))
+  return (
+    <SettingsFrame
+      title={data?.file_name ?? t.imports.unnamed}
+      actions={
+        <Button component={Link} to="/settings/imports" variant="default">
+          {t.imports.back}
+        </Button>
+      }
+      api={{ path: `/imports/${id}` }}
+    >
+      <ReadRecord query={importQuery(id)}>
+        {(one) => (
+          <>
+            <ImportProgress id={id} />
+            <ImportActions one={one} />
+          </>
+        )}
+      </ReadRecord>
+    </SettingsFrame>
+  )
+}
+
+function ImportActions({ one }: { one: Import }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const client = useQueryClient()
+  const language = useLanguage()
+  const { path, names }: Kind = useKinds()[one.resource]
+  const may = useMay()
+  const writes = may('imports:write') && may(`${one.resource}:write`)
+  const [doing, setDoing] = useState(false)
+  const [problem, setProblem] = useState<unknown>(null)
+  const [undone, setUndone] = useState<Undone | null>(null)
+  async function run(work: () => Promise<unknown>) {
+    setDoing(true)
+    setProblem(null)
+    try {
+      await work()
+    } catch (error) {
+      setProblem(error)
+    } finally {
+      setDoing(false)
+      client.invalidateQueries()
+    }
+  }
+  const ended = hasEnded(one)
+  const undoes = ended && one.status !== 'undone' && !one.options.dry_run && one.created + one.updated > 0
+  return (
+    <>
+      {problem ? <ProblemNote error={problem} /> : null}
+      <Group gap="sm" mt="lg">
+        {ended && !one.options.dry_run && (
+          <Button component={Link} to={path} variant="default">
+            {t.imports.show(names[language].many)}
+          </Button>
+        )}
+        {writes && !ended && (
+          <Button variant="default" loading={doing} onClick={() => run(() => cancelImport(one.id))}>
+            {t.imports.cancel}
+          </Button>
+        )}
+        {writes && undoes && (
+          <Button
+            variant="default"
+            loading={doing}
+            onClick={() => run(async () => setUndone(await undoImport(one.id)))}
+          >
+            {t.imports.undo}
+          </Button>
+        )}
+      </Group>
+      {writes && undoes && <p className="hint import-hint">{t.imports.undo_text}</p>}
+      {undone && (
+        <div role="status">
+          <Text size="sm" mt="md">
+            {t.imports.undone(formats.number(undone.restored), formats.number(undone.left.length))}
+          </Text>
+          <ul className="import-left">
+            {undone.left.slice(0, 20).map(({ kind, id, reason }) => (
+              <li key={`${kind} ${id}`}>
+                <Link to={`${path}/${id}`}>#{id}</Link> {t.imports.reasons[reason] ?? reason}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  )
+}

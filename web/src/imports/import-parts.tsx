@@ -1,0 +1,107 @@
+import { Button, Progress, Skeleton } from '@mantine/core'
+import { DownloadIcon } from '@primer/octicons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useLabels } from '../record/kinds.ts'
+import { Status } from '../settings/statuses.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { DataTable } from '../ui/table.tsx'
+import { parseCsv } from './csv.ts'
+import { errorsHref, hasEnded, type Import, importQuery, readErrors } from './imports.ts'
+import './imports.css'
+
+/** The status of an import as a label. */
+export function ImportStatus({ status, options }: Pick<Import, 'status' | 'options'>) {
+  const { imports } = useTexts()
+  return (
+    <>
+      <Status status={status} label={imports.statuses[status]} />
+      {options.dry_run && <span className="soft"> {imports.check}</span>}
+    </>
+  )
+}
+
+const counted = ['rows_read', 'created', 'updated', 'skipped', 'failed'] as const
+
+/** The progress of an import while it runs, its numbers, and its errors. */
+export function ImportProgress({ id }: { id: string }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { data, error, refetch } = useQuery(importQuery(id))
+  if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
+  if (!data) return <Skeleton height={64} />
+  return (
+    <div className="import-progress">
+      <p role="status" className="import-line">
+        <ImportStatus {...data} />
+        {data.options.dry_run && data.status === 'succeeded' && (
+          <span className="hint">{t.imports.checked}</span>
+        )}
+      </p>
+      {!hasEnded(data) && <Progress value={100} animated aria-label={t.imports.progress} />}
+      {data.message && <p className="import-message">{data.message}</p>}
+      <dl className="import-counts">
+        {counted.map((name) => (
+          <div key={name} data-bad={(name === 'failed' && data.failed > 0) || undefined}>
+            <dt>{t.imports[name]}</dt>
+            <dd className="numbers">{formats.number(data[name])}</dd>
+          </div>
+        ))}
+      </dl>
+      {data.failed > 0 && hasEnded(data) && <ImportErrors id={id} resource={data.resource} />}
+    </div>
+  )
+}
+
+const shown_errors = 100
+
+/** The first errors as a table, and all of them as a file. */
+function ImportErrors({ id, resource }: Pick<Import, 'id' | 'resource'>) {
+  const t = useTexts()
+  const labelOf = useLabels(resource)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['imports', 'errors', id],
+    queryFn: async () => parseCsv(await readErrors(id)).slice(1, shown_errors + 1),
+  })
+  const rows = data?.map(([row = '', field = '', message = '', content = ''], index) => ({
+    ...{ id: index, row, field, message, content },
+  }))
+  return (
+    <section aria-label={t.imports.errors}>
+      <div className="import-line">
+        <h2>{t.imports.errors}</h2>
+        <Button
+          component="a"
+          href={errorsHref(id)}
+          download
+          variant="default"
+          leftSection={<DownloadIcon size={14} />}
+        >
+          {t.imports.errors_file}
+        </Button>
+      </div>
+      {error && <ProblemNote error={error} onRetry={() => refetch()} />}
+      <div className="import-errors">
+        <DataTable
+          label={t.imports.errors}
+          rows={rows}
+          nameOf={({ row }) => row}
+          empty={null}
+          columns={[
+            { id: 'row', label: t.imports.row, width: 72, cell: ({ row }) => row },
+            { id: 'field', label: t.imports.field, phone: true, cell: ({ field }) => labelOf(field) },
+            {
+              ...{ id: 'message', label: t.imports.message, phone: true },
+              cell: ({ message }) => <span title={message}>{message}</span>,
+            },
+            {
+              ...{ id: 'content', label: t.imports.content },
+              cell: ({ content }) => <span title={content}>{content}</span>,
+            },
+          ]}
+        />
+      </div>
+    </section>
+  )
+}

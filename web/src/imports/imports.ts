@@ -1,0 +1,133 @@
+import { queryOptions } from '@tanstack/react-query'
+import { answerOf, api } from '../api/client.ts'
+import { upload } from '../api/upload.ts'
+
+/** The kinds that files can be imported as, with the fields by which a row can find its record. */
+export const matches = {
+  contacts: ['email'],
+  companies: ['name', 'website'],
+  deals: ['name'],
+  activities: [],
+} as const satisfies Record<string, readonly string[]>
+export type ImportedKind = keyof typeof matches
+export const imported_kinds = Object.keys(matches) as ImportedKind[]
+export const isImported = (kind: string): kind is ImportedKind => kind in matches
+
+export type Import = {
+  id: string
+  resource: ImportedKind
+  status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'undone'
+  file_name: string | null
+  options: { dry_run: boolean }
+  rows_read: number
+  created: number
+  updated: number
+  skipped: number
+  failed: number
+  message: string | null
+  created_at: string
+  finished_at: string | null
+  created_by: { name: string | null }
+}
+export type Preview = {
+  encoding: string
+  delimiter: string | null
+  columns: { header: string; field: string | null }[]
+  fields: string[]
+  rows: unknown[][]
+}
+export type Undone = { restored: number; left: { kind: string; id: number; reason: string }[] }
+
+export type Choices = {
+  resource: ImportedKind
+  on_match: 'create' | 'update' | 'skip'
+  match: string
+  rest: 'ignore' | 'custom_fields'
+  columns: Record<string, string | null>
+}
+
+type Asked = Promise<{ data?: never; error?: unknown; response: Response }>
+const untyped = api as unknown as Record<'GET' | 'POST', (path: string, init: object) => Asked>
+const path = '/api/v1/imports'
+const one = `${path}/{id}`
+
+const isLines = (name: string) => /\.(ndjson|jsonl)$/i.test(name)
+export const typeOf = (name: string): string => (isLines(name) ? 'application/x-ndjson' : 'text/csv')
+
+// The start of a file shows its columns.
+const preview_bytes = 1024 * 1024
+const nothing = () => {}
+
+export const readPreview = (file: File, { resource, rest }: Pick<Choices, 'resource' | 'rest'>) =>
+  upload<Preview>(
+    `${path}/preview?${new URLSearchParams({ resource, rest })}`,
+    file.slice(0, preview_bytes),
+    typeOf(file.name),
+    nothing,
+  )
+
+/** The query of an import. */
+export function queryOf(
+  { resource, on_match, match, rest, columns }: Choices,
+  name: string,
+  dry_run: boolean,
+) {
+  const query = new URLSearchParams({
+    resource,
+    on_match,
+    rest,
+    dry_run: String(dry_run),
+    file_name: name.slice(-255),
+  })
+  if (on_match !== 'create') query.set('match', match)
+  if (Object.keys(columns).length) query.set('columns', JSON.stringify(columns))
+  return query
+}
+
+/** Sends a file to be imported, or only to be checked. */
+export const startImport = (
+  file: File,
+  choices: Choices,
+  dry_run: boolean,
+  onProgress: (share: number) => void,
+) => upload<Import>(`${path}?${queryOf(choices, file.name, dry_run)}`, file, typeOf(file.name), onProgress)
+
+export const hasEnded = ({ status }: Import): boolean => status !== 'queued' && status !== 'running'
+
+const poll_ms = 1000
+
+/** An import, read again while it runs. */
+export const importQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['imports', 'one', id],
+    queryFn: async () => (await answerOf<{ data: Import }>(untyped.GET(one, at(id)))).data,
+    refetchInterval: ({ state: { data } }) => (data && !hasEnded(data) ? poll_ms : false),
+  })
+
+const at = (id: string) => ({ params: { path: { id } } })
+
+export const listImports = (query: { page: number; per_page: number }) =>
+  answerOf<{ data: Import[]; meta: object }>(untyped.GET(path, { params: { query } }))
+export const cancelImport = (id: string) => answerOf(untyped.POST(`${one}/cancel`, { ...at(id), body: {} }))
+export const undoImport = async (id: string) =>
+  (await answerOf<{ data: Undone }>(untyped.POST(`${one}/undo`, { ...at(id), body: {} }))).data
+
+export const errorsHref = (id: string): string => `${path}/${id}/errors`
+
+// The table shows the first errors; the file has all.
+const shown_characters = 100_000
+
+/** The start of the file with the errors. */
+export async function readErrors(id: string): Promise<string> {
+  const response = await fetch(errorsHref(id))
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while (response.ok && reader && text.length < shown_characters) {
+    const { value, done } = await reader.read()
+    if (done) return text
+    text += value
+  }
+  await reader?.cancel()
+  // Without the line that may be cut off.
+  return text.slice(0, text.lastIndexOf('\r\n') + 2)
+}
