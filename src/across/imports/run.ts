@@ -82,7 +82,9 @@ async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Runnin
 }
 
 // A transaction of SQLite lets no other one write, so it must be short.
-const target_ms = { sqlite: 15, postgres: 150 }
+const target_ms = { sqlite: 30, postgres: 200 }
+// A commit costs as much as some 30 rows.
+const min_rows = 100
 const max_rows = 1000
 const max_characters = 1024 * 1024
 
@@ -107,7 +109,7 @@ async function* batchesOf({ db, row }: Running): AsyncGenerator<FileRow[]> {
       const from_ms = performance.now()
       yield batch
       const factor = wanted_ms / Math.max(1, performance.now() - from_ms)
-      size = Math.round(Math.min(max_rows, Math.max(25, batch.length * Math.min(2, factor))))
+      size = Math.round(Math.min(max_rows, Math.max(min_rows, batch.length * Math.min(2, factor))))
       batch = []
       characters = 0
     }
