@@ -21,6 +21,7 @@ test('without any variable the settings are those of the documentation', () => {
     webhook_retry_delays: [60, 300, 1800],
     webhook_timeout_ms: 10_000,
     webhook_allowed_networks: [],
+    max_import_mb: 1024,
     max_webhooks: 100,
     delivery_log_days: 30,
     audit_log_days: null,
