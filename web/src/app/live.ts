@@ -12,6 +12,7 @@ const stale: Record<string, string[]> = {
   notes: ['notes', 'timeline', 'trash'],
   imports: ['imports'],
   views: ['views'],
+  custom_fields: ['custom_fields'],
   webhooks: ['webhooks'],
   api_keys: ['keys'],
   members: ['members'],

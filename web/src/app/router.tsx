@@ -101,6 +101,7 @@ const pages: Record<string, AsyncRouteComponent<object>> = {
     () => loaded(import('../imports/import-page.tsx')),
     'ImportPage',
   ),
+  '/settings/fields': lazyRouteComponent(() => loaded(import('../settings/fields-page.tsx')), 'FieldsPage'),
   '/settings/keys': lazyRouteComponent(() => loaded(import('../settings/keys-page.tsx')), 'KeysPage'),
   '/settings/webhooks': lazyRouteComponent(
     () => loaded(import('../settings/webhooks-page.tsx')),

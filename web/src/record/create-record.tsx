@@ -9,6 +9,8 @@ import { FormDialog } from '../ui/form.tsx'
 import type { Choice } from '../ui/reference.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import type { OwnedKind } from './assign.tsx'
+import { DefinedInputs } from './defined-fields.tsx'
+import { type CustomChanges, newFields, useDefinitions } from './definitions.ts'
 import { type Kind, useKind, useNames } from './kinds.ts'
 import { OwnerInput } from './owner.tsx'
 import { useRefreshAfter } from './refresh.ts'
@@ -39,8 +41,11 @@ export function CreateRecord<K extends OwnedKind, Start extends Values>(props: P
   const { nameOf }: Kind = useKind(kind)
   const refresh = useRefreshAfter(kind)
   const { user } = useSession()
-  function send(values: Start): Promise<RecordOf<K>> {
-    const body: Values = { ...values, ...bodyOf?.(values) }
+  const definitions = useDefinitions(kind)
+  const no_values: CustomChanges = Object.fromEntries(definitions.map(({ key }) => [key, null]))
+  function send(values: Start & { custom_fields: CustomChanges }): Promise<RecordOf<K>> {
+    const custom_fields = newFields(definitions, values.custom_fields)
+    const body: Values = { ...values, ...bodyOf?.(values), custom_fields }
     for (const name of Object.keys(body))
       if (name.endsWith('_id') && typeof body[name] === 'object')
         body[name] = (body[name] as Choice | null)?.id ?? null
@@ -53,7 +58,10 @@ export function CreateRecord<K extends OwnedKind, Start extends Values>(props: P
       action={names.create}
       opened={opened}
       onClose={onClose}
-      start={{ ...start, owner_id: user.id as string | null, tags: [] as string[] }}
+      start={{
+        ...{ ...start, owner_id: user.id as string | null, tags: [] as string[] },
+        custom_fields: no_values,
+      }}
       send={send}
       onSent={(record) => {
         showMessage(t.app.created(nameOf(record as never)))
@@ -64,6 +72,7 @@ export function CreateRecord<K extends OwnedKind, Start extends Values>(props: P
       {(form) => (
         <>
           {children(form as unknown as UseFormReturnType<Start>)}
+          <DefinedInputs kind={kind} form={form as never} />
           <div className="form-pair">
             <OwnerInput kind={kind} {...form.getInputProps('owner_id')} />
             <TagsInput label={t.fields.tags} maxTags={50} {...form.getInputProps('tags')} />

@@ -9,26 +9,31 @@ import { NumberInput } from '../ui/inputs.tsx'
 import { offerUndo } from '../ui/undo.tsx'
 import { unreadIn } from '../ui/unread.ts'
 import { Soft } from '../ui/values.tsx'
+import type { OwnedKind } from './assign.tsx'
+import { DefinedField } from './defined-fields.tsx'
+import { type CustomChanges, type CustomValue, useDefinitions } from './definitions.ts'
 import './custom-fields.css'
 
-type CustomValue = string | number | boolean
-/** Changed fields; null removes one. Other fields stay. */
-type CustomChanges = Record<string, CustomValue | null>
 type Values = Record<string, CustomValue>
 
 type Props = {
+  kind: OwnedKind
   value: Record<string, unknown>
   /** Stores the given fields; null removes one. Without it the fields are read-only. */
   onSave?: ((changes: CustomChanges) => Promise<unknown>) | undefined
 }
 
-/** The custom fields of a record, each with the type of its value. */
-export function CustomFields({ value, onSave }: Props) {
+/** The custom fields of a record: the defined ones in their order, then others with the type of their value. */
+export function CustomFields({ kind, value, onSave }: Props) {
   const t = useTexts()
   const [adding, setAdding] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   useFocusBack(adding, button)
-  const fields = Object.entries(value as Values).sort(([a], [b]) => a.localeCompare(b))
+  const definitions = useDefinitions(kind)
+  const defined = new Set(definitions.map(({ key }) => key))
+  const fields = Object.entries(value as Values)
+    .filter(([key]) => !defined.has(key))
+    .sort(([a], [b]) => a.localeCompare(b))
   async function remove(name: string, before: CustomValue) {
     try {
       await onSave?.({ [name]: null })
@@ -40,7 +45,16 @@ export function CustomFields({ value, onSave }: Props) {
   return (
     <section aria-label={t.fields.custom_fields}>
       <h2 className="record-heading">{t.fields.custom_fields}</h2>
-      {fields.length === 0 && !adding && <Soft>{t.record.no_custom_fields}</Soft>}
+      {fields.length + definitions.length === 0 && !adding && <Soft>{t.record.no_custom_fields}</Soft>}
+      {definitions.map((definition) => (
+        <div key={definition.id} className="custom-field" data-required={definition.required || undefined}>
+          <DefinedField
+            definition={definition}
+            value={value[definition.key]}
+            onSave={onSave && ((next) => onSave({ [definition.key]: next }))}
+          />
+        </div>
+      ))}
       {fields.map(([name, held]) => (
         <div key={name} ref={focusBeside} className="custom-field">
           <CustomField name={name} value={held} onSave={onSave} />
@@ -53,7 +67,11 @@ export function CustomFields({ value, onSave }: Props) {
       ))}
       {onSave &&
         (adding ? (
-          <NewField taken={Object.keys(value)} onSave={onSave} onClose={() => setAdding(false)} />
+          <NewField
+            taken={[...defined, ...Object.keys(value)]}
+            onSave={onSave}
+            onClose={() => setAdding(false)}
+          />
         ) : (
           <Button
             ref={button}

@@ -27,7 +27,7 @@ export function SharedFacts({ kind, record, save }: Props) {
         <OwnerField kind={kind} owner_id={owner_id} onSave={saving('owner_id')} />
         <TagsField value={tags} onChange={save && changeTag} />
       </div>
-      <CustomFields value={custom_fields} onSave={saving('custom_fields')} />
+      <CustomFields kind={kind} value={custom_fields} onSave={saving('custom_fields')} />
     </>
   )
 }

@@ -9,13 +9,14 @@ import {
   LogIcon,
   PeopleIcon,
   PersonIcon,
+  TableIcon,
   TrashIcon,
   UploadIcon,
 } from '@primer/octicons-react'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 
-type Name = 'profile' | 'imports' | 'workspace' | 'members' | 'keys' | 'webhooks' | 'deliveries'
+type Name = 'profile' | 'workspace' | 'members' | 'imports' | 'fields' | 'keys' | 'webhooks' | 'deliveries'
 type Elsewhere = 'audit_log' | 'booking_pages' | 'trash' | 'docs'
 export type SettingsEntry = {
   name: Name | Elsewhere
@@ -34,6 +35,7 @@ const groups: { name: 'yours' | 'workspace_group' | 'developers' | 'elsewhere'; 
       { name: 'workspace', to: '/settings/workspace', icon: GearIcon, scope: 'workspace:read' },
       { name: 'members', to: '/settings/members', icon: PeopleIcon, scope: 'members:read' },
       { name: 'imports', to: '/settings/imports', icon: UploadIcon, scope: 'imports:read' },
+      { name: 'fields', to: '/settings/fields', icon: TableIcon, scope: 'workspace:read' },
     ],
   },
   {

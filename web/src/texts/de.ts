@@ -4,6 +4,7 @@ import { calendar } from './de/calendar.ts'
 import { companies } from './de/companies.ts'
 import { contacts } from './de/contacts.ts'
 import { deals } from './de/deals.ts'
+import { definitions } from './de/definitions.ts'
 import { files } from './de/files.ts'
 import { home } from './de/home.ts'
 import { imports } from './de/imports.ts'
@@ -27,6 +28,7 @@ export const de: Texts = {
   files,
   imports,
   merges,
+  definitions,
   settings,
   people,
   fields,

@@ -4,6 +4,7 @@ import { calendar } from './en/calendar.ts'
 import { companies } from './en/companies.ts'
 import { contacts } from './en/contacts.ts'
 import { deals } from './en/deals.ts'
+import { definitions } from './en/definitions.ts'
 import { files } from './en/files.ts'
 import { home } from './en/home.ts'
 import { imports } from './en/imports.ts'
@@ -26,6 +27,7 @@ export const en = {
   files,
   imports,
   merges,
+  definitions,
   settings,
   people,
   fields,

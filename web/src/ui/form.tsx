@@ -29,7 +29,7 @@ export function useRecordForm<Values extends FormValues>(initial: Values) {
       return true
     } catch (error) {
       const fields = error instanceof Problem ? error.fields : []
-      const mine = fields.filter(({ field }) => field in initial)
+      const mine = fields.filter(({ field }) => field in initial || isCustom(field, initial))
       form.setErrors(Object.fromEntries(mine.map((one) => [one.field, fieldMessage(one, t)])))
       if (mine.length < fields.length || mine.length === 0) setProblem(error)
       return false
@@ -38,6 +38,12 @@ export function useRecordForm<Values extends FormValues>(initial: Values) {
     }
   }
   return { form, submit, sending, problem }
+}
+
+/** Whether a problem is that of a custom field of the form. */
+function isCustom(field: string, { custom_fields }: FormValues): boolean {
+  const key = /^custom_fields\.(.+)$/s.exec(field)?.[1]
+  return key !== undefined && Object.hasOwn((custom_fields as object | undefined) ?? {}, key)
 }
 
 type FormProps<Values extends FormValues, Made> = {

@@ -17,6 +17,7 @@ export const settings: typeof english = {
       text: 'Dateien, deren Zeilen zu Datensätzen werden; Ergebnis und Rückgängig',
     },
     members: { label: 'Mitglieder', text: 'Wer hier als was arbeitet; Einladungen' },
+    fields: { label: 'Felder', text: 'Eigene Felder für jede Art von Datensatz' },
     keys: { label: 'API-Schlüssel', text: 'Zugang für Programme' },
     webhooks: { label: 'Webhooks', text: 'Anderen Diensten melden, was geschieht' },
     deliveries: { label: 'Zustellprotokoll', text: 'Jede gesendete Anfrage und ihre Antwort' },

@@ -13,6 +13,7 @@ export const settings = {
     workspace: { label: 'General', text: 'Name and currency' },
     imports: { label: 'Imports', text: 'Files whose rows become records; results and undo' },
     members: { label: 'Members', text: 'Who works here, as what; invitations' },
+    fields: { label: 'Fields', text: 'Fields of your own for each kind of record' },
     keys: { label: 'API keys', text: 'Access for programs' },
     webhooks: { label: 'Webhooks', text: 'Tell other services what happens' },
     deliveries: { label: 'Delivery log', text: 'Every request that was sent, and its answer' },

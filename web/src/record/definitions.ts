@@ -1,0 +1,50 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { allOf } from '../api/all.ts'
+import { answerOf, api, type Schemas } from '../api/client.ts'
+import { useMay } from '../app/session.ts'
+import { isDay } from '../app/zones.ts'
+import type { OwnedKind } from './assign.tsx'
+
+/** The definition of a custom field. */
+export type Definition = Schemas['CustomField']
+export type CustomValue = string | number | boolean
+/** Changed fields; null removes one. Other fields stay. */
+export type CustomChanges = Record<string, CustomValue | null>
+
+// Every record shows them. A change of a definition is read at once.
+const kept_ms = 60_000
+const none: readonly Definition[] = []
+
+/** The definitions of a kind, in their order. */
+export const definitionsQuery = (resource: OwnedKind) =>
+  queryOptions({
+    queryKey: ['custom_fields', resource],
+    queryFn: () =>
+      allOf((page) =>
+        answerOf(api.GET('/api/v1/custom-fields', { params: { query: { resource, ...page } } })),
+      ),
+    staleTime: kept_ms,
+  })
+
+/** The definitions of a kind, in their order; none while they are read. */
+export function useDefinitions(kind: OwnedKind): readonly Definition[] {
+  const enabled = useMay()('workspace:read')
+  return useQuery({ ...definitionsQuery(kind), enabled }).data ?? none
+}
+
+/** Whether an input of the type can show a value. Values are older than a definition. */
+export function fits({ type }: Pick<Definition, 'type'>, value: unknown): boolean {
+  if (type === 'number') return typeof value === 'number'
+  if (type === 'boolean') return typeof value === 'boolean'
+  return typeof value === 'string' && (type !== 'date' || isDay(value))
+}
+
+/** The custom fields of a new record: those with a value. A required check box that is not set is false. */
+export function newFields(definitions: readonly Definition[], values: CustomChanges) {
+  const fields = definitions.map(({ key, type, required }): [string, CustomValue | null] => {
+    const value = values[key]
+    if (type === 'boolean') return [key, value || (required ? false : null)]
+    return [key, (typeof value === 'string' ? value.trim() : value) || (value === 0 ? 0 : null)]
+  })
+  return Object.fromEntries(fields.filter(([, value]) => value !== null))
+}

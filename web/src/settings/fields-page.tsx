@@ -1,0 +1,195 @@
+import { ActionIcon, Badge, Button, Select, Tooltip } from '@mantine/core'
+import { ArrowDownIcon, ArrowUpIcon, PencilIcon, TrashIcon } from '@primer/octicons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answerOf, api, dataOf } from '../api/client.ts'
+import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote, showProblem } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import type { OwnedKind } from '../record/assign.tsx'
+import { type Definition, definitionsQuery } from '../record/definitions.ts'
+import { useKinds } from '../record/kinds.ts'
+import { useLanguage, useTexts } from '../texts/texts.ts'
+import { Empty } from '../ui/empty.tsx'
+import { focusBeside } from '../ui/focus.ts'
+import { useAddress } from '../ui/list-view.ts'
+import { offerUndo } from '../ui/undo.tsx'
+import { FieldDialog } from './field-dialog.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
+import './fields-page.css'
+
+const owned = ['contacts', 'companies', 'deals', 'activities', 'appointments'] as const
+
+/** The custom fields of each kind of record: create, rename, order, delete. */
+export function FieldsPage() {
+  const t = useTexts()
+  const language = useLanguage()
+  const kinds = useKinds()
+  const client = useQueryClient()
+  const writes = useMay()('workspace:write')
+  const { address, change } = useAddress()
+  const resource = owned.find((one) => one === address.kind) ?? 'contacts'
+  const { data: fields, error, refetch } = useQuery(definitionsQuery(resource))
+  const [asked, setAsked] = useState<Definition | 'new' | null>(null)
+  const refresh = () => client.invalidateQueries({ queryKey: ['custom_fields'] })
+  const { said, move } = useMoves(resource, refresh)
+  const create = () => setAsked('new')
+  useCommands(
+    [{ id: 'create-field', label: t.definitions.create, group: 'create', keys: 'c', run: create }],
+    writes,
+  )
+  async function remove(field: Definition) {
+    const { id, created_at, updated_at, options, ...rest } = field
+    const body = { ...rest, ...(field.type === 'select' && { options }) }
+    const again = () =>
+      dataOf(api.POST('/api/v1/custom-fields', { params: { query: { force: 'true' } }, body })).then(refresh)
+    try {
+      await answerOf(api.DELETE('/api/v1/custom-fields/{id}', { params: { path: { id } } }))
+      offerUndo(t, t.definitions.deleted(field.label), again)
+    } catch (problem) {
+      showProblem(problem, t)
+    }
+    await refresh()
+  }
+  return (
+    <SettingsFrame
+      title={t.settings.pages.fields.label}
+      count={fields?.length}
+      middle={
+        <Select
+          size="xs"
+          w={170}
+          aria-label={t.definitions.kind}
+          data={owned.map((value) => ({ value, label: kinds[value].names[language].many }))}
+          value={resource}
+          allowDeselect={false}
+          onChange={(kind) => change({ kind }, true)}
+        />
+      }
+      actions={writes && <Button onClick={create}>{t.definitions.create}</Button>}
+      api={{
+        ...{ method: 'POST', path: '/custom-fields' },
+        body: { resource, key: 'customer_no', type: 'text', unique: true },
+      }}
+    >
+      {error && <ProblemNote error={error} onRetry={() => refetch()} />}
+      {fields?.length === 0 && (
+        <Empty
+          text={t.definitions.none}
+          {...(writes && { action: t.definitions.create, onAction: create })}
+        />
+      )}
+      <ol className="definitions" aria-label={t.settings.pages.fields.label}>
+        {fields?.map((field, at) => (
+          <li key={field.id} ref={focusBeside} className="settings-row">
+            <span>
+              {field.label} {field.label !== field.key && <code className="soft">{field.key}</code>}
+            </span>
+            <About field={field} />
+            {writes && (
+              <Actions
+                label={field.label}
+                onMove={(by) => move(fields, at, by)}
+                onEdit={() => setAsked(field)}
+                onDelete={() => remove(field)}
+              />
+            )}
+          </li>
+        ))}
+      </ol>
+      <span role="status" className="unseen">
+        {said}
+      </span>
+      {asked && (
+        <FieldDialog
+          resource={resource}
+          field={asked === 'new' ? undefined : asked}
+          onClose={() => setAsked(null)}
+          onSaved={refresh}
+        />
+      )}
+    </SettingsFrame>
+  )
+}
+
+/** Moves definitions. The list shows the new order at once; `said` tells it. */
+function useMoves(resource: OwnedKind, refresh: () => Promise<unknown>) {
+  const t = useTexts()
+  const formats = useFormats()
+  const client = useQueryClient()
+  const [said, setSaid] = useState('')
+  async function move(fields: readonly Definition[], from: number, by: number) {
+    const moved = fields[from]
+    const to = from + by
+    if (!moved || to < 0 || to >= fields.length) return
+    const order = fields.toSpliced(from, 1).toSpliced(to, 0, moved)
+    const { queryKey } = definitionsQuery(resource)
+    await client.cancelQueries({ queryKey })
+    client.setQueryData(
+      queryKey,
+      order.map((field, position) => ({ ...field, position })),
+    )
+    setSaid(t.definitions.moved(moved.label, formats.number(to + 1), formats.number(order.length)))
+    try {
+      for (const [position, { id, position: before }] of order.entries()) {
+        if (position === before) continue
+        const params = { path: { id } }
+        await dataOf(api.PUT('/api/v1/custom-fields/{id}', { params, body: { position } }))
+      }
+    } catch (problem) {
+      showProblem(problem, t)
+    }
+    await refresh()
+  }
+  return { said, move }
+}
+
+function About({ field: { type, options, required, unique } }: { field: Definition }) {
+  const t = useTexts()
+  return (
+    <span className="definition-about">
+      <span className="soft" title={options.join(', ') || undefined}>
+        {t.definitions.types[type]}
+      </span>
+      {required && (
+        <Badge color="gray" variant="light">
+          {t.definitions.required}
+        </Badge>
+      )}
+      {unique && (
+        <Badge color="gray" variant="light">
+          {t.definitions.unique}
+        </Badge>
+      )}
+    </span>
+  )
+}
+
+type ActionsProps = {
+  label: string
+  onMove: (by: 1 | -1) => void
+  onEdit: () => void
+  onDelete: () => void
+}
+
+function Actions({ label, onMove, onEdit, onDelete }: ActionsProps) {
+  const t = useTexts()
+  const actions = [
+    [t.definitions.move_up(label), ArrowUpIcon, () => onMove(-1)],
+    [t.definitions.move_down(label), ArrowDownIcon, () => onMove(1)],
+    [t.definitions.edit(label), PencilIcon, onEdit],
+    [t.definitions.delete(label), TrashIcon, onDelete],
+  ] as const
+  return (
+    <span className="definition-actions">
+      {actions.map(([name, ActionSign, onClick]) => (
+        <Tooltip key={name} label={name}>
+          <ActionIcon aria-label={name} onClick={onClick}>
+            <ActionSign size={14} />
+          </ActionIcon>
+        </Tooltip>
+      ))}
+    </span>
+  )
+}
