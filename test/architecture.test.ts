@@ -86,7 +86,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The parameters of a list.
   {
     files: 'resources/list-query',
-    may: 'resources/(resource|filter-fields)|http/(fields|lists)|db/lists/orders',
+    may: 'resources/(resource|filter-fields)|http/(fields|lists|filter-values)|db/lists/orders',
     packages: 'typebox',
   },
   {

@@ -1,3 +1,4 @@
+import { findCustomSorting } from '../db/lists/orders.ts'
 import type { FieldProblem } from '../errors.ts'
 
 // The values of a filter as a client writes them: several values by comma, `!` before a value for "not", null, and a
@@ -78,7 +79,16 @@ export const filter_of = Symbol('filter')
 /** The same for the end of a range, which is one value. */
 export const end_of = Symbol('end')
 
-/** The problems of the filters of a query, by their schemas. */
+/** In the schema of `sort`: the orders, beside those by defined custom fields. */
+export const orders_of = Symbol('orders')
+
+function sortProblem(name: string, text: string, orders: readonly string[]): FieldProblem | null {
+  if (orders.includes(text) || findCustomSorting(text)) return null
+  const message = `${name} must be one of ${orders.join(', ')}, or custom_fields.KEY of a defined field.`
+  return { field: name, code: 'unknown_value', message }
+}
+
+/** The problems of the filters and the order of a query, by their schemas. */
 export function filterProblems(
   properties: Record<string, object>,
   query: Record<string, unknown>,
@@ -86,7 +96,13 @@ export function filterProblems(
   return Object.entries(properties).flatMap(([name, schema]) => {
     const text = query[name]
     if (typeof text !== 'string') return []
-    const { [filter_of]: filter, [end_of]: end } = schema as { [filter_of]?: Parameter; [end_of]?: Parameter }
+    const {
+      [filter_of]: filter,
+      [end_of]: end,
+      [orders_of]: orders,
+    } = schema as { [filter_of]?: Parameter; [end_of]?: Parameter; [orders_of]?: readonly string[] }
+    const problem = orders && sortProblem(name, text, orders)
+    if (problem) return [problem]
     const read = filter ? readWanted(filter, text) : end ? readValue(end, text.trim()) : null
     return read && 'code' in read ? [read] : []
   })

@@ -1,6 +1,13 @@
 import { Type } from 'typebox'
 import type { Listed, Page } from '../db/lists/lists.ts'
-import { findSorting, newest_first, type Order, type Sorting, type SortKey } from '../db/lists/orders.ts'
+import {
+  findCustomSorting,
+  findSorting,
+  newest_first,
+  type Order,
+  type Sorting,
+  type SortKey,
+} from '../db/lists/orders.ts'
 import { invalid } from '../errors.ts'
 import { list, paging } from './envelope.ts'
 import { textProblems } from './texts.ts'
@@ -55,9 +62,13 @@ export type Listing = {
   page: Page & { page: number }
 }
 
+/** The order that a query asks for; null without one. The validator has checked it. */
+export const sortingOf = (orders: readonly Order[], sort: string | undefined): Sorting | null =>
+  sort === undefined ? null : (findSorting(orders, sort) ?? findCustomSorting(sort))
+
 /** Reads paging, cursor and order of a query of a list; per_page is limited to 100. */
 export function listingOf(query: Query, list_name: string, orders: readonly Order[]): Listing {
-  const sorting = (query.sort !== undefined && findSorting(orders, query.sort)) || newest_first
+  const sorting = sortingOf(orders, query.sort) ?? newest_first
   const order = `${sorting.name} of ${list_name}`
   return { sorting, order, page: pageOf(query, order, [...sorting.keys.map(kindOf), 'number']) }
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
 import type { Db } from '../db/db.ts'
 import type { Listed } from '../db/lists/lists.ts'
-import { findSorting } from '../db/lists/orders.ts'
+import { sortingOf } from '../http/lists.ts'
 import { operation } from '../http/operation.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
@@ -51,7 +51,7 @@ export function exportRoute<F extends Filters>(
     async ({ access, method, query }, reply) => {
       const { format, sort, ...asked } = query as { format: ExportFormat; sort?: string }
       const request = requestOf(resource, access, asked as FilterValues<F>, clock.now())
-      const sorting = (sort && findSorting(ordersOf(resource), sort)) || oldest_first
+      const sorting = sortingOf(ordersOf(resource), sort) ?? oldest_first
       const chosen = { resource, list, details, request, sorting }
       const snapshot = await openSnapshot(access.workspace_id)
       try {

@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { dated, type Order, type Sorting, sortNames } from '../db/lists/orders.ts'
 import { ListQuery } from '../http/fields.ts'
+import { orders_of } from '../http/filter-values.ts'
 import { cursor } from '../http/lists.ts'
 import { filterParameters } from './filter-fields.ts'
 import type { Resource } from './resource.ts'
@@ -42,6 +43,22 @@ const tag = Type.Optional(
 /** The name of the filter of a custom field, with its key. */
 export const custom_field = /^custom_fields\[(.{1,64})\]$/s
 
+/** An end of a range of a defined custom field. */
+export const custom_range = /^custom_fields\[(.{1,64})\]_(from|to)$/s
+const ends_of_ranges = ['from', 'to'].map((end) => `^custom_fields\\[(.{1,64})\\]_${end}$`)
+
+function sortSchema(resource: Resource): object {
+  const names = sortNames(ordersOf(resource))
+  const description = 'Default -id: newest first.'
+  if (!('custom_fields' in resource.columns)) return { enum: names, description }
+  return {
+    maxLength: 100,
+    [orders_of]: names,
+    description: `${description} One of ${names.join(', ')}, or \`custom_fields.KEY\` and \`-custom_fields.KEY\` of a defined field.`,
+    examples: ['-id'],
+  }
+}
+
 /**
  * Query of a list of records: paging, a cursor, orders, search by name, the filters that follow from the columns, and the
  * resource's own. With custom fields, `custom_fields[key]=value` is a filter, too.
@@ -53,8 +70,7 @@ export const listQueryOf = <F extends Filters>(resource: Resource, filters: F) =
       sort: Type.Optional(
         Type.Unsafe<string>({
           type: 'string',
-          enum: sortNames(ordersOf(resource)),
-          description: 'Default -id: newest first.',
+          ...sortSchema(resource),
         }),
       ),
       ...(searchesNames(resource) && name_search),
@@ -63,7 +79,12 @@ export const listQueryOf = <F extends Filters>(resource: Resource, filters: F) =
       ...filters,
     },
     'custom_fields' in resource.columns
-      ? { patternProperties: { [custom_field.source]: { type: 'string', maxLength: 4096 } } }
+      ? {
+          patternProperties: {
+            ...Object.fromEntries(ends_of_ranges.map((end) => [end, { type: 'string', maxLength: 64 }])),
+            [custom_field.source]: { type: 'string', maxLength: 4096 },
+          },
+        }
       : {},
   )
 

@@ -1,7 +1,9 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { isoTime } from '../clock.ts'
 import type { Db } from '../db/db.ts'
+import { findByValue, valueWithin } from '../db/lists/by-value.ts'
 import { countOf, countWithValue } from '../db/lists/counts.ts'
+import { type FieldType, sortValue } from '../db/lists/defined-values.ts'
 import { indexedWhole, type Valued, valueText } from '../db/lists/field-values.ts'
 import { anyOf, choice, equals, type Filter, hasValue, lacksKey, none, within } from '../db/lists/filters.ts'
 import { findRecords, type Listed, type Page } from '../db/lists/lists.ts'
@@ -9,12 +11,13 @@ import { match_keys, matchKeyOf } from '../db/lists/match-keys.ts'
 import type { Sorting } from '../db/lists/orders.ts'
 import { nameFilter } from '../db/lists/search.ts'
 import { isLive } from '../db/references.ts'
-import { invalid } from '../errors.ts'
+import { type FieldProblem, invalid, refuse } from '../errors.ts'
 import type { Actor } from '../events/context.ts'
-import { type FilterKind, max_values, readWanted, type Wanted } from '../http/filter-values.ts'
+import { type FilterKind, max_values, readValue, readWanted, type Wanted } from '../http/filter-values.ts'
+import { definitionsOf } from './definitions.ts'
 import { encode } from './encoding.ts'
 import { type Condition, conditionsOf, type FilterField, matches } from './filter-fields.ts'
-import { custom_field, ordersOf, searchesNames } from './list-query.ts'
+import { custom_field, custom_range, ordersOf, searchesNames } from './list-query.ts'
 import type { Resource } from './resource.ts'
 
 /** The request of a list. */
@@ -74,9 +77,32 @@ export async function listFiltered<View>(
   filters: Filter[],
 ): Promise<Listed<View>> {
   const { table } = resource
-  const { ids, total, next } = await findRecords(db, { table, workspace_id, filters, ...listing })
+  const { sorting, page } = listing
+  const asked = { table, workspace_id, filters, page }
+  const { ids, total, next } =
+    sorting.custom_key === undefined
+      ? await findRecords(db, { ...asked, sorting })
+      : await findByValue(
+          db,
+          asked,
+          await customOrder(db, resource, workspace_id, sorting, sorting.custom_key),
+        )
   const reader = (exported as ReadByIds<View> | undefined) ?? read
   return { records: await reader(db, workspace_id, ids), total, next }
+}
+
+/** The order by a custom field. Throws 422 if the field is not defined. */
+async function customOrder(
+  db: Db,
+  resource: Resource,
+  workspace_id: number,
+  { name, descending }: Sorting,
+  key: string,
+) {
+  const definition = (await definitionsOf(db, workspace_id, resource)).find((one) => one.key === key)
+  if (definition) return { definition_id: definition.id, descending }
+  const message = `sort by ${name} needs a definition of this custom field.`
+  throw invalid([{ field: 'sort', code: 'unknown_value', message }])
 }
 
 /** The page of a list that no record can be in. */
@@ -92,7 +118,10 @@ export async function filtersOf(
   resource: Resource,
   { workspace_id, person_id, conditions, query }: Omit<ListRequest, 'listing'>,
 ): Promise<Filter[] | null> {
-  const filters = await valueFilters(db, resource, workspace_id, query)
+  const filters = [
+    ...(await valueFilters(db, resource, workspace_id, query)),
+    ...(await customRanges(db, resource, workspace_id, query)),
+  ]
   if (searchesNames(resource)) filters.push(...nameFilter((query as { search?: string }).search))
   const found = await Promise.all(
     conditions.map((condition) => filterOf(db, resource, { workspace_id, person_id }, condition)),
@@ -259,6 +288,49 @@ async function valueFilters(
     if (wanted.some) filters.push(none(missing))
   }
   return filters
+}
+
+/**
+ * The filters `custom_fields[key]_from` and `_to`. Throws 422 unless the field is defined as a number or a date, and for a
+ * malformed end.
+ */
+async function customRanges(
+  db: Db,
+  resource: Resource,
+  workspace_id: number,
+  query: object,
+): Promise<Filter[]> {
+  const sent = Object.entries(query as Record<string, string>).flatMap(([name, text]) => {
+    const [, key, end] = custom_range.exec(name) ?? []
+    return key === undefined ? [] : [{ name, key, end, text: text.trim() }]
+  })
+  if (!sent.length) return []
+  const definitions = await definitionsOf(db, workspace_id, resource)
+  const problems: FieldProblem[] = []
+  const filters = sent.flatMap(({ name, key, end, text }) => {
+    const definition = definitions.find((one) => one.key === key)
+    const read = readEnd(name, definition?.type, text)
+    if ('code' in read) problems.push(read)
+    if (!definition || 'code' in read) return []
+    const value = sortValue(definition.type, read.value) ?? ''
+    const [from, to] = end === 'from' ? [value, undefined] : [undefined, value]
+    return [valueWithin(resource.table, workspace_id, definition.id, from, to)]
+  })
+  refuse(problems)
+  return filters
+}
+
+function readEnd(name: string, type: FieldType | undefined, text: string): { value: unknown } | FieldProblem {
+  if (type === 'date') return readValue({ name, kind: 'day', nullable: false }, text)
+  const value = text === '' ? Number.NaN : Number(text)
+  if (type === 'number' && Number.isFinite(value)) return { value }
+  return type === 'number'
+    ? { field: name, code: 'invalid_type', message: `${name} must be a number, such as 12.5.` }
+    : {
+        field: name,
+        code: 'not_defined',
+        message: `${name} needs a field that is defined as number or date.`,
+      }
 }
 
 /** The records that do not meet a filter. Their number is known if the others can be counted by an index. */

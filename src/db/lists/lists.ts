@@ -100,6 +100,15 @@ export function newestRows<DB, TB extends keyof DB, R extends object>(
   )
 }
 
+/** The exact number of live records that meet all filters. */
+export async function countMatching(db: Db, request: Omit<PageRequest, 'sorting' | 'page'>): Promise<number> {
+  const { table, workspace_id } = request
+  const asked = { ...request, sorting: newest_first, page: { per_page: 1, offset: 0 } }
+  const all = await countOf(db, workspace_id, table)
+  const filters = await Promise.all(request.filters.map((filter) => measured(db, asked, filter)))
+  return totalOf(db, asked, filters, all)
+}
+
 type Row = { id: number } & Record<string, unknown>
 type Measured = Filter & { total: number; more: boolean }
 

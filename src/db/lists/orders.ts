@@ -13,7 +13,13 @@ export type SortKey = {
 export type Order = readonly SortKey[]
 
 /** An order with directions: its name in a cursor, its keys, and the direction of the id. */
-export type Sorting = { name: string; keys: Order; descending: boolean }
+export type Sorting = {
+  name: string
+  keys: Order
+  descending: boolean
+  /** The key of the custom field that it orders by, which must be defined (db/lists/by-value.ts). */
+  custom_key?: string
+}
 
 /** The default order of lists: newest first, by id. */
 export const newest_first: Sorting = { name: '-id', keys: [], descending: true }
@@ -43,6 +49,16 @@ export const sortNames = (orders: readonly Order[]): string[] => [
     }),
   ),
 ]
+
+const by_custom_field = /^(-?)custom_fields\.(.{1,64})$/s
+
+/** The order of a `sort` value by a custom field, such as `-custom_fields.seats`; null for another text. */
+export function findCustomSorting(text: string): Sorting | null {
+  const [name, minus, custom_key] = by_custom_field.exec(text) ?? []
+  if (name === undefined || custom_key === undefined) return null
+  const by: SortKey = { field: name, by: sql.lit('') }
+  return { name, keys: [by], descending: minus === '-', custom_key }
+}
 
 /** The order of a `sort` value, such as `-value,name`; null when no index has it. */
 export const findSorting = (orders: readonly Order[], text: string): Sorting | null =>
