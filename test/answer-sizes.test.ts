@@ -138,8 +138,8 @@ async function readAll(operation: Operation, path: string, headers: Record<strin
   let by_cursor = 0
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { body }: Reply = await read({ cursor })
-    for (const { id, type, kind, entered_at } of body.data)
-      seen.add(JSON.stringify([id, type, kind, entered_at]))
+    for (const { id, ids, reason, type, kind, entered_at } of body.data)
+      seen.add(JSON.stringify([id, ids, reason, type, kind, entered_at]))
     by_cursor += body.data.length
     cursor = body.meta.has_more === false ? null : body.meta.next_cursor
   }
