@@ -132,6 +132,23 @@ test('a file that cannot be read says why', async (t) => {
   await page.getByRole('combobox', { name: 'Value becomes' }).waitFor()
 })
 
+test('an import that waits shows it, also after a reload, and is cancelled', async (t) => {
+  // No process of this service imports.
+  const idle = await startWeb({ roles: ['api'] })
+  t.after(idle.close)
+  const page = await idle.open(t, '/settings/imports/new?resource=deals')
+  await file(page).setInputFiles(csv('deals.csv', 'Name,Value\nRelaunch,1200.50\n'))
+  await page.getByRole('combobox', { name: 'Value becomes' }).waitFor()
+  await page.getByRole('button', { name: 'Start import' }).click()
+  await heading(page, 'deals.csv')
+  await ended(page, 'waiting')
+  await page.reload()
+  await page.getByRole('progressbar', { name: 'Progress' }).waitFor()
+  await page.getByRole('button', { name: 'Cancel import' }).click()
+  await ended(page, 'cancelled')
+  assert.equal(await page.getByRole('button', { name: 'Undo import' }).count(), 0)
+})
+
 test('cells with commas, quotes and line breaks are read', () => {
   assert.deepEqual(parseCsv('a,b\r\n"1,2","say ""hi""\r\nthere"\r\n,\r\n'), [
     ['a', 'b'],

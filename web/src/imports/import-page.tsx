@@ -44,7 +44,8 @@ function ImportActions({ one }: { one: Import }) {
   const formats = useFormats()
   const client = useQueryClient()
   const language = useLanguage()
-  const { path, names }: Kind = useKinds()[one.resource]
+  const kinds: Record<string, Kind | undefined> = useKinds()
+  const { path, names } = kinds[one.resource] as Kind
   const may = useMay()
   const writes = may('imports:write') && may(`${one.resource}:write`)
   const [doing, setDoing] = useState(false)
@@ -97,7 +98,7 @@ function ImportActions({ one }: { one: Import }) {
           <ul className="import-left">
             {undone.left.slice(0, 20).map(({ kind, id, reason }) => (
               <li key={`${kind} ${id}`}>
-                <Link to={`${path}/${id}`}>#{id}</Link> {t.imports.reasons[reason] ?? reason}
+                <Link to={`${kinds[kind]?.path}/${id}`}>#{id}</Link> {t.imports.reasons[reason] ?? reason}
               </li>
             ))}
           </ul>

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { answerOf, api } from '../api/client.ts'
+import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { upload } from '../api/upload.ts'
 
 /** The kinds that files can be imported as, with the fields by which a row can find its record. */
@@ -13,30 +13,9 @@ export type ImportedKind = keyof typeof matches
 export const imported_kinds = Object.keys(matches) as ImportedKind[]
 export const isImported = (kind: string): kind is ImportedKind => kind in matches
 
-export type Import = {
-  id: string
-  resource: ImportedKind
-  status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'undone'
-  file_name: string | null
-  options: { dry_run: boolean }
-  rows_read: number
-  created: number
-  updated: number
-  skipped: number
-  failed: number
-  message: string | null
-  created_at: string
-  finished_at: string | null
-  created_by: { name: string | null }
-}
-export type Preview = {
-  encoding: string
-  delimiter: string | null
-  columns: { header: string; field: string | null }[]
-  fields: string[]
-  rows: unknown[][]
-}
-export type Undone = { restored: number; left: { kind: string; id: number; reason: string }[] }
+export type Import = Omit<Schemas['Import'], 'resource'> & { resource: ImportedKind }
+export type Preview = Schemas['ImportPreview']
+export type Undone = Schemas['ImportUndone']
 
 export type Choices = {
   resource: ImportedKind
@@ -46,10 +25,7 @@ export type Choices = {
   columns: Record<string, string | null>
 }
 
-type Asked = Promise<{ data?: never; error?: unknown; response: Response }>
-const untyped = api as unknown as Record<'GET' | 'POST', (path: string, init: object) => Asked>
 const path = '/api/v1/imports'
-const one = `${path}/{id}`
 
 const isLines = (name: string) => /\.(ndjson|jsonl)$/i.test(name)
 export const typeOf = (name: string): string => (isLines(name) ? 'application/x-ndjson' : 'text/csv')
@@ -100,17 +76,20 @@ const poll_ms = 1000
 export const importQuery = (id: string) =>
   queryOptions({
     queryKey: ['imports', 'one', id],
-    queryFn: async () => (await answerOf<{ data: Import }>(untyped.GET(one, at(id)))).data,
+    queryFn: async () => (await dataOf(api.GET('/api/v1/imports/{import_id}', at(id)))) as Import,
     refetchInterval: ({ state: { data } }) => (data && !hasEnded(data) ? poll_ms : false),
   })
 
-const at = (id: string) => ({ params: { path: { id } } })
+const at = (import_id: string) => ({ params: { path: { import_id } } })
 
-export const listImports = (query: { page: number; per_page: number }) =>
-  answerOf<{ data: Import[]; meta: object }>(untyped.GET(path, { params: { query } }))
-export const cancelImport = (id: string) => answerOf(untyped.POST(`${one}/cancel`, { ...at(id), body: {} }))
-export const undoImport = async (id: string) =>
-  (await answerOf<{ data: Undone }>(untyped.POST(`${one}/undo`, { ...at(id), body: {} }))).data
+export async function listImports(query: { page: number; per_page: number }) {
+  const { data, meta } = await answerOf(api.GET('/api/v1/imports', { params: { query } }))
+  return { data: data as Import[], meta }
+}
+export const cancelImport = (id: string) =>
+  answerOf(api.POST('/api/v1/imports/{import_id}/cancel', { ...at(id), body: {} }))
+export const undoImport = (id: string) =>
+  dataOf(api.POST('/api/v1/imports/{import_id}/undo', { ...at(id), body: {} }))
 
 export const errorsHref = (id: string): string => `${path}/${id}/errors`
 
