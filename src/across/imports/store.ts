@@ -10,7 +10,7 @@ import type { Import, ImportOptions } from './schema.ts'
 export type ImportRow = Selectable<ImportsTable>
 
 /** How long a process keeps an import without committing rows. Then another process continues it. */
-const lease_ms = 30_000
+const lease_ms = 10_000
 
 export const optionsOf = (row: Pick<ImportRow, 'options'>): ImportOptions => JSON.parse(row.options)
 export const formOf = (row: Pick<ImportRow, 'form'>): FileForm => JSON.parse(row.form as string)
