@@ -7,6 +7,7 @@ import {
   dateColumn,
   numberColumn,
   tagFilter,
+  useDefinedFilters,
 } from '../record/list-parts.tsx'
 import { ownerColumn, useOwnerFilter } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
@@ -63,10 +64,19 @@ function useCompanyColumns() {
 export function CompaniesPage() {
   const t = useTexts()
   const columns = useCompanyColumns()
+  const labelOf = useLabels('companies')
   const by_owner = useOwnerFilter('companies')
+  const defined = useDefinedFilters('companies')
   const filters = useMemo(
-    () => [by_owner, tagFilter(t), ...createdFilters(t), customFieldFilter(t)],
-    [t, by_owner],
+    () => [
+      ...['industry', 'phone'].map((name) => ({ name, label: labelOf(name), many: true })),
+      by_owner,
+      tagFilter(t),
+      ...createdFilters(t),
+      ...defined,
+      customFieldFilter(t),
+    ],
+    [t, labelOf, by_owner, defined],
   )
   return (
     <RecordListPage

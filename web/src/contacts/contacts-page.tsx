@@ -9,6 +9,7 @@ import {
   dateColumn,
   numberColumn,
   tagFilter,
+  useDefinedFilters,
   useReferenceFilters,
 } from '../record/list-parts.tsx'
 import { ownerColumn, useOwnerFilter } from '../record/owner.tsx'
@@ -80,16 +81,18 @@ function useContactFilters(): Filter[] {
   const labelOf = useLabels('contacts')
   const by_reference = useReferenceFilters('contacts', references)
   const by_owner = useOwnerFilter('contacts')
+  const defined = useDefinedFilters('contacts')
   return useMemo(
     () => [
-      { name: 'stage', label: labelOf('stage') },
+      ...['stage', 'source', 'email', 'phone'].map((name) => ({ name, label: labelOf(name), many: true })),
       tagFilter(t),
       ...by_reference,
       by_owner,
       ...createdFilters(t),
+      ...defined,
       customFieldFilter(t),
     ],
-    [t, labelOf, by_reference, by_owner],
+    [t, labelOf, by_reference, by_owner, defined],
   )
 }
 

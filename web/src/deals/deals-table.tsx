@@ -9,7 +9,9 @@ import {
   createdFilters,
   customFieldFilter,
   dateColumn,
+  rangeFilters,
   tagFilter,
+  useDefinedFilters,
   useReferenceFilters,
 } from '../record/list-parts.tsx'
 import { ownerColumn, useOwnerFilter } from '../record/owner.tsx'
@@ -96,6 +98,7 @@ function useDealFilters(): Filter[] {
   const labelOf = useLabels('deals')
   const by_reference = useReferenceFilters('deals', references)
   const by_owner = useOwnerFilter('deals')
+  const defined = useDefinedFilters('deals')
   return useMemo(() => {
     const choices = (names: Record<string, string>) =>
       Object.entries(names).map(([value, label]) => ({ value, label }))
@@ -105,10 +108,15 @@ function useDealFilters(): Filter[] {
       ...by_reference,
       by_owner,
       tagFilter(t),
+      { name: 'source', label: labelOf('source'), many: true },
+      ...rangeFilters(t, 'value', labelOf('value'), 'number'),
+      ...rangeFilters(t, 'probability', labelOf('probability'), 'number'),
+      ...rangeFilters(t, 'expected_close', labelOf('expected_close_date'), 'date'),
       ...createdFilters(t),
+      ...defined,
       customFieldFilter(t),
     ]
-  }, [t, labelOf, by_reference, by_owner])
+  }, [t, labelOf, by_reference, by_owner, defined])
 }
 
 /** The deals as a table, with search, filters, order and bulk actions. */

@@ -1,10 +1,12 @@
 import { useMemo } from 'react'
 import type { RecordKind } from '../api/record-api.ts'
-import type { Texts } from '../texts/texts.ts'
+import { type Texts, useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
+import type { OwnedKind } from './assign.tsx'
 import { useSearch } from './choices.tsx'
+import { useDefinitions } from './definitions.ts'
 import { useLabels } from './kinds.ts'
 import { RecordName } from './linked.tsx'
 
@@ -56,7 +58,7 @@ export const createdFilters = (t: Texts): Filter[] => [
 ]
 
 /** A filter by a tag. */
-export const tagFilter = (t: Texts): Filter => ({ name: 'tag', label: t.fields.tag })
+export const tagFilter = (t: Texts): Filter => ({ name: 'tag', label: t.fields.tag, many: true })
 
 /** A filter by one custom field, written as field=value. */
 export const customFieldFilter = (t: Texts): Filter => ({
@@ -64,3 +66,36 @@ export const customFieldFilter = (t: Texts): Filter => ({
   label: t.record.custom_field,
   placeholder: t.record.custom_field_hint,
 })
+
+/** Filters by the lowest and the highest value of a field. */
+export const rangeFilters = (t: Texts, name: string, label: string, kind: 'number' | 'date'): Filter[] => {
+  const { at_least, at_most, from, until } = t.filters
+  const [least, most] = kind === 'number' ? [at_least, at_most] : [from, until]
+  return [
+    { name: `${name}_from`, label: least(label), kind },
+    { name: `${name}_to`, label: most(label), kind },
+  ]
+}
+
+/** Filters by the defined custom fields of a kind. */
+export function useDefinedFilters(kind: OwnedKind): Filter[] {
+  const t = useTexts()
+  const definitions = useDefinitions(kind)
+  return useMemo(
+    () =>
+      definitions.map(({ key, label, type, options }): Filter => {
+        const named = { name: `custom_fields[${key}]`, label }
+        if (type === 'date') return { ...named, label: t.filters.on(label), kind: 'date' }
+        if (type === 'number') return { ...named, label: t.filters.equal(label), kind: 'number' }
+        const bools = [
+          { value: 'true', label: t.app.yes },
+          { value: 'false', label: t.app.no },
+        ]
+        if (type === 'boolean') return { ...named, options: bools }
+        if (type === 'select')
+          return { ...named, options: options.map((one) => ({ value: one, label: one })) }
+        return { ...named, many: true }
+      }),
+    [definitions, t],
+  )
+}

@@ -12,6 +12,7 @@ import { Empty } from '../ui/empty.tsx'
 import { type Filter, ListFilters } from '../ui/filters.tsx'
 import { type ListPage, type ListQuery, ListTable, useListPage } from '../ui/list-page.tsx'
 import { dated, isId, useCreating, useListView } from '../ui/list-view.ts'
+import { NoMatches } from '../ui/no-matches.tsx'
 import { useOpening } from '../ui/opening.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
@@ -132,7 +133,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned = RowOf<K
         onSort={view.setSort}
         empty={
           view.filtered ? (
-            <Empty text={t.app.nothing_found} action={t.app.clear_filters} onAction={view.clearFilters} />
+            <NoMatches many={names.many} view={view} filters={filters} />
           ) : (
             <Empty text={(writes && names.empty) || names.none} {...create_action} />
           )

@@ -6,6 +6,7 @@ import { contacts } from './de/contacts.ts'
 import { deals } from './de/deals.ts'
 import { definitions } from './de/definitions.ts'
 import { files } from './de/files.ts'
+import { filters } from './de/filters.ts'
 import { home } from './de/home.ts'
 import { imports } from './de/imports.ts'
 import { merges } from './de/merges.ts'
@@ -29,6 +30,7 @@ export const de: Texts = {
   imports,
   merges,
   definitions,
+  filters,
   settings,
   people,
   fields,

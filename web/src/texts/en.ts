@@ -6,6 +6,7 @@ import { contacts } from './en/contacts.ts'
 import { deals } from './en/deals.ts'
 import { definitions } from './en/definitions.ts'
 import { files } from './en/files.ts'
+import { filters } from './en/filters.ts'
 import { home } from './en/home.ts'
 import { imports } from './en/imports.ts'
 import { merges } from './en/merges.ts'
@@ -28,6 +29,7 @@ export const en = {
   imports,
   merges,
   definitions,
+  filters,
   settings,
   people,
   fields,

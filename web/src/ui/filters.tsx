@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import { focusBeside } from './focus.ts'
-import { DayInput, MomentInput } from './inputs.tsx'
+import { DayInput, MomentInput, NumberInput } from './inputs.tsx'
 import type { ListView } from './list-view.ts'
 import { type Choice, ReferenceInput } from './reference.tsx'
 import './filters.css'
@@ -15,7 +15,9 @@ export type Filter = {
   label: string
   /** The choices. Left out: free text, a day, or a time (YYYY-MM-DDTHH:MM). */
   options?: { value: string; label: string }[]
-  kind?: 'text' | 'date' | 'moment'
+  kind?: 'text' | 'number' | 'date' | 'moment'
+  /** Its text may have several values, "not" and null (filter-value.ts). */
+  many?: boolean
   /** Shows a value that is not an option, such as the name of a company for its id. */
   show?: (value: string) => React.ReactNode
   /** Finds the records to choose from. The id is the value; `show` shows the name. */
@@ -59,6 +61,7 @@ export function ListFilters({
             setAdded(null)
             view.setFilter(filter.name, value)
           }}
+          onEnd={() => setAdded(null)}
         />
       ))}
       {others.length > 0 && (
@@ -130,15 +133,43 @@ function SearchInput({ view }: { view: ListView }) {
   )
 }
 
-type ChipProps = { filter: Filter; value: string; fresh: boolean; onChange: (value: string | null) => void }
+type ChipProps = {
+  filter: Filter
+  value: string
+  fresh: boolean
+  onChange: (value: string | null) => void
+  /** Ends a chip without a value. */
+  onEnd: () => void
+}
 
-function Chip({ filter, value, fresh, onChange }: ChipProps) {
+function Chip(props: ChipProps) {
+  const { filter, onChange, onEnd } = props
+  const t = useTexts()
+  return (
+    <span ref={focusBeside} className="chip">
+      <OneValue {...props} />
+      <ActionIcon
+        size="xs"
+        aria-label={t.app.remove_filter(filter.label)}
+        onClick={() => {
+          onChange(null)
+          onEnd()
+        }}
+      >
+        <XIcon size={12} />
+      </ActionIcon>
+    </span>
+  )
+}
+
+/** The label and the value of a filter of one value, changed in place. */
+function OneValue({ filter, value, fresh, onChange }: Omit<ChipProps, 'onEnd'>) {
   const t = useTexts()
   const { label, options, kind = 'text', show, reference, placeholder } = filter
   const WrittenInput = kind === 'date' ? DayInput : MomentInput
   return (
-    <span ref={focusBeside} className="chip">
-      <span className="soft">{label}</span>
+    <>
+      <span className="soft">{kind === 'text' ? `${label} ${t.filters.is}` : label}</span>
       {value && show ? (
         <span className="chip-value">{show(value)}</span>
       ) : reference ? (
@@ -165,6 +196,17 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
           comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
           w={130}
         />
+      ) : kind === 'number' ? (
+        <NumberInput
+          size="xs"
+          variant="unstyled"
+          aria-label={label}
+          inputMode="text"
+          value={value ? Number(value) : null}
+          onChange={(next) => onChange(next === null ? null : String(next))}
+          autoFocus={fresh}
+          w={90}
+        />
       ) : kind === 'text' ? (
         <TextChip {...{ label, placeholder, value, fresh, onChange }} />
       ) : (
@@ -178,14 +220,11 @@ function Chip({ filter, value, fresh, onChange }: ChipProps) {
           w={kind === 'date' ? 120 : 170}
         />
       )}
-      <ActionIcon size="xs" aria-label={t.app.remove_filter(label)} onClick={() => onChange(null)}>
-        <XIcon size={12} />
-      </ActionIcon>
-    </span>
+    </>
   )
 }
 
-type TextProps = Omit<ChipProps, 'filter'> & Pick<Filter, 'label' | 'placeholder'>
+type TextProps = Omit<ChipProps, 'filter' | 'onEnd'> & Pick<Filter, 'label' | 'placeholder'>
 
 function TextChip({ label, placeholder, value, fresh, onChange }: TextProps) {
   const [text, setText] = useState(value)

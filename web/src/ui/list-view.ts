@@ -91,10 +91,15 @@ export function useCreating(): [boolean, (open: boolean) => void] {
 export const isId = (text: string | null | undefined): text is string => /^[1-9]\d{0,14}$/.test(text ?? '')
 
 const ids = /^(contact|company|deal|booking_page)_id$/
-const days = /^(created_)?(from|to)$/
+const days = /^(created_|expected_close_)?(from|to)$/
+const numbers = /^(value|probability)_(from|to)$/
 /** Whether the value of a filter is valid. An invalid filter is ignored. */
 const isReadable = (name: string, value: string): boolean =>
-  ids.test(name) ? isId(value) : !days.test(name) || isDay(value) || isWall(value)
+  ids.test(name)
+    ? isId(value)
+    : numbers.test(name)
+      ? Number.isFinite(Number(value))
+      : !days.test(name) || isDay(value) || isWall(value)
 
 /** The orders that every list of records has. */
 export const dated = ['id', 'created_at', 'updated_at']
