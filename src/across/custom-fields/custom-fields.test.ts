@@ -121,6 +121,11 @@ test('what is wrong with a definition is told for every field', async () => {
       { options: 'too_large' },
     ],
     [{ resource: 'contacts', key: 'taken', type: 'text' }, { key: 'taken' }],
+    // No body can have the first, and no filter can name the others.
+    ...['__proto__', 'a[b', 'a]_from', 'a\u0007b'].map((key): [object, Record<string, string>] => [
+      { resource: 'contacts', key, type: 'text' },
+      { key: 'invalid_format' },
+    ]),
   ]
   for (const [body, told] of cases) assert.deepEqual(problems(await call('POST', path, body)), told)
   const { id } = await define(call, { key: 'fixed' })

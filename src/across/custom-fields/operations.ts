@@ -50,6 +50,13 @@ function optionProblems({ type, options = [] }: CustomFieldBody): FieldProblem[]
   return []
 }
 
+/** A key that a body can have, and that the filter custom_fields[key] can name. */
+function keyProblems({ key = '' }: CustomFieldBody): FieldProblem[] {
+  if (key !== '__proto__' && !/[[\]\p{Cc}]/u.test(key)) return []
+  const message = 'key must not be __proto__, and must not have brackets or control characters.'
+  return [{ field: 'key', code: 'invalid_format', message }]
+}
+
 /** Adds a definition that new values obey from now on. Throws 409 if the resource has 100. */
 export async function beginDefinition(
   tx: Db,
@@ -61,7 +68,7 @@ export async function beginDefinition(
   const { resource = '', key = '', type = 'text' } = body
   const refused = new Set(problems.map(({ field }) => field.split('.')[0]))
   const more = refused.has('options') || refused.has('type') ? [] : optionProblems(body)
-  refuse([...problems, ...more])
+  refuse([...problems, ...keyProblems(body), ...more])
   // The lock makes the limit exact, and the key unique.
   await lockText(tx, 'field_definitions', workspace_id, resource)
   const { keys, last } = await definedKeys(tx, workspace_id, resource)
