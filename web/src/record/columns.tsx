@@ -48,12 +48,12 @@ export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
           <ColumnsIcon />
         </ActionIcon>
       </Popover.Target>
-      <Popover.Dropdown aria-label={t.app.columns}>
+      <Popover.Dropdown aria-label={t.app.columns} mah="70dvh" style={{ overflowY: 'auto' }}>
         <Stack gap="sm">
           {all.slice(1).map((column) => (
             <Checkbox
               key={column.id}
-              size="xs"
+              size="sm"
               label={column.label}
               checked={shown.includes(column)}
               onChange={() => toggle(column.id)}
