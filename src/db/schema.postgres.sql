@@ -586,9 +586,8 @@ CREATE TABLE imports (
   lease_ends_ms bigint NOT NULL,
   restored bigint NOT NULL DEFAULT 0,
   not_restored text,
-  PRIMARY KEY (id)
+  PRIMARY KEY (workspace_id, id)
 );
-CREATE INDEX imports_by_workspace ON imports (workspace_id, id);
 CREATE INDEX imports_pending ON imports (lease_ends_ms) WHERE status = ANY (ARRAY['uploading', 'queued', 'running']);
 
 CREATE TABLE import_chunks (

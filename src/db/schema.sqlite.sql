@@ -683,7 +683,7 @@ CREATE INDEX defined_values_order ON defined_values (workspace_id, definition_id
 CREATE UNIQUE INDEX defined_values_unique ON defined_values (workspace_id, definition_id, unique_value) WHERE unique_value IS NOT NULL;
 
 CREATE TABLE imports (
-  id text PRIMARY KEY,
+  id text NOT NULL,
   workspace_id bigint NOT NULL,
   resource text NOT NULL,
   status text NOT NULL,
@@ -708,9 +708,9 @@ CREATE TABLE imports (
   claims bigint NOT NULL DEFAULT 0,
   lease_ends_ms bigint NOT NULL,
   restored bigint NOT NULL DEFAULT 0,
-  not_restored text
+  not_restored text,
+  PRIMARY KEY (workspace_id, id)
 );
-CREATE INDEX imports_by_workspace ON imports (workspace_id, id);
 CREATE INDEX imports_pending ON imports (lease_ends_ms) WHERE status IN ('uploading', 'queued', 'running');
 
 CREATE TABLE import_chunks (

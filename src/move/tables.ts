@@ -39,7 +39,7 @@ const after_records: Shapes = {
   booking_visits: { key: ['workspace_id', 'booking_page_id', 'appointment_id'] },
   field_values: { key: ['workspace_id', 'kind', 'field', 'value', 'record_id'] },
   defined_values: { key: ['workspace_id', 'definition_id', 'record_id'] },
-  imports: { key: ['id'] },
+  imports: { key: ['workspace_id', 'id'] },
   import_errors: { key: ['workspace_id', 'import_id', 'number'] },
   import_changes: { key: ['workspace_id', 'import_id', 'kind', 'record_id'] },
   audit_log: record,

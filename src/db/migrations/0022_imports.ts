@@ -8,7 +8,7 @@ export const imports: Migration = {
     const [bytes, clustered] = engine === 'sqlite' ? ['blob', ' WITHOUT ROWID'] : ['bytea', '']
     return [
       `CREATE TABLE imports (
-  id text PRIMARY KEY,
+  id text NOT NULL,
   workspace_id bigint NOT NULL,
   resource text NOT NULL,
   status text NOT NULL,
@@ -33,9 +33,9 @@ export const imports: Migration = {
   claims bigint NOT NULL DEFAULT 0,
   lease_ends_ms bigint NOT NULL,
   restored bigint NOT NULL DEFAULT 0,
-  not_restored text
+  not_restored text,
+  PRIMARY KEY (workspace_id, id)
 )`,
-      'CREATE INDEX imports_by_workspace ON imports (workspace_id, id)',
       "CREATE INDEX imports_pending ON imports (lease_ends_ms) WHERE status IN ('uploading', 'queued', 'running')",
       `CREATE TABLE import_chunks (
   workspace_id bigint NOT NULL,
