@@ -57,6 +57,8 @@ const judged = new Set([
   ...['POST /invitations/look-up', 'POST /invitations/accept'],
   // Declines a request, which only a visitor can make. Its reason is stored like that of a cancellation.
   'POST /appointments/{id}/decline',
+  // Its key takes no brackets; a PUT tries the label.
+  'POST /custom-fields',
   // Takes the id of a member only.
   'POST /members/{user_id}/reassign',
 ])
