@@ -124,12 +124,12 @@ async function requestsOf({ db }: Database, limit: number): Promise<Post[]> {
     .selectFrom('webhook_queue as q')
     .innerJoin('webhook_deliveries as d', 'd.id', 'q.delivery_id')
     .innerJoin('events as e', 'e.id', 'd.event_id')
-    .select(['q.delivery_id', 'q.webhook_id', 'd.event', 'e.payload'])
+    .select(['q.delivery_id', 'q.webhook_id', 'd.event', 'e.seq', 'e.payload'])
     .orderBy('q.run_at_ms')
     .limit(limit)
     .execute()
-  return rows.map(({ delivery_id, webhook_id, event, payload }) => {
-    const body = bodyFor(payload, webhook_id)
+  return rows.map(({ delivery_id, webhook_id, event, seq, payload }) => {
+    const body = bodyFor({ seq, payload }, webhook_id)
     const timestamp = Math.floor(Date.now() / 1000)
     const headers = {
       'Content-Type': 'application/json',

@@ -93,8 +93,10 @@ describe('what arrives', () => {
       { event: 'deal.created', path: 'deals' },
     ]) {
       const payload = requests.map(parsed).find((one) => one.event === event)
-      const { id, timestamp, data, ...rest } = payload
-      assert.deepEqual(rest, { event, webhook_id: hook.id })
+      const { id, timestamp, sequence, data, actor, ...rest } = payload
+      assert.deepEqual(rest, { event, webhook_id: hook.id, source: 'api', api_version: '2026-12-01' })
+      assert.ok(Number.isSafeInteger(sequence) && sequence > 0)
+      assert.deepEqual(actor, data.created_by)
       assert.match(id, /^evt_\w+$/)
       assert.equal(timestamp, data.created_at)
       assert.deepEqual((await call('GET', `/api/v1/${path}/${data.id}`)).body.data, data)
@@ -106,6 +108,7 @@ describe('what arrives', () => {
   test('an update names the changed fields and their previous values beside data; deleting sends the last data', async () => {
     await fresh()
     const events = ['company.updated', 'company.deleted']
+    const origin = ['actor', 'source', 'api_version']
     await register(call, { url: receiver.url, events })
     const { id } = await company(call, 'Before')
     const one = `/api/v1/companies/${id}`
@@ -117,15 +120,18 @@ describe('what arrives', () => {
       'id',
       'event',
       'timestamp',
+      'sequence',
       'webhook_id',
       'data',
       'changed_fields',
       'previous',
+      ...origin,
     ])
     assert.deepEqual(first.changed_fields, ['name', 'phone'])
     assert.deepEqual(first.previous, { name: 'Before', phone: null })
     assert.deepEqual(first.data, updated)
-    assert.deepEqual(Object.keys(second), ['id', 'event', 'timestamp', 'webhook_id', 'data'])
+    const top = ['id', 'event', 'timestamp', 'sequence', 'webhook_id', 'data']
+    assert.deepEqual(Object.keys(second), [...top, ...origin])
     assert.equal(second.event, 'company.deleted')
     assert.deepEqual(second.data, updated)
     assert.equal((await log(call)).length, 2)
@@ -210,12 +216,13 @@ describe('what arrives', () => {
     const { attempts, event_id } = await attempted(call, id, 4)
     const bodies = receiver.received.map(({ body }) => body)
     const stored = await readStored(rapport.data_dir)
-    const [{ payload } = { payload: '' }] = await stored.rows(
-      'SELECT payload FROM events WHERE id = ?',
+    const [{ payload, seq } = {}] = await stored.rows(
+      'SELECT payload, seq FROM events WHERE id = ?',
       event_id,
     )
     await stored.close()
-    const expected = String(payload).replace(',"data"', `,"webhook_id":"${hook.id}","data"`)
+    const filled = `,"sequence":${seq},"webhook_id":"${hook.id}","data"`
+    const expected = String(payload).replace(',"sequence":0,"data"', filled)
     assert.deepEqual(bodies, Array(4).fill(expected))
     assert.deepEqual(
       attempts.map(({ request }) => request.body),

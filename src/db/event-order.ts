@@ -1,19 +1,16 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
-import { engineOf, prepare } from './statements/prepare.ts'
+import { beforeCommit, defer, engineOf, prepare } from './statements/prepare.ts'
 import { prepareInsert } from './statements/recordset.ts'
 
-// Readers follow events by seq, so no event may appear below a seq that was already read. SQLite has one writer, so seqs
-// commit in order. PostgreSQL assigns a seq at the insert, but transactions commit in another order. So each transaction
-// holds an advisory lock until its end. The lock's number is a seq below which the transaction has no event.
+// Readers follow the events of a workspace by seq, so none may appear below a seq that was already read. SQLite has one
+// writer, so seqs commit in order. On PostgreSQL, a transaction inserts its events right before its commit, under a lock
+// that only one transaction of the workspace holds. So a later commit of a workspace never has a smaller seq.
 
-// An advisory lock number that nothing else on the same database uses.
-const order_lock = 7_239_052
-// The second number of a lock has 31 bits, so it holds the low bits of the seq.
-const seq_mask = sql.lit(2 ** 31 - 1)
-const half_range = sql.lit(2 ** 30)
-// PostgreSQL names the sequence after its table and column.
-const last_seq = sql`SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS seq FROM events_seq_seq`
+// An advisory lock number that nothing else on the same database uses. The second number has 31 bits: two workspaces that
+// share it only wait for each other.
+const turn_lock = 7_239_052
+const lock_mask = sql.lit(2 ** 31 - 1)
 
 type NewEvent = {
   id: string
@@ -37,64 +34,62 @@ const kinds = {
 const columns = Object.keys(kinds)
 const insert = prepareInsert('events', kinds)
 
+const takeTurn = (workspace_id: number) =>
+  sql`SELECT pg_advisory_xact_lock(${sql.lit(turn_lock)}, (${workspace_id}::bigint & ${lock_mask})::int)`
+
+const lock = prepare((db, p: { workspace_id: number }) => ({
+  compile: () => takeTurn(p.workspace_id).compile(db),
+}))
+
 // MATERIALIZED makes PostgreSQL take the lock before the INSERT assigns the seq.
 const lockAndInsert = prepare((db, p: NewEvent) => ({
   compile: () =>
-    sql`WITH locked AS MATERIALIZED (
-        SELECT pg_advisory_xact_lock_shared(${sql.lit(order_lock)}, (last.seq & ${seq_mask})::int) FROM (${last_seq}) AS last
-      )
+    sql`WITH turn AS MATERIALIZED (${takeTurn(p.workspace_id)})
       INSERT INTO events (${sql.join(columns.map((name) => sql.ref(name)))})
       SELECT ${p.id}, ${p.workspace_id}::bigint, ${p.event}, ${p.occurred_at}, ${p.record_id}::bigint, ${p.payload}, ${p.traceparent}
-      FROM locked`.compile(db),
+      FROM turn`.compile(db),
 }))
 
-const lock = prepare((db, _: object) => ({
+// The events of a transaction on PostgreSQL, which it inserts before its commit.
+const collected = new WeakMap<Db, NewEvent[]>()
+
+/**
+ * Inserts events, in their order. Within a workspace, seq grows in the order of commits, also beside concurrent writers.
+ * PostgreSQL gets the events together with the COMMIT, so a transaction does not find its own.
+ */
+export async function insertEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
+  if (engineOf(tx) === 'sqlite') return void (await insert(tx, events))
+  const waiting = collected.get(tx)
+  if (waiting) return void waiting.push(...events)
+  const all = [...events]
+  collected.set(tx, all)
+  beforeCommit(tx, () => defer(tx, insertInTurn(tx, all)))
+}
+
+async function insertInTurn(tx: Db, events: readonly NewEvent[]): Promise<void> {
+  const [event] = events
+  if (event && events.length === 1) return void (await lockAndInsert(tx, event))
+  // Sorted, so that two transactions cannot deadlock.
+  const workspaces = [...new Set(events.map(({ workspace_id }) => workspace_id))].sort((a, b) => a - b)
+  // Sent together, and run in this order.
+  await Promise.all([...workspaces.map((workspace_id) => lock(tx, { workspace_id })), insert(tx, events)])
+}
+
+const lastOnPostgres = prepare((db, _: object) => ({
   compile: () =>
-    sql`SELECT pg_advisory_xact_lock_shared(${sql.lit(order_lock)}, (last.seq & ${seq_mask})::int) FROM (${last_seq}) AS last`.compile(
+    // PostgreSQL names the sequence after its table and column.
+    sql<{ seq: number }>`
+      SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS seq FROM events_seq_seq`.compile(
       db,
     ),
 }))
 
-// The transactions that hold the lock. Later events of a transaction get higher seqs, so its first lock covers them.
-const locked = new WeakSet<Db>()
-
-/** Inserts events, in their order, so that readers see them in the order of seq, also beside concurrent writers. */
-export async function insertEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
-  if (engineOf(tx) === 'sqlite' || locked.has(tx)) return void (await insert(tx, events))
-  locked.add(tx)
-  const [event] = events
-  if (event && events.length === 1) return void (await lockAndInsert(tx, event))
-  // Sent together, and run in this order.
-  await Promise.all([lock(tx, {}), insert(tx, events)])
-}
-
-/** `last` is the highest assigned seq. No new event will appear at or below `settled`. */
-type Settled = { last: number; settled: number }
-
-// Read the last seq before the locks. A transaction with a seq up to it took its lock earlier: it is in pg_locks, or has
-// ended. A lock above it belongs to a later transaction. Read the events in a later statement.
-const settledOnPostgres = prepare((db, _: object) => ({
-  compile: () =>
-    sql<Settled>`WITH last AS MATERIALIZED (${last_seq})
-      SELECT seq AS last, least(seq, (
-        SELECT min(last.seq - behind) FROM (
-          SELECT (last.seq - objid::bigint) & ${seq_mask} AS behind FROM pg_locks
-          WHERE locktype = 'advisory' AND classid = ${sql.lit(order_lock)} AND objsubid = 2
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        ) AS held WHERE behind < ${half_range}
-      )) AS settled FROM last`.compile(db),
+const lastOnSqlite = prepare((db, _: object) => ({
+  compile: () => sql<{ seq: number }>`SELECT seq FROM sqlite_sequence WHERE name = 'events'`.compile(db),
 }))
 
-const settledOnSqlite = prepare((db, _: object) => ({
-  compile: () =>
-    sql<Settled>`SELECT seq AS last, seq AS settled FROM sqlite_sequence WHERE name = 'events'`.compile(db),
-}))
-
-/**
- * How far events may be read in the order of seq: each event up to `settled` is committed or will never be. Query the
- * primary, and read the events in a later statement.
- */
-export async function settledEvents(db: Db): Promise<Settled> {
-  const [found] = await (engineOf(db) === 'sqlite' ? settledOnSqlite : settledOnPostgres)(db, {})
-  return found ?? { last: 0, settled: 0 }
+/** The highest assigned seq of all workspaces; 0 before the first event. Its transaction may be open. */
+export async function lastSeq(db: Db): Promise<number> {
+  const [found] = await (engineOf(db) === 'sqlite' ? lastOnSqlite : lastOnPostgres)(db, {})
+  return found?.seq ?? 0
 }

@@ -21,6 +21,8 @@ export type Context = {
   scopes?: readonly string[] | null
   /** The id of the request; null without one. */
   request_id: string | null
+  /** The way of the change, for its events. By default it follows from the actor. */
+  source?: 'import' | 'merge' | 'backfill'
   /** What events of a merge tell beside their data: the other records. */
   merge?: { merged_from_ids: readonly number[] } | { merged_into_id: number }
   /** The trace context of the request, as a W3C traceparent. */
@@ -39,7 +41,7 @@ export type Context = {
  */
 export function contextOf(
   clock: Clock,
-  who: Pick<Context, 'workspace_id' | 'actor' | 'scopes' | 'request_id' | 'traceparent'>,
+  who: Pick<Context, 'workspace_id' | 'actor' | 'scopes' | 'request_id' | 'traceparent' | 'source'>,
 ): Context {
   let now_ms: number | undefined
   let now: string | undefined

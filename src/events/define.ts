@@ -20,6 +20,12 @@ export const defineEvent = (
   return { name, summary, data, fields: Object.keys(properties), example }
 }
 
+/** The version of the payload's form. A form that breaks receivers gets another one. */
+export const api_version = '2026-12-01'
+
+/** The ways by which a change comes to an event. */
+export const event_sources = ['api', 'app', 'import', 'booking', 'merge', 'backfill', 'service'] as const
+
 const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'An' : 'A'} ${noun}`
 
 /** An example value of a schema, built from the examples of its properties. */

@@ -6,7 +6,7 @@ import { deferRows, rootOf } from '../db/statements/bulk.ts'
 import { announce, defer, engineOf, prepare } from '../db/statements/prepare.ts'
 import { prepareInsert } from '../db/statements/recordset.ts'
 import type { Context } from './context.ts'
-import type { Changes, EventDefinition } from './define.ts'
+import { api_version, type Changes, type EventDefinition } from './define.ts'
 
 // On PostgreSQL, lock the found subscriptions. A concurrent deletion of the webhook may wait for this transaction: then
 // it cancels its deliveries. Or it committed first: then its subscription is not found (see removeWebhook).
@@ -93,11 +93,14 @@ export function insertEventOf(
   changes?: Changes,
 ): string {
   const event = { id: newId('evt'), event: definition.name, timestamp: context.now }
+  const is_ping = definition.name === 'ping'
   const payload = JSON.stringify({
     ...event,
+    ...(!is_ping && unnumbered),
     data: project(definition, record),
     ...changes,
     ...context.merge,
+    ...(!is_ping && originOf(context)),
   })
   const { id } = record as { id?: unknown }
   const record_id = typeof id === 'number' ? id : null
@@ -184,6 +187,31 @@ function insertDeliveries(
   return logged.map(({ id }) => id)
 }
 
+const sources = { key: 'api', person: 'app', visitor: 'booking', command_line: 'service', service: 'service' }
+
+/** Who caused an event, and the way of the change (contract: extensions, webhooks). */
+function originOf({ actor, source, merge }: Context) {
+  const { kind, id, name = null } = actor
+  return {
+    actor: { kind: kind === 'command_line' ? 'service' : kind, id, name },
+    source: source ?? (merge ? 'merge' : sources[kind]),
+    api_version,
+  }
+}
+
+// The stored payload has 0 as its sequence: the database assigns `seq` when it stores the event.
+const unnumbered = { sequence: 0 }
+const hole = ',"sequence":0,"data":'
+
+/**
+ * The payload of a stored event for readers. Its `sequence` is the event's `seq`. Events of version 0.1 have none, so that
+ * their retries send the bytes of the first attempt.
+ */
+export function payloadOf({ payload, seq }: { payload: string; seq: number }): string {
+  // Only the id, the name and the time precede it, and none of them contains this text.
+  return payload.replace(hole, () => `,"sequence":${seq},"data":`)
+}
+
 // Exactly the keys of the definition; null for a missing value.
 function project({ fields }: EventDefinition, record: object): Record<string, unknown> {
   const values = record as Record<string, unknown>
@@ -192,8 +220,7 @@ function project({ fields }: EventDefinition, record: object): Record<string, un
   return data
 }
 
-/** The request body for a webhook: the stored payload with the webhook's id. It has the same bytes in each attempt. */
-export function bodyFor(payload: string, webhook_id: string): string {
-  // Only the id, the name and the time precede "data", and none of them contains this text.
-  return payload.replace(',"data":', () => `,"webhook_id":${JSON.stringify(webhook_id)},"data":`)
+/** The request body for a webhook: the payload with the webhook's id. It has the same bytes in each attempt. */
+export function bodyFor(event: { payload: string; seq: number }, webhook_id: string): string {
+  return payloadOf(event).replace(',"data":', () => `,"webhook_id":${JSON.stringify(webhook_id)},"data":`)
 }

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
-import { transaction } from '../../src/db/db.ts'
-import { insertEvents, settledEvents } from '../../src/db/event-order.ts'
+import { readConfig } from '../../src/config.ts'
+import { type Database, transaction } from '../../src/db/db.ts'
+import { lastSeq } from '../../src/db/event-order.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { openDatabase } from '../../src/db/open.ts'
 import { emit } from '../../src/events/emit.ts'
-import { readEvents } from '../../src/events/feed/queries.ts'
+import { newestSeq, readEvents } from '../../src/events/feed/queries.ts'
 import { companyCreated } from '../../src/resources/companies/resource.ts'
 import { openScratch, settingsOf } from '../engine.ts'
 import { startService } from '../faults/service.ts'
@@ -12,6 +15,7 @@ import { follow } from '../follower.ts'
 import { type Rapport, startRapport } from '../harness.ts'
 import { type Outbox, openOutbox } from '../outbox.ts'
 import { startPgBouncer } from '../pgbouncer.ts'
+import { createDatabase, startPostgres } from '../postgres.ts'
 import { scratchFolder } from '../process.ts'
 import { company, until } from '../webhooks.ts'
 
@@ -21,7 +25,7 @@ before(async () => {
 })
 after(() => outbox.close())
 
-/** A transaction that has written an event of a record, and that the test ends. */
+/** An open transaction with an event of a record, which the test ends. */
 async function writing(id: number, name = 'Acme') {
   const written = Promise.withResolvers<void>()
   const end = Promise.withResolvers<void>()
@@ -46,75 +50,72 @@ async function writing(id: number, name = 'Acme') {
 
 const idOf = ({ payload }: { payload: string }) => JSON.parse(payload).data.id as number
 
+const newestOf = ({ workspace_id }: { workspace_id: number } = outbox) => newestSeq(outbox.db, workspace_id)
+
 async function seen(after = 0) {
-  const { settled } = await settledEvents(outbox.db)
-  const stretch = { workspace_id: outbox.workspace_id, event: null, groups: null, after, up_to: settled }
+  const { workspace_id } = outbox
+  const stretch = { workspace_id, event: null, groups: null, after, up_to: await newestOf() }
   const { events } = await readEvents(outbox.db, stretch, { limit: 1000, max_bytes: Infinity })
-  return { ids: events.map(idOf), settled }
+  return events.map(idOf)
 }
 
-test('before the first event, nothing is settled, not even while it is being written', async () => {
-  assert.deepEqual(await settledEvents(outbox.db), { last: 0, settled: 0 })
-  const first = await writing(1)
-  assert.deepEqual(await settledEvents(outbox.db), { last: 1, settled: 0 })
-  await first.commit()
-  assert.deepEqual(await seen(), { ids: [1], settled: 1 })
-})
-
 for (const ending of ['commit', 'rollBack'] as const)
-  test(`an event that is committed before an earlier one is shown after it: ${ending}`, async () => {
-    const { settled: before } = await seen()
+  test(`of two open transactions, the one that commits first has the smaller seq: ${ending}`, async () => {
+    const before = await newestOf()
     const [early, late] = [await writing(10), await writing(20)]
     await late.commit()
-    assert.deepEqual(await seen(before), { ids: [], settled: before })
+    assert.deepEqual(await seen(before), [20])
     const meanwhile = await writing(30)
     await early[ending]()
-    const both = ending === 'commit' ? [10, 20] : [20]
-    assert.deepEqual(await seen(before), { ids: both, settled: before + 2 })
+    const both = ending === 'commit' ? [20, 10] : [20]
+    assert.deepEqual(await seen(before), both)
     await meanwhile.commit()
-    assert.deepEqual(await seen(before), { ids: [...both, 30], settled: before + 3 })
+    assert.deepEqual(await seen(before), [...both, 30])
   })
 
-test('a transaction takes one place, however many events it writes', async () => {
-  await transaction(outbox.db, async (tx) => {
-    for (let id = 100; id < 150; id++) await emit(tx, outbox.context(), companyCreated, { id })
-    const { rows } = await sql<{ n: number }>`
-      SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`.execute(tx)
-    assert.equal(rows[0]?.n, 1)
-  })
+test('an open transaction with events holds up no other commit', async () => {
+  const before = await newestOf()
+  const open = await writing(40)
+  await outbox.events(1)
+  assert.equal((await seen(before)).length, 1)
+  await open.rollBack()
 })
 
-test('places are told apart where the numbers of events outgrow the numbers of locks', async () => {
+test('seqs beyond 31 bits keep the order', async () => {
   for (const at of [2 ** 31 - 3, 2 ** 33 - 2]) {
     await sql`SELECT setval('events_seq_seq', ${sql.lit(at)})`.execute(outbox.db)
     const open = []
-    for (let n = 0; n < 6; n++) {
-      open.push(await writing(n))
-      const { last, settled } = await settledEvents(outbox.db)
-      assert.deepEqual([last, settled], [at + n + 1, at])
-    }
-    const [first, ...others] = open
-    await first?.commit()
-    assert.deepEqual(await seen(at), { ids: [0], settled: at + 1 })
-    for (const other of others) await other.commit()
-    assert.deepEqual(await seen(at), { ids: [0, 1, 2, 3, 4, 5], settled: at + 6 })
+    for (let n = 0; n < 6; n++) open.push(await writing(n))
+    for (const one of open.reverse()) await one.commit()
+    assert.deepEqual(await seen(at), [5, 4, 3, 2, 1, 0])
+    assert.equal(await lastSeq(outbox.db), at + 6)
   }
 })
 
-test('with many writers in several processes at once, a follower sees every event once, in order', async () => {
-  const { settled: start } = await seen()
-  const others = await Promise.all([1, 2].map(() => sameDatabase()))
+test('with many writers in several processes, seq grows in the order of commits, and a follower sees every event once', async (t) => {
+  const server = await startPostgres({ settings: { track_commit_timestamp: 'on' } })
+  t.after(() => server.stop())
+  const url = await createDatabase(server.url, 'event_order')
+  const open = () => openDatabase(readConfig({ DATABASE_URL: url }))
+  const databases = [await open(), await open(), await open()]
+  t.after(() => Promise.all(databases.map((one) => one.close())))
+  const [{ db }] = databases as [Database, Database, Database]
+  await migrate(databases[0] as Database)
+  const workspaces = [1, 2]
+  const contextIn = (workspace_id: number) => ({ ...outbox.context(), workspace_id })
   const committed = new Set<number>()
   let id = 1000
   let writing = true
-  const until_ms = performance.now() + 3000
-  async function write(db: Outbox['db']) {
-    while (performance.now() < until_ms) {
+  const wanted = Number(process.env.EVENTS ?? 3000)
+  async function write(db: Outbox['db'], workspace_id: number) {
+    while (committed.size < wanted) {
       const mine = [++id, ++id]
       const work = transaction(db, async (tx) => {
+        // The transactions get their numbers in the order in which they begin.
+        await sql`SELECT pg_current_xact_id()`.execute(tx)
         for (const one of mine) {
-          await emit(tx, outbox.context(), companyCreated, { id: one })
-          if (Math.random() < 0.3) await sql`SELECT pg_sleep(${sql.lit(Math.random() / 50)})`.execute(tx)
+          await emit(tx, contextIn(workspace_id), companyCreated, { id: one })
+          if (Math.random() < 0.1) await sql`SELECT pg_sleep(${sql.lit(Math.random() / 50)})`.execute(tx)
         }
         if (Math.random() < 0.2) throw new Error('changed my mind')
       })
@@ -124,53 +125,42 @@ test('with many writers in several processes at once, a follower sees every even
       )
     }
   }
-  const followed: { seq: number; id: number }[] = []
-  async function followOn() {
+  const followed: number[] = []
+  async function follow(workspace_id: number) {
+    let after = 0
     for (let last_round = false; ; last_round = !writing) {
-      const { settled } = await settledEvents(outbox.db)
-      const after = followed.at(-1)?.seq ?? start
-      const stretch = { workspace_id: outbox.workspace_id, event: null, groups: null, after, up_to: settled }
-      const { events, whole } = await readEvents(outbox.db, stretch, { limit: 100, max_bytes: Infinity })
-      for (const event of events) followed.push({ seq: event.seq, id: idOf(event) })
+      const up_to = await newestSeq(db, workspace_id)
+      const stretch = { workspace_id, event: null, groups: null, after, up_to }
+      const { events, whole, reached } = await readEvents(db, stretch, { limit: 100, max_bytes: Infinity })
+      for (const event of events) {
+        assert.equal(JSON.parse(event.payload).sequence, event.seq)
+        followed.push(idOf(event))
+      }
+      after = Math.max(after, reached)
       if (last_round && whole) return
     }
   }
-  const following = followOn()
-  const handles = [outbox.db, ...others.map(({ db }) => db)]
-  await Promise.all(Array.from({ length: 24 }, (_, n) => write(handles[n % 3] as Outbox['db'])))
+  const following = Promise.all(workspaces.map(follow))
+  const writers = Array.from({ length: 16 }, (_, n) =>
+    write((databases[n % 3] as Database).db, workspaces[n % 2] as number),
+  )
+  await Promise.all(writers)
   writing = false
   await following
-  for (const other of others) await other.close()
-  assert.ok(committed.size > 300, `${committed.size}`)
-  assert.deepEqual(
-    followed.map(({ id }) => id).sort((a, b) => a - b),
-    [...committed].sort((a, b) => a - b),
-  )
-  const { rows } = await sql<{ disorder: number }>`
-    SELECT count(*) AS disorder FROM (SELECT seq, lag(xmin::text::bigint) OVER (ORDER BY seq) > xmin::text::bigint AS later
-      FROM events WHERE seq > ${start}) AS e WHERE later`.execute(outbox.db)
-  assert.ok(Number(rows[0]?.disorder) > 0, 'the writers did overtake each other')
+  const ordered = (ids: Iterable<number>) => [...ids].sort((a, b) => a - b)
+  assert.deepEqual(ordered(followed), ordered(committed))
+  const { rows } = await sql<{ early: number; overtaken: number }>`
+    SELECT count(*) FILTER (WHERE committed < before) AS early, count(*) FILTER (WHERE began < began_before) AS overtaken
+    FROM (
+      SELECT pg_xact_commit_timestamp(xmin) AS committed, xmin::text::bigint AS began,
+        lag(pg_xact_commit_timestamp(xmin)) OVER places AS before, lag(xmin::text::bigint) OVER places AS began_before
+      FROM events WINDOW places AS (PARTITION BY workspace_id ORDER BY seq)
+    ) AS commits`.execute(db)
+  assert.equal(Number(rows[0]?.early), 0)
+  assert.ok(Number(rows[0]?.overtaken) > 0, 'the writers did overtake each other')
 })
 
 const sameDatabase = () => openScratch(outbox.folder)
-
-test('an event that is written alone, for no webhook, keeps the order too', async () => {
-  const { settled: before } = await seen()
-  const { workspace_id } = outbox
-  await transaction(outbox.db, async (tx) => {
-    const event = {
-      workspace_id,
-      event: 'company.created',
-      occurred_at: '',
-      record_id: null,
-      payload: '{}',
-      traceparent: null,
-    }
-    await insertEvents(tx, [{ ...event, id: 'evt_alone' }])
-    assert.equal((await settledEvents(outbox.db)).settled, before)
-  })
-  assert.equal((await settledEvents(outbox.db)).settled, before + 1)
-})
 
 test('a commit that brings events alone wakes those who wait for events, in every process, and no dispatcher', async (t) => {
   const other = await sameDatabase()

@@ -213,7 +213,10 @@ test('after an erasure no byte of the database has a value of the contact, its n
   const first = deliveries.at(-1)
   const { attempts } = await delivery(call, String(first?.id))
   const body = JSON.parse(attempts[0]?.request.body ?? '')
-  assert.deepEqual(Object.keys(body), ['id', 'event', 'timestamp', 'webhook_id', 'data', 'erased_at'])
+  assert.deepEqual(Object.keys(body), [
+    ...['id', 'event', 'timestamp', 'sequence', 'webhook_id', 'data'],
+    ...['actor', 'source', 'api_version', 'erased_at'],
+  ])
   assert.deepEqual(
     [body.data.id, body.data.email, body.erased_at],
     [id, null, new Date(clock.now()).toISOString()],

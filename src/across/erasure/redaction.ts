@@ -40,11 +40,18 @@ export function redactedFields(
   return redacted
 }
 
-/** The payload of an event of the erased record: the id stays, and every other value is null. Idempotent. */
+/** The payload of an event of the erased record: its id and its origin stay, and every other value is null. Idempotent. */
 export function erasedPayload(payload: string, now: string): string {
-  const { id, event, timestamp, data, erased_at = now } = JSON.parse(payload) as Fields & { data: Fields }
+  const content = JSON.parse(payload) as Fields & { data: Fields }
+  const { id, event, timestamp, sequence, data, actor, source, api_version, erased_at = now } = content
   const nothing = Object.fromEntries(Object.keys(data).map((name) => [name, null]))
-  return JSON.stringify({ id, event, timestamp, data: { ...nothing, id: data.id }, erased_at })
+  const origin = { actor, source, api_version }
+  return JSON.stringify({
+    ...{ id, event, timestamp, sequence },
+    data: { ...nothing, id: data.id },
+    ...origin,
+    erased_at,
+  })
 }
 
 /** The payload of an event of a linked record; the same text when it holds nothing of the contact. */

@@ -77,7 +77,7 @@ async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Runnin
     options,
     mapping: createMapping(room, options, await readDefinitions(db, { workspace_id, kind: row.resource })),
     row,
-    context: () => contextOf(clock, { workspace_id, actor, request_id, traceparent: null }),
+    context: () => contextOf(clock, { workspace_id, actor, request_id, traceparent: null, source: 'import' }),
   }
 }
 

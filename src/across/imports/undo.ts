@@ -71,7 +71,7 @@ async function undoSome(
         : { op: 'update', id: record_id, data: JSON.parse(before) },
   )
   items.splice(0, items.length, ...wanted)
-  const context = contextOf(clock, { workspace_id, ...who, traceparent: null })
+  const context = contextOf(clock, { workspace_id, ...who, traceparent: null, source: 'import' })
   const outcomes = items.length
     ? await runBatch(tx, context, writesOf(room) as Writes, items, { atomic: false })
     : []

@@ -27,7 +27,7 @@ export async function finish(
   stopping?: AbortSignal,
 ): Promise<void> {
   const { workspace_id, id } = begun
-  const context = () => contextOf(clock, { ...who, workspace_id })
+  const context = () => contextOf(clock, { ...who, workspace_id, source: 'merge' })
   let reason: ApiError | null = null
   for (let { status } = begun; status === 'running' || status === 'undoing'; ) {
     stopping?.throwIfAborted()

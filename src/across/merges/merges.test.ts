@@ -114,7 +114,7 @@ describe('a merge', () => {
     const [deal = ''] = await linked(other)
     const { data, meta } = await merge(`/contacts/${survivor}`, [other])
     const [updated] = (await stored.events('contact', survivor)).slice(-1) as Json[]
-    const { id: _, timestamp: __, ...payload } = updated
+    const { id: _, timestamp: __, sequence: ___, actor, ...payload } = updated
     const shown = JSON.parse(JSON.stringify(data))
     assert.deepEqual(payload, {
       event: 'contact.updated',
@@ -122,7 +122,10 @@ describe('a merge', () => {
       changed_fields: ['email'],
       previous: { email: null },
       merged_from_ids: [other],
+      source: 'merge',
+      api_version: '2026-12-01',
     })
+    assert.deepEqual(actor, shown.updated_by)
     const [deleted] = (await stored.events('contact', other)).slice(-1) as Json[]
     assert.deepEqual(
       [deleted.event, deleted.merged_into_id, deleted.data.email],
@@ -130,7 +133,10 @@ describe('a merge', () => {
     )
     const deal_id = Number(deal.split('/').at(-1))
     const [moved] = (await stored.events('deal', deal_id)).slice(-1) as Json[]
-    assert.deepEqual([moved.event, moved.previous], ['deal.updated', { contact_id: other }])
+    assert.deepEqual(
+      [moved.event, moved.previous, moved.source],
+      ['deal.updated', { contact_id: other }, 'merge'],
+    )
     assert.equal('merged_from_ids' in moved, false)
     const actions = async (kind: string, id: number) =>
       (await ok('GET', `/audit-log?kind=${kind}&record_id=${id}`)).map(({ action }: Json) => action)

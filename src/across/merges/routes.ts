@@ -71,6 +71,7 @@ function mergeRoute(app: App, { db, clock, write }: Service, kind: MergeKind): v
       refuseWithout(request.access, kind)
       return write.inSteps(request, reply, {
         async before(tx, context, problems) {
+          context.source = 'merge'
           const { from_ids = [], fields: wanted = {} } = problems.length
             ? {}
             : (request.body as Static<typeof MergeBody>)
@@ -113,6 +114,7 @@ function undoRoute(
     (request, reply) =>
       write.inSteps(request, reply, {
         async before(tx, context) {
+          context.source = 'merge'
           refuseMatch(request)
           const { id } = request.params
           const kind = await kindOf(tx, context, kinds, id)

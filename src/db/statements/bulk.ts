@@ -204,6 +204,9 @@ function connectionFor(member: Member, connection: Connection): Connection {
     get deferred() {
       return connection.deferred
     },
+    get last() {
+      return connection.last
+    },
     executeQuery(query) {
       if (!/^\s*select\b/i.test(query.sql)) member.has_written = true
       if (!bulk.round.length || member.round !== bulk.round)

@@ -39,6 +39,8 @@ export interface Connection extends DatabaseConnection {
   announces: readonly CommitTopic[]
   /** The statements that the commit waits for (see defer). */
   deferred: Promise<unknown>[]
+  /** Called when the work of the transaction has ended (see beforeCommit). */
+  last: (() => void)[]
 }
 
 const connections = new WeakMap<object, Connection>()
@@ -53,7 +55,9 @@ export async function withConnection<T>(tx: Db, work: (tx: Db) => Promise<T>): P
     .provideConnection(async (given) => given)) as Connection
   connections.set(tx, connection)
   try {
-    return await work(tx)
+    const result = await work(tx)
+    for (const write of connection.last) write()
+    return result
   } finally {
     connections.delete(tx)
   }
@@ -77,6 +81,13 @@ export function defer(tx: Db, statement: Promise<unknown>): void {
   statement.catch(() => {})
   connectionOf(tx, 'defer').deferred.push(statement)
 }
+
+/**
+ * Calls `write` when the work of the transaction has ended. It defers statements, which PostgreSQL gets together with the
+ * COMMIT. So a lock that they take is held for a short time, and nothing is locked after it.
+ */
+export const beforeCommit = (tx: Db, write: () => void): unknown =>
+  connectionOf(tx, 'beforeCommit').last.push(write)
 
 /** Notifies the listeners of a topic after this transaction commits. */
 export function announce(tx: Db, topic: CommitTopic): void {

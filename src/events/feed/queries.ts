@@ -2,9 +2,11 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { bytesOf, fitting } from '../../db/sizes.ts'
 import { prepare } from '../../db/statements/prepare.ts'
+import { prepareRows } from '../../db/statements/recordset.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
+import { payloadOf } from '../emit.ts'
 
-/** A stored event. `payload` is the text that webhooks send, without webhook_id. */
+/** An event. `payload` is the text that webhooks send, without webhook_id. */
 export type StoredEvent = { seq: number; event: string; payload: string }
 
 /** The events to read: of a name (null for any), and of readable groups such as `deal` (null for all). */
@@ -119,7 +121,8 @@ export async function readMeasured(
 ): Promise<EventPart> {
   if (!count) return { events: [], reached, whole }
   const values = { ...part, event: part.event ?? '', limit: count }
-  return { events: await queriesOf(part).texts[order](db, values), reached, whole }
+  const stored = await queriesOf(part).texts[order](db, values)
+  return { events: stored.map((event) => ({ ...event, payload: payloadOf(event) })), reached, whole }
 }
 
 /** The next events of a range, measured and read. */
@@ -135,33 +138,31 @@ export function wantedOf(rights: ReadRights, scopes: Scopes, event: string | nul
   return { event, groups: rights.mayReadEvent(scopes, event) ? null : [] }
 }
 
-const newest = prepare((db, p: { workspace_id: number; up_to: number }) =>
-  db
-    .selectFrom('events')
-    .select('seq')
-    .where('workspace_id', '=', p.workspace_id)
-    .where('seq', '<=', p.up_to)
-    .orderBy('seq', 'desc')
-    .limit(1),
-)
+const newest = prepareRows({ workspace_id: 'bigint!' }, (db, { row, rows }) => ({
+  compile: () =>
+    sql<{ workspace_id: number; seq: number | null }>`
+      SELECT ${row.workspace_id} AS workspace_id,
+        (SELECT max(e.seq) FROM events AS e WHERE e.workspace_id = ${row.workspace_id}) AS seq ${rows('FROM')}`.compile(
+      db,
+    ),
+}))
 
-/** The seq of the workspace's newest event up to `up_to`; 0 without one. */
-export const newestSeq = async (db: Db, workspace_id: number, up_to: number): Promise<number> =>
-  (await newest(db, { workspace_id, up_to }))[0]?.seq ?? 0
-
-const active = prepare((db, p: { after: number; up_to: number }) =>
-  db
-    .selectFrom('events')
-    .select('workspace_id')
-    .distinct()
-    .where('seq', '>', p.after)
-    .where('seq', '<=', p.up_to),
-)
-
-/** The workspaces with events in a range, in one query for all followers. */
-export async function activeWorkspaces(db: Db, after: number, up_to: number): Promise<Set<number>> {
-  return new Set((await active(db, { after, up_to })).map(({ workspace_id }) => workspace_id))
+/**
+ * The seq of the newest event of each workspace; 0 without one. All events up to it can be read: a later commit of the
+ * workspace has a larger seq. Query the primary, and read the events in a later statement.
+ */
+export async function newestSeqs(db: Db, workspace_ids: readonly number[]): Promise<Map<number, number>> {
+  const found = await newest(
+    db,
+    workspace_ids.map((workspace_id) => ({ workspace_id })),
+    {},
+  )
+  return new Map(found.map(({ workspace_id, seq }) => [workspace_id, seq ?? 0]))
 }
+
+/** The seq of the newest event of a workspace; 0 without one. */
+export const newestSeq = async (db: Db, workspace_id: number): Promise<number> =>
+  (await newestSeqs(db, [workspace_id])).get(workspace_id) ?? 0
 
 const recent = prepare((db, p: { workspace_id: number; since: string; limit: number }) =>
   db

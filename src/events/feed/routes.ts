@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../db/db.ts'
-import { settledEvents } from '../../db/event-order.ts'
+import { lastSeq } from '../../db/event-order.ts'
 import { page_bytes } from '../../http/answers.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
@@ -34,13 +34,13 @@ export function feedRoutes(
       const { cursor, event = null, sort } = request.query
       const per_page = Math.min(request.query.per_page, 100)
       // Read this position before the events, whichever connection reads them.
-      const { last, settled } = await settledEvents(db)
-      const position = seqOf(cursor, last)
       const { workspace_id, scopes } = request.access
+      const newest = await newestSeq(db, workspace_id)
+      const position = seqOf(cursor, await lastSeq(db))
       const wanted = wantedOf(rights, scopes, event)
       const backwards = sort === '-timestamp'
       const reserve = (bytes: number) => reply.reserve(bytes)
-      const query = { workspace_id, wanted, settled, position, per_page, backwards, reserve }
+      const query = { workspace_id, wanted, newest, position, per_page, backwards, reserve }
       const page = await reading((db) => readPage(db, query))
       reply.type('application/json; charset=utf-8')
       return reply.send(answer(page, per_page) as never)
@@ -76,8 +76,8 @@ export function feedRoutes(
     async (request, reply) => {
       const { event = null, cursor, changes } = request.query
       const { access, credential } = request
-      const { last, settled } = await settledEvents(db)
-      const place = seqOf(lastEventId(request) || cursor, last) ?? settled
+      const newest = await newestSeq(db, access.workspace_id)
+      const place = seqOf(lastEventId(request) || cursor, await lastSeq(db)) ?? newest
       const hints = changes === 'true' ? await streams.hints(access.workspace_id) : null
       streams.admit(access)
       reply
@@ -96,7 +96,8 @@ export function feedRoutes(
 type PageQuery = {
   workspace_id: number
   wanted: Wanted
-  settled: number
+  /** The seq of the workspace's newest event. */
+  newest: number
   position: number | null
   per_page: number
   backwards: boolean
@@ -111,10 +112,10 @@ type EventPage = { events: StoredEvent[]; next_cursor: number | null; has_more: 
  */
 async function readPage(
   db: Db,
-  { workspace_id, wanted, settled, position, per_page, backwards, reserve }: PageQuery,
+  { workspace_id, wanted, newest, position, per_page, backwards, reserve }: PageQuery,
 ): Promise<EventPage> {
   const after = backwards ? 0 : (position ?? 0)
-  const up_to = backwards ? Math.min(settled, (position ?? Number.POSITIVE_INFINITY) - 1) : settled
+  const up_to = backwards ? Math.min(newest, (position ?? Number.POSITIVE_INFINITY) - 1) : newest
   const order = backwards ? 'desc' : 'asc'
   const range = { ...wanted, workspace_id, after, up_to }
   const measured = await measureEvents(db, range, { limit: per_page, max_bytes: page_bytes, order })
@@ -123,9 +124,7 @@ async function readPage(
   if (!whole) return { events, next_cursor: reached, has_more: true }
   if (backwards) return { events, next_cursor: null, has_more: false }
   // The next page must not scan again the events that a filter has left out.
-  const all = wanted.event === null && wanted.groups === null
-  const end = all ? (events.at(-1)?.seq ?? 0) : await newestSeq(db, workspace_id, settled)
-  return { events, next_cursor: Math.max(after, end), has_more: false }
+  return { events, next_cursor: Math.max(after, newest), has_more: false }
 }
 
 // Send the stored texts as they are: parsing them costs time and may change bytes.

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { invalid } from '../../errors.ts'
 import { flag, Timestamp } from '../../http/fields.ts'
+import { origin, sequence } from '../../http/openapi/events.ts'
 
 /** An event as webhooks get it, without webhook_id: the same text. */
 const FeedEvent = Type.Object(
@@ -8,6 +9,7 @@ const FeedEvent = Type.Object(
     id: Type.String({ description: 'The id of the event, the same in webhooks, feed and stream.' }),
     event: Type.String({ description: 'The name of the event.', examples: ['deal.won'] }),
     timestamp: Timestamp({ description: 'The time of the change.' }),
+    sequence: Type.Optional(Type.Unsafe<number>(sequence)),
     data: Type.Unsafe<object>({
       type: 'object',
       additionalProperties: true,
@@ -23,6 +25,9 @@ const FeedEvent = Type.Object(
         description: 'For updates: the old values of these fields.',
       }),
     ),
+    actor: Type.Optional(Type.Unsafe<object>(origin.actor)),
+    source: Type.Optional(Type.Unsafe<string>(origin.source)),
+    api_version: Type.Optional(Type.Unsafe<string>(origin.api_version)),
   },
   { title: 'Event' },
 )

@@ -2,14 +2,13 @@ import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
 import type { Database } from '../../db/db.ts'
-import { settledEvents } from '../../db/event-order.ts'
 import { ApiError, unavailable } from '../../errors.ts'
 import type { Access, FindAccess } from '../../http/auth.ts'
 import type { ReadRights } from '../../http/scopes.ts'
 import { createChanges, type Hints } from './changes.ts'
 import { createRecheck, type Follower } from './followers.ts'
 import { createOutput, type Recipient, recipientOf } from './output.ts'
-import { activeWorkspaces, type EventPart, readEvents, wantedOf } from './queries.ts'
+import { type EventPart, newestSeqs, readEvents, wantedOf } from './queries.ts'
 
 export type StreamsOptions = {
   database: Pick<Database, 'db' | 'onCommit'>
@@ -79,8 +78,6 @@ export function createStreams(options: StreamsOptions) {
   let following: Promise<void> | null = null
   let woken = false
   let resume = () => {}
-  // The seq up to which the last poll has read for all streams that were not behind; -1 before the first poll.
-  let head = -1
 
   function wake() {
     woken = true
@@ -104,11 +101,11 @@ export function createStreams(options: StreamsOptions) {
   }
 
   /** The streams that are behind and not blocked, grouped by the events that they must read. */
-  function groupsBehind(settled: number): Stream[][] {
+  function groupsBehind(newest: ReadonlyMap<number, number>): Stream[][] {
     const groups = new Map<string, Stream[]>()
     for (const stream of streams) {
       const { blocked, cursor, event, access } = stream
-      if (blocked || cursor >= settled) continue
+      if (blocked || cursor >= (newest.get(access.workspace_id) ?? 0)) continue
       const shown = wantedOf(rights, access.scopes, event).groups
       const name = `${access.workspace_id} ${cursor} ${event} ${shown}`
       const group = groups.get(name)
@@ -127,20 +124,16 @@ export function createStreams(options: StreamsOptions) {
   }
 
   async function sendEvents(): Promise<boolean> {
-    const { settled } = await settledEvents(db)
-    const groups = groupsBehind(settled)
-    if (!groups.length) return false
-    const up_to_date = groups.some(([stream]) => stream?.cursor === head)
-    const active = up_to_date ? await activeWorkspaces(db, head, settled) : null
+    const followed = [...new Set([...streams].map(({ access }) => access.workspace_id))]
+    const newest = await newestSeqs(db, followed)
+    const groups = groupsBehind(newest)
     let more = false
     async function read(group: Stream[]) {
       const [{ access, event, cursor }] = group as [Stream]
-      const idle = cursor === head && !active?.has(access.workspace_id)
+      const { workspace_id } = access
       const wanted = wantedOf(rights, access.scopes, event)
-      const range = { ...wanted, workspace_id: access.workspace_id, after: cursor, up_to: settled }
-      const part = idle
-        ? { events: [], reached: settled, whole: true }
-        : await readEvents(db, range, events_at_once)
+      const range = { ...wanted, workspace_id, after: cursor, up_to: newest.get(workspace_id) ?? 0 }
+      const part = await readEvents(db, range, events_at_once)
       for (const stream of group) deliver(stream, part)
       more ||= !part.whole && output.hasRoom()
     }
@@ -149,7 +142,6 @@ export function createStreams(options: StreamsOptions) {
       for (const group of waiting) await read(group)
     }
     await Promise.all(Array.from({ length: readers_at_once }, readOn))
-    head = Math.max(head, settled)
     return more
   }
 
@@ -161,7 +153,6 @@ export function createStreams(options: StreamsOptions) {
 
   async function follow() {
     let failing = false
-    head = -1
     while (streams.size) {
       if (!serving() || closed) for (const stream of streams) end(stream)
       woken = false

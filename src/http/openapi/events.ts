@@ -1,4 +1,4 @@
-import type { EventDefinition } from '../../events/define.ts'
+import { api_version, type EventDefinition, event_sources } from '../../events/define.ts'
 import { pascal } from './names.ts'
 import { refTo } from './parts.ts'
 
@@ -52,12 +52,45 @@ function mergeProperties(name: string): Record<string, unknown> {
   return { merged_into_id: { ...id, description: 'After a merge: the record that survived.' } }
 }
 
+const extension = { 'x-extension': true }
+
+/** The order of an event among those of its workspace. */
+export const sequence = {
+  type: 'integer',
+  description:
+    'Grows in the order of the commits of the workspace. Of two events about a record, the one with the larger number is newer.',
+  ...extension,
+}
+
+/** Where an event comes from, at the top level of its payload. */
+export const origin = {
+  actor: {
+    type: 'object',
+    required: ['kind', 'id', 'name'],
+    properties: {
+      kind: { type: 'string', enum: ['person', 'key', 'visitor', 'service'] },
+      id: { type: ['string', 'null'], description: 'The id of the person or the key.' },
+      name: { type: ['string', 'null'] },
+    },
+    description: 'Who made the change. A receiver that writes to the API skips its own key here.',
+    ...extension,
+  },
+  source: {
+    type: 'string',
+    enum: event_sources,
+    description: 'The way of the change.',
+    ...extension,
+  },
+  api_version: { type: 'string', description: "The version of the payload's form.", ...extension },
+}
+
 /** An event of the catalogue as an entry in `webhooks` of the document: the request that a webhook receives. */
 export function describeEvent({ name, summary, data, example }: EventDefinition) {
   const properties: Record<string, unknown> = {
     id: { type: 'string', description: 'The id of the event.' },
     event: { type: 'string', const: name },
     timestamp: { type: 'string', format: 'date-time', description: 'The time of the change.' },
+    sequence,
     webhook_id: { type: 'string', description: 'The id of the webhook. The feed leaves it out.' },
     data,
   }
@@ -65,6 +98,7 @@ export function describeEvent({ name, summary, data, example }: EventDefinition)
     id: 'evt_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b',
     event: name,
     timestamp: '2026-11-21T08:30:00.000Z',
+    sequence: 1204,
     webhook_id: 'wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b',
     data: example,
   }
@@ -83,6 +117,12 @@ export function describeEvent({ name, summary, data, example }: EventDefinition)
     body.changed_fields = [changed]
     body.previous = { [changed]: `Old ${example[changed]}` }
   }
+  Object.assign(properties, origin)
+  Object.assign(body, {
+    actor: { kind: 'key', id: 'key_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b', name: 'Website form' },
+    source: 'api',
+    api_version,
+  })
   const { webhook_id: _, ...in_feed } = body
   const required = Object.keys(properties).filter((field) => field !== 'webhook_id')
   Object.assign(properties, mergeProperties(name))

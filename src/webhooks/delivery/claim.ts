@@ -31,8 +31,8 @@ export type Claim = {
   next_secret_from_ms: number | null
 }
 
-/** A claim with its payload. Load it only right before the attempt: payloads may be large. */
-export type LoadedClaim = Claim & { payload: string }
+/** A claim with the payload and the number of its event. Load it only right before the attempt: payloads may be large. */
+export type LoadedClaim = Claim & { payload: string; seq: number }
 
 type ClaimRequest = {
   /** The webhooks, in the order of the claims. */
@@ -170,7 +170,7 @@ const claimsWith = <Row>(payload: RawBuilder<unknown>) =>
       ),
   }))
 
-const loadedClaimsOf = claimsWith<Omit<LoadedClaim, 'alone'>>(sql`e.payload,`)
+const loadedClaimsOf = claimsWith<Omit<LoadedClaim, 'alone'>>(sql`e.payload, e.seq,`)
 /** The claims of these deliveries as the queue holds them, without payloads. */
 export const claimsOf = claimsWith<Omit<Claim, 'alone'>>(sql``)
 

@@ -238,7 +238,7 @@ export function createDispatcher(options: DispatcherOptions) {
 
   const releaseAll = (claims: Claim[]) => transaction(db, (tx) => release(tx, claims, clock.elapsed()))
 
-  function start({ payload, ...claim }: LoadedClaim): Promise<void> {
+  function start({ payload, seq, ...claim }: LoadedClaim): Promise<void> {
     capacity.acquire(claim.webhook_id, claim.bytes)
     const span = tracer ? attemptSpan(tracer, claim) : null
     const traceparent = span?.traceparent ?? claim.traceparent
@@ -255,7 +255,7 @@ export function createDispatcher(options: DispatcherOptions) {
     held.set(claim.delivery_id, entry)
     entry.done = attempt(
       entry,
-      exchange({ ...claim, payload, traceparent }, () => mayStart(entry)),
+      exchange({ ...claim, payload, seq, traceparent }, () => mayStart(entry)),
     )
       .then((outcome) => capacity.release(claim.webhook_id, outcome, claim.bytes))
       .catch((error) => {

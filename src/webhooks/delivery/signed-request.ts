@@ -8,7 +8,7 @@ import { signatureHeaders } from './signature.ts'
 /** The request of a claim, signed at `now_ms`. The body is a Buffer outside the JavaScript heap. The attempt keeps no other copy. */
 export function signedRequest(claim: LoadedClaim, seal: Seal, now_ms: number): AttemptRequest {
   const { delivery_id, webhook_id, url } = claim
-  const body = Buffer.from(bodyFor(claim.payload, webhook_id))
+  const body = Buffer.from(bodyFor(claim, webhook_id))
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
     'X-Service-Event': claim.event,

@@ -174,11 +174,11 @@ export async function findDelivery(db: Db, workspace_id: number, id: string): Pr
   if (!delivery) return null
   const event = await db
     .selectFrom('events')
-    .select('payload')
+    .select(['seq', 'payload'])
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', delivery.event_id)
     .executeTakeFirst()
   const rows = await newestAttempts(db, workspace_id, id)
-  const body = event ? bodyFor(event.payload, delivery.webhook_id) : ''
+  const body = event ? bodyFor(event, delivery.webhook_id) : ''
   return { ...current(delivery), attempts: shownAttempts(rows, body) }
 }

@@ -88,6 +88,7 @@ export function postgresDialect(
     begun: Promise<unknown> | null = null
     announces: readonly CommitTopic[] = []
     deferred: Promise<unknown>[] = []
+    last: (() => void)[] = []
     constructor(client: PoolClient) {
       this.client = client
     }

@@ -98,6 +98,7 @@ export function sqliteDialect(
     statement = read
     announces: readonly CommitTopic[] = []
     deferred: Promise<unknown>[] = []
+    last: (() => void)[] = []
     /** The database error of this transaction. */
     failure: unknown
     /** Resolves when the last yielding statement ends. Later statements wait for it. */
