@@ -86,7 +86,7 @@ export function valueFor(name: string, schema: Schema): unknown {
     case 'string':
       if (format === 'date-time') return example_time
       if (format === 'date') return example_time.slice(0, 10)
-      if (format === 'email') return 'grace.hopper@acme.example'
+      if (format === 'idn-email') return 'grace.hopper@acme.example'
       if (schema.pattern === undefined && format === undefined) return `A ${name}`.slice(0, maxLength)
       break
     case 'integer':

@@ -233,8 +233,8 @@ export const parameters: Record<string, object> = {
   ),
 }
 
-// The validator has formats of its own. Other programs know these names.
-const formats: Record<string, string> = { day: 'date', email_address: 'email' }
+// The validator has formats of its own. Other programs know these names. The format `email` would promise ASCII.
+const formats: Record<string, string> = { day: 'date', email_address: 'idn-email' }
 
 // A keyword of the own validator.
 const own_keyword = 'verbatim'

@@ -87,6 +87,9 @@ test('an e-mail has at most 320 characters and is syntactically valid', async ()
   })
   for (const email of ['ana', '@acme.example', 'a b@acme.example', 'a@b@c.example', 'a..b@acme.example'])
     assert.deepEqual(problems(await call('POST', path, { ...name, email })), { email: 'invalid_format' })
+  // RFC 6531: letters of any script, in the local part too.
+  for (const email of ['ü28@acme.example', '用户@例子.example', "o'hara+crm@acme.example"])
+    assert.equal((await made({ email })).email, email)
   const [first, second] = [
     await made({ email: 'same@acme.example' }),
     await made({ email: 'same@acme.example' }),
