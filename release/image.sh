@@ -14,6 +14,12 @@ for library in $(ldd "$node" | grep -o '/[^ ]*'); do
   mkdir -p "$target$(dirname "$library")"
   cp -L "$library" "$target$library"
 done
+# The command line, for docker exec. The image has no env, which the first line of main.js names.
+printf '#!/usr/local/bin/node\nimport "../../../app/main.js"\n' > "$target/usr/local/bin/rapport"
+chmod 755 "$target/usr/local/bin/rapport"
+# Another name of the one file of busybox, to read the first API key.
+mkdir -p "$target/bin"
+ln -s wget "$target/bin/cat"
 # glibc would ask DNS for localhost first.
 echo 'hosts: files dns' > "$target/etc/nsswitch.conf"
 echo 'rapport:x:65532:65532::/data:/' > "$target/etc/passwd"

@@ -1,4 +1,6 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { BlockList, type Socket } from 'node:net'
+import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { insertKey } from './access/keys/keys.ts'
@@ -33,8 +35,9 @@ import { parseNetworks, type TargetPolicy } from './webhooks/registration/target
 
 export type Running = {
   url: string
-  /** The first API key, if this start made it. It is shown once. */
+  /** The first API key, if this start made it, and the file that keeps it; null if no file could be written. */
   first_key: string | null
+  first_key_file: string | null
   /** The link to create the first account, while there is none. Each start makes a new one and shows it once. */
   setup_url: string | null
   /** Looks for due deliveries at once. Tests call it after they set the clock. */
@@ -150,6 +153,7 @@ export async function startServer(
     if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaim(tx, clock.elapsed()))
     // As late as possible: a start that fails must not create a key, because it would never be shown.
     const first_key = answers_api ? await patiently(() => firstKey(db, clock), onWait) : null
+    const first_key_file = first_key && keepFirstKey(config.data_dir, first_key, onError)
     // One process of each start makes a new link. Older links are no longer valid.
     const offers = answers_api && folder !== 'shared'
     const token = offers ? await patiently(() => transaction(db, makeSetupToken), onWait) : null
@@ -166,7 +170,7 @@ export async function startServer(
       stopping ??= drain(app, connections, dispatcher, close)
       return stopping
     }
-    return { url, first_key, setup_url, wake: dispatcher.wake, stop }
+    return { url, first_key, first_key_file, setup_url, wake: dispatcher.wake, stop }
   } catch (error) {
     await close()
     throw error
@@ -256,3 +260,18 @@ const firstKey = (db: Db, clock: Clock): Promise<string | null> =>
     const context = contextOf(clock, { workspace_id, actor: service, request_id: null })
     return (await insertKey(tx, context, { name: 'First key', scopes: null, expires_at: null })).token
   })
+
+/** Writes the key into a file that only this user reads, and returns its path. Returns null if the folder takes no file. */
+function keepFirstKey(data_dir: string, key: string, onError: (error: unknown) => void): string | null {
+  const file = resolve(data_dir, 'first-api-key.txt')
+  try {
+    mkdirSync(data_dir, { recursive: true, mode: 0o700 })
+    // An old file may be readable by others, or be a link.
+    rmSync(file, { force: true })
+    writeFileSync(file, `${key}\n`, { flag: 'wx', mode: 0o600 })
+    return file
+  } catch (error) {
+    onError(error)
+    return null
+  }
+}

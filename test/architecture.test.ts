@@ -19,19 +19,23 @@ const lists = 'db/lists/(lists|orders|filters|search|field-values|letter-case)'
 // All rooms above may import these.
 const floor = 'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|errors|clock|telemetry/tracer'
 const rows: { files: string; may: string; packages: string }[] = [
-  // Leaves, which every room may import: time, the version, the settings, public errors.
-  { files: '(clock|errors|version|config)', may: '', packages: 'node:(fs|net)' },
+  // Leaves, which every room may import: time, the version, the settings, public errors, the names of commands.
+  { files: '(clock|errors|version|config|installed)', may: '', packages: 'node:(fs|net|os|sea)' },
 
   // The lowest rooms. db imports none of the others. http imports db and events, because a write is one transaction,
   // which also stores the answer for an Idempotency-Key.
   {
     files: 'db/engines/sqlite/.*',
-    may: 'db/.*|clock',
+    may: 'db/.*|clock|installed',
     packages: 'kysely|node:(sqlite|fs|path|crypto|diagnostics_channel)',
   },
   { files: 'db/engines/postgres/.*', may: 'db/.*|clock', packages: 'kysely|pg|node:(crypto|stream)' },
   // config for its type alone.
-  { files: 'db/.*', may: 'db/.*|clock|config', packages: 'kysely|node:(fs|path|crypto|timers/promises)' },
+  {
+    files: 'db/.*',
+    may: 'db/.*|clock|config|installed',
+    packages: 'kysely|node:(fs|path|crypto|timers/promises)',
+  },
   // A move copies tables from one engine to the other.
   { files: 'move/.*', may: 'move/.*|db/.*|resources/(resource|derived)', packages: 'kysely|node:crypto' },
   { files: 'events/[a-z]+', may: 'events/[a-z]+|db/.*|clock', packages: 'typebox|node:util' },

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -29,6 +29,10 @@ export function scratchFolder(t: Pick<TestContext, 'after'>): string {
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
 }
+
+/** The API key that the first start on a data folder made. */
+export const firstKey = (data_dir: string): string =>
+  readFileSync(join(data_dir, 'first-api-key.txt'), 'utf8').trim()
 
 /** Runs one command in a process of its own. `last` is the last line of its standard output. */
 export async function runRapport(words: string[], env: Env) {

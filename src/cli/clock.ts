@@ -1,6 +1,7 @@
 import { isoTime } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { keepServiceClock, type ServiceClock } from '../db/service-clock.ts'
+import { command } from '../installed.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 
@@ -17,14 +18,14 @@ export const show: Command = {
       return 0
     }
     io.out(`Nothing is removed for good before ${waiting.until}. ${waiting.reason}`)
-    io.out('Set the clock right. If it is right: rapport clock confirm')
+    io.out(`Set the clock right. If it is right: ${command('clock confirm')}`)
     return 0
   },
 }
 
 export const confirm: Command = {
   notes: [
-    'Look at the time that it prints first: rapport clock show',
+    `Look at the time that it prints first: ${command('clock show')}`,
     'A running service goes on with removal within 10 seconds: deleted records after TRASH_DAYS, logs after DELIVERY_LOG_DAYS.',
   ],
   async run({ config, io }) {

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { command as commandLine } from '../installed.ts'
 
 /** Where a command writes its lines and finds the environment. */
 export type Io = {
@@ -6,6 +7,8 @@ export type Io = {
   err(line: string): void
   /** Shows a status line that the next text replaces and '' clears. Only present on a terminal. */
   status?(text: string): void
+  /** Whether a person reads the lines now. Otherwise they may stay in a log, so no secret belongs into them. */
+  terminal?: boolean
   env: Record<string, string | undefined>
 }
 
@@ -64,7 +67,7 @@ export function commandHelp(path: string[], about: string, command: Command): st
     about,
   ])
   return [
-    `Usage: ${['rapport', ...path, synopsis(command)].join(' ').trim()}`,
+    `Usage: ${commandLine([...path, synopsis(command)].join(' ')).trim()}`,
     '',
     `${about}.`,
     '',
@@ -80,7 +83,7 @@ export function groupHelp(path: string[], entries: Record<string, CommandEntry>)
     'commands' in entry ? `${entry.about}: ${Object.keys(entry.commands).join(', ')}` : entry.about,
   ])
   return [
-    `Usage: ${['rapport', ...path].join(' ')} COMMAND`,
+    `Usage: ${commandLine([...path, 'COMMAND'].join(' '))}`,
     '',
     ...table(rows),
     '',

@@ -4,6 +4,7 @@ import { firstWorkspace, listWorkspaces } from '../access/workspaces.ts'
 import { systemClock } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { command_line, contextOf } from '../events/context.ts'
+import { command } from '../installed.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 import { columns, nameOf } from './text.ts'
@@ -32,7 +33,7 @@ export const create: Command = {
 }
 
 export const list: Command = {
-  notes: ['To revoke a key: rapport keys revoke ID'],
+  notes: [`To revoke a key: ${command('keys revoke ID')}`],
   async run({ config, io }) {
     const keys = await withDatabase(config(), ({ db }) => listKeys(db))
     for (const line of columns(
@@ -55,11 +56,11 @@ export const list: Command = {
 
 export const revoke: Command = {
   operands: ['ID'],
-  notes: ['`rapport keys list` shows the ids.'],
+  notes: [`For the ids: ${command('keys list')}`],
   async run({ operands, config, io }) {
     const [id = ''] = operands
     const found = await withDatabase(config(), ({ db }) => revokeKey(db, systemClock, command_line, id))
-    if (!found) throw new Error(`There is no key with the id ${id}. See: rapport keys list`)
+    if (!found) throw new Error(`There is no key with the id ${id}. See: ${command('keys list')}`)
     io.out(`Revoked ${id}.`)
     return 0
   },

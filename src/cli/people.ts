@@ -13,6 +13,7 @@ import { lockEntry } from '../db/locks.ts'
 import { ApiError } from '../errors.ts'
 import { command_line, contextOf } from '../events/context.ts'
 import { isEmail } from '../http/schema-problems.ts'
+import { command } from '../installed.ts'
 import { type Command, UsageError } from './command.ts'
 import { withDatabase } from './database.ts'
 import { workspaceOf } from './keys.ts'
@@ -23,7 +24,7 @@ export const setupLink: Command = {
   async run({ config, io }) {
     const settings = config()
     const token = await withDatabase(settings, ({ db }) => transaction(db, makeSetupToken))
-    if (!token) throw new Error('Somebody has an account already. See: rapport people list')
+    if (!token) throw new Error(`Somebody has an account already. See: ${command('people list')}`)
     io.out('Open this to create your account:')
     io.out(linkOf(settings, `/setup#${token}`))
     return 0
@@ -48,7 +49,7 @@ export const resetPassword: Command = {
     const token = await withDatabase(settings, ({ db }) =>
       makeResetToken(db, systemClock, command_line, email),
     )
-    if (!token) throw new Error(`Nobody has the e-mail ${email}. See: rapport people list`)
+    if (!token) throw new Error(`Nobody has the e-mail ${email}. See: ${command('people list')}`)
     io.out(`This link sets a new password for ${email}. It works once, within 24 hours:`)
     io.out(linkOf(settings, `/reset#${token}`))
     return 0
@@ -61,8 +62,8 @@ export const remove: Command = {
     ownerless: { value: 'yes', about: 'yes: even if a workspace is left without an owner; default: no' },
   },
   notes: [
-    'EMAIL may be an id of `rapport people list`. The command ends the sessions, and removes personal data from the audit log.',
-    'Keys and records stay. To give a workspace an owner: rapport people invite EMAIL --workspace ID',
+    `EMAIL may be an id of \`${command('people list')}\`. The command ends the sessions, and removes personal data from the audit log.`,
+    `Keys and records stay. To give a workspace an owner: ${command('people invite EMAIL --workspace ID')}`,
   ],
   async run({ operands, options, config, io }) {
     const [who = ''] = operands
@@ -70,11 +71,11 @@ export const remove: Command = {
     if (!['yes', 'no'].includes(ownerless)) throw new UsageError('--ownerless must be yes or no.')
     const { email, alone } = await withDatabase(config(), async ({ db }) => {
       const user = await accountByEmailOrId(db, who)
-      if (!user) throw new Error(`Nobody has the e-mail ${who}. See: rapport people list`)
+      if (!user) throw new Error(`Nobody has the e-mail ${who}. See: ${command('people list')}`)
       const alone = await ownedAlone(db, user.id)
       if (alone.length && ownerless === 'no')
         throw new Error(
-          `${user.email} is the only owner of ${alone.join(', ')}. Invite another owner first: rapport people invite EMAIL --workspace ID. Or add --ownerless yes.`,
+          `${user.email} is the only owner of ${alone.join(', ')}. Invite another owner first: ${command('people invite EMAIL --workspace ID')}. Or add --ownerless yes.`,
         )
       const now_ms = systemClock.now()
       const { elapsed } = systemClock

@@ -6,6 +6,7 @@ export async function runProcess(words: string[], env: Record<string, string | u
     out: (line) => console.log(line),
     err: (line) => console.error(line),
     ...(process.stderr.isTTY && { status: (text: string) => void process.stderr.write(`\r\x1b[K${text}`) }),
+    terminal: process.stdout.isTTY === true,
     env,
   })
   // Exit explicitly: an open handle must not keep a finished command running.

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
+import { command as commandLine } from '../installed.ts'
 import {
   type Command,
   type CommandEntry,
@@ -113,7 +114,7 @@ function explain(error: unknown): string[] {
     // SQLITE_BUSY, SQLITE_NOTADB and SQLITE_CORRUPT, SQLITE_CANTOPEN.
     const reasons: Record<number, string> = {
       5: 'Another process is writing to the database. Try again.',
-      11: 'The database in DATA_DIR is damaged. Restore a backup: rapport restore FILE.',
+      11: `The database in DATA_DIR is damaged. Restore a backup: ${commandLine('restore FILE')}`,
       14: 'The database in DATA_DIR cannot be opened by this user.',
       26: 'The file rapport.db in DATA_DIR is not a database.',
     }

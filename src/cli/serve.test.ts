@@ -1,33 +1,30 @@
 // runs: alone
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { client } from '../../test/harness.ts'
-import { runRapport, scratchFolder, serveProcess } from '../../test/process.ts'
+import { firstKey, runRapport, scratchFolder, serveProcess } from '../../test/process.ts'
 
 // The PostgreSQL of the tests writes nothing through to the disk, and the service warns of that.
 const warning = /^\{"level".*PostgreSQL runs with .*\n/gm
 
-test('the first start shows the address, a key that works, a curl that creates a contact, and the docs page', async (t) => {
+test('the first start in a log names the file of a key that works, a curl that creates a contact, and the docs page', async (t) => {
   const DATA_DIR = scratchFolder(t)
   const first = await serveProcess(t, { DATA_DIR })
   const output = first.output()
-  const [, key = ''] = /^ {2}(crm_\w{43})$/m.exec(output) ?? []
-  assert.match(output, /shown this once/)
-  // The pasted line, taken apart the way a shell does.
+  assert.ok(!output.includes('crm_'), 'a log keeps its lines')
+  const file = join(DATA_DIR, 'first-api-key.txt')
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  const shell = (line: string) => execFileSync('sh', ['-c', line], { encoding: 'utf8', stdio: 'pipe' })
+  const [, read = ''] = /^Your first API key is in .*\. To read it:\n {2}(.*)$/m.exec(output) ?? []
+  const key = shell(read).trim()
+  assert.match(key, /^crm_\w{43}$/)
   const [line = ''] = /^ {2}curl .*$/m.exec(output) ?? []
-  const words = [...line.trim().matchAll(/'([^']*)'|(\S+)/g)].map(
-    ([, quoted, plain]) => quoted ?? plain ?? '',
-  )
-  const after = (flag: string) => words.flatMap((word, index) => (words[index - 1] === flag ? [word] : []))
-  const created = await fetch(words[1] ?? '', {
-    method: 'POST',
-    headers: after('-H').map((header) => header.split(': ') as [string, string]),
-    body: after('-d')[0],
-  })
-  assert.equal(created.status, 201)
+  assert.equal(JSON.parse(shell(line)).data.first_name, 'Ada')
   assert.equal((await client(first.url, key)('GET', '/api/v1/contacts')).body.meta.total, 1)
   const [, docs = ''] = /(http\S+\/docs)/.exec(output) ?? []
   assert.equal((await fetch(docs)).status, 200)
@@ -67,8 +64,9 @@ test('a key made or revoked by the command line counts in the running server wit
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
   test(`${signal} lets the request in flight finish, and exits with 0`, async (t) => {
-    const server = await serveProcess(t, { DATA_DIR: scratchFolder(t) })
-    const request = await halfRequest(server)
+    const DATA_DIR = scratchFolder(t)
+    const server = await serveProcess(t, { DATA_DIR })
+    const request = await halfRequest(server, firstKey(DATA_DIR))
     server.signal(signal)
     await refused(server.url)
     request.finish()
@@ -77,8 +75,9 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
   })
 
 test('the same signal twice at once is one, and a second one later exits at once with 1', async (t) => {
-  const server = await serveProcess(t, { DATA_DIR: scratchFolder(t) })
-  await halfRequest(server)
+  const DATA_DIR = scratchFolder(t)
+  const server = await serveProcess(t, { DATA_DIR })
+  await halfRequest(server, firstKey(DATA_DIR))
   server.signal('SIGINT')
   await new Promise((resolve) => setTimeout(resolve, 50))
   server.signal('SIGINT')
@@ -126,8 +125,7 @@ function processorTime(pid: number): number | null {
 }
 
 /** Sends all of a request but its last byte; the server has begun to read it when this resolves. */
-async function halfRequest({ url, output }: { url: string; output: () => string }) {
-  const [, key = ''] = /(crm_\w{43})/.exec(output()) ?? []
+async function halfRequest({ url }: { url: string }, key: string) {
   const body = JSON.stringify({ name: 'In flight' })
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)

@@ -2,6 +2,7 @@ import module from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Config } from '../config.ts'
+import { command, printFile } from '../installed.ts'
 import { type ProcessRole, type Running, roles, startServer } from '../server.ts'
 import { openWebApp } from '../web/open.ts'
 import { type Command, type Io, UsageError } from './command.ts'
@@ -12,7 +13,7 @@ export const serve: Command = {
     roles: { value: 'LIST', about: 'api, dispatcher, or both, which is the default: api,dispatcher' },
   },
   notes: [
-    'The settings are environment variables: rapport config',
+    `The settings are environment variables: ${command('config')}`,
     'With DATABASE_URL any number of processes may serve, on any number of machines; WEB_CONCURRENCY=N starts N here.',
   ],
   async run({ options, config, io }) {
@@ -52,12 +53,13 @@ function rolesOf(list: string = roles.join()): ProcessRole[] {
   return names as ProcessRole[]
 }
 
-function greet({ url, first_key, setup_url }: Running, io: Io, has_web_app: boolean) {
+function greet(running: Running, io: Io, has_web_app: boolean) {
+  const { url, first_key, first_key_file, setup_url } = running
   // A wildcard address cannot be opened in a browser, so print the loopback address.
   const openable = (url: string) => url.replace('//[::]:', '//[::1]:')
   const address = openable(url)
   const lines = [`Rapport serves ${address}`]
-  if (first_key) lines.push(firstSteps(address, first_key))
+  if (first_key) lines.push(firstSteps(address, first_key, first_key_file, io))
   if (setup_url && has_web_app) lines.push('', `Open ${openable(setup_url)} to create your account`)
   if (setup_url && !has_web_app) lines.push('', without_web_app)
   io.out(lines.join('\n'))
@@ -67,14 +69,20 @@ function greet({ url, first_key, setup_url }: Running, io: Io, has_web_app: bool
 const without_web_app =
   'This start serves the API without the web app. To have both, run npm ci without --omit=dev and start again.'
 
-const firstSteps = (address: string, key: string) => `
-Your first API key (shown this once, keep it):
-  ${key}
+// A journal or a log would keep the key for ever, so it gets the path. Without a file, this is the only place.
+function firstSteps(address: string, key: string, file: string | null, { terminal }: Io): string {
+  const shown = terminal || !file
+  const about = shown
+    ? `Your first API key${file ? `, which ${file} keeps` : ' (shown this once, keep it)'}:\n  ${key}`
+    : `Your first API key is in ${file}. To read it:\n  ${printFile(file)}`
+  return `
+${about}
 
 Create a contact:
-  curl ${address}/api/v1/contacts -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"first_name":"Ada","last_name":"Lovelace"}'
+  curl ${address}/api/v1/contacts -H "Authorization: Bearer ${shown ? key : `$(${printFile(file)})`}" -H 'Content-Type: application/json' -d '{"first_name":"Ada","last_name":"Lovelace"}'
 
 Everything else, to read and to try: ${address}/docs`
+}
 
 // The start leaves 20 MiB of garbage. An idle process allocates too little for V8 to collect it. A smaller young generation
 // would save as much, at the cost of 5 % of the CPU time of each request.

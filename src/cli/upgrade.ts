@@ -7,6 +7,7 @@ import { databaseFile } from '../db/engines/sqlite/open.ts'
 import { type Migration, type Plan, planMigrations } from '../db/migrate.ts'
 import { migrations } from '../db/migrations/index.ts'
 import { openDatabase } from '../db/open.ts'
+import { command } from '../installed.ts'
 import { columnsOf, isInstallation } from '../move/tables.ts'
 import { version } from '../version.ts'
 import { refusePostgres } from './backup.ts'
@@ -127,6 +128,6 @@ function advice(pending: readonly Migration[], bytes: number, { database_url, da
   return [
     servers,
     `Disk:    the database has ${megabytes(bytes)}, and ${megabytes(free)} are free in ${data_dir}.${free < 2 * bytes ? ' Make room: an upgrade with a backup may need twice the size of the database.' : ''}`,
-    'Backup:  Rapport does not know your backups. Make one with: rapport upgrade --backup FILE',
+    `Backup:  Rapport does not know your backups. Make one with: ${command('upgrade --backup FILE')}`,
   ]
 }

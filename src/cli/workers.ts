@@ -6,7 +6,7 @@ import type { Peers } from '../http/metrics.ts'
 import type { Running } from '../server.ts'
 import type { Io } from './command.ts'
 
-type Started = { started: Pick<Running, 'url' | 'first_key' | 'setup_url'> }
+type Started = { started: Pick<Running, 'url' | 'first_key' | 'first_key_file' | 'setup_url'> }
 // Messages between workers. The main process forwards them: to one worker, or without `to`, to all others.
 type Question = { question: number; from?: number; to?: undefined }
 type Answer = { answer: string; question: number; from?: number; to: number }
@@ -79,8 +79,8 @@ function passOn(from: Worker, message: Question | Answer) {
 }
 
 /** Tells the main process that this worker answers requests. */
-export const tellStarted = ({ url, first_key, setup_url }: Running) =>
-  process.send?.({ started: { url, first_key, setup_url } } satisfies Started)
+export const tellStarted = ({ url, first_key, first_key_file, setup_url }: Running) =>
+  process.send?.({ started: { url, first_key, first_key_file, setup_url } } satisfies Started)
 
 /** The connection of this worker to the `count` other workers. */
 export function joinWorkers(count: number): Peers {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { isoTime } from '../clock.ts'
+import { command } from '../installed.ts'
 import { type ClockReading, firstSign, judge, type Known, type Sign } from './clock-sign.ts'
 import { type Database, type Db, transaction } from './db.ts'
 
@@ -106,7 +107,7 @@ export async function keepServiceClock(database: Database, options: Options = {}
     reminded_ms = steady()
     logger?.error(
       held,
-      `${held.reason} Nothing is removed for good before ${held.until}. Set the clock right; if it is right, run: rapport clock confirm`,
+      `${held.reason} Nothing is removed for good before ${held.until}. Set the clock right; if it is right, run: ${command('clock confirm')}`,
     )
   }
 

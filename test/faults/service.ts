@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { settingsOf } from '../engine.ts'
 import { client } from '../harness.ts'
@@ -63,14 +64,20 @@ export async function startService(
 // The PostgreSQL of the tests writes nothing through to the disk, and the service warns of that.
 const isOfTestServer = (line: string) => /PostgreSQL runs with (fsync|full_page_writes) = off/.test(line)
 
-// The address and, at the first start, the key stand in the first lines of standard output.
+// The lines after the first start name the file of the key.
+function keyIn(line: string): string {
+  const [, file] = /^Your first API key is in (.*)\. To read it:$/.exec(line) ?? []
+  return file ? readFileSync(file, 'utf8').trim() : ''
+}
+
+// The address and, at the first start, the file of the key stand in the first lines of standard output.
 async function greeting(child: ChildProcess, errors: () => string, first: boolean) {
   const shown = { url: '', key: '', log: [] as string[] }
   await new Promise<void>((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the service ended with ${code}: ${errors()}`)))
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       shown.url ||= /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] ?? ''
-      shown.key ||= /^\s*(crm_\w+)\s*$/.exec(line)?.[1] ?? ''
+      shown.key ||= keyIn(line)
       if (line.startsWith('{')) shown.log.push(line)
       if (shown.url && (shown.key || !first)) resolve()
     })

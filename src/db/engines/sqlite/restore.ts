@@ -1,6 +1,7 @@
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { command } from '../../../installed.ts'
 import { migrate } from '../../migrate.ts'
 import { createSeal, keyFile } from '../../seal.ts'
 import { copyPrivately, keyBeside, syncFile } from './backup.ts'
@@ -25,7 +26,7 @@ export async function restoreBackup(
     throw new Error(`The file ${source} does not exist. Check the path.`)
   if (sides.some((side) => existsSync(source + side)))
     throw new Error(
-      `${source} is a database in use: it has a -wal file. Make a copy with: rapport backup FILE.`,
+      `${source} is a database in use: it has a -wal file. Make a copy with: ${command('backup FILE')}`,
     )
   mkdirSync(data_dir, { recursive: true, mode: 0o700 })
   const unlock = lockFolder(data_dir)
