@@ -25,7 +25,7 @@ const known = [
     'people.md',
     'reports.md',
   ],
-  ...['trash.md', 'views.md'],
+  ...['trash.md', 'views.md', 'webhooks.md'],
 ]
 
 const folder = new URL('.', import.meta.url)

@@ -312,6 +312,7 @@ export interface Tables {
     next_secret_from_ms: number | null
     created_at: string
   }
+  /** `event` is a name of an event, a group such as `deal.*`, or `*`. */
   webhook_subscriptions: { workspace_id: number; event: string; webhook_id: string }
   webhook_deliveries: {
     id: string

@@ -3,31 +3,16 @@ import { insertEvents } from '../db/event-order.ts'
 import { newId } from '../db/ids.ts'
 import { addCounts, countChanges } from '../db/lists/counts.ts'
 import { deferRows, rootOf } from '../db/statements/bulk.ts'
-import { announce, defer, engineOf, prepare } from '../db/statements/prepare.ts'
+import { announce, defer, engineOf } from '../db/statements/prepare.ts'
 import { prepareInsert } from '../db/statements/recordset.ts'
+import { findSubscriptions, recipientsOf, type Subscription } from '../db/subscriptions.ts'
 import type { Context } from './context.ts'
 import { api_version, type Changes, type EventDefinition } from './define.ts'
-
-// On PostgreSQL, lock the found subscriptions. A concurrent deletion of the webhook may wait for this transaction: then
-// it cancels its deliveries. Or it committed first: then its subscription is not found (see removeWebhook).
-const subscribers = prepare((db, p: { workspace_id: number; events: string }) => {
-  const query = db
-    .selectFrom('webhook_subscriptions')
-    .select(['event', 'webhook_id'])
-    .where('workspace_id', '=', p.workspace_id)
-    .orderBy('webhook_id')
-  if (engineOf(db) === 'sqlite') return query.where('event', '=', p.events)
-  return query
-    .where((eb) =>
-      eb('event', '=', eb.fn<string>('any', [eb.fn('string_to_array', [eb.val(p.events), eb.val(',')])])),
-    )
-    .forKeyShare()
-})
 
 type Prepared = {
   workspace_id: number
   names: readonly string[]
-  found: Promise<{ event: string; webhook_id: string }[]>
+  found: Promise<Subscription[]>
 }
 const prepared = new WeakMap<Db, Prepared>()
 
@@ -50,13 +35,7 @@ export function prepareEmit(
 export function readSubscribers(tx: Db, workspace_id: number, names: readonly string[]): void {
   const root = rootOf(tx)
   if (prepared.has(root)) return
-  const read = (events: string) => subscribers(tx, { workspace_id, events })
-  const found =
-    engineOf(tx) === 'sqlite'
-      ? Promise.all(names.map(read)).then((all) => all.flat())
-      : names.length
-        ? read(names.join())
-        : Promise.resolve([])
+  const found = names.length ? findSubscriptions(tx, workspace_id, names) : Promise.resolve([])
   defer(tx, found)
   prepared.set(root, { workspace_id, names, found })
 }
@@ -78,8 +57,8 @@ export async function emit(
   const event_id = insertEventOf(tx, context, definition, record, changes)
   const known = prepared.get(rootOf(tx))
   const is_known = known?.workspace_id === workspace_id && known.names.includes(event)
-  const found = is_known ? known.found : subscribers(tx, { workspace_id, events: event })
-  const webhook_ids = (await found).flatMap((one) => (one.event === event ? [one.webhook_id] : []))
+  const found = is_known ? known.found : findSubscriptions(tx, workspace_id, [event])
+  const webhook_ids = recipientsOf(event, await found)
   const delivery = { event_id, event, kind: 'event' as const }
   if (webhook_ids.length) insertDeliveries(tx, context, delivery, webhook_ids)
 }

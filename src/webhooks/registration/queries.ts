@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, type SqlBool, sql } from 'kysely'
 import { isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
@@ -73,19 +73,23 @@ export async function insertWebhook(
   await subscribe(tx, workspace_id, webhook.id, events)
 }
 
-/** Replaces a webhook's subscriptions with a list of events. */
+/** Replaces a webhook's subscriptions with a list of events, which may have `deal.*` and `*`. */
 export async function subscribe(
   tx: Db,
   workspace_id: number,
   webhook_id: string,
   events: string[],
 ): Promise<void> {
-  // Keep the subscriptions that do not change: a concurrent emit must find them.
-  const old = tx
+  // Keep the subscriptions that the new list covers: a concurrent emit must find them.
+  const groups = events.flatMap((event) => (event.endsWith('.*') ? [event.slice(0, -1)] : []))
+  await tx
     .deleteFrom('webhook_subscriptions')
     .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', webhook_id)
-  await (events.length ? old.where('event', 'not in', events) : old).execute()
+    .$if(events.length > 0, (old) => old.where('event', 'not in', events))
+    .$if(events.includes('*'), (old) => old.where(sql<SqlBool>`1 = 0`))
+    .where((eb) => eb.and(groups.map((group) => eb('event', 'not like', `${group}%`))))
+    .execute()
   const rows = events.map((event) => ({ workspace_id, event, webhook_id }))
   if (!rows.length) return
   await tx

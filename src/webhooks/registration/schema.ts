@@ -43,11 +43,15 @@ const SecretInput = Type.Unsafe<string | null>({ type: ['string', 'null'], verba
 
 /** The bodies of registration and update. The event names come from the catalogue. */
 export function webhookBodies(event_names: readonly string[]) {
+  const groups = new Set(event_names.map((name) => `${name.split('.')[0]}.*`))
+  const choices = [...event_names, ...groups, '*']
   const events = Type.Unsafe<string[]>({
     type: 'array',
     minItems: 1,
     maxItems: event_names.length,
-    items: { type: 'string', enum: event_names },
+    items: { type: 'string', enum: choices },
+    description:
+      '`deal.*` stands for all events of deals, `*` for all events. Both include those of later versions.',
     examples: [['contact.created', 'deal.won']],
   })
   const fields = { name: OptionalText(255), url, events }

@@ -6,7 +6,8 @@ export type Schemas = components['schemas']
 
 type WebhookBody = paths['/api/v1/webhooks']['post']['requestBody']['content']['application/json']
 /** The events that a webhook may ask for. */
-export type EventName = WebhookBody['events'][number]
+/** The name of one event: not `deal.*` or `*`, which a webhook may also have. */
+export type EventName = Exclude<WebhookBody['events'][number], `${string}*`>
 
 export type FieldProblem = { field: string; code: string; message: string }
 
