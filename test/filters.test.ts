@@ -314,6 +314,50 @@ test('a malformed value is 422 by its parameter and says what works; an unknown 
     assert.deepEqual(Object.values(problems(await ada('GET', `/${path}`))), [code], path)
 })
 
+test('an empty value is malformed for every field, but for texts where the base interface takes it', async () => {
+  for (const query of [
+    ...[
+      'contacts?phone=',
+      'contacts?email=%20',
+      'contacts?source=',
+      'companies?industry=',
+      'deals?priority=',
+    ],
+    ...['contacts?tag=', 'contacts?email=a@b.example,', 'contacts?stage=lead,', 'contacts?email=!'],
+  ]) {
+    const reply = await ada('GET', `/${query}`)
+    assert.deepEqual(Object.values(problems(reply)), ['required'], query)
+    assert.match(reply.text, /null for records without a value/)
+  }
+  for (const query of ['deals?stage=', 'deals?contact_id=', 'deals?value_from=', 'activities?due_at_to='])
+    assert.equal((await ada('GET', `/${query}`)).status, 422, query)
+  const { total } = (await ok('GET', '/contacts')).meta
+  assert.equal((await ok('GET', '/contacts?stage=&search=')).meta.total, total)
+  const empty = await make('companies', { name: 'Empty', custom_fields: { about: '' } })
+  const [found, ...others] = (await ok('GET', '/companies?custom_fields[about]=')).data
+  assert.deepEqual([found?.id, others.length], [empty.id, 0])
+})
+
+test('a day is the time of its start or its end in UTC, at an end of a range of times', async () => {
+  const times = ['11T23:59:59.999', '12T00:00:00.000', '12T23:59:59.999', '13T00:00:00.000']
+  const ids: number[] = []
+  for (const time of times) {
+    const due_at = `2031-03-${time}Z`
+    ids.push((await make('activities', { subject: 'Due', due_at })).id)
+  }
+  for (const name of ['due', 'due_at']) {
+    const found = await listed('activities', `${name}_from=2031-03-12&${name}_to=2031-03-12`)
+    assert.deepEqual(found.sort(), ids.slice(1, 3), name)
+  }
+  assert.ok(
+    (await listed('activities', 'updated_from=2020-01-01&updated_to=2999-12-31')).includes(ids[0] ?? 0),
+  )
+  assert.deepEqual(await listed('activities', 'updated_to=2020-01-01'), [])
+  const wrong = await ada('GET', '/activities?due_at_from=2031-02-30&due_at_to=9999-12-31T23:59:59-01:00')
+  assert.deepEqual(problems(wrong), { due_at_from: 'invalid_format', due_at_to: 'out_of_range' })
+  assert.match(wrong.text, /must be a time, such as 2026-12-31T08:30:00Z, or a day, such as 2026-12-31/)
+})
+
 test('many tags and long values of a custom field are found and left out together, with the exact total', async () => {
   const tagOf = (n: number) => `many ${n}`
   const long = ['first, ', 'second! '].map((text) => text.repeat(20).trim())

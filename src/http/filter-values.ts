@@ -1,5 +1,6 @@
 import { findCustomSorting } from '../db/lists/orders.ts'
 import type { FieldProblem } from '../errors.ts'
+import { isDay, isInstant } from './schema-problems.ts'
 
 // The values of a filter as a client writes them: several values by comma, `!` before a value for "not", null, and a
 // backslash before a comma or an exclamation mark that belongs to the value (extensions.md, Filters).
@@ -28,13 +29,8 @@ function partsOf(text: string): Part[] {
   return parts
 }
 
-type Reader = (text: string) => string | number | { code: string; text: string }
-
-/** Whether a text is a real day: Date.parse takes 30 February as 2 March. */
-function isDay(text: string): boolean {
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
-}
+type End = 'from' | 'to'
+type Reader = (text: string, end?: End) => string | number | { code: string; text: string }
 
 // Longer numbers do not fit into the columns, which PostgreSQL refuses.
 const readers: Record<Exclude<FilterKind, 'code'>, Reader> = {
@@ -44,7 +40,11 @@ const readers: Record<Exclude<FilterKind, 'code'>, Reader> = {
     return id >= 1 && Number.isSafeInteger(id) ? id : { code: 'out_of_range', text: 'must be an id' }
   },
   member: (text) => text || { code: 'required', text: 'must be the id of a member, or me' },
-  text: (text) => text,
+  text: (text) =>
+    text || {
+      code: 'required',
+      text: 'must not be empty: write null for records without a value, or leave the parameter out',
+    },
   number(text) {
     return /^-?\d{1,11}(\.\d{1,4})?$/.test(text)
       ? Number(text)
@@ -59,17 +59,30 @@ const readers: Record<Exclude<FilterKind, 'code'>, Reader> = {
       : { code: 'invalid_type', text: 'must be an integer of at most 9 digits, such as 50' }
   },
   day: (text) => (isDay(text) ? text : { code: 'invalid_format', text: 'must be a day, such as 2026-12-31' }),
-  time(text) {
-    const [day = ''] = text.split('T')
-    const time = /T.*(Z|[+-]\d{2}:\d{2})$/.test(text) && isDay(day) ? Date.parse(text) : Number.NaN
-    return Number.isNaN(time)
-      ? { code: 'invalid_format', text: 'must be a time, such as 2026-12-31T08:30:00Z' }
-      : new Date(time).toISOString()
+  time(text, end) {
+    if (end && isDay(text)) return text + (end === 'from' ? 'T00:00:00.000Z' : 'T23:59:59.999Z')
+    if (!isInstant(text)) {
+      const or_day = end ? ', or a day, such as 2026-12-31' : ''
+      return { code: 'invalid_format', text: `must be a time, such as 2026-12-31T08:30:00Z${or_day}` }
+    }
+    const time = new Date(text).toISOString()
+    return /^(?!0000)\d/.test(time)
+      ? time
+      : { code: 'out_of_range', text: 'must be in the years 1 to 9999, in UTC' }
   },
 }
 
 /** How the text of a query parameter is read. */
-export type Parameter = { name: string; kind: FilterKind; choices?: readonly string[]; nullable: boolean }
+export type Parameter = {
+  name: string
+  kind: FilterKind
+  choices?: readonly string[]
+  nullable: boolean
+  /** What an empty text asks for. Otherwise it is malformed. */
+  empty?: 'anything' | 'empty value'
+  /** The end of a range. A day is a time then: its start or its end. */
+  end?: End
+}
 
 /**
  * In the schema of a query parameter: how its text is read. The validator reports its problems with all others. A symbol,
@@ -110,23 +123,24 @@ export function filterProblems(
 
 /** One value of a filter, or the problem with it. */
 export function readValue(
-  { name, kind, choices = [] }: Parameter,
+  { name, kind, choices = [], empty, end }: Parameter,
   text: string,
 ): { value: string | number } | FieldProblem {
   if (kind === 'code')
     return choices.includes(text)
       ? { value: text }
       : { field: name, code: 'unknown_value', message: `${name} must be one of ${choices.join(', ')}.` }
-  const value = readers[kind](text)
+  if (text === '' && empty === 'empty value') return { value: text }
+  const value = readers[kind](text, end)
   return typeof value === 'object'
     ? { field: name, code: value.code, message: `${name} ${value.text}.` }
     : { value }
 }
 
-/** What a filter asks for; null for a blank text, which does not filter; or the problem with it. */
+/** What a filter asks for; null for anything; or the problem with it. */
 export function readWanted(parameter: Parameter, text: string): Wanted | FieldProblem | null {
-  const { name, kind, nullable } = parameter
-  if (kind === 'text' && text.trim() === '') return null
+  const { name, kind, nullable, empty } = parameter
+  if (empty === 'anything' && text.trim() === '') return null
   const parts = partsOf(text)
   if (parts.length > max_values)
     return { field: name, code: 'too_many', message: `${name} must have at most ${max_values} values.` }
@@ -139,7 +153,6 @@ export function readWanted(parameter: Parameter, text: string): Wanted | FieldPr
       else wanted.or_none = true
       continue
     }
-    if (kind === 'text' && text === '') continue
     const read = readValue(parameter, text)
     if ('code' in read) return read
     wanted[negated ? 'not' : 'any'].push(read.value)

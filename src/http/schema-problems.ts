@@ -43,11 +43,15 @@ export const isDay = (text: string): boolean => {
 // RFC 3339 as Date reads it. Ajv's own format accepts texts that Date cannot read, such as a leap second.
 const instant =
   /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
+/** Whether a text is a time with an offset. */
+export const isInstant = (text: string): boolean => instant.test(text) && isDay(text.slice(0, 10))
 /** Whether a text has the form of an e-mail address. It does not check the length. */
 export const isEmail = (text: string): boolean => email.test(text) && !/\.\.|^\.|\.@|@\.|\.$|@-/.test(text)
-ajv.addFormat('date-time', (text: string) => instant.test(text) && isDay(text.slice(0, 10)))
+ajv.addFormat('date-time', isInstant)
 ajv.addFormat('email_address', isEmail)
 ajv.addFormat('day', isDay)
+// Of the ends of ranges, which filter-values.ts checks.
+ajv.addFormat('time_or_day', true)
 
 const words: Record<string, string> = {
   integer: 'an integer',

@@ -1,6 +1,5 @@
 import { type TSchema, Type } from 'typebox'
 import { type FieldProblem, refuse } from '../errors.ts'
-import { time } from '../http/fields.ts'
 import {
   end_of,
   type FilterKind,
@@ -42,6 +41,8 @@ export const filterFieldsOf = (resource: Resource): FilterField[] =>
       ...(kind === 'code' && { choices: (codes ?? []).filter((code) => code !== null) as string[] }),
       nullable: [type].flat().includes('null'),
       ranged: ranged_kinds.includes(kind),
+      // As in the base interface.
+      ...(kind === 'text' && column.counted && { empty: 'anything' as const }),
       column,
     }
   })
@@ -92,10 +93,13 @@ export function valuesFilter(parameter: Parameter, about?: string) {
   )
 }
 
-/** The schema of an end of a range. A time becomes UTC. */
-function endOfRange(parameter: Parameter, description: string): TSchema {
-  if (parameter.kind === 'time') return time(description)
-  return Type.Optional(Type.String({ maxLength: 64, description, [end_of]: parameter }))
+/** The schema of an end of a range. */
+function endOfRange(parameter: Parameter, limit: string): TSchema {
+  const { kind, end } = parameter
+  const schema = { maxLength: 64, description: limit, [end_of]: parameter }
+  if (kind !== 'time') return Type.Optional(Type.String(schema))
+  const description = `${limit} A day counts from its ${end === 'from' ? 'start' : 'end'}, in UTC.`
+  return Type.Optional(Type.String({ ...schema, description, format: 'time_or_day' }))
 }
 
 /** The parameters of the filters of a resource, with their schemas. */
@@ -112,7 +116,7 @@ export const filterParameters = (resource: Resource): Record<string, TSchema> =>
 function endsOf(parameter: string, field: FilterField): [string, TSchema][] {
   const end = (side: 'from' | 'to', limit: string): [string, TSchema] => {
     const name = `${parameter}_${side}`
-    return [name, endOfRange({ ...field, name }, `\`${field.name}\` of ${limit} this value.`)]
+    return [name, endOfRange({ ...field, name, end: side }, `\`${field.name}\` of ${limit} this value.`)]
   }
   return [end('from', 'at least'), end('to', 'at most')]
 }
@@ -146,7 +150,9 @@ export function conditionsOf(resource: Resource, query: object): Condition[] {
   for (const [name, text] of Object.entries(query)) {
     const { field, end } = known.get(name) ?? {}
     if (!field) continue
-    const read = end ? readValue({ ...field, name }, String(text).trim()) : readWanted(field, String(text))
+    const read = end
+      ? readValue({ ...field, name, end }, String(text).trim())
+      : readWanted(field, String(text))
     if (!read) continue
     if ('code' in read) problems.push(read)
     else if (!('value' in read)) conditions.push({ field, wanted: read })

@@ -274,7 +274,9 @@ async function valueFilters(
   for (const [name, text] of Object.entries(query)) {
     const [, key] = custom_field.exec(name) ?? []
     if (name !== 'tag' && key === undefined) continue
-    const wanted = readWanted({ name, kind: 'text', nullable: true }, text)
+    // An empty text is a value of a custom field, and no tag.
+    const empty = key === undefined ? {} : { empty: 'empty value' as const }
+    const wanted = readWanted({ name, kind: 'text', nullable: true, ...empty }, text)
     if (!wanted) continue
     if ('code' in wanted) throw invalid([wanted])
     const field = key === undefined ? 'tags' : `custom_fields.${key}`

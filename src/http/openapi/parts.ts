@@ -234,7 +234,7 @@ export const parameters: Record<string, object> = {
 }
 
 // The validator has formats of its own. Other programs know these names. The format `email` would promise ASCII.
-const formats: Record<string, string> = { day: 'date', email_address: 'idn-email' }
+const formats: Record<string, string> = { day: 'date', email_address: 'idn-email', time_or_day: 'date-time' }
 
 // A keyword of the own validator.
 const own_keyword = 'verbatim'
