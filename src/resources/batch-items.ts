@@ -101,7 +101,17 @@ function formProblems(item: unknown): FieldProblem[] {
   if (op === undefined) return [{ field: 'op', code: 'required', message: 'op is required.' }]
   if (!isOp(op))
     return [{ field: 'op', code: 'unknown_value', message: `op must be one of ${ops.join(', ')}.` }]
-  return schemaProblems(forms[op], item)
+  return schemaProblems(forms[op], item).map((problem) =>
+    problem.code === 'unknown_field' ? { ...problem, message: unknownKey(op, problem.field) } : problem,
+  )
+}
+
+/** Why an item may not have a key. */
+function unknownKey(op: Op, key: string): string {
+  if (op === 'upsert' && key === 'if_match')
+    return 'if_match is not possible with upsert, which may create the record. Send an update with its id.'
+  const keys = Object.keys(forms[op].properties ?? {}).join(', ')
+  return `${key} is not a key of an item with op ${op}. Its keys are ${keys}.`
 }
 
 type For = {
@@ -224,14 +234,19 @@ type Found =
   | { match: Match; unique?: Definition; problem?: never }
   | { match?: never; unique?: never; problem: FieldProblem }
 
-function matchOf({ match, resource }: Writes, definitions: readonly Definition[], name: string): Found {
+/** The field of a name by which an upsert finds its record, or the problem with the name. */
+export function matchOf(
+  { match, resource }: Pick<Writes, 'match' | 'resource'>,
+  definitions: readonly Definition[],
+  name: string,
+): Found {
   const found = match.find(({ field }) => field === name)
   if (found) return { match: found }
   const custom = name.startsWith('custom_fields.')
   const unique = definitions.find((one) => one.is_unique && `custom_fields.${one.key}` === name)
   if (unique) return { match: matchCustomField(resource.table, unique), unique }
-  const names = [...match.map(({ field }) => field), 'a custom field that is defined as unique'].join(', ')
-  const lacks = custom ? `${name.slice(0, 100)} is not defined as unique. ` : ''
-  const message = `${lacks}match must be ${names}.`
+  const names = [...match.map(({ field }) => field), 'a custom field that is defined as unique'].join(' or ')
+  const lacks = custom ? `; ${name.slice(0, 100)} is not` : ''
+  const message = `match must be ${names}${lacks}.`
   return { problem: { field: 'match', code: custom ? 'not_unique' : 'unknown_value', message } }
 }

@@ -63,7 +63,10 @@ function bodyOf({ create, update, match }: Writes): TSchema {
               Type.Integer({ minimum: 1, description: 'Of the record to update or delete.' }),
             ),
             if_match: Type.Optional(
-              Type.String({ description: 'The ETag that the record must have, for update and delete.' }),
+              Type.String({
+                description:
+                  'The ETag that the record must have, for update and delete. An upsert takes none.',
+              }),
             ),
             ...(names.length && {
               match: Type.Optional(
@@ -94,9 +97,13 @@ const checkForm = bodyValidator({
 
 function checkBody(body: unknown): { value: unknown } {
   const { items } = (body ?? {}) as { items?: unknown }
-  if (!Array.isArray(items)) return checkForm(body)
-  const checked = checkForm({ ...(body as object), items: Array.from({ length: items.length }, () => null) })
-  if (!bodyProblems(checked.value).length) Object.assign(checked.value, { items })
+  const unread = Array.isArray(items) && { items: Array.from({ length: items.length }, () => null) }
+  const checked = checkForm(unread ? { ...(body as object), ...unread } : body)
+  const problems = bodyProblems(checked.value)
+  if (unread && !problems.length) Object.assign(checked.value, { items })
+  for (const problem of problems)
+    if (problem.code === 'unknown_field')
+      problem.message = `${problem.field} is not a key of a batch. Its keys are atomic, items.`
   return checked
 }
 

@@ -117,6 +117,22 @@ describe('an atomic batch', () => {
   })
 })
 
+test('an unknown key of a batch or of an item is told from a field of the record, with the keys that exist', async () => {
+  const messageOf = async (reply: Promise<Reply>) => (await reply).body.error.fields[0].message
+  assert.equal(
+    await messageOf(send([{ op: 'create', data: name, if_match: 'x' }])),
+    'if_match is not a key of an item with op create. Its keys are op, data.',
+  )
+  assert.equal(
+    await messageOf(send([{ op: 'create', data: { ...name, nam: 'x' } }])),
+    'nam is not a field of this resource.',
+  )
+  assert.equal(
+    await messageOf(send([], { itmes: [] })),
+    'itmes is not a key of a batch. Its keys are atomic, items.',
+  )
+})
+
 test('without atomic, each item fails for itself, with the error of the single request', async () => {
   const bodies = [
     { ...name, email: 'nobody' },
@@ -230,6 +246,12 @@ describe('an upsert', () => {
     })
   })
 
+  test('takes no if_match, because it may create the record', async () => {
+    const reply = await send([{ ...upsert({ ...name, email: 'match@acme.example' }), if_match: '"a"' }])
+    assert.deepEqual(await fields(reply), { 'items[0].if_match': 'unknown_field' })
+    assert.match(reply.text, /if_match is not possible with upsert.*Send an update with its id/)
+  })
+
   test('of one new e-mail address, 50 at the same time make one contact', async () => {
     const email = 'race@acme.example'
     const all = await Promise.all(
@@ -256,12 +278,23 @@ describe('an upsert', () => {
       upsert({ name: 'ÜNÏTED straße', phone: '1' }, 'name'),
       upsert({ name: 'United Strasse' }, 'name'),
       upsert({ website: 'HTTPS://United.example', phone: '2' }, 'website'),
+      upsert({ website: 'https://united.example/', phone: '3' }, 'website'),
+      upsert({ website: 'https://united.Example', phone: '4' }, 'website'),
+      upsert({ name: 'Path', website: 'https://united.example/path' }, 'website'),
     ])
     assert.deepEqual(
       companies.map(({ status }: { status: string }) => status),
-      ['created', 'updated', 'created', 'updated'],
+      ['created', 'updated', 'created', 'updated', 'updated', 'updated', 'created'],
     )
-    assert.equal(companies[3].id, companies[0].id)
+    for (const { id } of companies.slice(3, 6)) assert.equal(id, companies[0].id)
+    const race = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        at('companies', [
+          upsert({ name: 'Race', website: `https://race.example${n % 2 ? '/' : ''}` }, 'website'),
+        ]),
+      ),
+    )
+    assert.equal(new Set(race.map(([{ id }]) => id)).size, 1)
     const deals = await at('deals', [
       upsert({ name: 'Desks' }, 'name'),
       upsert({ name: 'desks', value: 5 }, 'name'),

@@ -24,6 +24,25 @@ const locked = (db: Db) => (engineOf(db) === 'postgres' ? sql`FOR NO KEY UPDATE 
 
 /** Finds records by a text with an index in lower case, such as an e-mail address. */
 export function matchText(table: Deletable, field: string): Match {
+  return { field, keyOf: lowerCased, find: finderOf(table, field) }
+}
+
+/** Finds records by the address of a website, without case and without the slash at its end. */
+export function matchWebsite(table: Deletable): Match {
+  const find = finderOf(table, 'website')
+  const keyOf = (website: string) => lowerCased(website).replace(/\/$/, '')
+  return {
+    field: 'website',
+    keyOf,
+    async find(tx, workspace_id, keys) {
+      const forms = keys.flatMap((key) => [key, `${key}/`])
+      const found = await find(tx, workspace_id, forms)
+      return found.map(({ id, key }) => ({ id, key: keyOf(key) }))
+    },
+  }
+}
+
+function finderOf(table: Deletable, field: string): Match['find'] {
   const find = prepareRows<{ key: 'text!' }, Matched, Workspace>({ key: 'text!' }, (db, { row, rows }, p) => {
     const key = lowerCase(db, `c.${field}`)
     return {
@@ -33,16 +52,12 @@ export function matchText(table: Deletable, field: string): Match {
             AND c.deleted_at IS NULL ORDER BY c.id ${locked(db)}`.compile(db),
     }
   })
-  return {
-    field,
-    keyOf: lowerCased,
-    find: (tx, workspace_id, keys) =>
-      find(
-        tx,
-        keys.map((key) => ({ key })),
-        { workspace_id },
-      ),
-  }
+  return (tx, workspace_id, keys) =>
+    find(
+      tx,
+      keys.map((key) => ({ key })),
+      { workspace_id },
+    )
 }
 
 /** Finds records by their whole name, without case. */

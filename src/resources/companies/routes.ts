@@ -1,7 +1,7 @@
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { listRecords } from '../list.ts'
-import { matchName, matchText } from '../match.ts'
+import { matchName, matchWebsite } from '../match.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
 import { company_import } from './import.ts'
@@ -18,7 +18,7 @@ const operations = {
 const batch = {
   create: CompanyCreate,
   update: CompanyUpdate,
-  match: [matchName('companies'), matchText('companies', 'website')],
+  match: [matchName('companies'), matchWebsite('companies')],
 }
 
 /** The companies resource: an extension of the interface, with company.* events. */
