@@ -192,6 +192,27 @@ test('columns name the fields, and an unknown field is refused with the possible
   })
 })
 
+test('a match that is impossible, or that nothing uses, is refused with what is possible', async () => {
+  const file = 'email,phone\nana@acme.example,1\n'
+  const refusal = async (query: string) => {
+    const reply = await upload(rapport, `?resource=contacts&${query}`, file)
+    const [problem] = reply.body.error?.fields ?? []
+    return [problems(reply), problem.message]
+  }
+  assert.deepEqual(await refusal('on_match=create&match=phone'), [
+    { match: 'unknown_value' },
+    'match must be email or a custom field that is defined as unique.',
+  ])
+  assert.deepEqual(await refusal('on_match=update&match=custom_fields.region'), [
+    { match: 'not_unique' },
+    'match must be email or a custom field that is defined as unique; custom_fields.region is not.',
+  ])
+  assert.deepEqual((await refusal('match=email'))[0], { on_match: 'required' })
+  assert.deepEqual((await refusal('match=phone'))[0], { on_match: 'required', match: 'unknown_value' })
+  const done = await importFile(rapport, { resource: 'contacts', on_match: 'create', match: 'email' }, file)
+  assert.equal(done.options.match, null)
+})
+
 test('a broken quote ends the import with the row, and the rows before it stay', async () => {
   const done = await importFile(rapport, { resource: 'companies' }, 'name\nBefore Quote\n"After Quote\n')
   assert.deepEqual([done.status, done.created], ['failed', 1])

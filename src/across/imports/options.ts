@@ -1,5 +1,7 @@
 import type { Static } from 'typebox'
 import { type FieldProblem, invalid } from '../../errors.ts'
+import { matchOf } from '../../resources/batch-items.ts'
+import type { Definition } from '../../resources/definition-rules.ts'
 import { createMapping, type MappingOptions } from './mapping.ts'
 import type { ImportRoom } from './rows.ts'
 import type { ImportOptions, ImportQuery } from './schema.ts'
@@ -12,23 +14,23 @@ type Query = Static<ReturnType<typeof ImportQuery>>
 export function optionsFrom(
   query: Query,
   room: ImportRoom,
+  definitions: readonly Definition[],
   mayMake: (field: string) => boolean,
 ): ImportOptions {
-  const { on_match } = query
-  const fields = room.batch?.match.map(({ field }) => field) ?? []
-  const match = query.match ?? fields[0] ?? null
+  const { on_match = 'create' } = query
+  const { match: fields = [] } = room.batch ?? {}
+  const match = query.match ?? fields[0]?.field ?? ''
   const problems: FieldProblem[] = []
-  if (
-    on_match !== 'create' &&
-    (match === null || !(fields.includes(match) || match.startsWith('custom_fields.')))
-  )
+  if (query.match !== undefined && query.on_match === undefined)
     problems.push({
-      field: 'match',
-      code: 'unknown_value',
-      message: fields.length
-        ? `match must be ${fields.join(', ')}, or a custom field that is unique.`
-        : 'match is not possible for these records. Use on_match=create.',
+      field: 'on_match',
+      code: 'required',
+      message: 'on_match is required with match: update or skip. With create, each row makes a record.',
     })
+  if (query.match !== undefined || on_match !== 'create') {
+    const { problem } = matchOf({ resource: room.resource, match: fields }, definitions, match)
+    if (problem) problems.push(problem)
+  }
   const { columns, rest } = mappingFrom(query, room, problems)
   if (problems.length) throw invalid(problems)
   return {

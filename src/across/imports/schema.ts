@@ -37,10 +37,12 @@ export const ImportQuery = (names: readonly string[]) =>
   Type.Object(
     {
       resource: resourceOf(names),
-      on_match: code(['create', 'update', 'skip'], {
-        default: 'create',
-        description: 'What a row does with the record that it matches. create: nothing is matched.',
-      }),
+      on_match: Type.Optional(
+        code(['create', 'update', 'skip'], {
+          description:
+            'What a row does with the record that it matches. Default create: nothing is matched. Required with match.',
+        }),
+      ),
       match: Type.Optional(
         Type.String({
           maxLength: 80,

@@ -8,6 +8,7 @@ import { Single, single } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import { readDefinitions } from '../../resources/definitions.ts'
 import type { Room } from '../../resources/room.ts'
 import { createMapping } from './mapping.ts'
 import { mappingFrom, optionsFrom } from './options.ts'
@@ -57,10 +58,11 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       const { access, query } = request
       const room = roomOf(rooms, query.resource)
       refuseBeyond(access, { scope: `${room.resource.scope}:write` })
-      const options = optionsFrom(query, room, (field) => mayMake(request, rooms, room, field))
+      const { workspace_id } = access
+      const definitions = await readDefinitions(db, { workspace_id, kind: room.resource.table })
+      const options = optionsFrom(query, room, definitions, (field) => mayMake(request, rooms, room, field))
       const { body, format } = fileOf(request)
       if (Number(request.headers['content-length']) > max_bytes) throw tooLarge(max_bytes)
-      const { workspace_id } = access
       const elapsed = () => clock.elapsed()
       const import_id = await beginImport(db, clock, request, {
         resource: room.resource.table,
