@@ -173,6 +173,7 @@ function createService(
     recheckAccess: createRecheckAccess(findCredential, clock),
     config,
     scopes,
+    catalogue,
     event_names: catalogue.map((event) => event.name),
     role_scopes,
     dispatcher,

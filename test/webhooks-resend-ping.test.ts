@@ -293,6 +293,38 @@ describe('a ping', () => {
     assert.equal((await webhook(call, hook.id)).status, 'active')
   })
 
+  test('sends the example of an event, marked as a test, which the log has and the feed has not', async () => {
+    const { hook } = await failed()
+    receiver.answering = () => ({})
+    const { body: types } = await call('GET', '/api/v1/event-types')
+    const won = types.data.find(({ name }: { name: string }) => name === 'deal.won')
+    const sent = await act(call, hook.id, 'test', { event: 'deal.won' })
+    assert.deepEqual([sent.status, sent.event], ['succeeded', 'deal.won'])
+    const request = receiver.received.at(-1)
+    assert.equal(request?.headers['x-service-event'], 'deal.won')
+    assert.ok(request && (await verifySignatures(hook.secret, request)).service)
+    const payload = JSON.parse(request.body)
+    assert.deepEqual(payload.data, won.example.data)
+    assert.deepEqual([payload.test, payload.webhook_id], [true, hook.id])
+    assert.deepEqual(Object.keys(payload).sort(), [...Object.keys(won.example), 'test'].sort())
+    const { body: feed } = await call('GET', '/api/v1/events?per_page=100')
+    assert.ok(feed.data.every(({ id }: { id: string }) => id !== payload.id))
+    // A test that is sent again is still a test.
+    await resend(sent.id)
+    await attempted(call, sent.id, 2)
+    assert.equal((await webhook(call, hook.id)).status, 'failed')
+    receiver.answering = () => ({ status: 500 })
+    const bad = await act(call, hook.id, 'test', { event: 'contact.updated' })
+    assert.deepEqual([bad.status, bad.next_attempt_at], ['failed', null])
+    const { body: again } = await call('POST', `/api/v1/webhooks/${hook.id}/resend-failed`)
+    const failures = await log(call, `webhook_id=${hook.id}&status=pending`)
+    assert.equal(again.data.count, failures.length)
+    assert.ok(failures.every(({ id }) => id !== bad.id))
+    const refused = await call('POST', `/api/v1/webhooks/${hook.id}/test`, { event: 'deal.wonn' })
+    assert.equal(refused.status, 422)
+    assert.match(refused.body.error.fields[0].message, /deal\.won/)
+  })
+
   test('also goes to a paused webhook, which stays paused', async () => {
     const hook = await register(call, { url: receiver.url })
     await act(call, hook.id, 'pause')
@@ -330,9 +362,9 @@ describe('a ping', () => {
     assert.equal(receiver.received.length, 1)
   })
 
-  test('takes no fields, and an unknown webhook is 404', async () => {
+  test('takes no other field than the event, and an unknown webhook is 404', async () => {
     const hook = await register(call, { url: receiver.url })
-    const reply = await call('POST', `/api/v1/webhooks/${hook.id}/test`, { event: 'deal.won' })
+    const reply = await call('POST', `/api/v1/webhooks/${hook.id}/test`, { message: 'Hello' })
     assert.deepEqual([reply.status, reply.body.error.fields[0].code], [422, 'unknown_field'])
     assert.equal((await call('POST', '/api/v1/webhooks/wh_unknown/test')).status, 404)
     assert.deepEqual([receiver.received.length, await total(call)], [0, 0])

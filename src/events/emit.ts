@@ -7,7 +7,7 @@ import { announce, defer, engineOf } from '../db/statements/prepare.ts'
 import { prepareInsert } from '../db/statements/recordset.ts'
 import { findSubscriptions, recipientsOf, type Subscription } from '../db/subscriptions.ts'
 import type { Context } from './context.ts'
-import { api_version, type Changes, type EventDefinition } from './define.ts'
+import { api_version, type Changes, type EventDefinition, exampleChanges } from './define.ts'
 
 type Prepared = {
   workspace_id: number
@@ -63,6 +63,14 @@ export async function emit(
   if (webhook_ids.length) insertDeliveries(tx, context, delivery, webhook_ids)
 }
 
+/** Writes the example of an event, marked as a test. It has the name of a ping, so the feed leaves it out. Returns its id. */
+export function insertTest(tx: Db, context: Context, definition: EventDefinition): string {
+  const { name, example } = definition
+  const changes = name.endsWith('.updated') ? exampleChanges(example) : {}
+  const payload = { ...payloadFrom(context, definition, example, changes), test: true }
+  return insertPayload(tx, context, 'ping', payload, null)
+}
+
 /** Writes an event without deliveries; returns its id. */
 export function insertEventOf(
   tx: Db,
@@ -71,23 +79,41 @@ export function insertEventOf(
   record: object,
   changes?: Changes,
 ): string {
-  const event = { id: newId('evt'), event: definition.name, timestamp: context.now }
+  const { id } = record as { id?: unknown }
+  const payload = payloadFrom(context, definition, record, changes)
+  return insertPayload(tx, context, definition.name, payload, typeof id === 'number' ? id : null)
+}
+
+const payloadFrom = (
+  context: Context,
+  definition: EventDefinition,
+  record: object,
+  changes?: Partial<Changes>,
+) => {
   const is_ping = definition.name === 'ping'
-  const payload = JSON.stringify({
-    ...event,
+  return {
+    ...{ id: newId('evt'), event: definition.name, timestamp: context.now },
     ...(!is_ping && unnumbered),
     data: project(definition, record),
     ...changes,
     ...context.merge,
     ...(!is_ping && originOf(context)),
-  })
-  const { id } = record as { id?: unknown }
-  const record_id = typeof id === 'number' ? id : null
+  }
+}
+
+function insertPayload(
+  tx: Db,
+  context: Context,
+  event: string,
+  payload: { id: string },
+  record_id: number | null,
+): string {
   const { workspace_id, now, traceparent = null } = context
-  const { id: event_id, event: name } = event
-  const row = { id: event_id, workspace_id, event: name, occurred_at: now, record_id, payload, traceparent }
+  const { id } = payload
+  const text = JSON.stringify(payload)
+  const row = { id, workspace_id, event, occurred_at: now, record_id, payload: text, traceparent }
   deferRows(tx, insertEvents, [row])
-  return event_id
+  return id
 }
 
 type NewDelivery = { event_id: string; event: string; kind: 'event' | 'ping' }

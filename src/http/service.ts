@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Db, Reading } from '../db/db.ts'
 import type { Seal } from '../db/seal.ts'
+import type { EventDefinition } from '../events/define.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { RecheckAccess } from './auth.ts'
 import type { ReadRights } from './scopes.ts'
@@ -26,6 +27,8 @@ export type Service = {
   >
   /** Every scope that a key can have. */
   scopes: readonly string[]
-  /** The names of the events that a webhook can subscribe to, in the order of the catalogue. */
+  /** The events that a webhook can subscribe to. */
+  catalogue: readonly EventDefinition[]
+  /** Their names, in the order of the catalogue. */
   event_names: readonly string[]
 }

@@ -2,11 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../db/db.ts'
 import { lastSeq } from '../../db/event-order.ts'
 import { page_bytes } from '../../http/answers.ts'
+import { payloadOfType } from '../../http/openapi/events.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { measureEvents, newestSeq, readMeasured, type StoredEvent, type Wanted, wantedOf } from './queries.ts'
-import { EventList, EventsQuery, StreamQuery, seqOf } from './schema.ts'
+import { EventList, EventsQuery, EventTypeList, StreamQuery, seqOf } from './schema.ts'
 import type { Streams } from './streams.ts'
 
 const path = '/api/v1/events'
@@ -15,7 +16,7 @@ const scope = 'events:read'
 /** The workspace's events in the order of their commits: to read on from a place, or to follow. */
 export function feedRoutes(
   app: App,
-  { db, reading, streams, event_names, rights }: Service & { streams: Streams },
+  { db, reading, streams, catalogue, event_names, rights }: Service & { streams: Streams },
 ): void {
   operation(
     app,
@@ -45,6 +46,24 @@ export function feedRoutes(
       reply.type('application/json; charset=utf-8')
       return reply.send(answer(page, per_page) as never)
     },
+  )
+
+  const types = catalogue.map((definition) => {
+    const { name, summary } = definition
+    return { name, description: summary, ...payloadOfType(definition) }
+  })
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: '/api/v1/event-types',
+      scope: 'webhooks:read',
+      summary: 'List event types',
+      description: 'Every event of the catalogue, with the schema and an example of the whole payload.',
+      answers: { 200: EventTypeList },
+      extension: true,
+    },
+    () => ({ success: true as const, data: types }),
   )
 
   operation(

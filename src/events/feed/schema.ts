@@ -46,6 +46,22 @@ export const EventList = Type.Object({
   }),
 })
 
+const AnyObject = Type.Unsafe<object>({ type: 'object', additionalProperties: true })
+const EventType = Type.Object(
+  {
+    name: Type.String({ examples: ['deal.won'] }),
+    description: Type.String({ examples: ['A deal was won.'] }),
+    schema: Type.Unsafe<object>({ ...AnyObject, description: 'The JSON Schema of the payload.' }),
+    example: Type.Unsafe<object>({
+      ...AnyObject,
+      description: 'An example of the payload, as a webhook gets it.',
+    }),
+  },
+  { title: 'EventType' },
+)
+
+export const EventTypeList = Type.Object({ success: Type.Literal(true), data: Type.Array(EventType) })
+
 const cursor = (description: string) => Type.Optional(Type.String({ maxLength: 100, description }))
 const named = (names: readonly string[]) =>
   Type.Optional(

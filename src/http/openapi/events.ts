@@ -1,4 +1,4 @@
-import { api_version, type EventDefinition, event_sources } from '../../events/define.ts'
+import { api_version, type EventDefinition, event_sources, exampleChanges } from '../../events/define.ts'
 import { pascal } from './names.ts'
 import { refTo } from './parts.ts'
 
@@ -84,8 +84,8 @@ export const origin = {
   api_version: { type: 'string', description: "The version of the payload's form.", ...extension },
 }
 
-/** An event of the catalogue as an entry in `webhooks` of the document: the request that a webhook receives. */
-export function describeEvent({ name, summary, data, example }: EventDefinition) {
+/** The payload of an event: its schema, and an example. Webhooks also get `webhook_id`; the feed leaves it out. */
+export function payloadOfType({ name, data, example }: EventDefinition) {
   const properties: Record<string, unknown> = {
     id: { type: 'string', description: 'The id of the event.' },
     event: { type: 'string', const: name },
@@ -113,9 +113,7 @@ export function describeEvent({ name, summary, data, example }: EventDefinition)
       additionalProperties: true,
       description: 'The old values of these fields.',
     }
-    const [changed = ''] = Object.keys(example).filter((field) => field !== 'id')
-    body.changed_fields = [changed]
-    body.previous = { [changed]: `Old ${example[changed]}` }
+    Object.assign(body, exampleChanges(example))
   }
   Object.assign(properties, origin)
   Object.assign(body, {
@@ -123,9 +121,16 @@ export function describeEvent({ name, summary, data, example }: EventDefinition)
     source: 'api',
     api_version,
   })
-  const { webhook_id: _, ...in_feed } = body
   const required = Object.keys(properties).filter((field) => field !== 'webhook_id')
   Object.assign(properties, mergeProperties(name))
+  return { schema: { type: 'object', required, properties }, example: body }
+}
+
+/** An event of the catalogue as an entry in `webhooks` of the document: the request that a webhook receives. */
+export function describeEvent(definition: EventDefinition) {
+  const { name, summary } = definition
+  const { schema, example } = payloadOfType(definition)
+  const { webhook_id: _, ...in_feed } = example
   return {
     post: {
       summary: name,
@@ -138,14 +143,8 @@ export function describeEvent({ name, summary, data, example }: EventDefinition)
         required: true,
         content: {
           'application/json': {
-            schema: {
-              title: componentOf(name),
-              type: 'object',
-              required,
-              properties,
-              examples: [in_feed],
-            },
-            example: body,
+            schema: { title: componentOf(name), ...schema, examples: [in_feed] },
+            example,
           },
         },
       },

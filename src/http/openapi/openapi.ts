@@ -48,6 +48,7 @@ const other_tags = {
   keys: 'API keys: made, listed, taken back.',
   webhooks: 'URLs that receive events.',
   deliveries: 'The log of the deliveries to webhooks, with every attempt.',
+  'event-types': 'The events, with the schema and an example of their payloads.',
   events:
     'What happened, in order: to read, to follow, and sent to the registered addresses as signed POST requests.',
 }

@@ -16,6 +16,8 @@ export type Claim = {
   tries: number
   lease_ends_ms: number
   event: string
+  /** 1 for a ping or an example event, which say nothing of the webhook's deliveries; otherwise 0. */
+  is_test: number
   /** When the delivery was written, in the transaction of its event; ISO 8601. */
   created_at: string
   /** The trace context of the request that wrote the event. */
@@ -160,7 +162,7 @@ const claimsWith = <Row>(payload: RawBuilder<unknown>) =>
     compile: () =>
       sql<Row>`
       SELECT q.claim_id, q.delivery_id, q.workspace_id, q.webhook_id, q.kind, q.tries, q.run_at_ms AS lease_ends_ms,
-        d.event, d.created_at, e.traceparent, octet_length(e.payload) AS bytes, ${payload} w.url, w.secret, w.next_secret, w.next_secret_from_ms
+        d.event, CASE WHEN e.event = 'ping' THEN 1 ELSE 0 END AS is_test, d.created_at, e.traceparent, octet_length(e.payload) AS bytes, ${payload} w.url, w.secret, w.next_secret, w.next_secret_from_ms
       FROM ${rows('first')} webhook_queue AS q
       JOIN webhook_deliveries AS d ON d.workspace_id = q.workspace_id AND d.id = q.delivery_id
       JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id

@@ -140,9 +140,9 @@ function statusCounts(result: Result) {
 type Status = { status: string; reason: string | null }
 
 // A ping never changes the webhook's status, not even when it is resent. Neither does an attempt that will be retried.
-const recovers = ({ claim, outcome }: Result) => outcome.ok && claim.event !== 'ping'
+const recovers = ({ claim, outcome }: Result) => outcome.ok && !claim.is_test
 const fails = ({ claim, outcome, next_ms }: Result) =>
-  !outcome.ok && next_ms === null && claim.kind === 'event' && claim.event !== 'ping'
+  !outcome.ok && next_ms === null && claim.kind === 'event'
 
 const mark_columns = { workspace_id: 'bigint!', id: 'text!', recovers: 'bigint!', fails: 'bigint!' } as const
 const statusesOf = prepareRows(mark_columns, (db, { row, rows }) => ({

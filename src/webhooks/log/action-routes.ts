@@ -5,7 +5,7 @@ import { auditSides, recordChange } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
 import { defineEvent } from '../../events/define.ts'
-import { insertDelivery, insertEventOf } from '../../events/emit.ts'
+import { insertDelivery, insertEventOf, insertTest } from '../../events/emit.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { checkMatch } from '../../http/etag.ts'
@@ -22,6 +22,7 @@ import {
   Webhook,
   WebhookParams,
   WebhookRotated,
+  webhookBodies,
 } from '../registration/schema.ts'
 import { rotateSecret } from '../registration/secrets.ts'
 import {
@@ -37,7 +38,7 @@ import { findDelivery } from './deliveries.ts'
 import { resendFailed } from './resends.ts'
 
 const ping = defineEvent('ping', 'A test of a webhook.', Type.Object({ message: Type.String() }), {
-  message: 'pong',
+  message: 'This is a test of your webhook.',
 })
 
 /** The actions on a webhook: pause and resume, rotate the secret, send a ping, send all failed deliveries again. */
@@ -87,7 +88,7 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
     (tx, context, sent) => rotate(tx, context, service, sent),
   )
 
-  pingRoute(app, service)
+  testRoute(app, service)
 
   webhooks.verb(
     {
@@ -101,17 +102,20 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
   )
 }
 
-/** POST of a ping: the answer waits for its attempt. */
-function pingRoute(app: App, { write, rights, dispatcher }: WebhookService): void {
+/** POST of a ping or of an example: the answer waits for its attempt. */
+function testRoute(app: App, { write, rights, dispatcher, catalogue, event_names }: WebhookService): void {
+  const body = webhookBodies(event_names).WebhookTest
   operation(
     app,
     {
       method: 'POST',
       path: `${webhook_kind.path}/:webhook_id/test`,
       scope: webhook_kind.writes,
-      summary: 'Send a ping and wait for its outcome',
+      summary: 'Send a ping or an example event and wait for its outcome',
+      description:
+        'The example is that of the event types, with `"test": true`. The delivery log has it; the feed of events has not.',
       params: WebhookParams,
-      body: NoFields,
+      body,
       answers: { 200: Single(DeliveryDetail) },
       extension: true,
       repeatable: true,
@@ -123,9 +127,13 @@ function pingRoute(app: App, { write, rights, dispatcher }: WebhookService): voi
           const expect = (webhook: object) => checkMatch(request, webhook)
           const sent = { request, params: request.params, problems, expect }
           const { id: webhook_id } = await webhookToChange(tx, rights, sent)
-          const message = 'This is a test of your webhook.'
-          const event_id = insertEventOf(tx, context, ping, { message })
-          const delivery = { webhook_id, event_id, event: ping.name, kind: 'ping' } as const
+          const { event } = (request.body ?? {}) as Static<typeof body>
+          const definition = catalogue.find(({ name }) => name === event) ?? ping
+          const event_id =
+            definition === ping
+              ? insertEventOf(tx, context, ping, ping.example)
+              : insertTest(tx, context, definition)
+          const delivery = { webhook_id, event_id, event: definition.name, kind: 'ping' } as const
           return insertDelivery(tx, context, delivery, dispatcher.lease())
         },
         meanwhile: (delivery_id) => dispatcher.attemptNow(request.access.workspace_id, delivery_id),

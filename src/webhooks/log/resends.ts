@@ -83,9 +83,10 @@ async function failedIds(
 ): Promise<string[]> {
   const ids: string[] = []
   if (visible && !visible.length) return ids
-  // Pings are not resent. The `+` keeps SQLite on the webhook's index.
+  // Tests are not resent. The `+` keeps SQLite on the webhook's index.
   const plain = (column: string) => sql`${sql.raw(engineOf(tx) === 'sqlite' ? '+' : '')}${sql.ref(column)}`
-  const wanted = sql`${plain('status')} = 'failed' AND ${plain('event')} <> 'ping'
+  const wanted = sql`${plain('status')} = 'failed' AND NOT EXISTS (
+      SELECT 1 FROM events AS e WHERE e.workspace_id = ${workspace_id} AND e.id = event_id AND e.event = 'ping')
     ${since === null ? sql`` : sql`AND ${plain('created_at')} >= ${since}`}
     ${visible ? sql`AND ${plain('event')} IN (${sql.join(visible)})` : sql``}`
   const along = sql<SqlBool>`workspace_id = ${workspace_id} AND webhook_id = ${webhook_id}`

@@ -58,6 +58,17 @@ export function webhookBodies(event_names: readonly string[]) {
   return {
     WebhookCreate: Body({ ...fields, secret: SecretInput }, read_only, ['url', 'events']),
     WebhookUpdate: Body(fields, read_only),
+    WebhookTest: Body(
+      {
+        event: Type.Unsafe<string | null>({
+          type: ['string', 'null'],
+          enum: [...event_names, null],
+          description: 'The event whose example is sent. Null, the default: a ping.',
+          examples: ['deal.won'],
+        }),
+      },
+      [],
+    ),
   }
 }
 
