@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 export type RawReply = { status: number; headers: Headers; text: string; body: ReturnType<typeof JSON.parse> }
 
 // Takes one complete response off the front of what arrived; null while it is not all there.
-function takeResponse(bytes: Buffer, head: boolean): { reply: RawReply; rest: Buffer } | null {
+export function takeResponse(bytes: Buffer, head: boolean): { reply: RawReply; rest: Buffer } | null {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return null
   const [line = '', ...fields] = bytes.subarray(0, end).toString('latin1').split('\r\n')

@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** A client that reads nothing of its answer for this time is disconnected. */
@@ -14,6 +14,8 @@ const max_ahead = 100
 export function inTurn(handler: RequestListener): RequestListener {
   const ahead = new WeakMap<Socket, number>()
   return (request, response) => {
+    // The answer before was the last one of the connection.
+    if (isDiscarding(request.socket)) return void request.socket.destroy()
     // Node assigns the socket to one answer at a time, in the order of the requests.
     if (response.socket) return handler(request, response)
     const { socket } = request
@@ -25,6 +27,32 @@ export function inTurn(handler: RequestListener): RequestListener {
       process.nextTick(handler, request, response)
     })
   }
+}
+
+const discarding = new WeakSet<object>()
+/** Whether a connection discards the rest of a body that was refused. */
+export const isDiscarding = (socket: object): boolean => discarding.has(socket)
+// How long a client may go on to send a body that was refused.
+const discard_ms = 30_000
+
+/**
+ * Reads the rest of a body that is refused before the connection closes, and discards it. A connection that closes with
+ * unread bytes is reset, so a client that still sends would not get the answer.
+ */
+export function discardRest(request: IncomingMessage): void {
+  const { socket } = request
+  if (request.complete || discarding.has(socket)) return
+  discarding.add(socket)
+  const destroySoon = socket.destroySoon.bind(socket)
+  const timer = setTimeout(() => socket.destroy(), discard_ms).unref()
+  // Node calls it after the last answer of a connection.
+  socket.destroySoon = () => void socket.end()
+  const end = () => {
+    clearTimeout(timer)
+    socket.destroySoon = destroySoon
+    if (socket.writableEnded) destroySoon()
+  }
+  request.once('end', end).once('close', end).resume()
 }
 
 const long_bodies = new WeakSet<object>()

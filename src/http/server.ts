@@ -16,7 +16,14 @@ import type { Tracer } from '../telemetry/tracer.ts'
 import { boundAnswers } from './answers.ts'
 import { max_body_bytes, parseBodies } from './body.ts'
 import { trustedBy } from './client-address.ts'
-import { cutStalledReaders, inTurn, mayTakeLong, write_timeout_ms } from './connections.ts'
+import {
+  cutStalledReaders,
+  discardRest,
+  inTurn,
+  isDiscarding,
+  mayTakeLong,
+  write_timeout_ms,
+} from './connections.ts'
 import { errorBody, publicError } from './errors.ts'
 import { refuseManyParameters } from './query-names.ts'
 import { lazySerializers } from './serializers.ts'
@@ -121,6 +128,8 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     publicError(error) ??
     new ApiError('internal_error', 'Something went wrong here. The request id finds it in the log.')
   if (answer.statusCode >= 500) logFailure(error, request, answer.statusCode)
+  // Such as 413: the client may still send the body.
+  if (reply.getHeader('connection') === 'close' || answer.headers.connection) discardRest(request.raw)
   sendError(reply, answer, request.id)
 }
 
@@ -246,7 +255,7 @@ type Answering = { req: IncomingMessage } & ServerResponse
 /** Answers requests that are not valid HTTP, which reach no route, in the envelope. */
 function refuseConnection(error: Error & { code?: string }, socket: Duplex) {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayTakeLong(socket)) return
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  if (error.code === 'ECONNRESET' || !socket.writable || isDiscarding(socket)) return void socket.destroy()
   // An earlier request on the same connection must be answered first.
   const { _httpMessage: before } = socket as { _httpMessage?: Answering | null }
   if (before?.req.complete && !before.writableEnded)

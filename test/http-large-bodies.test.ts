@@ -1,0 +1,94 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, before, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { refused } from './envelope.ts'
+import { type Rapport, startRapport } from './harness.ts'
+import { exchange, type RawReply, takeResponse } from './raw-http.ts'
+
+// Clients that send a whole body before they read, as many HTTP libraries do.
+
+const mebibyte = 1024 * 1024
+let rapport: Rapport
+before(async () => {
+  rapport = await startRapport({ env: { MAX_IMPORT_MB: '1' } })
+})
+after(() => rapport.close())
+
+type Sent = { path: string; type: string; mib: number; chunked: boolean; slow: boolean; more?: string }
+
+/** Sends a request to its end, and only then reads the answers. */
+async function sendThenRead({ path, type, mib, chunked, slow, more = '' }: Sent): Promise<RawReply[]> {
+  const { hostname, port } = new URL(rapport.url)
+  const socket = connect({ port: Number(port), host: hostname }).pause()
+  const failed = once(socket, 'error').then(([error]) => Promise.reject(error))
+  failed.catch(() => {})
+  const write = async (bytes: string | Buffer) => {
+    if (!socket.write(bytes)) await Promise.race([once(socket, 'drain'), failed])
+    if (slow) await turn()
+  }
+  const length = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${mib * mebibyte}`
+  await write(
+    `POST ${path} HTTP/1.1\r\nHost: rapport.example\r\nAuthorization: Bearer ${rapport.key}\r\nContent-Type: ${type}\r\n${length}\r\n\r\n`,
+  )
+  const part = Buffer.alloc(slow ? mebibyte / 8 : 4 * mebibyte, 'a,')
+  for (let sent = 0; sent < mib * mebibyte; sent += part.length) {
+    if (chunked) await write(`${part.length.toString(16)}\r\n`)
+    await write(part)
+    if (chunked) await write('\r\n')
+  }
+  if (chunked) await write('0\r\n\r\n')
+  if (more) await write(more)
+  const replies: RawReply[] = []
+  let bytes: Buffer = Buffer.alloc(0)
+  for await (const chunk of socket) {
+    bytes = Buffer.concat([bytes, chunk])
+    for (let next = takeResponse(bytes, false); next; next = takeResponse(bytes, false)) {
+      replies.push(next.reply)
+      bytes = next.rest
+    }
+  }
+  return replies
+}
+
+const kinds = [
+  { path: '/api/v1/contacts/batch', type: 'application/json' },
+  { path: '/api/v1/imports?resource=contacts', type: 'text/csv' },
+  { path: '/api/v1/imports/preview?resource=contacts', type: 'application/x-ndjson' },
+  { path: '/api/v1/contacts', type: 'application/json' },
+]
+
+for (const { path, type } of kinds)
+  test(`a client that sends a body above the limit to ${path} reads 413 after its last byte`, async () => {
+    for (const chunked of [false, true])
+      for (const slow of [false, true]) {
+        const [reply, ...others] = await sendThenRead({ path, type, mib: 24, chunked, slow })
+        assert.ok(reply, `no answer: ${JSON.stringify({ chunked, slow })}`)
+        refused(reply, 413, 'payload_too_large')
+        assert.deepEqual(others, [])
+      }
+  })
+
+test('the connection ends after the refused body: a request behind it is not run', async () => {
+  const [{ path = '', type = '' } = {}] = kinds
+  const body = JSON.stringify({ name: 'Behind' })
+  const more = `POST /api/v1/companies HTTP/1.1\r\nHost: rapport.example\r\nAuthorization: Bearer ${rapport.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  // The connection may end before the client has sent all of it.
+  const replies = await sendThenRead({ path, type, mib: 24, chunked: false, slow: true, more }).catch(
+    () => [],
+  )
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    replies.length ? [413] : [],
+  )
+  assert.equal((await rapport.call('GET', '/api/v1/companies?search=behind')).body.meta.total, 0)
+})
+
+test('a client that reads at once has the answer before it sends the body', async () => {
+  const head = `POST /api/v1/contacts/batch HTTP/1.1\r\nHost: rapport.example\r\nAuthorization: Bearer ${rapport.key}\r\nContent-Type: application/json\r\nContent-Length: ${2 ** 40}\r\n\r\n`
+  const [reply] = await exchange(rapport.url, head)
+  assert.ok(reply)
+  refused(reply, 413, 'payload_too_large')
+})
