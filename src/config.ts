@@ -260,6 +260,13 @@ export type Config = {
   readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]['parse']>
 }
 
+/** The names of all variables that readConfig reads. */
+export const settingNames = (): string[] =>
+  Object.entries(settings).flatMap(([name, setting]) => {
+    const variable = name.toUpperCase()
+    return 'secret' in setting ? [variable, `${variable}_FILE`] : [variable]
+  })
+
 /** All problems of the settings, one on each line. */
 export class ConfigError extends Error {}
 

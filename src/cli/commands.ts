@@ -18,6 +18,10 @@ export const commands: Record<string, CommandEntry> = {
     about: 'Show what an upgrade would do to the database (--check), or do it',
     load: async () => (await import('./upgrade.ts')).upgrade,
   },
+  doctor: {
+    about: 'Check settings, database, disk, clock and webhooks, and say what mends each fault',
+    load: async () => (await import('./doctor/doctor.ts')).doctor,
+  },
   demo: {
     about: 'Show the service at work, end to end, on a scratch folder',
     load: async () => {

@@ -33,8 +33,7 @@ export function parameterNames({ properties = {}, patternProperties = {}, additi
 /** 400 for an unknown parameter. It suggests the nearest name, and lists all names. */
 export function unknownParameter(name: string, names: readonly string[]): ApiError {
   const shown = name.slice(0, 100).toWellFormed().replaceAll('\0', '')
-  const near = names.filter((known) => distance(shown, known) <= Math.max(1, known.length / 3))
-  const [nearest] = near.sort((a, b) => distance(shown, a) - distance(shown, b))
+  const nearest = nearestName(shown, names, 3)
   const sentences = [
     `"${shown}" is not a parameter of this path.`,
     nearest && `Did you mean "${nearest}"?`,
@@ -43,13 +42,20 @@ export function unknownParameter(name: string, names: readonly string[]): ApiErr
   return badRequest(sentences.filter(Boolean).join(' '))
 }
 
+/** The name that was probably meant: at most one letter in `share` of its letters differs. */
+export function nearestName(name: string, names: readonly string[], share = 5): string | undefined {
+  const near = names.filter((known) => distance(name, known) <= Math.max(1, known.length / share))
+  return near.sort((a, b) => distance(name, a) - distance(name, b))[0]
+}
+
 /** The Levenshtein distance of two texts, without case. */
 function distance(a: string, b: string): number {
+  const other = b.toLowerCase()
   let row = Array.from({ length: b.length + 1 }, (_, n) => n)
   for (const [i, letter] of [...a.toLowerCase()].entries()) {
     const next = [i + 1]
     for (let n = 1; n <= b.length; n++) {
-      const change = (row[n - 1] as number) + (letter === b[n - 1] ? 0 : 1)
+      const change = (row[n - 1] as number) + (letter === other[n - 1] ? 0 : 1)
       next.push(Math.min(change, (row[n] as number) + 1, (next[n - 1] as number) + 1))
     }
     row = next

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, openSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { readStored } from '../../../test/database.ts'
+import { engine, openScratch, settingsOf } from '../../../test/engine.ts'
+import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { scratchFolder } from '../../../test/process.ts'
+import { startReceiver } from '../../../test/receiver.ts'
+import { runRapport } from '../../../test/run-rapport.ts'
+import { company, register, until, webhook } from '../../../test/webhooks.ts'
+import { transaction } from '../../db/db.ts'
+import type { Finding } from './finding.ts'
+
+let rapport: Rapport
+before(async () => {
+  rapport = await startRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
+})
+after(() => rapport.close())
+
+// The PostgreSQL of the tests writes nothing through to the disk, and its key is in a file.
+const isOfTestServer = ({ message }: Finding) => /^(PostgreSQL runs with|SECRET_KEY is not set)/.test(message)
+
+async function examine(data_dir: string, env: Record<string, string> = {}) {
+  const ran = await runRapport(['doctor', '--json'], { DATA_DIR: data_dir, ...env })
+  const { status, findings } = JSON.parse(ran.last) as { status: string; findings: Finding[] }
+  assert.equal(ran.code, status === 'fault' ? 1 : 0)
+  const problems = findings.filter((one) => one.level !== 'ok' && !isOfTestServer(one))
+  for (const { message, mend } of problems) assert.ok(mend, `${message} needs what mends it`)
+  return {
+    ...ran,
+    findings,
+    problems,
+    told: (text: RegExp) => findings.find(({ message, mend }) => text.test(`${message} ${mend}`)),
+  }
+}
+
+test('a service in order has no warning and no fault, and every area is told', async () => {
+  const { problems, findings } = await examine(rapport.data_dir)
+  assert.deepEqual(problems, [])
+  const areas = new Set(findings.map(({ area }) => area))
+  const wanted = ['settings', 'database', 'clock', 'webhooks', 'queue', 'trash']
+  for (const area of engine === 'sqlite' ? [...wanted, 'files', 'disk'] : wanted)
+    assert.ok(areas.has(area as Finding['area']), area)
+  const lines = (await runRapport(['doctor'], { DATA_DIR: rapport.data_dir })).stdout
+  assert.match(lines, /^(ok {6}|warning ) settings {2}/m)
+  assert.match(lines, /^ok {7}clock {5}The clock is right, and a service runs\.$/m)
+})
+
+test('it makes nothing: no folder, no database and no sign of life', async (t) => {
+  const data_dir = join(scratchFolder(t), 'none')
+  const { problems } = await examine(data_dir, engine === 'sqlite' ? {} : { DATABASE_URL: '' })
+  assert.deepEqual(problems, [])
+  assert.equal(existsSync(data_dir), false)
+})
+
+test('a misspelt setting is told with the one that was meant, doubtful ones with what to set, and no secret is shown', async () => {
+  const found = await examine(rapport.data_dir, {
+    PUBILC_URL: 'https://crm.example.com',
+    PUBLIC_URL: 'http://crm.example.com',
+    HOST: '0.0.0.0',
+    SECRET_KEY: 'hunter2-hunter2',
+    TRUSTED_PROXIES: '0.0.0.0/0',
+    WEBHOOK_ALLOWED_NETWORKS: '::/0',
+    HOME: '/home/ana',
+    RAPPORT_API_KEY: 'crm_x',
+  })
+  for (const text of [
+    /SECRET_KEY has 15 characters.*openssl rand/,
+    /PUBLIC_URL is http/,
+    /TRUSTED_PROXIES has every address/,
+    /WEBHOOK_ALLOWED_NETWORKS has every address/,
+    /SECRET_KEY is not the key of this database/,
+  ])
+    assert.ok(found.told(text), `${text}`)
+  assert.equal(found.code, 1)
+  assert.ok(!found.stdout.includes('hunter2'))
+  const misspelt = await examine(rapport.data_dir, { PUBILC_URL: 'https://crm.example.com' })
+  assert.deepEqual(
+    misspelt.problems.map(({ message, mend }) => [message, mend]),
+    [['PUBILC_URL is not a setting.', 'Did you mean PUBLIC_URL? Set that.']],
+  )
+})
+
+test('invalid settings are faults, all of them', async () => {
+  const { problems } = await examine(rapport.data_dir, { PORT: 'none', TRASH_DAYS: '0' })
+  assert.deepEqual(
+    problems.map(({ level, message }) => [level, message.split(' ')[0]]),
+    [
+      ['fault', 'PORT'],
+      ['fault', 'TRASH_DAYS'],
+    ],
+  )
+})
+
+test('a webhook that fails is told with its id, since when, why, and what mends it', async (t) => {
+  const receiver = await startReceiver({ answer: { status: 401 } })
+  t.after(() => receiver.close())
+  const { id, url } = await register(rapport.call, { name: 'Billing', url: `${receiver.url}/secret-path` })
+  await company(rapport.call)
+  await until(
+    () => webhook(rapport.call, id),
+    ({ status }) => status === 'failed',
+  )
+  const failed = await examine(rapport.data_dir)
+  const told = failed.told(
+    new RegExp(`"Billing" \\(${id}\\).* fails since .*T.*, for 1 deliveries: http_error`),
+  )
+  assert.equal(told?.level, 'fault')
+  assert.match(told?.mend ?? '', /refuses the signature.*verify-receiver.*resend-failed/)
+  assert.ok(!failed.stdout.includes('secret-path'), `the path of ${url} may be a secret`)
+  receiver.answering = () => ({ status: 200 })
+  await company(rapport.call)
+  await until(
+    () => webhook(rapport.call, id),
+    ({ status }) => status === 'active',
+  )
+  assert.equal((await examine(rapport.data_dir)).told(new RegExp(id)), undefined)
+})
+
+test('a clock behind the last sign of life is a fault, and held removal a warning', async (t) => {
+  const data_dir = scratchFolder(t)
+  const service = await startRapport({ data_dir })
+  await service.close()
+  const stopped = await examine(data_dir)
+  assert.equal(stopped.told(/There is no service|a service runs/)?.level, 'ok')
+  const { rows, close } = await readStored(data_dir)
+  const [row] = await rows("SELECT value FROM settings WHERE name = 'clock'")
+  await close()
+  const sign = JSON.parse(String(row?.value))
+  const database = await openScratch(data_dir)
+  t.after(() => database.close())
+  const set = (changes: object) =>
+    transaction(database.db, (tx) =>
+      tx
+        .updateTable('settings')
+        .set({ value: JSON.stringify({ ...sign, ...changes }) })
+        .where('name', '=', 'clock')
+        .execute(),
+    )
+  await set({ wall_ms: sign.wall_ms + 7_200_000 })
+  assert.equal((await examine(data_dir)).told(/2 hours before the last sign.*clock confirm/)?.level, 'fault')
+  await set({ wall_ms: sign.wall_ms - 7_200_000 })
+  assert.equal((await examine(data_dir)).told(/No service runs.* 2 hours ago.*serve/)?.level, 'warning')
+  await set({ held_until_ms: sign.wall_ms - sign.offset_ms + 3_600_000, reason: 'The clock jumped.' })
+  assert.equal((await examine(data_dir)).told(/Nothing is removed.*The clock jumped/)?.level, 'warning')
+})
+
+test('a database that cannot be reached is a fault, and its password is not shown', async (t) => {
+  const found = await examine(scratchFolder(t), {
+    DATABASE_URL: 'postgres://rapport:open-sesame@127.0.0.1:9/rapport',
+    SECRET_KEY: '0123456789abcdef0123456789abcdef',
+  })
+  assert.equal(found.told(/DATABASE_URL cannot be used.*Check DATABASE_URL/)?.level, 'fault')
+  assert.ok(!found.stdout.includes('open-sesame'))
+})
+
+test('a damaged SQLite file and files that others can read are told', {
+  skip: engine !== 'sqlite',
+}, async (t) => {
+  const data_dir = scratchFolder(t)
+  await (await startRapport({ data_dir })).close()
+  const { DATA_DIR } = await settingsOf(data_dir)
+  const file = join(DATA_DIR, 'rapport.db')
+  chmodSync(file, 0o644)
+  assert.equal((await examine(data_dir)).told(/can read .*rapport\.db\. chmod 600/)?.level, 'warning')
+  const handle = openSync(file, 'r+')
+  const { size } = statSync(file)
+  for (let at = 8192; at < size; at += 4096) writeSync(handle, Buffer.alloc(2048, 0x5a), 0, 2048, at)
+  const found = await examine(data_dir)
+  assert.equal(found.told(/(is damaged|cannot be read).*restore/)?.level, 'fault')
+})

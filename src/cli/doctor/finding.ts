@@ -1,0 +1,44 @@
+/** One line of the doctor: what it found, and the command or the setting that mends it. */
+export type Finding = {
+  area: 'settings' | 'files' | 'database' | 'disk' | 'clock' | 'webhooks' | 'queue' | 'trash'
+  level: 'ok' | 'warning' | 'fault'
+  message: string
+  mend: string | null
+}
+type Area = Finding['area']
+
+export const ok = (area: Area, message: string): Finding => ({ area, level: 'ok', message, mend: null })
+export const warning = (area: Area, message: string, mend: string): Finding => ({
+  area,
+  level: 'warning',
+  message,
+  mend,
+})
+export const fault = (area: Area, message: string, mend: string): Finding => ({
+  area,
+  level: 'fault',
+  message,
+  mend,
+})
+
+/** The findings of an area, or its line for a good state if there are none. */
+export const orOk = (findings: Finding[], area: Area, message: string): Finding[] =>
+  findings.length ? findings : [ok(area, message)]
+
+const units: [seconds: number, name: string][] = [
+  [86_400, 'days'],
+  [3600, 'hours'],
+  [60, 'minutes'],
+  [1, 'seconds'],
+]
+
+/** A length of time for people, such as `5 minutes`. */
+export function lengthOf(ms: number): string {
+  const seconds = Math.round(Math.abs(ms) / 1000)
+  const [size, name] = units.find(([size]) => seconds >= 2 * size) ?? [1, 'seconds']
+  return `${Math.round(seconds / size)} ${name}`
+}
+
+/** A number of bytes for people, such as `12 MB`. */
+export const sizeOf = (bytes: number): string =>
+  bytes >= 1e10 ? `${Math.round(bytes / 1e9)} GB` : `${Math.ceil(bytes / 1e6)} MB`

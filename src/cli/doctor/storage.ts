@@ -1,0 +1,175 @@
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { sql } from 'kysely'
+import type { Config } from '../../config.ts'
+import type { Database } from '../../db/db.ts'
+import { durabilityProblems } from '../../db/durability.ts'
+import { databaseFile } from '../../db/engines/sqlite/open.ts'
+import type { Plan } from '../../db/migrate.ts'
+import { createSeal, keyFile, readSecretKey } from '../../db/seal.ts'
+import { command } from '../../installed.ts'
+import { type Finding, fault, ok, orOk, sizeOf, warning } from './finding.ts'
+
+/** Files of the data folder that others can read. */
+export function examineFiles({ data_dir }: Config): Finding[] {
+  if (process.platform === 'win32' || !existsSync(data_dir)) return []
+  const database = databaseFile(data_dir)
+  const files = [database, `${database}-wal`, keyFile(data_dir), `${data_dir}/first-api-key.txt`]
+  const open = files.filter((file) => existsSync(file) && statSync(file).mode & 0o077)
+  return orOk(
+    open.map((file) =>
+      warning('files', `Other users of this machine can read ${file}.`, `chmod 600 ${file}`),
+    ),
+    'files',
+    `Only its owner can read the files in ${data_dir}.`,
+  )
+}
+
+const low_share = 0.1
+const low_bytes = 1e9
+const none_bytes = 100e6
+
+/** The room that is left for the database of a data folder. */
+export function examineDisk({ data_dir, database_url }: Config): Finding[] {
+  if (database_url !== null || !existsSync(data_dir)) return []
+  const { bavail, blocks, bsize } = statfsSync(data_dir)
+  const free = bavail * bsize
+  const text = `${sizeOf(free)} are free in ${data_dir}, ${Math.round((100 * bavail) / blocks)} %.`
+  const mend = 'Make room, or set DELIVERY_LOG_DAYS lower: the delivery log needs the most.'
+  if (free < none_bytes) return [fault('disk', `${text} Without room, writes are refused with 503.`, mend)]
+  return free < low_bytes || bavail / blocks < low_share ? [warning('disk', text, mend)] : [ok('disk', text)]
+}
+
+const max_wal_bytes = 256e6
+
+/** Reads the SQLite file itself; `whole` is false if the file is damaged. */
+export function examineSqliteFile(data_dir: string): { findings: Finding[]; whole: boolean } {
+  const file = databaseFile(data_dir)
+  const reader = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
+  try {
+    const { version } = reader.prepare('SELECT sqlite_version() AS version').get() as { version: string }
+    const { quick_check: problem } = reader.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
+    if (problem !== 'ok')
+      return {
+        findings: [
+          fault(
+            'database',
+            `The file ${file} is damaged: ${problem.split('\n')[0]}`,
+            `Stop the service, and restore a backup: ${command('restore FILE')}`,
+          ),
+        ],
+        whole: false,
+      }
+    const wal = existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0
+    const findings = [
+      ok('database', `SQLite ${version}, ${sizeOf(statSync(file).size)}; the quick check found no damage.`),
+    ]
+    if (wal > max_wal_bytes)
+      findings.push(
+        warning(
+          'database',
+          `The write-ahead log has ${sizeOf(wal)}: a long read, such as an export, has kept it from being emptied.`,
+          'End that read. The log is emptied when the service stops.',
+        ),
+      )
+    return { findings, whole: true }
+  } finally {
+    reader.close()
+  }
+}
+
+const max_open_minutes = 10
+
+/** The server, its sessions and its indexes. */
+export async function examinePostgres({ db }: Database): Promise<Finding[]> {
+  const { rows } = await sql<{
+    version: string
+    bytes: string
+    standby: boolean
+    used: number
+    most: number
+  }>`
+    SELECT current_setting('server_version') AS version, pg_database_size(current_database()) AS bytes,
+      pg_is_in_recovery() AS standby, (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
+      current_setting('max_connections')::int AS most`.execute(db)
+  const { version = '', bytes = '0', standby = false, used = 0, most = 1 } = rows[0] ?? {}
+  const findings = [
+    ok('database', `PostgreSQL ${version}, ${sizeOf(Number(bytes))}, ${used} of ${most} connections in use.`),
+  ]
+  if (standby)
+    findings.push(
+      fault(
+        'database',
+        'The server of DATABASE_URL is a standby, which takes no writes.',
+        'Set DATABASE_URL to the primary.',
+      ),
+    )
+  if (used > 0.9 * most)
+    findings.push(
+      warning(
+        'database',
+        `${used} of ${most} connections are in use.`,
+        'Set DATABASE_POOL_SIZE lower, or max_connections of the server higher.',
+      ),
+    )
+  const old = await sql<{ pid: number; minutes: number }>`
+    SELECT pid, (extract(epoch FROM clock_timestamp() - xact_start) / 60)::int AS minutes FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+      AND xact_start < clock_timestamp() - make_interval(mins => ${max_open_minutes})
+    ORDER BY xact_start LIMIT 5`.execute(db)
+  for (const { pid, minutes } of old.rows)
+    findings.push(
+      warning(
+        'database',
+        `Session ${pid} has had a transaction open for ${minutes} minutes. Old rows stay, and queries get slower.`,
+        `End it: SELECT pg_terminate_backend(${pid})`,
+      ),
+    )
+  const broken = await sql<{ name: string }>`
+    SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid`.execute(db)
+  for (const { name } of broken.rows)
+    findings.push(warning('database', `The index ${name} is not valid.`, `REINDEX INDEX ${name}`))
+  return findings
+}
+
+/** Whether all migrations have run. */
+export const examineMigrations = ({ newest, pending }: Plan): Finding =>
+  pending.length
+    ? warning(
+        'database',
+        `${pending.length} migrations have not run: ${pending.map(({ name }) => name).join(', ')}`,
+        `The next start runs them. To see what they do: ${command('upgrade --check')}`,
+      )
+    : ok('database', `All migrations have run, up to ${newest}.`)
+
+/** The settings of the database that can lose writes, and whether the key opens its secrets. */
+export async function examineDatabase(database: Database, config: Config): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const problem of await durabilityProblems(database)) {
+    const [first = '', ...rest] = problem.split(/(?<=\.) /)
+    findings.push(fault('database', first, rest.join(' ') || 'Correct this setting of the database.'))
+  }
+  return [...findings, ...(await examineSeal(database, config))]
+}
+
+async function examineSeal({ db }: Database, { secret_key, data_dir }: Config): Promise<Finding[]> {
+  const { rows } = await sql<{
+    value: string
+  }>`SELECT value FROM settings WHERE name = 'seal'`.execute(db)
+  const [sample] = rows
+  if (!sample) return []
+  const file = keyFile(data_dir)
+  try {
+    if (secret_key === null && !existsSync(file)) throw new Error('There is no key.')
+    createSeal(readSecretKey(secret_key, data_dir)).open(sample.value)
+    return [ok('database', 'The key opens the secrets of the database.')]
+  } catch {
+    return [
+      fault(
+        'database',
+        `${secret_key === null ? file : 'SECRET_KEY'} is not the key of this database, so no process can start on it.`,
+        'Set SECRET_KEY to the key of this database, or put its secret.key into DATA_DIR. Backups have it as FILE.key.',
+      ),
+    ]
+  }
+}
