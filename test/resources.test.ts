@@ -48,7 +48,8 @@ const without_records = [
     'saved_views',
   ],
   'sessions',
-  ...['webhook_deliveries', 'webhook_queue', 'webhook_removals', 'webhook_resends', 'webhook_subscriptions'],
+  ...['webhook_deliveries', 'webhook_queue', 'webhook_registrations'],
+  ...['webhook_removals', 'webhook_resends', 'webhook_subscriptions'],
   'webhooks',
 ]
 // Ids of contacts that triggers list on SQLite. The commit that changes a contact also empties the list.

@@ -830,6 +830,15 @@ CREATE TABLE webhooks (
   next_secret text,
   next_secret_from_ms bigint,
   created_at text NOT NULL,
+  retry_delays text,
+  timeout_ms bigint,
+  max_per_second bigint,
+  recent_starts text,
+  paced_until_ms bigint,
+  headers text,
+  conditions text,
+  format text,
+  ordered bigint NOT NULL DEFAULT 0,
   UNIQUE (id)
 );
 CREATE INDEX webhooks_list ON webhooks (workspace_id, seq);
@@ -840,6 +849,15 @@ CREATE TABLE webhook_subscriptions (
   webhook_id text NOT NULL,
   PRIMARY KEY (workspace_id, event, webhook_id)
 ) WITHOUT ROWID;
+
+CREATE TABLE webhook_registrations (
+  workspace_id bigint NOT NULL,
+  webhook_id text NOT NULL,
+  from_seq bigint NOT NULL,
+  events text,
+  conditions text,
+  PRIMARY KEY (workspace_id, webhook_id, from_seq)
+);
 
 CREATE TABLE webhook_deliveries (
   id text NOT NULL,
@@ -852,6 +870,7 @@ CREATE TABLE webhook_deliveries (
   next_attempt_at text,
   created_at text NOT NULL,
   finished_at text,
+  format text,
   PRIMARY KEY (workspace_id, id)
 ) WITHOUT ROWID;
 CREATE INDEX webhook_deliveries_webhook ON webhook_deliveries (workspace_id, webhook_id, id, status, event);
@@ -871,10 +890,14 @@ CREATE TABLE webhook_queue (
   claim_id text,
   claimed_at_ms bigint,
   interruptions smallint NOT NULL DEFAULT 0,
+  record_key text,
+  order_seq bigint,
   PRIMARY KEY (workspace_id, delivery_id)
 ) WITHOUT ROWID;
 CREATE INDEX webhook_queue_due ON webhook_queue (webhook_id, run_at_ms);
 CREATE INDEX webhook_queue_claimed ON webhook_queue (run_at_ms) WHERE claim_id IS NOT NULL;
+CREATE INDEX webhook_queue_record ON webhook_queue (webhook_id, record_key, order_seq, delivery_id) WHERE record_key IS NOT NULL;
+CREATE INDEX webhook_queue_record_claimed ON webhook_queue (webhook_id, record_key) WHERE record_key IS NOT NULL AND claim_id IS NOT NULL;
 
 CREATE TABLE webhook_removals (
   workspace_id bigint NOT NULL,

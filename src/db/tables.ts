@@ -311,6 +311,20 @@ export interface Tables {
     next_secret: string | null
     next_secret_from_ms: number | null
     created_at: string
+    /** A JSON array of seconds; null: the installation's. So is a `timeout_ms` of null. */
+    retry_delays: Generated<string | null>
+    timeout_ms: Generated<number | null>
+    max_per_second: Generated<number | null>
+    /** The starts of the last second (webhooks/delivery/pace.ts), and when the next one may follow. */
+    recent_starts: Generated<string | null>
+    paced_until_ms: Generated<number | null>
+    /** An encrypted JSON object of headers that every delivery sends. */
+    headers: Generated<string | null>
+    /** A JSON array (events/conditions.ts). */
+    conditions: Generated<string | null>
+    /** Null: the envelope. */
+    format: Generated<'slack' | 'teams' | null>
+    ordered: Generated<0 | 1>
   }
   /** `event` is a name of an event, a group such as `deal.*`, or `*`. */
   webhook_subscriptions: { workspace_id: number; event: string; webhook_id: string }
@@ -325,6 +339,8 @@ export interface Tables {
     next_attempt_at: string | null
     created_at: string
     finished_at: string | null
+    /** The form of its body; null: the envelope. */
+    format: Generated<'slack' | 'teams' | null>
   }
   /** Unfinished deliveries only. The rows are small, because every claim reads them. */
   webhook_queue: {
@@ -340,6 +356,17 @@ export interface Tables {
     claimed_at_ms: number | null
     /** Consecutive claims without an outcome and with no other attempt in flight, including a current claim. */
     interruptions: Generated<number>
+    /** For an ordered webhook: its record, and its place in the record's order, before `delivery_id`. */
+    record_key: Generated<string | null>
+    order_seq: Generated<number | null>
+  }
+  /** What a webhook asked for, from the event with `from_seq` on; `events` is null after its deletion. */
+  webhook_registrations: {
+    workspace_id: number
+    webhook_id: string
+    from_seq: number
+    events: string | null
+    conditions: string | null
   }
   /** Deleted webhooks that still have queued deliveries. These count as cancelled since `removed_at`. */
   webhook_removals: { workspace_id: number; webhook_id: string; removed_at: string }

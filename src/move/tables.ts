@@ -49,6 +49,7 @@ const after_records: Shapes = {
   events: stream,
   webhooks: stream,
   webhook_subscriptions: { key: ['workspace_id', 'event', 'webhook_id'] },
+  webhook_registrations: { key: ['workspace_id', 'webhook_id', 'from_seq'] },
   webhook_deliveries: { key: ['workspace_id', 'id'] },
   webhook_queue: { key: ['workspace_id', 'delivery_id'] },
   webhook_removals: { key: ['workspace_id', 'webhook_id'] },

@@ -25,6 +25,7 @@ import { merges } from './0023_merges.ts'
 import { fieldDefinitions } from './0024_field_definitions.ts'
 import { reassignments } from './0025_reassignments.ts'
 import { batches } from './0026_batches.ts'
+import { webhookOptions } from './0027_webhook_options.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -54,4 +55,5 @@ export const migrations: Migration[] = [
   fieldDefinitions,
   reassignments,
   batches,
+  webhookOptions,
 ]

@@ -5,6 +5,7 @@ import { followIndexes } from '../../db/statements/plans.ts'
 import { announce, engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
+import { createPacing } from './pace.ts'
 
 /** A delivery whose lease this process holds. */
 export type Claim = {
@@ -31,6 +32,10 @@ export type Claim = {
   secret: string
   next_secret: string | null
   next_secret_from_ms: number | null
+  /** A JSON array; null: the installation's. So is a `timeout_ms` of null. */
+  retry_delays: string | null
+  timeout_ms: number | null
+  max_per_second: number | null
 }
 
 /** A claim with the payload and the number of its event. Load it only right before the attempt: payloads may be large. */
@@ -38,7 +43,7 @@ export type LoadedClaim = Claim & { payload: string; seq: number }
 
 type ClaimRequest = {
   /** The webhooks, in the order of the claims. */
-  webhooks: readonly { workspace_id: number; webhook_id: string }[]
+  webhooks: readonly { workspace_id: number; webhook_id: string; max_per_second?: number | null }[]
   /** How many deliveries of a webhook to claim, when this round has already reserved `promised` deliveries. */
   limit: (webhook_id: string, promised: number) => number
 } & ClaimRound
@@ -47,6 +52,7 @@ type ClaimRequest = {
 export type ClaimRound = {
   claim_id: string
   moment: Moment
+  /** The lease of a delivery whose webhook has no timeout of its own. */
   lease_ms: number
   /** Called once for each body, in the order of sending. A body that does not fit stays in the queue. */
   fits: (webhook_id: string, bytes: number) => boolean
@@ -66,16 +72,21 @@ export async function claimDue(tx: Db, request: ClaimRequest): Promise<LoadedCla
 
 async function chooseDue(tx: Db, { moment, webhooks, limit: limitOf, fits }: ClaimRequest): Promise<Due[]> {
   const chosen: Due[] = []
+  const pacing = createPacing(tx, moment.elapsed_ms)
   for (let from = 0; from < webhooks.length; from += statements_at_once) {
     let promised = chosen.length
-    const due = webhooks.slice(from, from + statements_at_once).map(async ({ workspace_id, webhook_id }) => {
-      const limit = limitOf(webhook_id, promised)
+    const due = webhooks.slice(from, from + statements_at_once).map(async (webhook) => {
+      const { workspace_id, webhook_id, max_per_second = null } = webhook
+      const room = limitOf(webhook_id, promised)
+      if (room < 1) return []
+      promised += room
+      const limit = max_per_second === null ? room : Math.min(room, await pacing.free(webhook))
       if (limit < 1) return []
-      promised += limit
       return findDue(tx, { workspace_id, webhook_id, elapsed_ms: moment.elapsed_ms, limit })
     })
     for (const rows of await Promise.all(due)) chosen.push(...fitting(rows, fits))
   }
+  pacing.store(chosen)
   return chosen
 }
 
@@ -91,8 +102,12 @@ export async function take(tx: Db, chosen: readonly Due[], request: ClaimRound):
   const { claim_id, lease_ms } = request
   const { elapsed_ms } = request.moment
   const alone = request.idle && chosen.length === 1
-  const p = { claim_id, elapsed_ms, lease_ends_ms: elapsed_ms + lease_ms, alone: alone ? 1 : 0 }
-  const [, claims] = await Promise.all([lease(tx, chosen, p), loadedClaimsOf(tx, chosen, {})])
+  const p = { claim_id, elapsed_ms, alone: alone ? 1 : 0 }
+  const leases = chosen.map((row) => {
+    const own_ms = row.timeout_ms === null ? lease_ms : row.timeout_ms + lease_slack_ms
+    return { ...row, lease_ends_ms: elapsed_ms + own_ms }
+  })
+  const [, claims] = await Promise.all([lease(tx, leases, p), loadedClaimsOf(tx, chosen, {})])
   // Sort here: the database would carry the payloads through its sort.
   return claims.map((claim) => ({ ...claim, alone })).sort((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1))
 }
@@ -100,8 +115,17 @@ export async function take(tx: Db, chosen: readonly Due[], request: ClaimRound):
 // Statements that are sent together. Until they answer, each webhook's whole limit counts as promised.
 const statements_at_once = 8
 
-/** A row of the queue that may be claimed; `bytes` is the size of its payload. */
-export type Due = { workspace_id: number; delivery_id: string; webhook_id: string; bytes: number }
+/** The part of a lease beyond the timeout of the attempt, so that a live owner keeps its lease. */
+export const lease_slack_ms = 30_000
+
+/** A row of the queue that may be claimed; `bytes` is the size of its payload, `timeout_ms` its webhook's own. */
+export type Due = {
+  workspace_id: number
+  delivery_id: string
+  webhook_id: string
+  bytes: number
+  timeout_ms: number | null
+}
 
 /** The size of a delivery's payload. Both engines know it without reading the payload. */
 export const payloadBytes = sql<number>`(
@@ -116,6 +140,13 @@ const findDue = prepare(
     const query = db
       .selectFrom('webhook_queue as q')
       .select(['q.workspace_id', 'q.delivery_id', 'q.webhook_id', payloadBytes.as('bytes')])
+      .select(({ selectFrom }) =>
+        selectFrom('webhooks as own')
+          .select('own.timeout_ms')
+          .where('own.workspace_id', '=', p.workspace_id)
+          .where('own.id', '=', p.webhook_id)
+          .as('timeout_ms'),
+      )
       .where('q.workspace_id', '=', p.workspace_id)
       .where('q.webhook_id', '=', p.webhook_id)
       .where('q.run_at_ms', '<=', p.elapsed_ms)
@@ -146,11 +177,12 @@ const findDue = prepare(
 
 const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
 
-type LeaseOf = { claim_id: string; elapsed_ms: number; lease_ends_ms: number; alone: number }
-const lease = prepareRows(row_columns, (db, { row, rows }, p: LeaseOf) => ({
+type LeaseOf = { claim_id: string; elapsed_ms: number; alone: number }
+const lease_columns = { ...row_columns, lease_ends_ms: 'bigint!' } as const
+const lease = prepareRows(lease_columns, (db, { row, rows }, p: LeaseOf) => ({
   compile: () =>
     sql`UPDATE webhook_queue AS q
-      SET claim_id = ${p.claim_id}, claimed_at_ms = ${p.elapsed_ms}, run_at_ms = ${p.lease_ends_ms},
+      SET claim_id = ${p.claim_id}, claimed_at_ms = ${p.elapsed_ms}, run_at_ms = ${row.lease_ends_ms},
         interruptions = q.interruptions + ${p.alone}
       ${rows('FROM')} WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(
       db,
@@ -162,7 +194,8 @@ const claimsWith = <Row>(payload: RawBuilder<unknown>) =>
     compile: () =>
       sql<Row>`
       SELECT q.claim_id, q.delivery_id, q.workspace_id, q.webhook_id, q.kind, q.tries, q.run_at_ms AS lease_ends_ms,
-        d.event, CASE WHEN e.event = 'ping' THEN 1 ELSE 0 END AS is_test, d.created_at, e.traceparent, octet_length(e.payload) AS bytes, ${payload} w.url, w.secret, w.next_secret, w.next_secret_from_ms
+        d.event, CASE WHEN e.event = 'ping' THEN 1 ELSE 0 END AS is_test, d.created_at, e.traceparent, octet_length(e.payload) AS bytes, ${payload} w.url, w.secret, w.next_secret, w.next_secret_from_ms,
+        w.retry_delays, w.timeout_ms, w.max_per_second
       FROM ${rows('first')} webhook_queue AS q
       JOIN webhook_deliveries AS d ON d.workspace_id = q.workspace_id AND d.id = q.delivery_id
       JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id

@@ -9,8 +9,11 @@ import { type Resolve, resolveHost } from './resolve.ts'
 export { attempt_error_codes } from './connector.ts'
 
 export type AttemptRequest = { url: string; headers: Record<string, string>; body: string | Uint8Array }
-/** `mayStart` is called right before the first byte is sent. If it returns false, nothing is sent. */
-export type SendRequest = AttemptRequest & { mayStart?: () => boolean }
+/**
+ * `mayStart` is called right before the first byte is sent. If it returns false, nothing is sent. `timeout_ms` replaces the
+ * sender's.
+ */
+export type SendRequest = AttemptRequest & { timeout_ms?: number | null; mayStart?: () => boolean }
 export type AttemptResponse = { status: number; headers: Record<string, string>; body: string }
 
 export type AttemptOutcome = {
@@ -57,7 +60,7 @@ const maxHeaderSize = 16_384
  * (contract: webhooks, timeouts). `close` waits for running attempts, or ends them at once.
  */
 export function createSender(options: SenderOptions): Sender {
-  const { policy, timeout_ms, version, ca, now = systemClock.now, resolve = resolveHost } = options
+  const { policy, version, ca, now = systemClock.now, resolve = resolveHost } = options
   const { connect_timeout_ms = 5000, max_response_bytes = 16_384, connections_per_origin = 512 } = options
 
   const connect = guardedConnector({ policy, connect_timeout_ms, resolve, ca })
@@ -80,7 +83,9 @@ export function createSender(options: SenderOptions): Sender {
   subscribe('undici:client:sendHeaders', onHeadersSent)
   let closing: Promise<void> | null = null
 
-  function exchange(dispatcher: Agent, request: SendRequest, deadline: number): Promise<Exchange> {
+  function exchange(dispatcher: Agent, request: SendRequest, started: number): Promise<Exchange> {
+    const timeout_ms = request.timeout_ms ?? options.timeout_ms
+    const deadline = started + timeout_ms
     return new Promise((settle) => {
       const connection = { reused: false }
       const chunks: Buffer[] = []
@@ -145,17 +150,16 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
-    async send({ url, headers, body, mayStart }) {
+    async send({ url, headers, body, timeout_ms, mayStart }) {
       const defaults = { 'user-agent': `Rapport-Webhooks/${version}`, 'accept-encoding': 'identity' }
       const sent = { url, headers: { ...headers, ...defaults } }
-      const request = { ...sent, body, mayStart }
+      const request = { ...sent, body, timeout_ms, mayStart }
       const started_at_ms = now()
       const started = performance.now()
 
-      let { response, error, stale } = await exchange(agent, request, started + timeout_ms)
+      let { response, error, stale } = await exchange(agent, request, started)
       // The receiver closed an idle connection while the request was sent. This is no failure of the receiver: retry once.
-      if (stale && mayStart?.() !== false)
-        ({ response, error } = await exchange(unshared, request, started + timeout_ms))
+      if (stale && mayStart?.() !== false) ({ response, error } = await exchange(unshared, request, started))
 
       // Round up, so that a retry counted from the end of the attempt is never early.
       const duration_ms = Math.ceil(performance.now() - started)

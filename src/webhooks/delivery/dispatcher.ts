@@ -13,6 +13,7 @@ import {
   findWithdrawn,
   interrupt,
   type LoadedClaim,
+  lease_slack_ms,
   release,
 } from './claim.ts'
 import type { AttemptOutcome, Sender } from './deliver.ts'
@@ -31,7 +32,7 @@ export type DispatcherOptions = {
   seal: Seal
   sender: Sender
   retry_delays: readonly number[]
-  /** The timeout of a whole attempt. The lease lasts 30 s longer, so a live owner keeps its lease. */
+  /** The timeout of a whole attempt, where the webhook has none. The lease lasts 30 s longer. */
   timeout_ms: number
   /** Makes a span of each attempt; null without a collector. */
   tracer?: Tracer | null
@@ -45,7 +46,6 @@ export type Dispatcher = ReturnType<typeof createDispatcher>
 const poll_ms = 1000
 const min_poll_ms = 100
 const max_poll_rest_ms = 200
-const lease_slack_ms = 30_000
 // The part of a lease that must remain after the timeout of an attempt, to write the outcome.
 const outcome_write_ms = 5000
 // Attempts that are younger are not looked up: another process announces its commits no sooner.
@@ -213,10 +213,10 @@ export function createDispatcher(options: DispatcherOptions) {
   // attempt failed, the next poll decides instead.
   async function refill(tx: Db, ended: readonly Ended[]): Promise<LoadedClaim[]> {
     if (!running || capacity.crowded()) return []
-    const webhooks = new Map<string, { workspace_id: number; webhook_id: string; slots: number }>()
+    const webhooks = new Map<string, Webhooks[number] & { slots: number }>()
     for (const { claim: done, outcome } of ended) {
-      const { workspace_id, webhook_id } = done
-      const entry = webhooks.get(webhook_id) ?? { workspace_id, webhook_id, slots: 0 }
+      const { workspace_id, webhook_id, max_per_second } = done
+      const entry = webhooks.get(webhook_id) ?? { workspace_id, webhook_id, max_per_second, slots: 0 }
       entry.slots += outcome.ok && done.kind !== 'ping' ? 1 : -Infinity
       webhooks.set(webhook_id, entry)
     }
@@ -286,7 +286,8 @@ export function createDispatcher(options: DispatcherOptions) {
 
   // Do not send when the lease could end during the attempt: another process may hold the delivery by then.
   function mayStart(entry: HeldClaim): boolean {
-    const in_time = clock.elapsed() + options.timeout_ms + outcome_write_ms <= entry.claim.lease_ends_ms
+    const { timeout_ms, lease_ends_ms } = entry.claim
+    const in_time = clock.elapsed() + (timeout_ms ?? options.timeout_ms) + outcome_write_ms <= lease_ends_ms
     const may = in_time && !entry.held_back
     entry.may_start ||= may
     return may
@@ -298,7 +299,7 @@ export function createDispatcher(options: DispatcherOptions) {
     const failed = buildFailure(claim.url, started_at_ms)
     try {
       const request = signedRequest(claim, seal, started_at_ms)
-      const sent = sender.send({ ...request, mayStart })
+      const sent = sender.send({ ...request, timeout_ms: claim.timeout_ms, mayStart })
       return sent.then((outcome) => ({ ...outcome, started_at_ms }), failed)
     } catch (error) {
       return Promise.resolve(failed(error))
@@ -323,8 +324,11 @@ export function createDispatcher(options: DispatcherOptions) {
       wake()
     },
     wake,
-    /** A lease for a new delivery that the caller passes to attemptNow. */
-    lease: () => ({ claim_id: newId('clm'), ends_ms: clock.elapsed() + lease_ms }),
+    /** A lease for a new delivery that the caller passes to attemptNow. `timeout_ms` is its webhook's own. */
+    lease: (timeout_ms: number | null) => ({
+      claim_id: newId('clm'),
+      ends_ms: clock.elapsed() + (timeout_ms ?? options.timeout_ms) + lease_slack_ms,
+    }),
     /** Attempts a delivery that was created with a lease, past the queue. Resolves when its outcome is written. */
     async attemptNow(workspace_id: number, delivery_id: string): Promise<void> {
       const loaded = await claimed(db, workspace_id, delivery_id)

@@ -14,6 +14,7 @@ import {
   payloadBytes,
   take,
 } from './claim.ts'
+import { createPacing } from './pace.ts'
 import type { Ended } from './record.ts'
 
 /** A delivery fails after this many crashes during an attempt, with nothing else in flight (docs/decisions/0025). */
@@ -21,13 +22,13 @@ const max_interruptions = 5
 
 const last_message = `The service stopped during this attempt and ${max_interruptions - 1} earlier ones, with no other attempt in flight. Rapport does not retry the delivery. Resend it after the cause is fixed.`
 
-type Interrupted = Due & { claimed_at_ms: number; interruptions: number }
+type Interrupted = Due & { claimed_at_ms: number; interruptions: number; max_per_second: number | null }
 
 // The partial index holds only claimed rows, so the cost does not depend on the length of the queue.
 const expired = (elapsed_ms: number) => sql`
-  FROM webhook_queue AS q WHERE q.claim_id IS NOT NULL AND q.run_at_ms <= ${elapsed_ms} AND EXISTS (
-    SELECT 1 FROM webhooks AS w
-    WHERE w.workspace_id = q.workspace_id AND w.id = q.webhook_id AND w.status <> 'paused')`
+  FROM webhook_queue AS q JOIN webhooks AS w ON w.workspace_id = q.workspace_id AND w.id = q.webhook_id
+  WHERE q.claim_id IS NOT NULL AND q.run_at_ms <= ${elapsed_ms} AND w.status <> 'paused'
+    AND (w.paced_until_ms IS NULL OR w.paced_until_ms <= ${elapsed_ms})`
 
 const someExpired = prepare((db, p: { elapsed_ms: number; limit: number }) => ({
   compile: () =>
@@ -37,7 +38,8 @@ const someExpired = prepare((db, p: { elapsed_ms: number; limit: number }) => ({
 const takeExpired = prepare((db, p: { elapsed_ms: number; limit: number }) => ({
   compile: () =>
     sql<Interrupted>`
-      SELECT q.workspace_id, q.delivery_id, q.webhook_id, q.claimed_at_ms, q.interruptions, ${payloadBytes} AS bytes
+      SELECT q.workspace_id, q.delivery_id, q.webhook_id, q.claimed_at_ms, q.interruptions, ${payloadBytes} AS bytes,
+        w.timeout_ms, w.max_per_second
       ${expired(p.elapsed_ms)} ORDER BY q.interruptions, q.run_at_ms LIMIT ${p.limit}
       ${engineOf(db) === 'postgres' ? sql`FOR UPDATE OF q SKIP LOCKED` : sql``}`.compile(db),
 }))
@@ -72,11 +74,29 @@ export async function claimInterrupted(
   const found = await takeExpired(tx, { elapsed_ms: moment.elapsed_ms, limit: limit + held.size })
   const due = found.filter(({ delivery_id }) => !held.has(delivery_id)).slice(0, limit)
   const usable = due.filter(({ interruptions }) => interruptions < max_interruptions)
-  const chosen = fitting(usable, request.fits)
+  const pacing = createPacing(tx, moment.elapsed_ms)
+  const chosen = fitting(await paced(usable, pacing.free), request.fits)
+  pacing.store(chosen)
   const spent = due.filter((row) => !usable.includes(row))
   const claims = await take(tx, chosen, request)
   await logInterruptions(tx, chosen, claims, moment)
   return { claims, spent: await lastOutcomes(tx, spent, moment) }
+}
+
+/** The deliveries that may start now. */
+async function paced(
+  due: readonly Interrupted[],
+  freeOf: (webhook: Interrupted) => Promise<number>,
+): Promise<Interrupted[]> {
+  const free = new Map<string, number>()
+  const startable: Interrupted[] = []
+  for (const row of due) {
+    const { webhook_id, max_per_second } = row
+    const left = max_per_second === null ? 1 : (free.get(webhook_id) ?? (await freeOf(row)))
+    free.set(webhook_id, left - 1)
+    if (left > 0) startable.push(row)
+  }
+  return startable
 }
 
 async function logInterruptions(

@@ -4,7 +4,12 @@ import type { Db } from '../../db/db.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
 
 /** A webhook with queued deliveries. `run_at_ms` is the service time at which its first delivery is due. */
-export type QueueHead = { webhook_id: string; workspace_id: number; run_at_ms: number }
+export type QueueHead = {
+  webhook_id: string
+  workspace_id: number
+  run_at_ms: number
+  max_per_second: number | null
+}
 
 // One index lookup for each webhook: the length of one webhook's backlog does not slow the others.
 const heads = sql<QueueHead>`
@@ -14,15 +19,21 @@ const heads = sql<QueueHead>`
     SELECT (SELECT min(q.webhook_id) FROM webhook_queue q WHERE q.webhook_id > hop.webhook_id)
     FROM hop WHERE hop.webhook_id IS NOT NULL
   )
-  SELECT w.id AS webhook_id, w.workspace_id,
+  SELECT w.id AS webhook_id, w.workspace_id, w.max_per_second, w.paced_until_ms,
     (SELECT min(q.run_at_ms) FROM webhook_queue q WHERE q.webhook_id = w.id) AS run_at_ms
   FROM hop JOIN webhooks w ON w.id = hop.webhook_id WHERE w.status <> 'paused'`
 
 const firstHeads = prepare((db, p: { limit: number }) => ({
-  compile: () => sql<QueueHead>`${heads} ORDER BY 3 LIMIT ${p.limit}`.compile(db),
+  compile: () =>
+    sql<QueueHead>`SELECT webhook_id, workspace_id, max_per_second,
+      CASE WHEN paced_until_ms > run_at_ms THEN paced_until_ms ELSE run_at_ms END AS run_at_ms
+      FROM (${heads}) AS head ORDER BY 4 LIMIT ${p.limit}`.compile(db),
 }))
 
-/** The webhooks that have queued deliveries and are not paused, by `run_at_ms`, at most `limit`. */
+/**
+ * The webhooks that have queued deliveries and are not paused, by `run_at_ms`, at most `limit`. A webhook that has reached
+ * its `max_per_second` is due when the next delivery may start.
+ */
 export const queueHeads = (db: Db, limit: number): Promise<QueueHead[]> => firstHeads(db, { limit })
 
 /** Makes every leased delivery due now. Call it only at the start of the only process on a database. */

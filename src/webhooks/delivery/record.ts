@@ -24,15 +24,18 @@ type Result = Ended & { tries: number; next_ms: number | null }
 export async function record(
   tx: Db,
   ended: readonly Ended[],
+  /** The installation's, for webhooks without their own. */
   retry_delays: readonly number[],
 ): Promise<void> {
   const results = ended.map((attempt): Result => {
     const tries = attempt.claim.tries + (attempt.interrupted ? 0 : 1)
+    const own = attempt.claim.retry_delays
+    const delays: readonly number[] = own === null ? retry_delays : JSON.parse(own)
     const again = !attempt.outcome.ok && attempt.claim.kind === 'event' && !attempt.interrupted
     return {
       ...attempt,
       tries,
-      next_ms: again ? nextAttemptAt(retry_delays, tries, attempt.ended.elapsed_ms) : null,
+      next_ms: again ? nextAttemptAt(delays, tries, attempt.ended.elapsed_ms) : null,
     }
   })
   // Lock webhooks, then the queue, then the log. A deletion uses the same order, so the two cannot deadlock.
@@ -186,7 +189,7 @@ function markWebhooks(tx: Db, before: Map<string, Status>, own: readonly Result[
       const { claim, outcome, tries } = result
       if (recovers(result)) status = status.status === 'failed' ? { status: 'active', reason: null } : status
       else if (fails(result) && status.status === 'active') {
-        const after = result.interrupted ? '' : ` after ${tries} attempts`
+        const after = result.interrupted ? '' : ` after ${tries} ${tries === 1 ? 'attempt' : 'attempts'}`
         const reason = `The delivery ${claim.delivery_id} failed${after}: ${outcome.error?.message ?? 'no answer'}`
         status = { status: 'failed', reason: storable(reason.slice(0, 1000)) }
       }

@@ -126,7 +126,7 @@ function testRoute(app: App, { write, rights, dispatcher, catalogue, event_names
         async before(tx, context, problems) {
           const expect = (webhook: object) => checkMatch(request, webhook)
           const sent = { request, params: request.params, problems, expect }
-          const { id: webhook_id } = await webhookToChange(tx, rights, sent)
+          const { id: webhook_id, timeout_ms } = await webhookToChange(tx, rights, sent)
           const { event } = (request.body ?? {}) as Static<typeof body>
           const definition = catalogue.find(({ name }) => name === event) ?? ping
           const event_id =
@@ -134,7 +134,7 @@ function testRoute(app: App, { write, rights, dispatcher, catalogue, event_names
               ? insertEventOf(tx, context, ping, ping.example)
               : insertTest(tx, context, definition)
           const delivery = { webhook_id, event_id, event: definition.name, kind: 'ping' } as const
-          return insertDelivery(tx, context, delivery, dispatcher.lease())
+          return insertDelivery(tx, context, delivery, dispatcher.lease(timeout_ms))
         },
         meanwhile: (delivery_id) => dispatcher.attemptNow(request.access.workspace_id, delivery_id),
         after: async (tx, { workspace_id }, delivery_id) => ({

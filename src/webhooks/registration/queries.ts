@@ -5,6 +5,7 @@ import { countRows } from '../../db/lists/counts.ts'
 import { type Listed, newestRows, type Page } from '../../db/lists/lists.ts'
 import { announce } from '../../db/statements/prepare.ts'
 import type { Tables } from '../../db/tables.ts'
+import { type Options, shownOptions, storedOptions } from './options.ts'
 import type { Webhook } from './schema.ts'
 
 export type WebhookRow = Selectable<Tables['webhooks']>
@@ -18,6 +19,7 @@ const webhook = (row: WebhookRow): Webhook => ({
   status_reason: row.status_reason,
   rotation_ends_at: row.next_secret_from_ms === null ? null : isoTime(row.next_secret_from_ms),
   created_at: row.created_at,
+  ...shownOptions(row),
 })
 
 /** The stored row of a webhook, with its encrypted secrets, or null. */
@@ -47,20 +49,27 @@ export async function listWebhooks(db: Db, workspace_id: number, page: Page): Pr
   return { records: records.map(webhook), ...found }
 }
 
-export type NewWebhook = { id: string; name: string | null; url: string; events: string[]; secret: string }
+export type NewWebhook = Partial<Options> & {
+  id: string
+  name: string | null
+  url: string
+  events: string[]
+  secret: string
+}
 
 /** Adds an active webhook. The caller encrypts `secret`. */
 export async function insertWebhook(
   tx: Db,
   workspace_id: number,
   now: string,
-  webhook: NewWebhook,
+  { id, name, url, secret, ...webhook }: NewWebhook,
 ): Promise<void> {
   const events = [...new Set(webhook.events)]
   await tx
     .insertInto('webhooks')
     .values({
-      ...webhook,
+      ...storedOptions(webhook),
+      ...{ id, name, url, secret },
       events: JSON.stringify(events),
       workspace_id,
       status: 'active',
@@ -70,7 +79,7 @@ export async function insertWebhook(
       created_at: now,
     })
     .execute()
-  await subscribe(tx, workspace_id, webhook.id, events)
+  await subscribe(tx, workspace_id, id, events)
 }
 
 /** Replaces a webhook's subscriptions with a list of events, which may have `deal.*` and `*`. */
@@ -100,18 +109,19 @@ export async function subscribe(
 }
 
 type Stored = 'name' | 'url' | 'status' | 'status_reason' | 'secret' | 'next_secret' | 'next_secret_from_ms'
-type WebhookChanges = Partial<Pick<WebhookRow, Stored>> & { events?: string[] }
+type WebhookChanges = Partial<Pick<WebhookRow, Stored> & Options> & { events?: string[] }
 
 /** Changes the given fields. A list of events replaces the old list. */
 export async function updateWebhook(tx: Db, workspace_id: number, id: string, changes: WebhookChanges) {
   const { events, ...values } = changes
-  // After a resume the kept deliveries are due; after a pause other processes must hold back their claims.
-  if (values.status) announce(tx, 'deliveries')
+  // After a resume the kept deliveries are due; after a pause other processes must hold back their claims. A new limit
+  // may let deliveries start earlier.
+  if (values.status || values.max_per_second !== undefined) announce(tx, 'deliveries')
   const distinct = events && [...new Set(events)]
   if (distinct) await subscribe(tx, workspace_id, id, distinct)
   await tx
     .updateTable('webhooks')
-    .set({ ...values, ...(distinct && { events: JSON.stringify(distinct) }) })
+    .set({ ...storedOptions(values), ...(distinct && { events: JSON.stringify(distinct) }) })
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .execute()

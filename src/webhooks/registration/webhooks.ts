@@ -11,6 +11,7 @@ import { changesOf } from '../../http/patch.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
 import { generateSecret, secretProblem } from '../delivery/signature.ts'
 import type { WebhookService } from '../service.ts'
+import { option_names, optionsOf } from './options.ts'
 import { countWebhooks, findWebhook, insertWebhook, pendingEvents, updateWebhook } from './queries.ts'
 import { removeWebhook } from './removal.ts'
 import { type Webhook, WebhookParams } from './schema.ts'
@@ -27,7 +28,7 @@ export const webhook_kind = {
 }
 
 /** The fields that a client may change. */
-const webhook_fields = ['name', 'url', 'events'] as const
+const webhook_fields = ['name', 'url', 'events', ...option_names] as const
 // Events of pending deliveries that are checked before the URL changes.
 const max_checked_events = 1000
 
@@ -86,7 +87,7 @@ export function secretProblems(secret: unknown): FieldProblem[] {
   return problem ? [{ field: 'secret', code: 'invalid_format', message: problem }] : []
 }
 
-type Fields = Partial<Pick<Webhook, 'name' | 'url' | 'events'>>
+type Fields = Partial<Pick<Webhook, (typeof webhook_fields)[number]>>
 
 /** Adds an active webhook. `prepared` are the problems of its URL. Throws 409 above the limit. */
 export async function registerWebhook(
@@ -111,7 +112,8 @@ export async function registerWebhook(
   refuseMore(await countWebhooks(tx, workspace_id), max_webhooks, limit, 'Delete one first.')
   const id = newId('wh')
   const secret = body.secret ?? generateSecret()
-  await insertWebhook(tx, workspace_id, context.now, { id, name, url, events, secret: seal.seal(secret) })
+  const webhook = { ...optionsOf(body), id, name, url, events, secret: seal.seal(secret) }
+  await insertWebhook(tx, workspace_id, context.now, webhook)
   const record = await existingWebhook(tx, workspace_id, id)
   recordChange(tx, context, { ...change('created', id), after: auditSnapshot(record) })
   return { record, shown: { ...record, secret } }
