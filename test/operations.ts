@@ -16,6 +16,8 @@ export type Operation = {
   /** Who may call it: anybody, a signed-in person alone, or a key with the scope too. */
   caller: 'anyone' | 'person' | 'key'
   scope: string | null
+  /** Any of these scopes is enough, too. */
+  or_scopes: string[]
   path_parameters: Parameter[]
   query: Parameter[]
   /** The schema of its body; null when it takes none. */
@@ -54,6 +56,7 @@ export function operationsOf(document: any): Operation[] {
       path,
       caller: !security ? 'key' : security.length ? 'person' : 'anyone',
       scope: described['x-scope'] ?? null,
+      or_scopes: described['x-or-scopes'] ?? [],
       path_parameters: parameters.filter((one) => one.in === 'path'),
       query: parameters.filter((one) => one.in === 'query'),
       body: resolved(described.requestBody?.content['application/json']?.schema ?? null),

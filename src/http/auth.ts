@@ -80,16 +80,18 @@ export function refuseForeign({ method, headers, host }: FastifyRequest): void {
   if (foreign) throw forbidden('A page of another origin may not do this.')
 }
 
-type Needs = Pick<Operation, 'scope' | 'people_only'>
+type Needs = Pick<Operation, 'scope' | 'or_scopes' | 'people_only'>
 
 /** Throws 403 when an access lacks what a route or a record requires. */
-export function refuseBeyond({ actor, scopes }: Access, { scope, people_only }: Needs): void {
+export function refuseBeyond({ actor, scopes }: Access, { scope, or_scopes = [], people_only }: Needs): void {
   if ((people_only || scope === any_session) && actor.kind !== 'person')
     throw forbidden('This is for people who are signed in, not for keys.')
-  if (scope !== any_session && scopes && !scopes.includes(scope))
-    throw forbidden(
-      actor.kind === 'person' ? `Your role lacks ${scope}.` : `This key lacks the scope ${scope}.`,
-    )
+  if (scope === any_session || !scopes || scopes.includes(scope)) return
+  if (or_scopes.some((one) => scopes.includes(one))) return
+  const lacked = [scope, ...or_scopes].join(' or ')
+  throw forbidden(
+    actor.kind === 'person' ? `Your role lacks ${lacked}.` : `This key lacks the scope ${lacked}.`,
+  )
 }
 
 const isExpired = ({ expires_at }: Access, now_ms: number) =>

@@ -23,6 +23,8 @@ type Kind<Params extends TSchema, OwnerParams extends TSchema> = {
   params?: Params
   /** The scope of the endpoints that read. */
   reads: string
+  /** Scopes of which any is enough to read, too. */
+  or_reads?: readonly string[]
   /** The scope of the endpoints that write. By default, the same. */
   writes?: string
   noun: string
@@ -101,10 +103,11 @@ const writeHandler =
 export function endpoints<Schema extends TSchema, OwnerSchema extends TSchema>(
   app: App,
   service: Service,
-  { path, owner_params, params, reads, writes = reads, noun, extension }: Kind<Schema, OwnerSchema>,
+  { path, owner_params, params, reads, or_reads, writes = reads, noun, extension }: Kind<Schema, OwnerSchema>,
 ) {
   type Params = Static<Schema>
   type OwnerParams = Static<OwnerSchema>
+  const reading = { scope: reads, ...(or_reads && { or_scopes: or_reads }) }
   const parameter = Object.keys((params as { properties?: object } | undefined)?.properties ?? {}).at(-1)
   const record_path = parameter ? `${path}/:${parameter}` : path
 
@@ -131,7 +134,7 @@ export function endpoints<Schema extends TSchema, OwnerSchema extends TSchema>(
       const { view, pages = pagesBy('') as never, ...more } = declared
       const answers = { 200: List(view) }
       add(
-        { method: 'GET', path, scope: reads, answers, extension, ...more },
+        { method: 'GET', path, ...reading, answers, extension, ...more },
         async (request: Request<unknown, Static<Query>>) => {
           const asked = pages(request.query)
           return pageAnswer(await read(request, asked), asked)
@@ -145,7 +148,7 @@ export function endpoints<Schema extends TSchema, OwnerSchema extends TSchema>(
       find: (request: Request<Params>) => Promise<Static<View> | null>,
     ): void {
       const answers = { 200: Single(view) }
-      const shared = { path: record_path, scope: reads, params, answers, extension }
+      const shared = { path: record_path, ...reading, params, answers, extension }
       add(
         { method: 'GET', ...shared, conditional: true, ...declared },
         async (request: Request<Params>, reply) =>

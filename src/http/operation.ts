@@ -24,6 +24,8 @@ type Declared = {
   path: string
   /** What a key or a role needs, such as contacts:read; `session`: any signed-in person and no key; `open`: everybody. */
   scope: string
+  /** Scopes of which any is enough, too. Such an operation answers with what the caller may read. */
+  or_scopes?: readonly string[]
   /** Whether keys are refused, beside the scope. */
   people_only?: boolean
   /** Its name in generated clients, where the derived one (openapi/names.ts) is bad English or taken. */

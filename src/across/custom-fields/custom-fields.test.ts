@@ -289,6 +289,28 @@ test('definitions belong to the workspace, need its scopes, and are at most 100 
   await define(call, { resource: 'deals', key: 'k0' })
 })
 
+test('a key that may read a kind of record reads the definitions of this kind, and of no other', async () => {
+  const keys = async (call: Call, query = '') => {
+    const { data, meta } = (await call('GET', `${path}${query}`)).body
+    assert.equal(meta.total, data.length)
+    return data.map(({ resource, key }: { resource: string; key: string }) => `${resource}.${key}`)
+  }
+  const deal_field = await define(rapport.call, { resource: 'deals', key: 'who reads' })
+  const contact_field = await define(rapport.call, { key: 'who reads' })
+  const { call: seller } = await makeKey(rapport, { scopes: ['deals:read'] })
+  assert.deepEqual(await keys(seller), ['deals.who reads'])
+  assert.deepEqual(await keys(seller, '?resource=deals'), ['deals.who reads'])
+  await ok(seller, 'GET', `${path}/${deal_field.id}`)
+  for (const hidden of [`${path}/${contact_field.id}`, `${path}?resource=contacts`])
+    assert.match(
+      refused(await seller('GET', hidden), 403, 'forbidden').message,
+      /contacts:read or workspace:read/,
+    )
+  refused(await seller('DELETE', `${path}/${deal_field.id}`), 403, 'forbidden')
+  const { call: other } = await makeKey(rapport, { scopes: ['deals:write'] })
+  refused(await other('GET', path), 403, 'forbidden')
+})
+
 test('a repeated Idempotency-Key makes one definition', async () => {
   const call = await newWorkspace(rapport)
   const body = { resource: 'contacts', key: 'once', type: 'text' }

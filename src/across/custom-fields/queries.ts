@@ -40,15 +40,15 @@ const visible = sql<SqlBool>`status IN ('ready', 'changing')`
 const inWorkspace = (db: Db, workspace_id: number) =>
   db.selectFrom('field_definitions').where('workspace_id', '=', workspace_id)
 
-/** One page of the definitions of a workspace, or of one resource, in the order of their positions. */
+/** One page of the definitions of a workspace, or of some resources, in the order of their positions. */
 export function listDefinitions(
   db: Db,
   workspace_id: number,
-  kind: string | undefined,
+  kinds: readonly string[] | undefined,
   page: Page,
 ): Promise<Listed<CustomField>> {
   const all = inWorkspace(db, workspace_id).where(visible)
-  const some = kind === undefined ? all : all.where('kind', '=', kind)
+  const some = kinds === undefined ? all : all.where('kind', 'in', kinds)
   return readPage(
     page,
     () => countRows(some),

@@ -1,4 +1,5 @@
 import { transaction } from '../../db/db.ts'
+import { type Access, refuseBeyond } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single } from '../../http/envelope.ts'
 import { checkMatch } from '../../http/etag.ts'
@@ -6,6 +7,7 @@ import { IdParams } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import { hasDefinitions } from '../../resources/definitions.ts'
 import { checkExisting } from './check.ts'
 import {
   type Begun,
@@ -27,13 +29,16 @@ accepts it, and leaves these values alone until they change. New values obey the
 
 /** The definitions of custom fields. */
 export function customFieldRoutes(app: App, service: Service): void {
-  const { db, reading, write, resources, clock } = service
+  const { db, reading, write, resources, rights, clock } = service
+  const defined = resources.filter(hasDefinitions)
   const { CustomField, CustomFieldCreate, CustomFieldUpdate, CustomFieldsQuery } =
     definitionSchemas(resources)
   const kind = {
     path: '/api/v1/custom-fields',
     params: IdParams,
     reads: 'workspace:read',
+    // Who reads a kind of record sees its custom fields.
+    or_reads: defined.map((resource) => `${resource.scope}:read`),
     writes: 'workspace:write',
     noun: 'custom field',
     extension: true,
@@ -54,19 +59,36 @@ export function customFieldRoutes(app: App, service: Service): void {
     }
   }
 
+  /** The kinds of which the caller may read the definitions. Throws 403 if `wanted` is not one of them. */
+  const kindsFor = (access: Access, wanted?: string): string[] => {
+    const { scopes } = access
+    const some = defined.filter(({ table }) => wanted === undefined || table === wanted)
+    const readable = some.filter(
+      ({ table }) => rights.mayRead(scopes, 'custom_fields') || rights.mayRead(scopes, table),
+    )
+    const [hidden] = readable.length ? [] : some
+    if (hidden) refuseBeyond(access, { scope: `${hidden.scope}:read`, or_scopes: [kind.reads] })
+    return readable.map(({ table }) => table)
+  }
+
   definitions.list(
     {
       summary: 'List custom fields',
-      description: 'In the order of their positions.',
+      description:
+        'In the order of their positions. Without `workspace:read`, those of kinds that the caller may read.',
       query: CustomFieldsQuery,
       view: CustomField,
     },
-    ({ access, query }, { page }) =>
-      reading((db) => listDefinitions(db, access.workspace_id, query.resource, page)),
+    (request, { page }) => {
+      const kinds = kindsFor(request.access, request.query.resource)
+      return reading((db) => listDefinitions(db, request.access.workspace_id, kinds, page))
+    },
   )
-  definitions.read({ summary: 'Read a custom field', view: CustomField }, ({ access, params }) =>
-    findDefinition(db, access.workspace_id, params.id),
-  )
+  definitions.read({ summary: 'Read a custom field', view: CustomField }, async (request) => {
+    const found = await findDefinition(db, request.access.workspace_id, request.params.id)
+    if (found) kindsFor(request.access, found.resource)
+    return found
+  })
   operation(
     app,
     {

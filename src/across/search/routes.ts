@@ -19,7 +19,7 @@ const Query = (kinds: readonly string[]) =>
       kinds: Type.Optional(
         Type.String({
           maxLength: 200,
-          description: `Some of ${kinds.join(', ')}, with commas between them. By default all that the key may read.`,
+          description: `Some of ${kinds.join(', ')}, with commas between them. By default all that the caller may read.`,
         }),
       ),
     },
@@ -30,6 +30,7 @@ const Query = (kinds: readonly string[]) =>
 export function searchRoutes(app: App, { reading, resources, rights }: Service): void {
   const searched = resources.filter(isSearched)
   const names = searched.map(({ table }) => table)
+  const [scope = '', ...or_scopes] = searched.map((resource) => `${resource.scope}:read`)
   const Found = Type.Object(
     {
       kind: Type.Unsafe<string>({ type: 'string', enum: names }),
@@ -49,7 +50,8 @@ export function searchRoutes(app: App, { reading, resources, rights }: Service):
     {
       method: 'GET',
       path: '/api/v1/search',
-      scope: 'contacts:read',
+      scope,
+      or_scopes,
       id: 'searchRecords',
       summary: 'Search all kinds of records',
       description: `At most ${most_of_kind} records of each kind, best matches first: a whole name, the beginning of a name, the beginning of a word, then others. Each word must occur in the name; in a contact's e-mail, too.`,

@@ -84,6 +84,14 @@ test('a search sees a write at once, and neither the trash, other workspaces nor
   assert.deepEqual(await search(limited, { q: 'scoped' }), [])
   const no = await limited('GET', '/api/v1/search?q=scoped&kinds=deals')
   assert.match(refused(no, 403, 'forbidden').message, /deals:read/)
+  const { call: seller } = await makeKey(rapport, { scopes: ['deals:read'] })
+  assert.deepEqual(
+    (await search(seller, { q: 'scoped' })).map(({ kind }) => kind),
+    ['deals'],
+  )
+  const { call: other } = await makeKey(rapport, { scopes: ['webhooks:read'] })
+  const none = refused(await other('GET', '/api/v1/search?q=scoped'), 403, 'forbidden')
+  assert.match(none.message, /contacts:read or companies:read or deals:read/)
 })
 
 test('a malformed search says what works', async () => {

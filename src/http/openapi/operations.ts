@@ -36,17 +36,26 @@ export function marksOf(declared: Operation): object {
 }
 
 // The document allows keys and sessions for all operations. Only exceptions are written.
-function securityOf({ scope, people_only }: Pick<Operation, 'scope' | 'people_only'>): object {
+function securityOf({
+  scope,
+  or_scopes,
+  people_only,
+}: Pick<Operation, 'scope' | 'or_scopes' | 'people_only'>): object {
   if (scope === open_to_all) return { security: [] }
   if (scope === any_session) return { security: [{ session: [] }] }
-  return { ...(people_only && { security: [{ session: [] }] }), 'x-scope': scope }
+  return {
+    ...(people_only && { security: [{ session: [] }] }),
+    'x-scope': scope,
+    ...(or_scopes && { 'x-or-scopes': or_scopes }),
+  }
 }
 
 // The callers of an operation in words, without the rules that hold for most operations.
-function callersOf({ scope, people_only }: Operation): string[] {
+function callersOf({ scope, or_scopes = [], people_only }: Operation): string[] {
   if (scope === open_to_all) return ['Open to all.']
   if (scope === any_session) return ['For people who are signed in, whatever their role.']
-  return [`Scope: \`${scope}\`.`, ...(people_only ? ['For people who are signed in.'] : [])]
+  const scopes = [scope, ...or_scopes].map((one) => `\`${one}\``).join(' or ')
+  return [`Scope: ${scopes}.`, ...(people_only ? ['For people who are signed in.'] : [])]
 }
 
 const successes: Record<string, string> = {
