@@ -12,6 +12,7 @@ export type Webhook = {
   status: string
   status_reason: string | null
   rotation_ends_at: string | null
+  headers: Record<string, string>
   created_at: string
   secret: string
 }

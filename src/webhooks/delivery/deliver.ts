@@ -2,13 +2,20 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Agent, type Dispatcher } from 'undici'
 import { systemClock } from '../../clock.ts'
 import { storable } from '../../db/statements/recordset.ts'
+import { type Headers, hidden } from '../registration/headers.ts'
 import type { TargetPolicy } from '../registration/target.ts'
 import { type AttemptError, attemptError, guardedConnector } from './connector.ts'
 import { type Resolve, resolveHost } from './resolve.ts'
 
 export { attempt_error_codes } from './connector.ts'
 
-export type AttemptRequest = { url: string; headers: Record<string, string>; body: string | Uint8Array }
+export type AttemptRequest = {
+  url: string
+  headers: Record<string, string>
+  /** Headers of the webhook, which replace others of the same name. The outcome does not have their values. */
+  own_headers?: Headers | null
+  body: string | Uint8Array
+}
 /**
  * `mayStart` is called right before the first byte is sent. If it returns false, nothing is sent. `timeout_ms` replaces the
  * sender's.
@@ -20,7 +27,7 @@ export type AttemptOutcome = {
   started_at_ms: number
   duration_ms: number
   /** As sent, without the body and the headers that the connection adds (host, content-length, connection). */
-  request: Omit<AttemptRequest, 'body'>
+  request: Omit<AttemptRequest, 'body' | 'own_headers'>
   response: AttemptResponse | null
   error: AttemptError | null
   ok: boolean
@@ -150,10 +157,11 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
-    async send({ url, headers, body, timeout_ms, mayStart }) {
+    async send({ url, headers, own_headers, body, timeout_ms, mayStart }) {
       const defaults = { 'user-agent': `Rapport-Webhooks/${version}`, 'accept-encoding': 'identity' }
-      const sent = { url, headers: { ...headers, ...defaults } }
-      const request = { ...sent, body, timeout_ms, mayStart }
+      const plain = withoutOwn({ ...headers, ...defaults }, own_headers)
+      const sent = { url, headers: { ...plain, ...masked(own_headers) } }
+      const request = { url, headers: { ...plain, ...own_headers }, body, timeout_ms, mayStart }
       const started_at_ms = now()
       const started = performance.now()
 
@@ -175,6 +183,15 @@ export function createSender(options: SenderOptions): Sender {
     },
   }
 }
+
+function withoutOwn(headers: Headers, own?: Headers | null): Headers {
+  if (!own) return headers
+  const names = new Set(Object.keys(own).map((name) => name.toLowerCase()))
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.has(name.toLowerCase())))
+}
+
+const masked = (own?: Headers | null): Headers =>
+  Object.fromEntries(Object.keys(own ?? {}).map((name) => [name, hidden]))
 
 type Target = { origin: string; path: string }
 // Parsed URLs: few webhooks receive most deliveries.

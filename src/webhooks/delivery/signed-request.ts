@@ -1,5 +1,6 @@
 import type { Seal } from '../../db/seal.ts'
 import { bodyFor } from '../../events/emit.ts'
+import { openHeaders } from '../registration/headers.ts'
 import { signingSecrets } from '../registration/secrets.ts'
 import type { LoadedClaim } from './claim.ts'
 import type { AttemptRequest } from './deliver.ts'
@@ -21,5 +22,5 @@ export function signedRequest(claim: LoadedClaim, seal: Seal, now_ms: number): A
     }),
   }
   if (claim.traceparent !== null && claim.kind !== 'ping') headers.traceparent = claim.traceparent
-  return { url, headers, body }
+  return { url, headers, own_headers: openHeaders(claim.headers, seal), body }
 }

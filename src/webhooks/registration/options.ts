@@ -1,10 +1,14 @@
+import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
+import type { Seal } from '../../db/seal.ts'
+import type { Tables } from '../../db/tables.ts'
 import { OptionalInteger } from '../../http/fields.ts'
+import { type Headers, sealHeaders, shownHeaders } from './headers.ts'
 
 const max_delay_seconds = 7 * 24 * 3600
 
 /** How deliveries of a webhook are sent. Null: as the installation says. */
-export const policy = {
+const policy = {
   retry_delays: Type.Unsafe<number[] | null>({
     type: ['array', 'null'],
     maxItems: 20,
@@ -28,28 +32,49 @@ export const policy = {
   }),
 }
 
-const fields = Type.Object(policy)
-export const option_names = Object.keys(policy) as (keyof Options)[]
 /** What a webhook has besides its name, address and events. */
-export type Options = Static<typeof fields>
+export const options = {
+  ...policy,
+  headers: Type.Unsafe<Headers | null>({
+    type: ['object', 'null'],
+    maxProperties: 20,
+    additionalProperties: { type: 'string', maxLength: 4096 },
+    description:
+      'Headers that every request has. Answers and the delivery log show `***` as their values; `***` in a body keeps the stored value.',
+    examples: [{ Authorization: '***' }],
+    'x-extension': true,
+  }),
+}
 
-type Row = { retry_delays: string | null; timeout_ms: number | null; max_per_second: number | null }
+const fields = Type.Object(options)
+export type Options = Static<typeof fields>
+export const option_names = Object.keys(options) as (keyof Options)[]
+
+type Row = Pick<Selectable<Tables['webhooks']>, keyof Options>
 
 /** The options of a row, as answers show them. */
-export const shownOptions = ({ retry_delays, timeout_ms, max_per_second }: Row): Options => ({
-  retry_delays: retry_delays === null ? null : JSON.parse(retry_delays),
-  timeout_ms,
-  max_per_second,
+export const shownOptions = (row: Row): Options => ({
+  retry_delays: row.retry_delays === null ? null : JSON.parse(row.retry_delays),
+  timeout_ms: row.timeout_ms,
+  max_per_second: row.max_per_second,
+  headers: shownHeaders(row.headers),
 })
 
-/** The options of a body, without its other fields. */
-export const optionsOf = (body: Partial<Options>): Partial<Options> =>
-  Object.fromEntries(option_names.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])))
-
-/** The columns of the options that are given. */
-export function storedOptions({ retry_delays, ...others }: Partial<Options>): Partial<Row> {
-  const delays = retry_delays && JSON.stringify(retry_delays)
-  // The next claim counts again.
-  const again = others.max_per_second === undefined ? {} : { paced_until_ms: null }
-  return { ...others, ...again, ...(delays !== undefined && { retry_delays: delays }) }
+/**
+ * The columns of the options that a body has. `stored_headers` are the webhook's, as stored: `***` keeps their values.
+ */
+export function storedOptions(
+  { retry_delays, timeout_ms, max_per_second, headers }: Partial<Options>,
+  seal: Seal,
+  stored_headers: string | null = null,
+): Partial<Row> & { paced_until_ms?: null } {
+  return {
+    ...(retry_delays !== undefined && { retry_delays: retry_delays && JSON.stringify(retry_delays) }),
+    ...(timeout_ms !== undefined && { timeout_ms }),
+    // The next claim counts again.
+    ...(max_per_second !== undefined && { max_per_second, paced_until_ms: null }),
+    ...(headers !== undefined && { headers: sealHeaders(headers, stored_headers, seal) }),
+  }
 }
+
+export type StoredOptions = ReturnType<typeof storedOptions>

@@ -5,7 +5,7 @@ import { countRows } from '../../db/lists/counts.ts'
 import { type Listed, newestRows, type Page } from '../../db/lists/lists.ts'
 import { announce } from '../../db/statements/prepare.ts'
 import type { Tables } from '../../db/tables.ts'
-import { type Options, shownOptions, storedOptions } from './options.ts'
+import { type StoredOptions, shownOptions } from './options.ts'
 import type { Webhook } from './schema.ts'
 
 export type WebhookRow = Selectable<Tables['webhooks']>
@@ -49,7 +49,8 @@ export async function listWebhooks(db: Db, workspace_id: number, page: Page): Pr
   return { records: records.map(webhook), ...found }
 }
 
-export type NewWebhook = Partial<Options> & {
+/** A new webhook; its options are columns. */
+export type NewWebhook = StoredOptions & {
   id: string
   name: string | null
   url: string
@@ -62,14 +63,13 @@ export async function insertWebhook(
   tx: Db,
   workspace_id: number,
   now: string,
-  { id, name, url, secret, ...webhook }: NewWebhook,
+  webhook: NewWebhook,
 ): Promise<void> {
   const events = [...new Set(webhook.events)]
   await tx
     .insertInto('webhooks')
     .values({
-      ...storedOptions(webhook),
-      ...{ id, name, url, secret },
+      ...webhook,
       events: JSON.stringify(events),
       workspace_id,
       status: 'active',
@@ -79,7 +79,7 @@ export async function insertWebhook(
       created_at: now,
     })
     .execute()
-  await subscribe(tx, workspace_id, id, events)
+  await subscribe(tx, workspace_id, webhook.id, events)
 }
 
 /** Replaces a webhook's subscriptions with a list of events, which may have `deal.*` and `*`. */
@@ -109,7 +109,7 @@ export async function subscribe(
 }
 
 type Stored = 'name' | 'url' | 'status' | 'status_reason' | 'secret' | 'next_secret' | 'next_secret_from_ms'
-type WebhookChanges = Partial<Pick<WebhookRow, Stored> & Options> & { events?: string[] }
+type WebhookChanges = Partial<Pick<WebhookRow, Stored>> & StoredOptions & { events?: string[] }
 
 /** Changes the given fields. A list of events replaces the old list. */
 export async function updateWebhook(tx: Db, workspace_id: number, id: string, changes: WebhookChanges) {
@@ -121,7 +121,7 @@ export async function updateWebhook(tx: Db, workspace_id: number, id: string, ch
   if (distinct) await subscribe(tx, workspace_id, id, distinct)
   await tx
     .updateTable('webhooks')
-    .set({ ...storedOptions(values), ...(distinct && { events: JSON.stringify(distinct) }) })
+    .set({ ...values, ...(distinct && { events: JSON.stringify(distinct) }) })
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .execute()

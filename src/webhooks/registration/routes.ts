@@ -47,7 +47,7 @@ export function webhookRoutes(app: App, service: WebhookService): void {
       view: Webhook,
       prepare: ({ body }) => urlProblems(policy, body),
     },
-    async (tx, context, sent) => ({ record: await changeWebhook(tx, context, rights, sent) }),
+    async (tx, context, sent) => ({ record: await changeWebhook(tx, context, service, sent) }),
   )
 
   webhooks.remove(

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Body, OptionalText, OptionalTimestamp, Timestamp } from '../../http/fields.ts'
-import { policy } from './options.ts'
+import { options } from './options.ts'
 
 const statuses = ['active', 'failed', 'paused'] as const
 export const delivery_statuses = ['pending', 'succeeded', 'failed', 'cancelled'] as const
@@ -16,7 +16,7 @@ export const Webhook = Type.Object(
     status_reason: OptionalText(1000, { description: 'The reason of the status failed.' }),
     rotation_ends_at: OptionalTimestamp({ description: 'The old secret signs until this time.' }),
     created_at: Timestamp(),
-    ...policy,
+    ...options,
   },
   { title: 'Webhook' },
 )
@@ -56,7 +56,7 @@ export function webhookBodies(event_names: readonly string[]) {
       '`deal.*` stands for all events of deals, `*` for all events. Both include those of later versions.',
     examples: [['contact.created', 'deal.won']],
   })
-  const fields = { name: OptionalText(255), url, events, ...policy }
+  const fields = { name: OptionalText(255), url, events, ...options }
   return {
     WebhookCreate: Body({ ...fields, secret: SecretInput }, read_only, ['url', 'events']),
     WebhookUpdate: Body(fields, read_only),

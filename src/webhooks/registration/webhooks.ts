@@ -11,8 +11,16 @@ import { changesOf } from '../../http/patch.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
 import { generateSecret, secretProblem } from '../delivery/signature.ts'
 import type { WebhookService } from '../service.ts'
-import { option_names, optionsOf } from './options.ts'
-import { countWebhooks, findWebhook, insertWebhook, pendingEvents, updateWebhook } from './queries.ts'
+import { headerProblems } from './headers.ts'
+import { option_names, storedOptions } from './options.ts'
+import {
+  countWebhooks,
+  findWebhook,
+  findWebhookRow,
+  insertWebhook,
+  pendingEvents,
+  updateWebhook,
+} from './queries.ts'
 import { removeWebhook } from './removal.ts'
 import { type Webhook, WebhookParams } from './schema.ts'
 import { checkUrl, type TargetPolicy } from './target.ts'
@@ -34,6 +42,10 @@ const max_checked_events = 1000
 
 /** The head of an audit entry. Its sides come from the answer of GET, which never has a secret. */
 export const change = (action: string, record_id: string) => ({ action, kind: 'webhooks', record_id })
+
+/** A webhook for the audit log, without options that are not set. */
+const snapshotOf = (webhook: Webhook) => auditSnapshot({ ...webhook, headers: nonEmpty(webhook.headers) })
+const nonEmpty = <T extends object>(value: T | null) => (value && Object.keys(value).length ? value : null)
 
 /** The webhook, or 404. */
 export const existingWebhook = async (db: Db, workspace_id: number, id: string): Promise<Webhook> =>
@@ -106,16 +118,16 @@ export async function registerWebhook(
   await lockEntry(tx, 'workspaces', workspace_id)
   const { scopes } = await recheck()
   const { name = null, url = '', events = [] } = body
-  refuse([...problems, ...prepared, ...secretProblems(body.secret)])
+  refuse([...problems, ...prepared, ...secretProblems(body.secret), ...headerProblems(body.headers, {})])
   rights.refuseUnreadable(scopes, events)
   const limit = `A workspace has at most ${max_webhooks} webhooks (MAX_WEBHOOKS)`
   refuseMore(await countWebhooks(tx, workspace_id), max_webhooks, limit, 'Delete one first.')
   const id = newId('wh')
   const secret = body.secret ?? generateSecret()
-  const webhook = { ...optionsOf(body), id, name, url, events, secret: seal.seal(secret) }
+  const webhook = { ...storedOptions(body, seal), id, name, url, events, secret: seal.seal(secret) }
   await insertWebhook(tx, workspace_id, context.now, webhook)
   const record = await existingWebhook(tx, workspace_id, id)
-  recordChange(tx, context, { ...change('created', id), after: auditSnapshot(record) })
+  recordChange(tx, context, { ...change('created', id), after: snapshotOf(record) })
   return { record, shown: { ...record, secret } }
 }
 
@@ -123,7 +135,7 @@ export async function registerWebhook(
 export async function changeWebhook(
   tx: Db,
   context: Context,
-  rights: ReadRights,
+  { rights, seal }: Pick<WebhookService, 'rights' | 'seal'>,
   { params, body, problems, prepared, expect, recheck }: OfWebhook<Fields, FieldProblem[]>,
 ): Promise<Webhook> {
   const { workspace_id } = context
@@ -131,14 +143,31 @@ export async function changeWebhook(
   const before = await lockWebhook(tx, workspace_id, params.webhook_id)
   expect(before)
   // A stored URL stays valid when the allowed networks have changed.
-  refuse([...problems, ...(body.url === before.url ? [] : prepared)])
+  refuse([
+    ...problems,
+    ...(body.url === before.url ? [] : prepared),
+    ...headerProblems(body.headers, before.headers ?? {}),
+  ])
   const changes = changesOf(body, before, webhook_fields)
   if (!Object.keys(changes).length) return before
   rights.refuseUnreadable(scopes, [...before.events, ...(changes.events ?? [])])
   if (changes.url !== undefined) await refuseRedirection(tx, rights, { workspace_id, scopes }, before.id)
-  await updateWebhook(tx, workspace_id, before.id, changes)
+  const { name, url, events } = changes
+  const row = await findWebhookRow(tx, workspace_id, before.id)
+  const stored = storedOptions(changes, seal, row?.headers)
+  await updateWebhook(tx, workspace_id, before.id, {
+    ...(name !== undefined && { name }),
+    ...(url !== undefined && { url }),
+    ...(events && { events }),
+    ...stored,
+  })
   const after = await existingWebhook(tx, workspace_id, before.id)
-  const changed = changesBetween(before, after, webhook_fields)
+  const changed =
+    changesBetween(before, after, webhook_fields) ??
+    // Two values of a header look alike in the log.
+    (stored.headers !== undefined && stored.headers !== row?.headers
+      ? { changed_fields: ['headers'], previous: { headers: before.headers } }
+      : null)
   if (changed) recordChange(tx, context, { ...change('updated', before.id), ...auditSides(changed, after) })
   return after
 }
@@ -152,7 +181,7 @@ export async function deleteWebhook(
 ): Promise<void> {
   const before = await webhookToChange(tx, rights, sent)
   await removeWebhook(tx, context.workspace_id, before.id, context.now)
-  recordChange(tx, context, { ...change('deleted', before.id), before: auditSnapshot(before) })
+  recordChange(tx, context, { ...change('deleted', before.id), before: snapshotOf(before) })
 }
 
 /**
