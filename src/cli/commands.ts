@@ -104,6 +104,10 @@ export const commands: Record<string, CommandEntry> = {
     about: 'Export a list, or the whole workspace, through the API of a running service',
     load: async () => (await import('./export.ts')).exportCommand,
   },
+  listen: {
+    about: 'Post the events of a running service to a receiver behind a firewall, signed as a webhook would',
+    load: async () => (await import('./listen/listen.ts')).listen,
+  },
   move: {
     about: 'Copy a whole installation from SQLite to PostgreSQL, or back',
     load: async () => (await import('./move.ts')).move,

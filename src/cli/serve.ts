@@ -6,6 +6,7 @@ import { command, printFile } from '../installed.ts'
 import { type ProcessRole, type Running, roles, startServer } from '../server.ts'
 import { openWebApp } from '../web/open.ts'
 import { type Command, type Io, UsageError } from './command.ts'
+import { onStopSignal } from './signals.ts'
 import { joinWorkers, startWorkers, tellStarted, worker_variable } from './workers.ts'
 
 export const serve: Command = {
@@ -91,23 +92,12 @@ function freeStartMemory() {
   runInNewContext('gc')()
 }
 
-const same_signal_ms = 500
-
-// The first signal stops after the requests in flight; a second one stops at once. Ctrl-C arrives twice, from the terminal
-// and from npm, so two close signals count as one. A signal during the start ends the process: nothing is in flight, and
-// the start is atomic. Listen before the start: process 1 of a container gets no signal without a listener.
+// The first signal stops after the requests in flight; a second one stops at once. A signal during the start ends the
+// process: nothing is in flight, and the start is atomic. Listen before the start: process 1 of a container gets no signal
+// without a listener.
 function followSignals(io: Io) {
-  let first: number | undefined
   let stop: () => void = () => process.exit(0)
-  const onSignal = () => {
-    const now = performance.now()
-    if (first !== undefined && now - first > same_signal_ms) process.exit(1)
-    if (first !== undefined) return
-    first = now
-    stop()
-  }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  onStopSignal(() => stop())
   return {
     /** Resolves with the exit code after a signal, when the service has stopped. */
     stopped: (running: Running): Promise<number> =>
