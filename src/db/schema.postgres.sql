@@ -586,9 +586,11 @@ CREATE TABLE imports (
   lease_ends_ms bigint NOT NULL,
   restored bigint NOT NULL DEFAULT 0,
   not_restored text,
+  undone_by text,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX imports_pending ON imports (lease_ends_ms) WHERE status = ANY (ARRAY['uploading', 'queued', 'running']);
+CREATE INDEX imports_undoing ON imports (lease_ends_ms) WHERE undone_by IS NOT NULL;
 
 CREATE TABLE import_chunks (
   workspace_id bigint NOT NULL,

@@ -62,7 +62,7 @@ export interface ImportsTable {
   id: string
   workspace_id: number
   resource: string
-  /** An upload is hidden until it is complete. `undone` has rows in import_changes until the undo is complete. */
+  /** An upload is hidden until it is complete. */
   status: 'uploading' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'undone'
   file_name: string | null
   /** JSON (across/imports/schema.ts). */
@@ -90,11 +90,13 @@ export interface ImportsTable {
   claim_id: string | null
   /** Claims since the last committed row. */
   claims: Generated<number>
-  /** A service time: of an upload, when it counts as abandoned. */
+  /** A service time: when an upload, an import or its undo counts as abandoned. */
   lease_ends_ms: number
   restored: Generated<number>
   /** A JSON list of records that the undo left. */
   not_restored: string | null
+  /** Who undoes it, as in created_by, until the undo is complete. */
+  undone_by: string | null
 }
 
 export interface Tables {

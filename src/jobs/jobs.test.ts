@@ -23,6 +23,7 @@ test('every job has its period, its role and its line in ARCHITECTURE.md', () =>
       ['reassignments', 0, 60 * second, 'dispatcher', null],
       ['merges', 0, 10 * second, 'dispatcher', null],
       ['imports', 0, second, 'dispatcher', null],
+      ['import undos', 0, 10 * second, 'dispatcher', null],
       ['bookings', 10 * second, 60 * second, 'dispatcher', 'waits'],
       ['custom fields', 10 * second, 60 * second, 'dispatcher', null],
       ['delivery log', 10 * second, hour, 'dispatcher', 'waits'],

@@ -3,6 +3,7 @@ import { cleanLog } from '../across/audit/retention.ts'
 import { keepUpDefinitions } from '../across/custom-fields/upkeep.ts'
 import { removeOldImports } from '../across/imports/retention.ts'
 import { runImports } from '../across/imports/run.ts'
+import { continueUndos } from '../across/imports/undo.ts'
 import { continueMerges, forgetOldMerges } from '../across/merges/continue.ts'
 import { continueReassignments } from '../across/reassignment/reassign.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
@@ -78,6 +79,14 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       every_ms: second,
       wake: 'imports',
       run: (stopping) => runImports({ db, clock, rooms, stopping }),
+    },
+    // Undos of imports that a crash interrupted.
+    {
+      name: 'import undos',
+      role: 'dispatcher',
+      first_ms: 0,
+      every_ms: 10 * second,
+      run: (stopping) => continueUndos({ db, clock, rooms }, stopping),
     },
     // Declines booking requests that nobody answered, and removes the addresses of visitors.
     {

@@ -11,6 +11,39 @@ import { until } from '../../../test/webhooks.ts'
 const rows = engine === 'sqlite' ? 15_000 : 6000
 const kills = 3
 
+test('an undo whose process is killed is completed by the job, and puts back every record once', async (t) => {
+  const env = { DATA_DIR: scratchFolder(t), RATE_LIMIT_PER_SECOND: '0' }
+  const { last: key } = await runRapport(['keys', 'create', '--name', 'Import'], env)
+  const file = `name\n${Array.from({ length: 2000 }, (_, n) => `Row ${n}`).join('\n')}\n`
+  const server = await serveProcess(t, env)
+  const { body } = await upload({ url: server.url, key }, '?resource=companies', file)
+  const { id } = body.data
+  await ended({ call: client(server.url, key) }, id)
+  const totalAt = async (url: string) => (await client(url, key)('GET', '/api/v1/companies')).body.meta.total
+  const broken = client(server.url, key)('POST', `/api/v1/imports/${id}/undo`)
+  broken.catch(() => {})
+  await until(
+    () => totalAt(server.url),
+    (total) => total < 2000,
+  )
+  server.signal('SIGKILL')
+  await server.exited
+  const next = await serveProcess(t, env)
+  const left = await totalAt(next.url)
+  assert.ok(left > 0, 'the undo was complete before the kill')
+  await until(
+    () => totalAt(next.url),
+    (total) => total === 0,
+    30_000,
+  )
+  const call = client(next.url, key)
+  const undone = await call('POST', `/api/v1/imports/${id}/undo`)
+  assert.deepEqual(undone.body.data, { restored: 2000, left: [] })
+  const [entry] = (await call('GET', '/api/v1/audit-log?kind=companies&action=deleted&per_page=1')).body.data
+  assert.equal(entry?.actor.kind, 'key')
+  await next.stop()
+})
+
 test('an import whose process is killed goes on behind its last commit, and every row comes once', async (t) => {
   const env = { DATA_DIR: scratchFolder(t), RATE_LIMIT_PER_SECOND: '0' }
   const { last: key } = await runRapport(['keys', 'create', '--name', 'Import'], env)

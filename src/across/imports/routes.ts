@@ -149,7 +149,7 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
       scope: 'imports:write',
       summary: 'Undo an import',
       description:
-        'Moves what it made to the trash, and puts back what it changed, where nobody changed it since. Also needs the write scope of all kinds that it wrote. Repeat the request if it breaks off. 409 before the import has ended.',
+        'Moves what it made to the trash, and puts back what it changed, where nobody changed it since. Also needs the write scope of all kinds that it wrote. It continues after a crash. 409 before the import has ended.',
       params: ImportParams,
       body: NoFields,
       answers: { 200: Single(Undone) },

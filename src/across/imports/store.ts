@@ -9,8 +9,8 @@ import type { Import, ImportOptions } from './schema.ts'
 
 export type ImportRow = Selectable<ImportsTable>
 
-/** How long a process keeps an import without committing rows. Then another process continues it. */
-const lease_ms = 10_000
+/** How long a process keeps an import or its undo without a commit. Then another process continues it. */
+export const lease_ms = 10_000
 
 export const optionsOf = (row: Pick<ImportRow, 'options'>): ImportOptions => JSON.parse(row.options)
 export const formOf = (row: Pick<ImportRow, 'form'>): FileForm => JSON.parse(row.form as string)
@@ -91,10 +91,10 @@ export const releaseImport = (db: Db, { id, claim_id }: ImportRow, elapsed_ms: n
       WHERE id = ${id} AND claim_id = ${claim_id} AND status = 'running'`.execute(tx)
   })
 
-/** Ends the leases of all imports: the processes that had them have ended. */
+/** Ends the leases of all imports and undos: the processes that had them have ended. */
 export async function releaseImports(tx: Db, elapsed_ms: number): Promise<void> {
   await sql`UPDATE imports SET lease_ends_ms = ${elapsed_ms}
-    WHERE status = 'running' AND lease_ends_ms > ${elapsed_ms}`.execute(tx)
+    WHERE (status = 'running' OR undone_by IS NOT NULL) AND lease_ends_ms > ${elapsed_ms}`.execute(tx)
 }
 
 const chunk = prepare((db, p: { workspace_id: number; import_id: string; number: number }) =>

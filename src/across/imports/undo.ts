@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
+import { actorOf, storedActor } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { type Context, contextOf } from '../../events/context.ts'
 import { runBatch } from '../../resources/batch.ts'
@@ -9,10 +10,10 @@ import { type Item, type Outcome, type Writes, writesOf } from '../../resources/
 import { referrersOf } from '../../resources/derived.ts'
 import type { Room } from '../../resources/room.ts'
 import type { Left } from './schema.ts'
-import { type ImportRow, lockImport } from './store.ts'
+import { type ImportRow, lease_ms, lockImport } from './store.ts'
 
-// Puts back what an import changed, in small transactions. Each removes the entries that it has worked off, so an interrupted
-// undo continues.
+// Puts back what an import changed, in small transactions. Each removes the entries that it has worked off, so the job can
+// continue an undo that a crash interrupted.
 
 const records_at_once = 100
 const max_left = 1000
@@ -20,7 +21,12 @@ const max_left = 1000
 /** Marks an import as undone, in the transaction of the request. The rest follows. */
 export async function beginUndo(tx: Db, context: Context, row: ImportRow): Promise<void> {
   if (row.status === 'undone') return
-  await tx.updateTable('imports').set({ status: 'undone' }).where('id', '=', row.id).execute()
+  const begun = {
+    status: 'undone',
+    undone_by: storedActor(context.actor),
+    lease_ends_ms: context.elapsed() + lease_ms,
+  } as const
+  await tx.updateTable('imports').set(begun).where('id', '=', row.id).execute()
   recordChange(tx, context, {
     action: 'undone',
     kind: 'imports',
@@ -29,7 +35,8 @@ export async function beginUndo(tx: Db, context: Context, row: ImportRow): Promi
   })
 }
 
-type Undo = { db: Db; clock: Clock; rooms: readonly Room[]; who: Pick<Context, 'actor' | 'request_id'> }
+type Deps = { db: Db; clock: Clock; rooms: readonly Room[] }
+type Undo = Deps & { who: Pick<Context, 'actor' | 'request_id'> }
 type Change = { kind: string; record_id: number; changed_at: string; before: string | null }
 
 /** Undoes a marked import; returns what was restored and left, also by earlier attempts. */
@@ -37,8 +44,10 @@ export async function completeUndo(
   undo: Undo,
   workspace_id: number,
   id: string,
+  stopping?: AbortSignal,
 ): Promise<{ restored: number; left: Left }> {
   for (;;) {
+    stopping?.throwIfAborted()
     // The same list when the transaction runs again.
     const items: Item[] = []
     const row = await transaction(undo.db, (tx) => undoSome(tx, undo, workspace_id, id, items), {
@@ -46,6 +55,22 @@ export async function completeUndo(
     })
     if (row) return { restored: row.restored, left: JSON.parse(row.not_restored ?? '[]') }
   }
+}
+
+/** Completes undos whose process has stopped. An error of one does not stop the others. */
+export async function continueUndos(deps: Deps, stopping: AbortSignal): Promise<void> {
+  const begun = await deps.db
+    .selectFrom('imports')
+    .select(['workspace_id', 'id', 'undone_by'])
+    .where('undone_by', 'is not', null)
+    .where('lease_ends_ms', '<=', deps.clock.elapsed())
+    .execute()
+  const failures: unknown[] = []
+  for (const { workspace_id, id, undone_by } of begun) {
+    const who = { actor: actorOf(undone_by ?? ''), request_id: null }
+    await completeUndo({ ...deps, who }, workspace_id, id, stopping).catch((error) => failures.push(error))
+  }
+  if (failures.length) throw failures[0]
 }
 
 /** Undoes some changes. Returns the import once there are none. */
@@ -60,7 +85,10 @@ async function undoSome(
   if (!row) throw new Error(`The import ${id} is gone.`)
   const changes = await nextChanges(tx, row)
   const [first] = changes
-  if (!first) return row
+  if (!first) {
+    await tx.updateTable('imports').set({ undone_by: null }).where('id', '=', id).execute()
+    return row
+  }
   const room = rooms.find(({ resource }) => resource.table === first.kind) as Room
   const kept = await reasonsToKeep(tx, rooms, row, room, changes)
   const undone = changes.filter(({ record_id }) => !kept.has(record_id))
@@ -89,6 +117,7 @@ async function undoSome(
     .set({
       restored: row.restored + outcomes.filter(({ error }) => !error).length,
       not_restored: JSON.stringify(all_left),
+      lease_ends_ms: clock.elapsed() + lease_ms,
     })
     .where('id', '=', id)
     .execute()
