@@ -1,5 +1,5 @@
 import { isoTime } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 import { forgetSearched } from '../../db/lists/search.ts'
 import { pending_removal } from '../../db/records.ts'
 import type { Seal } from '../../db/seal.ts'
@@ -10,6 +10,7 @@ import { removeRecords } from '../trash/removal.ts'
 import { forgetEmptyTotals } from '../trash/totals.ts'
 import { forgetAnswersOf } from './answers.ts'
 import { type EventText, rewriteEvents } from './events.ts'
+import { forgetImportsOf } from './imports.ts'
 import { redactLinked } from './linked.ts'
 import { forgetMergesOf, mergedIds } from './merges.ts'
 import { erasedPayload, persons_table, redactedPayload } from './redaction.ts'
@@ -67,8 +68,8 @@ export async function eraseRecord(
   await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, copies })
   await forgetEmptyTotals(db, resources, workspace_id)
   if (resource.duplicates.length) await forgetMergesOf(db, workspace_id, kind, id)
-  // What an undo of an import would put back.
-  await transaction(db, (tx) => forgetImported(tx, workspace_id, kind, id))
+  // Do this before the row is removed: it has the addresses.
+  await forgetImportsOf(db, { workspace_id, resource, id, stopping })
   // Do this before the row is removed: an interrupted erasure is found by its row.
   if ('search_text' in resource.hidden) await forgetSearched(db)
   await removeRecords(db, context, resources, { resource, ids: [id], action: 'erased' }, stopping)
@@ -104,15 +105,4 @@ async function markErasing(tx: Db, workspace_id: number, kind: string, id: numbe
     .where('deleted_at', 'is not', null)
     .executeTakeFirst()
   return begun.numUpdatedRows > 0n
-}
-
-async function forgetImported(tx: Db, workspace_id: number, kind: string, record_id: number): Promise<void> {
-  const imports = tx.selectFrom('imports').select('id').where('workspace_id', '=', workspace_id)
-  await tx
-    .deleteFrom('import_changes')
-    .where('workspace_id', '=', workspace_id)
-    .where('import_id', 'in', imports)
-    .where('kind', '=', kind)
-    .where('record_id', '=', record_id)
-    .execute()
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { referrersOf } from '../../resources/derived.ts'
@@ -101,10 +101,12 @@ export async function findEvents(
   return found
 }
 
-/** A condition: a column has one of the texts. LIKE takes three times as long. */
-function has(db: Db, column: string, texts: readonly string[]) {
+const has = (db: Db, column: string, texts: readonly string[]) => hasText(db, sql.ref(column), texts)
+
+/** A condition: a text has one of the texts. LIKE takes three times as long. */
+export function hasText(db: Db, within: RawBuilder<unknown>, texts: readonly string[]) {
   const position = sql.raw(engineOf(db) === 'sqlite' ? 'instr' : 'strpos')
-  const found = texts.map((text) => sql`${position}(${sql.ref(column)}, ${text}) > 0`)
+  const found = texts.map((text) => sql`${position}(${within}, ${text}) > 0`)
   return found.length ? sql`(${sql.join(found, sql` OR `)})` : sql`FALSE`
 }
 

@@ -11,10 +11,14 @@ export type MatchKey = { key: RawBuilder<string>; where: RawBuilder<SqlBool> }
 // As migration 0023 has them.
 const separators = [' ', '-', '(', ')', '+', '.', '/']
 
-const withoutSeparators = (db: Db) =>
+/** A column without the separators of telephone numbers. */
+export const withoutSeparators = (db: Db, column: string) =>
   engineOf(db) === 'sqlite'
-    ? separators.reduce((text, one) => sql<string>`replace(${text}, ${sql.lit(one)}, '')`, sql<string>`phone`)
-    : sql<string>`translate(phone COLLATE "C", ${sql.lit(separators.join(''))}, '')`
+    ? separators.reduce(
+        (text, one) => sql<string>`replace(${text}, ${sql.lit(one)}, '')`,
+        sql<string>`${sql.ref(column)}`,
+      )
+    : sql<string>`translate(${sql.ref(column)} COLLATE "C", ${sql.lit(separators.join(''))}, '')`
 
 /** A value as these expressions show it. */
 export const matchKeyOf = (field: 'email' | 'phone', value: string): string =>
@@ -22,6 +26,6 @@ export const matchKeyOf = (field: 'email' | 'phone', value: string): string =>
 
 export const match_keys: Record<'email' | 'phone' | 'name', (db: Db) => MatchKey> = {
   email: (db) => ({ key: lowerCase(db, 'email'), where: sql<SqlBool>`email IS NOT NULL` }),
-  phone: (db) => ({ key: withoutSeparators(db), where: sql<SqlBool>`phone IS NOT NULL` }),
+  phone: (db) => ({ key: withoutSeparators(db, 'phone'), where: sql<SqlBool>`phone IS NOT NULL` }),
   name: () => ({ key: sql<string>`sort_name`, where: sql<SqlBool>`TRUE` }),
 }
