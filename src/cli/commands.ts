@@ -108,6 +108,10 @@ export const commands: Record<string, CommandEntry> = {
     about: 'Post the events of a running service to a receiver behind a firewall, signed as a webhook would',
     load: async () => (await import('./listen/listen.ts')).listen,
   },
+  'verify-receiver': {
+    about: 'Try a receiver of webhooks with good, repeated, forged, slow and large requests',
+    load: async () => (await import('./verify-receiver/verify-receiver.ts')).verifyReceiver,
+  },
   move: {
     about: 'Copy a whole installation from SQLite to PostgreSQL, or back',
     load: async () => (await import('./move.ts')).move,
