@@ -59,7 +59,8 @@ describe('registration', () => {
       status_reason: null,
       rotation_ends_at: null,
       created_at,
-      ...{ retry_delays: null, timeout_ms: null, max_per_second: null, headers: {} },
+      ...{ retry_delays: null, timeout_ms: null, max_per_second: null },
+      ...{ headers: {}, conditions: [] },
     })
   })
 

@@ -13,6 +13,7 @@ export type Webhook = {
   status_reason: string | null
   rotation_ends_at: string | null
   headers: Record<string, string>
+  conditions: object[]
   created_at: string
   secret: string
 }

@@ -2,22 +2,30 @@ import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import { engineOf, prepare } from './statements/prepare.ts'
 
-/** A row of webhook_subscriptions. Its event may be `deal.*` or `*`. */
-export type Subscription = { event: string; webhook_id: string }
+/** A row of webhook_subscriptions, and what its webhook asks for. Its event may be `deal.*` or `*`. */
+export type Subscription = {
+  event: string
+  webhook_id: string
+  /** A JSON array (events/conditions.ts); null for none. */
+  conditions: string | null
+}
 
 // On PostgreSQL, lock the found subscriptions. A concurrent deletion of the webhook may wait for this transaction: then
 // it cancels its deliveries. Or it committed first: then its subscription is not found (see removeWebhook).
 const subscriptionsTo = prepare((db, p: { workspace_id: number; patterns: string }) => {
   const query = db
-    .selectFrom('webhook_subscriptions')
-    .select(['event', 'webhook_id'])
-    .where('workspace_id', '=', p.workspace_id)
-    .orderBy('webhook_id')
+    .selectFrom('webhook_subscriptions as s')
+    .innerJoin('webhooks as w', (join) =>
+      join.onRef('w.workspace_id', '=', 's.workspace_id').onRef('w.id', '=', 's.webhook_id'),
+    )
+    .select(['s.event', 's.webhook_id', 'w.conditions'])
+    .where('s.workspace_id', '=', p.workspace_id)
+    .orderBy('s.webhook_id')
   if (engineOf(db) === 'sqlite')
-    return query.where('event', 'in', sql<string>`(SELECT value FROM json_each(${p.patterns}))`)
+    return query.where('s.event', 'in', sql<string>`(SELECT value FROM json_each(${p.patterns}))`)
   return query
-    .where('event', '=', sql<string>`ANY(ARRAY(SELECT json_array_elements_text(${p.patterns}::json)))`)
-    .forKeyShare()
+    .where('s.event', '=', sql<string>`ANY(ARRAY(SELECT json_array_elements_text(${p.patterns}::json)))`)
+    .forKeyShare('s')
 })
 
 /** The subscriptions that an event such as `deal.won` meets: `deal.won`, `deal.*` and `*`. */
@@ -33,8 +41,13 @@ export function findSubscriptions(
   return subscriptionsTo(tx, { workspace_id, patterns })
 }
 
-/** The webhooks that get an event. Several subscriptions of a webhook may match. */
-export function recipientsOf(event: string, found: readonly Subscription[]): string[] {
+/** The subscriptions that an event meets, one for each webhook. */
+export function recipientsOf(event: string, found: readonly Subscription[]): Subscription[] {
   const patterns = patternsOf(event)
-  return [...new Set(found.flatMap((one) => (patterns.includes(one.event) ? [one.webhook_id] : [])))]
+  const matching = found.filter((one) => patterns.includes(one.event))
+  return [...new Map(matching.map((one) => [one.webhook_id, one])).values()]
 }
+
+/** Whether a list of a webhook, which may have `deal.*` and `*`, has an event. */
+export const isSubscribed = (list: readonly string[], event: string): boolean =>
+  patternsOf(event).some((pattern) => list.includes(pattern))

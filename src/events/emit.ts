@@ -6,6 +6,7 @@ import { deferRows, rootOf } from '../db/statements/bulk.ts'
 import { announce, defer, engineOf } from '../db/statements/prepare.ts'
 import { prepareInsert } from '../db/statements/recordset.ts'
 import { findSubscriptions, recipientsOf, type Subscription } from '../db/subscriptions.ts'
+import { failedCondition } from './conditions.ts'
 import type { Context } from './context.ts'
 import { api_version, type Changes, type EventDefinition, exampleChanges } from './define.ts'
 
@@ -41,7 +42,7 @@ export function readSubscribers(tx: Db, workspace_id: number, names: readonly st
 }
 
 /**
- * Writes an event, and a delivery for each subscribed webhook, in the transaction of the change. So an event exists exactly
+ * Writes an event, and a delivery for each webhook that asked for it, in the transaction of the change. So an event exists exactly
  * when its change does. The payload is serialised here once; every attempt sends these bytes.
  */
 export async function emit(
@@ -54,11 +55,14 @@ export async function emit(
   const { workspace_id } = context
   const event = definition.name
   announce(tx, 'events')
-  const event_id = insertEventOf(tx, context, definition, record, changes)
+  const payload = payloadFrom(context, definition, record, changes)
+  const event_id = insertPayload(tx, context, event, payload, idOf(record))
   const known = prepared.get(rootOf(tx))
   const is_known = known?.workspace_id === workspace_id && known.names.includes(event)
   const found = is_known ? known.found : findSubscriptions(tx, workspace_id, [event])
-  const webhook_ids = recipientsOf(event, await found)
+  const webhook_ids = recipientsOf(event, await found).flatMap(({ webhook_id, conditions }) =>
+    conditions === null || !failedCondition(conditions, payload) ? [webhook_id] : [],
+  )
   const delivery = { event_id, event, kind: 'event' as const }
   if (webhook_ids.length) insertDeliveries(tx, context, delivery, webhook_ids)
 }
@@ -79,9 +83,13 @@ export function insertEventOf(
   record: object,
   changes?: Changes,
 ): string {
-  const { id } = record as { id?: unknown }
   const payload = payloadFrom(context, definition, record, changes)
-  return insertPayload(tx, context, definition.name, payload, typeof id === 'number' ? id : null)
+  return insertPayload(tx, context, definition.name, payload, idOf(record))
+}
+
+const idOf = (record: object): number | null => {
+  const { id } = record as { id?: unknown }
+  return typeof id === 'number' ? id : null
 }
 
 const payloadFrom = (

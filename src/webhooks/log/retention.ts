@@ -7,12 +7,13 @@ import { addCounts, countChanges } from '../../db/lists/counts.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { removeOldAnswers } from '../../http/idempotency.ts'
+import { removeOldRegistrations } from '../registration/history.ts'
 
 // Reading this many events takes about 3 ms.
 const events_at_once = 1000
 
 /**
- * Removes what is older than `days`: finished deliveries with their attempts, and events without deliveries. Also removes
+ * Removes what is older than `days`: finished deliveries with their attempts, and events without deliveries, with registrations that no event met. Also removes
  * the stored answers of idempotency keys after 24 h. It can be stopped between two batches.
  */
 export async function removeOld(db: Db, clock: Clock, days: number, stopping?: AbortSignal): Promise<void> {
@@ -23,6 +24,7 @@ export async function removeOld(db: Db, clock: Clock, days: number, stopping?: A
     seq = await removeOldEvents(db, before, seq, stopping)
     await turn()
   }
+  await inBatches(db, stopping, (tx) => removeOldRegistrations(tx, batch))
   await inBatches(db, stopping, (tx) => removeOldAnswers(tx, clock.elapsed(), batch))
 }
 

@@ -2,7 +2,9 @@ import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Seal } from '../../db/seal.ts'
 import type { Tables } from '../../db/tables.ts'
+import type { Condition } from '../../events/conditions.ts'
 import { OptionalInteger } from '../../http/fields.ts'
+import { conditions_schema, conditionsText } from './conditions.ts'
 import { type Headers, sealHeaders, shownHeaders } from './headers.ts'
 
 const max_delay_seconds = 7 * 24 * 3600
@@ -44,6 +46,7 @@ export const options = {
     examples: [{ Authorization: '***' }],
     'x-extension': true,
   }),
+  conditions: Type.Unsafe<Condition[] | null>(conditions_schema),
 }
 
 const fields = Type.Object(options)
@@ -58,13 +61,14 @@ export const shownOptions = (row: Row): Options => ({
   timeout_ms: row.timeout_ms,
   max_per_second: row.max_per_second,
   headers: shownHeaders(row.headers),
+  conditions: JSON.parse(row.conditions ?? '[]'),
 })
 
 /**
  * The columns of the options that a body has. `stored_headers` are the webhook's, as stored: `***` keeps their values.
  */
 export function storedOptions(
-  { retry_delays, timeout_ms, max_per_second, headers }: Partial<Options>,
+  { retry_delays, timeout_ms, max_per_second, headers, conditions }: Partial<Options>,
   seal: Seal,
   stored_headers: string | null = null,
 ): Partial<Row> & { paced_until_ms?: null } {
@@ -73,6 +77,7 @@ export function storedOptions(
     ...(timeout_ms !== undefined && { timeout_ms }),
     // The next claim counts again.
     ...(max_per_second !== undefined && { max_per_second, paced_until_ms: null }),
+    ...(conditions !== undefined && { conditions: conditionsText(conditions) }),
     ...(headers !== undefined && { headers: sealHeaders(headers, stored_headers, seal) }),
   }
 }

@@ -5,6 +5,7 @@ import { countRows } from '../../db/lists/counts.ts'
 import { type Listed, newestRows, type Page } from '../../db/lists/lists.ts'
 import { announce } from '../../db/statements/prepare.ts'
 import type { Tables } from '../../db/tables.ts'
+import { keepOldRegistration, keepRegistration } from './history.ts'
 import { type StoredOptions, shownOptions } from './options.ts'
 import type { Webhook } from './schema.ts'
 
@@ -80,6 +81,7 @@ export async function insertWebhook(
     })
     .execute()
   await subscribe(tx, workspace_id, webhook.id, events)
+  await keepRegistration(tx, { workspace_id, id: webhook.id })
 }
 
 /** Replaces a webhook's subscriptions with a list of events, which may have `deal.*` and `*`. */
@@ -118,6 +120,8 @@ export async function updateWebhook(tx: Db, workspace_id: number, id: string, ch
   // may let deliveries start earlier.
   if (values.status || values.max_per_second !== undefined) announce(tx, 'deliveries')
   const distinct = events && [...new Set(events)]
+  const asks_otherwise = distinct !== undefined || values.conditions !== undefined
+  if (asks_otherwise) await keepOldRegistration(tx, { workspace_id, id })
   if (distinct) await subscribe(tx, workspace_id, id, distinct)
   await tx
     .updateTable('webhooks')
@@ -125,6 +129,7 @@ export async function updateWebhook(tx: Db, workspace_id: number, id: string, ch
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .execute()
+  if (asks_otherwise) await keepRegistration(tx, { workspace_id, id })
 }
 
 /** The events of up to `limit` pending deliveries of a webhook, one for each delivery. */

@@ -6,6 +6,7 @@ import { followIndexes } from '../../db/statements/plans.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { countQueued } from '../delivery/queue.ts'
+import { endRegistration, keepOldRegistration } from './history.ts'
 import { subscribe } from './queries.ts'
 
 /** How many deliveries one transaction cancels. It takes a few milliseconds. */
@@ -26,6 +27,8 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
   await followIndexes(tx)
   await subscribe(tx, workspace_id, id, [])
   announce(tx, 'deliveries')
+  await keepOldRegistration(tx, { workspace_id, id })
+  await endRegistration(tx, { workspace_id, id })
   // Delete the webhook before the queue rows: no later claim can then change the count.
   await tx.deleteFrom('webhooks').where('workspace_id', '=', workspace_id).where('id', '=', id).execute()
   await tx

@@ -11,6 +11,7 @@ import { changesOf } from '../../http/patch.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
 import { generateSecret, secretProblem } from '../delivery/signature.ts'
 import type { WebhookService } from '../service.ts'
+import { conditionProblems } from './conditions.ts'
 import { headerProblems } from './headers.ts'
 import { option_names, storedOptions } from './options.ts'
 import {
@@ -44,7 +45,12 @@ const max_checked_events = 1000
 export const change = (action: string, record_id: string) => ({ action, kind: 'webhooks', record_id })
 
 /** A webhook for the audit log, without options that are not set. */
-const snapshotOf = (webhook: Webhook) => auditSnapshot({ ...webhook, headers: nonEmpty(webhook.headers) })
+const snapshotOf = (webhook: Webhook) =>
+  auditSnapshot({
+    ...webhook,
+    headers: nonEmpty(webhook.headers),
+    conditions: nonEmpty(webhook.conditions),
+  })
 const nonEmpty = <T extends object>(value: T | null) => (value && Object.keys(value).length ? value : null)
 
 /** The webhook, or 404. */
@@ -105,7 +111,7 @@ type Fields = Partial<Pick<Webhook, (typeof webhook_fields)[number]>>
 export async function registerWebhook(
   tx: Db,
   context: Context,
-  { rights, seal, config: { max_webhooks } }: WebhookService,
+  { rights, seal, catalogue, config: { max_webhooks } }: WebhookService,
   {
     body,
     problems,
@@ -118,7 +124,13 @@ export async function registerWebhook(
   await lockEntry(tx, 'workspaces', workspace_id)
   const { scopes } = await recheck()
   const { name = null, url = '', events = [] } = body
-  refuse([...problems, ...prepared, ...secretProblems(body.secret), ...headerProblems(body.headers, {})])
+  refuse([
+    ...problems,
+    ...prepared,
+    ...secretProblems(body.secret),
+    ...headerProblems(body.headers, {}),
+    ...conditionProblems(body.conditions, events, catalogue),
+  ])
   rights.refuseUnreadable(scopes, events)
   const limit = `A workspace has at most ${max_webhooks} webhooks (MAX_WEBHOOKS)`
   refuseMore(await countWebhooks(tx, workspace_id), max_webhooks, limit, 'Delete one first.')
@@ -135,7 +147,7 @@ export async function registerWebhook(
 export async function changeWebhook(
   tx: Db,
   context: Context,
-  { rights, seal }: Pick<WebhookService, 'rights' | 'seal'>,
+  { rights, seal, catalogue }: Pick<WebhookService, 'rights' | 'seal' | 'catalogue'>,
   { params, body, problems, prepared, expect, recheck }: OfWebhook<Fields, FieldProblem[]>,
 ): Promise<Webhook> {
   const { workspace_id } = context
@@ -149,6 +161,9 @@ export async function changeWebhook(
     ...headerProblems(body.headers, before.headers ?? {}),
   ])
   const changes = changesOf(body, before, webhook_fields)
+  // Other events may not have the fields of the conditions.
+  if (changes.events || changes.conditions)
+    refuse(conditionProblems(body.conditions ?? before.conditions, body.events ?? before.events, catalogue))
   if (!Object.keys(changes).length) return before
   rights.refuseUnreadable(scopes, [...before.events, ...(changes.events ?? [])])
   if (changes.url !== undefined) await refuseRedirection(tx, rights, { workspace_id, scopes }, before.id)
