@@ -22,6 +22,10 @@ export const commands: Record<string, CommandEntry> = {
     about: 'Check settings, database, disk, clock and webhooks, and say what mends each fault',
     load: async () => (await import('./doctor/doctor.ts')).doctor,
   },
+  seed: {
+    about: 'Fill a workspace with invented records to look at',
+    load: async () => (await import('./seed/seed.ts')).seed,
+  },
   demo: {
     about: 'Show the service at work, end to end, on a scratch folder',
     load: async () => {
