@@ -44,12 +44,13 @@ import { type App, createServer } from './http/server.ts'
 import { limitSnapshots } from './http/snapshots.ts'
 import { createWriter } from './http/write.ts'
 import { batchRoute } from './resources/batch-routes.ts'
-import { scopeNames } from './resources/derived.ts'
+import { appSegment, createResourceOfEvent, scopeNames } from './resources/derived.ts'
 import { resources, rooms } from './resources/index.ts'
 import type { Tracer } from './telemetry/tracer.ts'
 import { version } from './version.ts'
 import type { WebFiles } from './web/files.ts'
 import { webApp } from './web/routes.ts'
+import { type BuildBody, createBuildBody } from './webhooks/delivery/bodies.ts'
 import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
 import { queueNumbers } from './webhooks/delivery/queue.ts'
 import { webhookActionRoutes } from './webhooks/log/action-routes.ts'
@@ -60,6 +61,15 @@ import type { WebhookService } from './webhooks/service.ts'
 
 /** The event catalogue: the events of all resources, in the order of the interface. */
 export const catalogue: readonly EventDefinition[] = resources.flatMap(({ events }) => events)
+
+/** Builds the bodies of deliveries. Messages link to the web app at `public_url`. */
+export function createBodies(public_url: string | null): BuildBody {
+  const resourceOf = createResourceOfEvent(resources)
+  return createBuildBody((event) => {
+    const resource = resourceOf(event)
+    return resource && { noun: resource.noun, title: resource.title.fields, path: appSegment(resource) }
+  }, public_url)
+}
 
 /** All scopes that a key can have. */
 export const scopes = [
@@ -177,6 +187,7 @@ function createService(
     event_names: catalogue.map((event) => event.name),
     role_scopes,
     dispatcher,
+    buildBody: createBodies(config.public_url),
     policy,
     streams,
   }

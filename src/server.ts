@@ -7,7 +7,7 @@ import { insertKey } from './access/keys/keys.ts'
 import { makeSetupToken } from './access/people/setup.ts'
 import { firstWorkspace } from './access/workspaces.ts'
 import { releaseImports } from './across/imports/store.ts'
-import { buildApp } from './app.ts'
+import { buildApp, createBodies } from './app.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { type Db, transaction } from './db/db.ts'
@@ -115,6 +115,7 @@ export async function startServer(
       clock,
       seal,
       sender,
+      buildBody: createBodies(config.public_url),
       retry_delays,
       timeout_ms,
       tracer,
