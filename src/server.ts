@@ -7,6 +7,7 @@ import { insertKey } from './access/keys/keys.ts'
 import { makeSetupToken } from './access/people/setup.ts'
 import { firstWorkspace } from './access/workspaces.ts'
 import { releaseImports } from './across/imports/store.ts'
+import { releaseMerges } from './across/merges/state.ts'
 import { buildApp, createBodies } from './app.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -202,6 +203,7 @@ async function drain(
 async function reclaim(tx: Db, elapsed_ms: number): Promise<void> {
   await reclaimAll(tx, elapsed_ms)
   await releaseImports(tx, elapsed_ms)
+  await releaseMerges(tx, elapsed_ms)
 }
 
 // A slow disk makes every statement slow, so log at most one line a second.
