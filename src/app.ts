@@ -9,6 +9,7 @@ import { findSession, recordSessionUse } from './access/people/sessions.ts'
 import { createUseRecorder } from './access/use.ts'
 import { findWorkspace } from './access/workspaces.ts'
 import { auditRoutes } from './across/audit/routes.ts'
+import { backfillRoutes } from './across/backfills/routes.ts'
 import { listDefinitions } from './across/custom-fields/queries.ts'
 import { customFieldRoutes } from './across/custom-fields/routes.ts'
 import { duplicateRoutes } from './across/duplicates/routes.ts'
@@ -219,6 +220,7 @@ function addRoutes(app: App, service: Routed): void {
   }
   duplicateRoutes(app, service)
   mergeRoutes(app, service, rooms)
+  backfillRoutes(app, service, rooms)
   timelineRoutes(app, service, rooms)
   auditRoutes(app, service)
   trashRoutes(app, service)

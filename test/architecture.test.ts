@@ -195,6 +195,12 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: `OWN/.*|files/.*|${floor}|resources/(resource|derived|definitions|definition-rules|room|batch|batch-items)`,
     packages: 'kysely|typebox|fastify|node:(crypto|stream|util|timers/promises)',
   },
+  // A backfill writes deliveries of a webhook.
+  {
+    files: 'across/backfills/.*',
+    may: `OWN/.*|webhooks/registration/(removal|schema|webhooks)|${floor}|resources/(resource|room)`,
+    packages: 'kysely|typebox|node:timers/promises',
+  },
   // The jobs of the trash and the audit log remove old rows.
   {
     files: '(across/(audit|timeline|trash|erasure|reassignment|duplicates|merges|search)|events/feed)/.*',
@@ -238,7 +244,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
-    may: 'jobs/run|access/people/cleaning|across/(audit|trash|imports)/retention|across/imports/(run|undo)|across/reassignment/reassign|across/merges/continue|across/custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
+    may: 'jobs/run|access/people/cleaning|across/(audit|trash|imports)/retention|across/imports/(run|undo)|across/backfills/run|across/reassignment/reassign|across/merges/continue|across/custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
     packages: '',
   },
 

@@ -694,6 +694,7 @@ CREATE TABLE events (
   record_id bigint,
   payload text NOT NULL,
   traceparent text,
+  webhook_id text,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX events_seq ON events (seq);
@@ -780,6 +781,25 @@ CREATE INDEX webhook_queue_due ON webhook_queue (webhook_id, run_at_ms, delivery
 CREATE INDEX webhook_queue_claimed ON webhook_queue (run_at_ms) WHERE claim_id IS NOT NULL;
 CREATE INDEX webhook_queue_record ON webhook_queue (webhook_id, record_key, order_seq, delivery_id) WHERE record_key IS NOT NULL;
 CREATE INDEX webhook_queue_record_claimed ON webhook_queue (webhook_id, record_key) WHERE record_key IS NOT NULL AND claim_id IS NOT NULL;
+CREATE INDEX webhook_queue_backfill ON webhook_queue (workspace_id, webhook_id) WHERE kind = 'backfill';
+
+CREATE TABLE webhook_backfills (
+  workspace_id bigint NOT NULL,
+  webhook_id text NOT NULL,
+  status text NOT NULL,
+  kinds text NOT NULL,
+  since text,
+  kind text,
+  last_id bigint NOT NULL,
+  up_to bigint NOT NULL,
+  total bigint NOT NULL,
+  sent bigint NOT NULL,
+  actor text NOT NULL,
+  request_id text,
+  started_at text NOT NULL,
+  finished_at text,
+  PRIMARY KEY (workspace_id, webhook_id)
+);
 
 CREATE TABLE webhook_removals (
   workspace_id bigint NOT NULL,

@@ -67,6 +67,25 @@ export async function emit(
   if (recipients.length) insertDeliveries(tx, context, delivery, recipients)
 }
 
+/**
+ * Writes an event for one webhook alone, with its delivery, whatever events the webhook has. The feed leaves it out. False
+ * when a condition of the webhook does not hold. The caller holds what a deletion of the webhook waits for.
+ */
+export function emitTo(
+  tx: Db,
+  context: Context,
+  definition: EventDefinition,
+  record: { id: number },
+  webhook: Omit<Subscription, 'event'>,
+): boolean {
+  const payload = payloadFrom(context, definition, record)
+  const { webhook_id, conditions } = webhook
+  if (conditions !== null && failedCondition(conditions, payload)) return false
+  const event_id = insertPayload(tx, context, definition.name, payload, record.id, webhook_id)
+  insertDeliveries(tx, context, { event_id, event: definition.name, kind: 'backfill' }, [webhook])
+  return true
+}
+
 /** Writes the example of an event, marked as a test. It has the name of a ping, so the feed leaves it out. Returns its id. */
 export function insertTest(tx: Db, context: Context, definition: EventDefinition): string {
   const { name, example } = definition
@@ -115,16 +134,17 @@ function insertPayload(
   event: string,
   payload: { id: string },
   record_id: number | null,
+  webhook_id: string | null = null,
 ): string {
   const { workspace_id, now, traceparent = null } = context
   const { id } = payload
   const text = JSON.stringify(payload)
-  const row = { id, workspace_id, event, occurred_at: now, record_id, payload: text, traceparent }
+  const row = { id, workspace_id, event, occurred_at: now, record_id, payload: text, traceparent, webhook_id }
   deferRows(tx, insertEvents, [row])
   return id
 }
 
-type NewDelivery = { event_id: string; event: string; kind: 'event' | 'ping' }
+type NewDelivery = { event_id: string; event: string; kind: 'event' | 'backfill' | 'ping' }
 
 /** A webhook, and the form of its bodies as stored. */
 type Recipient = { webhook_id: string; format: string | null }

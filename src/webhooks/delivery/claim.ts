@@ -13,7 +13,7 @@ export type Claim = {
   delivery_id: string
   workspace_id: number
   webhook_id: string
-  kind: 'event' | 'resend' | 'ping'
+  kind: 'event' | 'backfill' | 'resend' | 'ping'
   tries: number
   lease_ends_ms: number
   event: string
@@ -41,6 +41,9 @@ export type Claim = {
   /** The form of the body; null: the envelope. */
   format: string | null
 }
+
+/** Whether failed attempts of a delivery are repeated. A resend and a test are one attempt. */
+export const isRepeated = ({ kind }: Pick<Claim, 'kind'>): boolean => kind === 'event' || kind === 'backfill'
 
 /** A claim with the payload and the number of its event. Load it only right before the attempt: payloads may be large. */
 export type LoadedClaim = Claim & { payload: string; seq: number }

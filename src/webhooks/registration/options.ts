@@ -44,7 +44,7 @@ export const options = {
     additionalProperties: { type: 'string', maxLength: 4096 },
     description:
       'Headers that every request has. Answers and the delivery log show `***` as their values; `***` in a body keeps the stored value.',
-    examples: [{ Authorization: '***' }],
+    examples: [{ Authorization: 'Bearer 4f9c1e' }],
     'x-extension': true,
   }),
   conditions: Type.Unsafe<Condition[] | null>(conditions_schema),
