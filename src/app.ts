@@ -89,6 +89,7 @@ export type Deps = {
     | 'booking_rate_per_second'
     | 'open_rate_per_second'
     | 'trusted_proxies'
+    | 'cors_origins'
     | 'public_url'
     | 'max_import_mb'
   >
@@ -118,7 +119,8 @@ export type Deps = {
 export async function buildApp(deps: Deps): Promise<App> {
   const { config, database, clock, phase, roles, limiter, web_files, logger } = deps
   const { db } = database
-  const app = createServer(logger, { trusted_proxies: config.trusted_proxies, tracer: deps.tracer })
+  const { trusted_proxies, cors_origins } = config
+  const app = createServer(logger, { trusted_proxies, cors_origins, tracer: deps.tracer })
   healthRoutes(app, { db, phase, metrics: watchMetrics(app, deps) })
   if (roles && !roles.includes('api')) return app
 
