@@ -56,6 +56,7 @@ import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
 import { queueNumbers } from './webhooks/delivery/queue.ts'
 import { webhookActionRoutes } from './webhooks/log/action-routes.ts'
 import { deliveryRoutes } from './webhooks/log/delivery-routes.ts'
+import { explainRoute } from './webhooks/log/explain.ts'
 import { webhookRoutes } from './webhooks/registration/routes.ts'
 import type { TargetPolicy } from './webhooks/registration/target.ts'
 import type { WebhookService } from './webhooks/service.ts'
@@ -237,5 +238,6 @@ function addRoutes(app: App, service: Routed): void {
   webhookRoutes(app, service)
   webhookActionRoutes(app, service)
   deliveryRoutes(app, service)
+  explainRoute(app, service)
   feedRoutes(app, service)
 }

@@ -114,6 +114,10 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
       return answered(await call('GET', `${base}/audit-log?per_page=1`))[0].id
     },
     '/deliveries': ping,
+    '/events': async () => {
+      await make('/companies')
+      return answered(await call('GET', `${base}/events?sort=-timestamp&per_page=1`))[0].id
+    },
     '/members': async () => (await join(keeper, rapport.url, 'read_only')).id,
     // References to owners are references to members.
     '/owners': async () => (await join(keeper, rapport.url, 'read_only')).id,
