@@ -67,18 +67,44 @@ export function prepareRows<K extends Kinds, R, P extends object = object>(
   }
 }
 
+const refs = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
+
+type Ending<N> = {
+  /** What becomes of a row that exists already: it stays, or gets these columns of the new row with its key. */
+  existing?: 'stays' | { key: readonly string[]; gets: readonly string[] }
+  /** The columns that are returned of each row that was written. */
+  returning?: readonly N[]
+}
+
+function endingOf({ existing, returning = [] }: Ending<string>): RawBuilder<unknown> {
+  const returned = returning.length ? sql` RETURNING ${refs(returning)}` : sql``
+  if (!existing) return returned
+  if (existing === 'stays') return sql` ON CONFLICT DO NOTHING${returned}`
+  const set = existing.gets.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`)
+  return sql` ON CONFLICT (${refs(existing.key)}) DO UPDATE SET ${sql.join(set)}${returned}`
+}
+
 /** An INSERT of rows into a table. PostgreSQL takes a single row as plain parameters, which it plans and runs faster. */
-export function prepareInsert<K extends Kinds>(table: string, columns: K) {
+export function prepareInsert<K extends Kinds, N extends keyof K & string = never>(
+  table: string,
+  columns: K,
+  ends: Ending<N> = {},
+) {
+  type Written = Pick<Row<K>, N>
   const names = Object.keys(columns)
-  const into = sql`INSERT INTO ${sql.table(table)} (${sql.join(names.map((name) => sql.ref(name)))})`
-  const insertOne = prepare<Row<K>, never>((db, p) => ({
-    compile: () => sql<never>`${into} VALUES (${sql.join(names.map((name) => p[name]))})`.compile(db),
+  const into = sql`INSERT INTO ${sql.table(table)} (${refs(names)})`
+  const ending = endingOf(ends)
+  const insertOne = prepare<Row<K>, Written>((db, p) => ({
+    compile: () =>
+      sql<Written>`${into} VALUES (${sql.join(names.map((name) => p[name]))})${ending}`.compile(db),
   }))
   const insertAll = prepareRows(columns, (db, { row, values }) => ({
     compile: () =>
-      sql<never>`${into} ${values(names.map((name) => row[name] as RawBuilder<unknown>))}`.compile(db),
+      sql<Written>`${into} ${values(names.map((name) => row[name] as RawBuilder<unknown>))}${ending}`.compile(
+        db,
+      ),
   }))
-  return (tx: Db, rows: readonly Row<K>[]): Promise<unknown> =>
+  return (tx: Db, rows: readonly Row<K>[]): Promise<Written[]> =>
     rows.length === 1 ? insertOne(tx, rows[0] as Row<K>) : insertAll(tx, rows, {})
 }
 
