@@ -18,6 +18,7 @@ test('without any variable the settings are those of the documentation', () => {
     redis_url: null,
     web_concurrency: 1,
     secret_key: null,
+    secret_key_old: null,
     webhook_retry_delays: [60, 300, 1800],
     webhook_timeout_ms: 10_000,
     webhook_allowed_networks: [],

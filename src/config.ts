@@ -181,6 +181,12 @@ const settings = {
       'encrypts webhook secrets, makes salts, browser marks and address hashes; 32 characters or more; empty: a file in DATA_DIR',
     parse: text,
   },
+  secret_key_old: {
+    fallback: '',
+    secret: true,
+    about: 'the key before SECRET_KEY, until rapport rekey has ended',
+    parse: text,
+  },
   webhook_retry_delays: {
     fallback: '60,300,1800',
     about: 'seconds before each retry, or none',

@@ -18,6 +18,7 @@ import { troubleOf } from './db/errors.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { checkSeal, createSeal, readSecretKey } from './db/seal.ts'
+import { unopenedValues } from './db/sealed.ts'
 import { type GivenClock, keepServiceClock } from './db/service-clock.ts'
 import { contextOf, service } from './events/context.ts'
 import type { Phase } from './http/health.ts'
@@ -71,6 +72,8 @@ type Options = {
 }
 
 const drain_ms = 15_000
+const unopened_hint =
+  'The key does not open these values, so their webhooks fail. Set SECRET_KEY_OLD to the key that sealed them and run rapport rekey, or rotate these secrets and set these headers again.'
 // A start waits this long for the database: both may be started together.
 const patience_ms = 15_000
 
@@ -100,9 +103,11 @@ export async function startServer(
     const { db } = database
     const durability = await patiently(() => watchDurability(database, logger), onWait)
     const clock = await patiently(() => keepServiceClock(database, { given, logger }), onWait)
-    const seal = createSeal(readSecretKey(config.secret_key, config.data_dir))
+    const seal = createSeal(readSecretKey(config.secret_key, config.data_dir), config.secret_key_old)
     const weak = await patiently(() => checkSeal(db, seal, config.secret_key), onWait)
     if (weak) logger.error(weak)
+    const unopened = await patiently(() => unopenedValues(db, seal), onWait)
+    if (unopened.length) logger.error({ unopened }, unopened_hint)
 
     const onLost = (code: string) => logger.warn({ code }, 'traces could not be sent')
     const tracer = await openTracer(config, onLost)

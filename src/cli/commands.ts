@@ -79,6 +79,10 @@ export const commands: Record<string, CommandEntry> = {
       },
     },
   },
+  rekey: {
+    about: 'Seal all secrets with a new SECRET_KEY, while SECRET_KEY_OLD has the one before',
+    load: async () => (await import('./rekey.ts')).rekey,
+  },
   clock: {
     about: 'Show or confirm the clock that removal uses',
     commands: {
