@@ -19,6 +19,7 @@ import { importRoutes } from './across/imports/routes.ts'
 import { mergeRoutes } from './across/merges/routes.ts'
 import { reassignmentRoutes } from './across/reassignment/routes.ts'
 import { reportRoutes } from './across/reports/routes.ts'
+import { revertRoute } from './across/reverts/routes.ts'
 import { searchRoutes } from './across/search/routes.ts'
 import { timelineRoutes } from './across/timeline/routes.ts'
 import { trashRoutes } from './across/trash/routes.ts'
@@ -38,12 +39,14 @@ import { healthRoutes, type Phase } from './http/health.ts'
 import { createMetrics, type Peers } from './http/metrics.ts'
 import { apiIndex, docsPage } from './http/openapi/docs.ts'
 import { describeApi } from './http/openapi/openapi.ts'
+import { collectOperations } from './http/operation.ts'
 import { createProcessMetrics } from './http/process-metrics.ts'
 import type { Limiter } from './http/rate-limit.ts'
 import { createReadRights } from './http/scopes.ts'
 import { type App, createServer } from './http/server.ts'
 import { limitSnapshots } from './http/snapshots.ts'
 import { createWriter } from './http/write.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { batchRoute } from './resources/batch-routes.ts'
 import { appSegment, createResourceOfEvent, scopeNames } from './resources/derived.ts'
 import { resources, rooms } from './resources/index.ts'
@@ -131,7 +134,10 @@ export async function buildApp(deps: Deps): Promise<App> {
   limitOpenRoutes(app, config.open_rate_per_second, clock)
   await describeApi(app, resources, version)
   const service = createService(app, deps, find)
+  const operations = collectOperations(app)
   addRoutes(app, service)
+  revertRoute(app, service, operations)
+  mcpRoutes(app, { ...service, version }, operations)
   await importRoutes(app, service, rooms)
   await publicBooking(app, service)
   apiIndex(app)

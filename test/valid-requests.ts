@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { makeResetToken } from '../src/access/people/resets.ts'
 import { systemClock } from '../src/clock.ts'
+import { transaction } from '../src/db/db.ts'
 import { command_line } from '../src/events/context.ts'
 import { makeRequest } from './booking.ts'
 import { client, type Rapport, type Reply } from './harness.ts'
@@ -108,6 +109,22 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
       const { id } = await startImport(csv_file + 'Cancel,Me\n'.repeat(5000))
       answered(await call('POST', `${base}/imports/${id}/cancel`))
       return id
+    },
+    // A group that exists, and whose record was changed later.
+    '/audit-log/groups': async () => {
+      const { id } = await make('/companies')
+      const change_group = `grp_${String(++made).padStart(32, '0')}`
+      await beside(rapport.data_dir, (db) =>
+        transaction(db, (tx) =>
+          tx
+            .updateTable('audit_log')
+            .set({ change_group })
+            .where('kind', '=', 'companies')
+            .where('record_id', '=', String(id))
+            .execute(),
+        ),
+      )
+      return change_group
     },
     '/audit-log': async () => {
       await make('/companies')

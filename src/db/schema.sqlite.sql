@@ -755,7 +755,8 @@ CREATE TABLE audit_log (
   record_id text NOT NULL,
   before text,
   after text,
-  request_id text
+  request_id text,
+  change_group text
 );
 CREATE INDEX audit_log_time ON audit_log (workspace_id, occurred_at, id);
 CREATE INDEX audit_log_kind_record_id ON audit_log (workspace_id, kind, record_id, occurred_at, id);
@@ -763,6 +764,7 @@ CREATE INDEX audit_log_sign_ins ON audit_log (occurred_at) WHERE action = 'signe
 CREATE INDEX audit_log_kind ON audit_log (workspace_id, kind, occurred_at, id);
 CREATE INDEX audit_log_action ON audit_log (workspace_id, action, occurred_at, id, kind);
 CREATE INDEX audit_log_actor_id ON audit_log (workspace_id, actor_id, occurred_at, id, kind);
+CREATE INDEX audit_log_group ON audit_log (workspace_id, change_group, id) WHERE change_group IS NOT NULL;
 
 CREATE TABLE merges (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -35,6 +35,8 @@ export interface AuditLogTable extends Owned {
   before: string | null
   after: string | null
   request_id: Fixed<string | null>
+  /** Entries with the same text belong together; null for most. */
+  change_group: Generated<string | null>
 }
 
 export interface MergesTable extends Owned {
