@@ -254,3 +254,12 @@ export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading').first().waitFor()
   await page.locator('[aria-busy=true], .mantine-Skeleton-root').first().waitFor({ state: 'detached' })
 }
+
+/** Adds a filter by a field to a list, by its button. Resolves to the editor of the new chip, when it has the focus. */
+export async function addFilter(page: Page, field: string) {
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByRole('option', { name: field, exact: true }).click()
+  const editor = page.getByRole('dialog', { name: `Filter by ${field}` })
+  await editor.locator(':focus').waitFor()
+  return editor
+}

@@ -14,7 +14,6 @@ export type Webhook = {
   rotation_ends_at: string | null
   headers: Record<string, string>
   conditions: object[]
-  format: string
   created_at: string
   secret: string
 }

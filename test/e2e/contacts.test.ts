@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, startWeb, type Web } from '../web.ts'
+import { addFilter, checkScreen, startWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -316,13 +316,18 @@ test('the address holds the whole view: search, filters, order, page and columns
     })
   const page = await web.open(t, '/contacts?search=page')
   await until(() => rows(page, 'Contacts').count(), 50)
-  await page.getByRole('button', { name: 'Filter', exact: true }).click()
-  await page.getByRole('menuitem', { name: 'Company' }).click()
-  await page.getByRole('combobox', { name: 'Company' }).fill('sixty')
+  await addFilter(page, 'Company')
+  await page.getByRole('combobox', { name: 'Company', exact: true }).fill('sixty')
   await page.getByRole('option', { name: /Sixty/ }).click()
-  await page.getByRole('button', { name: 'Filter', exact: true }).click()
-  await page.getByRole('menuitem', { name: 'Custom field' }).click()
-  await page.getByRole('textbox', { name: 'Custom field' }).fill('batch=sixty')
+  await page.getByRole('button', { name: 'Company is Sixty Inc.' }).waitFor()
+  await page.keyboard.press('Escape')
+  // A custom field without a definition is named by its key.
+  await page.keyboard.press('f')
+  await page.keyboard.type('batch')
+  await page.getByRole('option', { name: 'Custom field “batch”' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('textbox', { name: 'value' }).fill('sixty')
+  await page.keyboard.press('Enter')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Name', exact: true }).click()
   await rows(page, 'Contacts').first().getByText('Page Number00').waitFor()
@@ -342,7 +347,7 @@ test('the address holds the whole view: search, filters, order, page and columns
   assert.deepEqual(
     { ...kept, columns: kept.columns?.includes('phone') },
     {
-      ...{ search: 'page', company_id: String(company_id), custom_field: 'batch=sixty' },
+      ...{ search: 'page', company_id: String(company_id), 'custom_fields[batch]': 'sixty' },
       ...{ sort: 'last_name', page: '2', columns: false },
     },
   )

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { checkScreen, phone, startWeb, type Web } from '../web.ts'
+import { addFilter, checkScreen, phone, startWeb, type Web } from '../web.ts'
 import { company, register } from '../webhooks.ts'
 
 let web: Web
@@ -95,10 +95,11 @@ test('filters of the log stand in the address and hold for what comes later', as
     events: ['contact.created', 'company.created'],
   })
   const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`, phone)
-  await page.getByRole('button', { name: 'Filter', exact: true }).click()
-  await page.getByRole('menuitem', { name: 'Event' }).click()
-  await page.getByRole('option', { name: 'contact.created' }).click()
+  const editor = await addFilter(page, 'Event')
+  await editor.getByRole('searchbox').fill('contact.created')
+  await editor.getByRole('radio', { name: 'contact.created' }).check()
   await page.waitForURL(/event=contact\.created/)
+  await page.keyboard.press('Escape')
   await company(web.rapport.call)
   const made = await web.rapport.call('POST', '/api/v1/contacts', { first_name: 'Ada', last_name: 'L' })
   assert.equal(made.status, 201)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, startWeb, type Web } from '../web.ts'
+import { addFilter, checkScreen, startWeb, type Web } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 let web: Web
@@ -54,7 +54,7 @@ test('a date that is typed is stored as the day it says, once, and only when it 
   await open()
   await typeOver(page, '31/02/2027')
   await field.press('Enter')
-  await page.getByText('Enter a complete, valid date as DD/MM/YYYY.').waitFor()
+  await page.getByText('Enter a complete, valid date').waitFor()
   await checkScreen(page)
   await page.getByRole('heading', { level: 1 }).click()
   await page.getByText('Enter a complete, valid date').waitFor()
@@ -113,19 +113,18 @@ test('Enter in an unchanged number, date or time field closes it for good, and s
 
 test('the filter of a list takes the day that was typed', async (t) => {
   const page = await web.open(t, '/deals?view=table', { locale: 'de-DE' })
-  await page.getByRole('button', { name: 'Filter', exact: true }).click()
-  await page.getByRole('menuitem', { name: 'Created from' }).click()
+  await addFilter(page, 'Created')
   const filter = page.getByRole('textbox', { name: 'Created from' })
   await filter.pressSequentially('15.01.')
   await filter.press('Enter')
   await page.getByText('Enter a complete, valid date').waitFor()
-  await checkScreen(page)
   assert.doesNotMatch(page.url(), /created_from/)
   await filter.pressSequentially('2027')
   assert.doesNotMatch(page.url(), /created_from/)
   await filter.press('Enter')
-  await page.waitForURL(/created_from=(%22)?2027-01-(14|15)/)
-  await page.getByRole('button', { name: 'Remove the filter Created from' }).click()
+  await page.waitForURL(/created_from=2027-01-15/)
+  await page.getByRole('button', { name: 'Remove the filter Created' }).click()
+  await page.waitForURL((url) => !url.search.includes('created_from'))
 })
 
 test('a new deal has what its dialog shows: the day, the amount and the company that were typed', async (t) => {

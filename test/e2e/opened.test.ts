@@ -36,7 +36,15 @@ const opened: [name: string, screen: string, more: string, open: (page: Page) =>
   ],
   ['a new contact', 'contacts', '', (page) => press(page, 'Create contact')],
   ['filters that are set', 'contacts', '?tag=partner&custom_field=seats%3D9', async () => {}],
-  ['the filters', 'contacts', '', (page) => press(page, 'Filter')],
+  ['the fields of filters', 'contacts', '', (page) => press(page, 'Filter')],
+  ['a filter by texts', 'contacts', '?stage=lead,!won', (page) => press(page, /^Stage is/)],
+  [
+    'a filter by amounts',
+    'deals-table',
+    '&value_from=100&expected_close_to=2027-01-31&stage=demo,won&owner_id=!me',
+    (page) => press(page, /^Value at least/),
+  ],
+  ['a filter by choices', 'deals-table', '&stage=demo', (page) => press(page, /^Stage is/)],
   ['the views', 'contacts', '', (page) => press(page, 'Views')],
   ['the columns', 'contacts', '', (page) => press(page, 'Columns')],
   [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, owner, startWeb, type Web } from '../web.ts'
+import { addFilter, checkScreen, owner, startWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
 let web: Web
@@ -155,18 +155,21 @@ test('lists show what is mine, of another member, or of nobody; Mine is a view, 
   const page = await web.open(t, '/contacts?search=filter')
   const names = async () =>
     (await page.getByRole('table').locator('tbody [data-row-link]').allInnerTexts()).sort()
-  const filter = async (choice: string) => {
-    await page.getByRole('combobox', { name: 'Owner' }).click()
-    await page.getByRole('option', { name: choice, exact: true }).click()
-  }
-  await page.getByRole('button', { name: 'Filter', exact: true }).click()
-  await page.getByRole('menuitem', { name: 'Owner' }).click()
-  await page.getByRole('option', { name: 'Me', exact: true }).click()
+  const editor = await addFilter(page, 'Owner')
+  const choose = (choice: string) => editor.getByRole('checkbox', { name: choice, exact: true }).click()
+  const condition = editor.getByRole('combobox', { name: 'Owner: condition' })
+  await choose('Me')
   await until(names, ['Filter Mineson'])
   assert.equal(new URL(page.url()).searchParams.get('owner_id'), 'me')
-  await filter('Nobody')
+  await choose('Bob Marchetti')
+  await until(names, ['Filter Bobson', 'Filter Mineson'])
+  await condition.selectOption('is not')
   await until(names, ['Filter Noneson'])
-  await filter('Bob Marchetti')
+  await condition.selectOption('is empty')
+  await until(names, ['Filter Noneson'])
+  assert.equal(new URL(page.url()).searchParams.get('owner_id'), 'null')
+  await condition.selectOption('is')
+  await choose('Me')
   await until(names, ['Filter Bobson'])
   await checkScreen(page)
   await page.keyboard.press('Escape')

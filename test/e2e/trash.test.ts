@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { linksOf } from '../../web/src/trash/record-links.ts'
-import { checkScreen, startWeb, type Web } from '../web.ts'
+import { addFilter, checkScreen, startWeb, type Web } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 
 let web: Web
@@ -111,9 +111,8 @@ test('the audit log is filtered by chips, and older changes come when they are a
   assert.equal(await rows.count(), 60)
   assert.equal(await page.getByRole('button', { name: 'Show older changes' }).count(), 0)
 
-  await page.getByRole('button', { name: 'Filter', exact: true }).click()
-  await page.getByRole('menuitem', { name: 'Action' }).click()
-  await page.getByRole('option', { name: 'created', exact: true }).click()
+  const editor = await addFilter(page, 'Action')
+  await editor.getByRole('radio', { name: 'created', exact: true }).check()
   await page.waitForURL(/action=created/)
   await rows.nth(5).waitFor({ state: 'detached' })
   assert.equal(await rows.count(), 5)

@@ -16,7 +16,6 @@ const columns = [
   'kind',
   'record_id',
   'request_id',
-  'change_group',
 ] as const
 
 /** The entries that match, newest first. */
@@ -74,11 +73,10 @@ export async function findEntry(
 }
 
 function shownFacts(row: Row, actor: NamedActor) {
-  const { id, occurred_at, action, kind, record_id, request_id, change_group } = row
+  const { id, occurred_at, action, kind, record_id, request_id } = row
   return {
     ...{ id, occurred_at, actor, action, kind },
     record_id: /^\d+$/.test(record_id) ? Number(record_id) : record_id,
     request_id,
-    group_id: change_group,
   }
 }

@@ -13,7 +13,6 @@ import { NoFields } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { generateSecret } from '../delivery/signature.ts'
-import { storedFormat } from '../registration/options.ts'
 import { findWebhookRow, updateWebhook } from '../registration/queries.ts'
 import {
   DeliveryDetail,
@@ -104,10 +103,7 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
 }
 
 /** POST of a ping or of an example: the answer waits for its attempt. */
-function testRoute(
-  app: App,
-  { write, rights, dispatcher, catalogue, event_names, buildBody }: WebhookService,
-): void {
+function testRoute(app: App, { write, rights, dispatcher, catalogue, event_names }: WebhookService): void {
   const body = webhookBodies(event_names).WebhookTest
   operation(
     app,
@@ -130,20 +126,19 @@ function testRoute(
         async before(tx, context, problems) {
           const expect = (webhook: object) => checkMatch(request, webhook)
           const sent = { request, params: request.params, problems, expect }
-          const { id: webhook_id, timeout_ms, format } = await webhookToChange(tx, rights, sent)
+          const { id: webhook_id, timeout_ms } = await webhookToChange(tx, rights, sent)
           const { event } = (request.body ?? {}) as Static<typeof body>
           const definition = catalogue.find(({ name }) => name === event) ?? ping
           const event_id =
             definition === ping
               ? insertEventOf(tx, context, ping, ping.example)
               : insertTest(tx, context, definition)
-          const to = { webhook_id, format: storedFormat(format) }
-          const delivery = { ...to, event_id, event: definition.name, kind: 'ping' } as const
+          const delivery = { webhook_id, event_id, event: definition.name, kind: 'ping' } as const
           return insertDelivery(tx, context, delivery, dispatcher.lease(timeout_ms))
         },
         meanwhile: (delivery_id) => dispatcher.attemptNow(request.access.workspace_id, delivery_id),
         after: async (tx, { workspace_id }, delivery_id) => ({
-          record: orNotFound('delivery', await findDelivery(tx, workspace_id, delivery_id, buildBody)),
+          record: orNotFound('delivery', await findDelivery(tx, workspace_id, delivery_id)),
         }),
       }),
   )

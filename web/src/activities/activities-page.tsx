@@ -6,31 +6,37 @@ import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { useListAssign } from '../record/assign.tsx'
 import { BulkTags } from '../record/bulk-tags.tsx'
+import { ColumnsMenu, useColumns } from '../record/columns.tsx'
+import { useCustomFilters, useDefinedColumns, useSorts } from '../record/custom-lists.tsx'
 import { useLabels, useNames } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { ListMenu } from '../record/list-menu.tsx'
-import { tagFilter } from '../record/list-parts.tsx'
-import { ownerColumn, useMineCommand, useOwnerFilter } from '../record/owner.tsx'
+import { filtersOf } from '../record/list-query.ts'
+
+import { ownerColumn, useMineCommand } from '../record/owner.tsx'
+import { ViewsMenu } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { ListFilters } from '../ui/filters.tsx'
+import { useListFilters } from '../ui/filters.tsx'
 import { focusedRow, keepFocus } from '../ui/focus.ts'
 import { fullName } from '../ui/full-name.ts'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
-import { dated, isId, useAddress, useCreating, useListView } from '../ui/list-view.ts'
+import { isId, useAddress, useCreating, useListView } from '../ui/list-view.ts'
+import { NoMatches } from '../ui/no-matches.tsx'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import type { Column } from '../ui/table.tsx'
+import { useActivityFilters } from './activity-filters.ts'
 import { ActivityRecord } from './activity-record.tsx'
 import { CompleteCircle } from './complete-circle.tsx'
 import { CreateActivity } from './create-activity.tsx'
 import { Due, TypeLabel } from './labels.tsx'
 import { activitiesQuery, orders, overdueQuery, queryOf, shows } from './lists.ts'
-import { activity_types, type ListedActivity, links, useActivityActions } from './queries.ts'
+import { type ListedActivity, useActivityActions } from './queries.ts'
 
-const filter_names = ['type', 'owner_id', 'tag', 'contact_id', 'company_id', 'deal_id'] as const
-const sorts = [...dated, 'due_at']
+/** With a filter by one of these, the page shows all activities. */
+const of_all = ['contact_id', 'company_id', 'deal_id', 'status']
 
 /** The activities: today, overdue, upcoming, done, all. */
 export function ActivitiesPage() {
@@ -38,24 +44,36 @@ export function ActivitiesPage() {
   const formats = useFormats()
   const names = useNames('activities')
   const may = useMay()('activities:write')
-  const view = useListView(filter_names, '', sorts)
+  const { address } = useAddress()
+  const usual = of_all.some((name) => address[name]) ? 'all' : 'today'
+  const show = shows.find((one) => one === address.show) ?? usual
+  const by_field = useActivityFilters(show)
+  const by_custom_field = useCustomFilters('activities')
+  const filters = useMemo(() => [...by_field, ...by_custom_field], [by_field, by_custom_field])
+  const base_columns = useActivityColumns()
+  const defined = useDefinedColumns('activities')
+  const columns = useColumns(
+    'activities',
+    useMemo(() => [...base_columns, ...defined], [base_columns, defined]),
+  )
+  const view = useListView(filters, '', useSorts('activities', base_columns))
+  const filtering = useListFilters({ view, filters, custom: true })
   const [creating, setCreating] = useCreating()
   const actions = useActivityActions()
-  const { address } = useAddress()
-  // With a filter by a record, show all of its activities.
-  const usual = view.filters.contact_id || view.filters.company_id || view.filters.deal_id ? 'all' : 'today'
-  const show = shows.find((one) => one === address.show) ?? usual
 
   const sort = view.sort || orders[show]
+  const { zone } = formats
   const asked = {
-    ...{ show, zone: formats.zone, today: formats.today(), sort, page: view.page },
-    filters: view.filters,
+    ...{ show, zone, today: formats.today(), sort, page: view.page },
+    filters: {
+      ...filtersOf(view.filters, filters, zone),
+      ...(view.search && { search: view.search }),
+    },
   }
   const page = useListPage(activitiesQuery(asked), view)
   const { rows, chosen } = page
   const { data: overdue } = useQuery(overdueQuery(view.filters.owner_id))
   useMineCommand(view)
-  const columns = useColumns()
   const assign = useListAssign<ListedActivity>('activities', page, view.open)
   const create = () => setCreating(true)
   const close = useCallback(() => view.setOpen(null), [view])
@@ -95,7 +113,10 @@ export function ActivitiesPage() {
             size="xs"
             aria-label={t.activities.switch}
             value={show}
-            onChange={(to) => view.change({ show: to, sort: null, page: null })}
+            // Each of the others has a status.
+            onChange={(to) =>
+              view.change({ show: to, sort: null, page: null, ...(to !== 'all' && { status: null }) })
+            }
             data={shows.map((value) => ({
               value,
               label: (
@@ -110,11 +131,14 @@ export function ActivitiesPage() {
               ),
             }))}
           />
-          <Filters view={view} />
+          <ViewsMenu list="activities" />
+          {filtering.line}
         </>
       }
+      below={filtering.chips}
       actions={
         <>
+          <ColumnsMenu columns={columns} />
           <ListMenu kind="activities" query={queryOf(asked)} />
           {may && <Button onClick={create}>{names.create}</Button>}
         </>
@@ -123,7 +147,7 @@ export function ActivitiesPage() {
       <div className="activity-list">
         <ListTable
           label={t.activities.shows[show]}
-          columns={columns}
+          columns={columns.shown}
           page={page}
           selectable={may}
           nameOf={({ subject }) => subject}
@@ -138,7 +162,7 @@ export function ActivitiesPage() {
           }}
           empty={
             view.filtered ? (
-              <Empty text={t.app.nothing_found} action={t.app.clear_filters} onAction={view.clearFilters} />
+              <NoMatches many={names.many} view={view} filters={filters} />
             ) : (
               <Empty
                 text={t.activities.empty[show]}
@@ -171,36 +195,7 @@ export function ActivitiesPage() {
   )
 }
 
-function Filters({ view }: { view: ReturnType<typeof useListView> }) {
-  const t = useTexts()
-  const labelOf = useLabels('activities')
-  const types = activity_types.map((value) => ({ value, label: t.activities.types[value] }))
-  return (
-    <ListFilters
-      view={view}
-      search={false}
-      filters={[
-        { name: 'type', label: t.fields.type, options: types },
-        useOwnerFilter('activities'),
-        tagFilter(t),
-        // These filters come from links of other pages.
-        ...links.flatMap(([name, kind]) =>
-          view.filters[name]
-            ? [
-                {
-                  name,
-                  label: labelOf(name),
-                  show: (id: string) => <RecordLink kind={kind} id={Number(id)} />,
-                },
-              ]
-            : [],
-        ),
-      ]}
-    />
-  )
-}
-
-function useColumns(): Column<ListedActivity>[] {
+function useActivityColumns(): Column<ListedActivity>[] {
   const t = useTexts()
   const labelOf = useLabels('activities')
   return useMemo(

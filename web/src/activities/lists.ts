@@ -6,11 +6,18 @@ import { activitiesApi } from './kind.tsx'
 export const shows = ['today', 'overdue', 'upcoming', 'done', 'all'] as const
 export type Show = (typeof shows)[number]
 
-/** The query of each switch. Days begin and end in the person's time zone. */
+/**
+ * The query of each switch. Days begin and end in the person's time zone. The long names, because a filter by
+ * the due date has the short ones, and the API takes what both ranges share.
+ */
 const asks: Record<Show, (today: string, zone: string) => object> = {
-  today: (day, zone) => ({ status: 'open', due_from: startOfDay(day, zone), due_to: endOfDay(day, zone) }),
+  today: (day, zone) => ({
+    status: 'open',
+    due_at_from: startOfDay(day, zone),
+    due_at_to: endOfDay(day, zone),
+  }),
   overdue: () => ({ status: 'overdue' }),
-  upcoming: (day, zone) => ({ status: 'open', due_from: startOfDay(addDays(day, 1), zone) }),
+  upcoming: (day, zone) => ({ status: 'open', due_at_from: startOfDay(addDays(day, 1), zone) }),
   done: () => ({ status: 'completed' }),
   all: () => ({}),
 }

@@ -70,9 +70,9 @@ function focusHours(view: HTMLElement): void {
   }
 }
 
-/** The content of a row of a list: as usual, with the host. Blocks have no room. */
+/** The content of an appointment: time, title and host. The rows of a month have no room for the host. */
 function contentOf({ event, view, timeText, timeClass, titleClass }: EventDisplayInfo) {
-  if (!view.type.startsWith('list')) return true
+  if (view.type === views.month) return true
   return (
     <>
       {timeText && <div className={timeClass}>{timeText}</div>}

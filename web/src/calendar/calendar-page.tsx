@@ -4,22 +4,25 @@ import { useMediaQuery } from '@mantine/hooks'
 import { ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { instantOf, isDay, laterOnWall, wallOf } from '../app/zones.ts'
-import { useLabels, useNames } from '../record/kinds.ts'
-import { RecordLink } from '../record/linked.tsx'
+import { useCustomFilters } from '../record/custom-lists.tsx'
+import { useNames } from '../record/kinds.ts'
 import { ListMenu } from '../record/list-menu.tsx'
-import { tagFilter } from '../record/list-parts.tsx'
-import { useMineCommand, useOwnerFilter } from '../record/owner.tsx'
+import { filtersOf } from '../record/list-query.ts'
+import { useMineCommand } from '../record/owner.tsx'
+import { ViewsMenu } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
-import { ListFilters } from '../ui/filters.tsx'
+import { useListFilters } from '../ui/filters.tsx'
 import { isId, useAddress, useListView, useOpen } from '../ui/list-view.ts'
+import { NoMatches } from '../ui/no-matches.tsx'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
+import { useAppointmentFilters } from './appointment-filters.ts'
 import { AppointmentRecord } from './appointment-record.tsx'
 import { most_shown, queryOf, rangeQuery, type Times, useAppointmentActions } from './appointments.ts'
 import CalendarGrid, { type CalendarShow, views } from './calendar-grid.tsx'
@@ -29,7 +32,8 @@ const desk_shows = ['month', 'week', 'day', 'list'] as const
 // A week's seven columns do not fit on a phone.
 const phone_shows = ['day', 'list'] as const
 type Show = (typeof desk_shows)[number]
-const filter_names = ['contact_id', 'booking_page_id', 'status', 'owner_id', 'tag'] as const
+/** With a filter by one of these, the calendar is a list. */
+const of_few = ['contact_id', 'booking_page_id']
 const morning = 'T09:00'
 
 /** The calendar. The address holds the view and the date. */
@@ -48,18 +52,25 @@ export function CalendarPage() {
   const [creating, setCreating] = useState<Partial<Times> | null>(null)
 
   const shows: readonly Show[] = phone ? phone_shows : desk_shows
-  const view = useListView(filter_names)
+  const by_field = useAppointmentFilters()
+  const by_custom_field = useCustomFilters('appointments')
+  const filters = useMemo(() => [...by_field, ...by_custom_field], [by_field, by_custom_field])
+  const view = useListView(filters)
+  const filtering = useListFilters({ view, filters, search: false, custom: true })
   useMineCommand(view)
-  // One contact or booking page has few appointments: show the list of a year. A person has many.
-  const few = Object.keys(view.filters).some((name) => name !== 'owner_id')
+  // One contact or booking page has few appointments.
+  const few = of_few.some((name) => view.filters[name])
   const show = shows.find((one) => one === address.show) ?? (phone || few ? 'list' : 'week')
-  const shown: CalendarShow = show === 'list' && few ? 'year' : show
+  // The list of a person has a month, other filters leave so little that it has a year.
+  const rare = Object.keys(view.filters).some((name) => name !== 'owner_id')
+  const shown: CalendarShow = show === 'list' && rare ? 'year' : show
+  const { zone } = formats
+  const asked = filtersOf(view.filters, filters, zone)
   const { data, error, refetch } = useQuery({
-    ...rangeQuery(range, view.filters),
+    ...rangeQuery(range, asked),
     placeholderData: keepPreviousData,
   })
 
-  const { zone } = formats
   const today = formats.today()
   const day = dateOf(address.date) ?? today
   const addressed = useRef(day)
@@ -139,21 +150,26 @@ export function CalendarPage() {
             onChange={(to) => change({ show: to })}
             data={shows.map((value) => ({ value, label: t.calendar.shows[value] }))}
           />
-          <Filters view={view} />
+          <ViewsMenu list="appointments" />
+          {filtering.line}
         </>
       }
+      below={filtering.chips}
       actions={
         <>
           <Button variant="default" component={Link} to="/booking-pages">
             {pages.many}
           </Button>
-          {range && <ListMenu kind="appointments" query={queryOf(range, view.filters)} />}
+          {range && <ListMenu kind="appointments" query={queryOf(range, asked)} />}
           {may && <Button onClick={create}>{names.create}</Button>}
         </>
       }
     >
       <div className="calendar">
         {error && <ProblemNote error={error} onRetry={refetch} />}
+        {view.filtered && data?.appointments.length === 0 && (
+          <NoMatches line many={names.many} view={view} filters={filters} />
+        )}
         <div className="calendar-grid">
           <CalendarGrid
             controller={controller}
@@ -198,23 +214,3 @@ export function CalendarPage() {
 
 /** The date in the address; undefined (today) if invalid. */
 const dateOf = (text = ''): string | undefined => (isDay(text) && /^[12]/.test(text) ? text : undefined)
-
-/** The status is chosen here. Other filters come from links. */
-function Filters({ view }: { view: ReturnType<typeof useListView> }) {
-  const t = useTexts()
-  const labelOf = useLabels('appointments')
-  const links = [
-    ['contact_id', 'contacts'],
-    ['booking_page_id', 'booking_pages'],
-  ] as const
-  const filters = links.flatMap(([name, kind]) =>
-    view.filters[name]
-      ? [{ name, label: labelOf(name), show: (id: string) => <RecordLink kind={kind} id={Number(id)} /> }]
-      : [],
-  )
-  const { statuses } = t.calendar
-  const options = Object.entries(statuses).map(([value, label]) => ({ value, label }))
-  const owner = useOwnerFilter('appointments')
-  const status = { name: 'status', label: t.fields.status, options }
-  return <ListFilters view={view} search={false} filters={[...filters, status, owner, tagFilter(t)]} />
-}

@@ -1,23 +1,16 @@
 import { useMemo } from 'react'
 import type { RowOf } from '../api/record-api.ts'
 import { useLabels } from '../record/kinds.ts'
-import {
-  createdFilters,
-  customFieldFilter,
-  dateColumn,
-  numberColumn,
-  tagFilter,
-  useDefinedFilters,
-} from '../record/list-parts.tsx'
+import { commonFilters, dateColumn, numberColumn, textFilters } from '../record/list-parts.tsx'
 import { ownerColumn, useOwnerFilter } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Column } from '../ui/table.tsx'
 import { Initials } from '../ui/values.tsx'
+import { websiteOf } from '../ui/website.ts'
 import { CompaniesBulk } from './companies-bulk.tsx'
 import { CompanyRecord } from './company-record.tsx'
 import { CreateCompany } from './create-company.tsx'
-import { websiteOf } from './website.ts'
 
 function useCompanyColumns() {
   const t = useTexts()
@@ -66,17 +59,9 @@ export function CompaniesPage() {
   const columns = useCompanyColumns()
   const labelOf = useLabels('companies')
   const by_owner = useOwnerFilter('companies')
-  const defined = useDefinedFilters('companies')
   const filters = useMemo(
-    () => [
-      ...['industry', 'phone'].map((name) => ({ name, label: labelOf(name), many: true })),
-      by_owner,
-      tagFilter(t),
-      ...createdFilters(t),
-      ...defined,
-      customFieldFilter(t),
-    ],
-    [t, labelOf, by_owner, defined],
+    () => [...textFilters(labelOf, 'industry', 'phone'), by_owner, ...commonFilters(t)],
+    [t, labelOf, by_owner],
   )
   return (
     <RecordListPage

@@ -4,8 +4,8 @@ import type { RecordProps } from '../record/kinds.ts'
 import { RecordView } from '../record/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { PageAction } from '../ui/page-action.tsx'
+import { websiteOf } from '../ui/website.ts'
 import { fields } from './fields.ts'
-import { websiteOf } from './website.ts'
 
 /** A company with all that belongs to it, on its page and in the side panel. */
 export function CompanyRecord(props: RecordProps) {

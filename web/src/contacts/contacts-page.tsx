@@ -4,12 +4,10 @@ import type { RowOf } from '../api/record-api.ts'
 import { useLabels } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import {
-  createdFilters,
-  customFieldFilter,
+  commonFilters,
   dateColumn,
   numberColumn,
-  tagFilter,
-  useDefinedFilters,
+  textFilters,
   useReferenceFilters,
 } from '../record/list-parts.tsx'
 import { ownerColumn, useOwnerFilter } from '../record/owner.tsx'
@@ -81,18 +79,14 @@ function useContactFilters(): Filter[] {
   const labelOf = useLabels('contacts')
   const by_reference = useReferenceFilters('contacts', references)
   const by_owner = useOwnerFilter('contacts')
-  const defined = useDefinedFilters('contacts')
   return useMemo(
     () => [
-      ...['stage', 'source', 'email', 'phone'].map((name) => ({ name, label: labelOf(name), many: true })),
-      tagFilter(t),
+      ...textFilters(labelOf, 'stage', 'source', 'email', 'phone'),
       ...by_reference,
       by_owner,
-      ...createdFilters(t),
-      ...defined,
-      customFieldFilter(t),
+      ...commonFilters(t),
     ],
-    [t, labelOf, by_reference, by_owner, defined],
+    [t, labelOf, by_reference, by_owner],
   )
 }
 

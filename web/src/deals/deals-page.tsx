@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Menu, SegmentedControl, Text, Tooltip } from '@mantine/core'
 import { SortDescIcon } from '@primer/octicons-react'
-import { useCallback, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
@@ -11,8 +11,9 @@ import { useMineCommand, useOwnerFilter } from '../record/owner.tsx'
 import { ViewsMenu } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
-import { ListFilters } from '../ui/filters.tsx'
+import { type Filter, useListFilters } from '../ui/filters.tsx'
 import { isId, type ListView, useAddress, useCreating, useListView } from '../ui/list-view.ts'
+import { NoMatches } from '../ui/no-matches.tsx'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import { Board } from './board.tsx'
@@ -53,7 +54,15 @@ function ViewSwitch() {
   )
 }
 
-const board_filters = ['company_id', 'contact_id', 'owner_id'] as const
+/** The filters of the board: those of its sums. */
+function useBoardFilters(): Filter[] {
+  const by_reference = useReferenceFilters('deals', references)
+  const by_owner = useOwnerFilter('deals')
+  return useMemo(
+    () => [...by_reference.map((filter) => ({ ...filter, single: true, nullable: false })), by_owner],
+    [by_reference, by_owner],
+  )
+}
 
 function BoardPage() {
   const t = useTexts()
@@ -68,10 +77,10 @@ function BoardPage() {
   const run = () => create()
   useCommands([{ id: 'create-deals', label: names.create, group: 'create', keys: 'c', run }], writes)
   const formats = useFormats()
-  const view = useListView(board_filters, '-updated_at')
+  const filters = useBoardFilters()
+  const view = useListView(filters, '-updated_at')
+  const filtering = useListFilters({ view, filters, search: false })
   const sort = board_orders.find((one) => one === view.sort) ?? '-updated_at'
-  const by_reference = useReferenceFilters('deals', references)
-  const by_owner = useOwnerFilter('deals')
   useMineCommand(view)
   const filter: BoardFilter = view.filters
   const moving = useMoves()
@@ -88,7 +97,7 @@ function BoardPage() {
         <>
           <ViewSwitch />
           <ViewsMenu list="deals" />
-          <ListFilters view={view} filters={[...by_reference, by_owner]} search={false} />
+          {filtering.line}
           <OrderMenu sort={sort} view={view} />
           {total && (
             <Text size="sm" c="dimmed" className="numbers board-sums">
@@ -101,6 +110,7 @@ function BoardPage() {
           )}
         </>
       }
+      below={filtering.chips}
       actions={
         <>
           <ListMenu kind="deals" query={{ ...filter, sort }} />
@@ -108,7 +118,9 @@ function BoardPage() {
         </>
       }
     >
-      {count === 0 && !view.filtered && !moving.held ? (
+      {count === 0 && !moving.held && view.filtered ? (
+        <NoMatches many={names.many} view={view} filters={filters} />
+      ) : count === 0 && !moving.held ? (
         <Empty
           text={names.empty ?? names.none}
           {...(writes && { action: names.create, onAction: () => create() })}

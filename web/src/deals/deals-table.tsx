@@ -5,27 +5,19 @@ import { useFormats } from '../app/formats.ts'
 import { useBulk } from '../record/bulk.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
-import {
-  createdFilters,
-  customFieldFilter,
-  dateColumn,
-  rangeFilters,
-  tagFilter,
-  useDefinedFilters,
-  useReferenceFilters,
-} from '../record/list-parts.tsx'
-import { ownerColumn, useOwnerFilter } from '../record/owner.tsx'
+import { dateColumn } from '../record/list-parts.tsx'
+import { ownerColumn } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
-import type { Filter } from '../ui/filters.tsx'
 import { fullName } from '../ui/full-name.ts'
 import type { ListPage } from '../ui/list-page.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Money } from '../ui/values.tsx'
 import { CloseDate } from './close-date.tsx'
 import { CreateDeal } from './create-deal.tsx'
+import { useDealFilters } from './deal-filters.ts'
 import { DealRecord } from './deal-record.tsx'
-import { type Deal, dealsQuery, moveDeal, references } from './deals.ts'
+import { type Deal, dealsQuery, moveDeal } from './deals.ts'
 import { LostReasonDialog } from './lost-reason.tsx'
 import { StageBadge, StageMark } from './stage-badge.tsx'
 import { type Stage, stages } from './stages.ts'
@@ -91,32 +83,6 @@ function useDealColumns() {
     ],
     [t, labelOf, formats],
   )
-}
-
-function useDealFilters(): Filter[] {
-  const t = useTexts()
-  const labelOf = useLabels('deals')
-  const by_reference = useReferenceFilters('deals', references)
-  const by_owner = useOwnerFilter('deals')
-  const defined = useDefinedFilters('deals')
-  return useMemo(() => {
-    const choices = (names: Record<string, string>) =>
-      Object.entries(names).map(([value, label]) => ({ value, label }))
-    return [
-      { name: 'stage', label: labelOf('stage'), options: choices(t.deals.stages) },
-      { name: 'status', label: labelOf('status'), options: choices(t.deals.statuses) },
-      ...by_reference,
-      by_owner,
-      tagFilter(t),
-      { name: 'source', label: labelOf('source'), many: true },
-      ...rangeFilters(t, 'value', labelOf('value'), 'number'),
-      ...rangeFilters(t, 'probability', labelOf('probability'), 'number'),
-      ...rangeFilters(t, 'expected_close', labelOf('expected_close_date'), 'date'),
-      ...createdFilters(t),
-      ...defined,
-      customFieldFilter(t),
-    ]
-  }, [t, labelOf, by_reference, by_owner, defined])
 }
 
 /** The deals as a table, with search, filters, order and bulk actions. */

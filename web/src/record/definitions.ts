@@ -26,11 +26,15 @@ export const definitionsQuery = (resource: OwnedKind) =>
     staleTime: kept_ms,
   })
 
-/** The definitions of a kind, in their order; none while they are read. */
-export function useDefinitions(kind: OwnedKind): readonly Definition[] {
+/** The query of the definitions of a kind. A role that may not read them never gets an answer. */
+export function useDefinitionsQuery(kind: OwnedKind) {
   const enabled = useMay()('workspace:read')
-  return useQuery({ ...definitionsQuery(kind), enabled }).data ?? none
+  return useQuery({ ...definitionsQuery(kind), enabled })
 }
+
+/** The definitions of a kind, in their order; none while they are read. */
+export const useDefinitions = (kind: OwnedKind): readonly Definition[] =>
+  useDefinitionsQuery(kind).data ?? none
 
 /** Whether an input of the type can show a value. Values are older than a definition. */
 export function fits({ type }: Pick<Definition, 'type'>, value: unknown): boolean {

@@ -1,12 +1,11 @@
 import { useMemo } from 'react'
 import type { RecordKind } from '../api/record-api.ts'
-import { type Texts, useTexts } from '../texts/texts.ts'
+import type { Texts } from '../texts/texts.ts'
+import { endsOf } from '../ui/filter-value.ts'
 import type { Filter } from '../ui/filters.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
-import type { OwnedKind } from './assign.tsx'
 import { useSearch } from './choices.tsx'
-import { useDefinitions } from './definitions.ts'
 import { useLabels } from './kinds.ts'
 import { RecordName } from './linked.tsx'
 
@@ -36,7 +35,10 @@ export const numberColumn = (t: Texts): Column<{ id: number }> => ({
 })
 
 /** Filters by references: pairs of field and kind. `fields` must be constant. */
-export function useReferenceFilters(list: RecordKind, fields: readonly [string, RecordKind][]): Filter[] {
+export function useReferenceFilters(
+  list: RecordKind,
+  fields: readonly (readonly [string, RecordKind])[],
+): Filter[] {
   const labelOf = useLabels(list)
   const search = useSearch()
   return useMemo(
@@ -44,6 +46,8 @@ export function useReferenceFilters(list: RecordKind, fields: readonly [string, 
       fields.map(([name, kind]) => ({
         name,
         label: labelOf(name),
+        kind: 'reference' as const,
+        nullable: true,
         reference: { kind, search: search(kind) },
         show: (id) => <RecordName kind={kind} id={Number(id)} />,
       })),
@@ -51,51 +55,27 @@ export function useReferenceFilters(list: RecordKind, fields: readonly [string, 
   )
 }
 
-/** Filters by the day of creation. */
-export const createdFilters = (t: Texts): Filter[] => [
-  { name: 'created_from', label: t.app.created_from, kind: 'date' },
-  { name: 'created_to', label: t.app.created_to, kind: 'date' },
-]
+type LabelOf = (field: string) => string
 
-/** A filter by a tag. */
-export const tagFilter = (t: Texts): Filter => ({ name: 'tag', label: t.fields.tag, many: true })
+/** Filters by texts that a record may lack. */
+export const textFilters = (labelOf: LabelOf, ...names: string[]): Filter[] =>
+  names.map((name) => ({ name, label: labelOf(name), nullable: true }))
 
-/** A filter by one custom field, written as field=value. */
-export const customFieldFilter = (t: Texts): Filter => ({
-  name: 'custom_field',
-  label: t.record.custom_field,
-  placeholder: t.record.custom_field_hint,
+/** A filter by codes. */
+export const choiceFilter = (name: string, label: string, names: Record<string, string>): Filter => ({
+  ...{ name, label, kind: 'choice' },
+  options: Object.entries(names).map(([value, label]) => ({ value, label })),
 })
 
-/** Filters by the lowest and the highest value of a field. */
-export const rangeFilters = (t: Texts, name: string, label: string, kind: 'number' | 'date'): Filter[] => {
-  const { at_least, at_most, from, until } = t.filters
-  const [least, most] = kind === 'number' ? [at_least, at_most] : [from, until]
-  return [
-    { name: `${name}_from`, label: least(label), kind },
-    { name: `${name}_to`, label: most(label), kind },
-  ]
-}
+/** A filter by a time. `short` is the short name of its range. */
+export const timeFilter = (name: string, label: string, short: string, nullable = false): Filter => ({
+  ...{ name, label, nullable, kind: 'time' },
+  ends: endsOf(...new Set([short, name])),
+})
 
-/** Filters by the defined custom fields of a kind. */
-export function useDefinedFilters(kind: OwnedKind): Filter[] {
-  const t = useTexts()
-  const definitions = useDefinitions(kind)
-  return useMemo(
-    () =>
-      definitions.map(({ key, label, type, options }): Filter => {
-        const named = { name: `custom_fields[${key}]`, label }
-        if (type === 'date') return { ...named, label: t.filters.on(label), kind: 'date' }
-        if (type === 'number') return { ...named, label: t.filters.equal(label), kind: 'number' }
-        const bools = [
-          { value: 'true', label: t.app.yes },
-          { value: 'false', label: t.app.no },
-        ]
-        if (type === 'boolean') return { ...named, options: bools }
-        if (type === 'select')
-          return { ...named, options: options.map((one) => ({ value: one, label: one })) }
-        return { ...named, many: true }
-      }),
-    [definitions, t],
-  )
-}
+/** The filters of all lists of records: tag, day of creation and of the last change. */
+export const commonFilters = (t: Texts): Filter[] => [
+  { name: 'tag', label: t.fields.tag, nullable: true },
+  timeFilter('created_at', t.fields.created_at, 'created'),
+  timeFilter('updated_at', t.fields.updated_at, 'updated'),
+]

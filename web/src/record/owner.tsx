@@ -93,9 +93,8 @@ export function OwnerInput({ kind, ...input }: InputProps) {
   )
 }
 
-/** The values of the filter by owner that name no member. */
+/** The value of the filter by owner for the person. */
 export const owner_me = 'me'
-const owner_null = 'null'
 
 /** The command that filters a list by the person, or ends that filter. */
 export function useMineCommand({ filters, setFilter }: Pick<ListView, 'filters' | 'setFilter'>): void {
@@ -107,7 +106,7 @@ export function useMineCommand({ filters, setFilter }: Pick<ListView, 'filters' 
   ])
 }
 
-/** The filter by owner: the person, nobody, or another member. */
+/** The filter by owner: the person, other members, or nobody. */
 export function useOwnerFilter(kind: RecordKind): Filter {
   const t = useTexts()
   const { user } = useSession()
@@ -118,11 +117,16 @@ export function useOwnerFilter(kind: RecordKind): Filter {
     return {
       name: 'owner_id',
       label: labelOf('owner_id'),
+      kind: 'choice',
+      nullable: true,
       options: [
         { value: owner_me, label: t.record.me },
-        { value: owner_null, label: t.record.nobody },
         ...others.map(({ id, label }) => ({ value: id, label })),
       ],
+      show: (id) => (id === owner_me ? t.record.me : <OwnersName id={id} />),
     }
   }, [members, user.id, labelOf, t])
 }
+
+/** The name of an owner; without a name, the id. */
+const OwnersName = ({ id }: { id: string }) => useOwnerName()(id) ?? id

@@ -9,18 +9,19 @@ import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { type Filter, ListFilters } from '../ui/filters.tsx'
+import { type Filter, useListFilters } from '../ui/filters.tsx'
 import { type ListPage, type ListQuery, ListTable, useListPage } from '../ui/list-page.tsx'
-import { dated, isId, useCreating, useListView } from '../ui/list-view.ts'
+import { isId, useCreating, useListView } from '../ui/list-view.ts'
 import { NoMatches } from '../ui/no-matches.tsx'
 import { useOpening } from '../ui/opening.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import type { Column } from '../ui/table.tsx'
-import { useListAssign } from './assign.tsx'
+import { type OwnedKind, useListAssign } from './assign.tsx'
 import { useBulk } from './bulk.tsx'
 import { BulkTags } from './bulk-tags.tsx'
 import { ColumnsMenu, useColumns } from './columns.tsx'
+import { useCustomFilters, useDefinedColumns, useSorts, type WithCustomFields } from './custom-lists.tsx'
 import { type CreateProps, type Kind, type RecordProps, useKind, useNames } from './kinds.ts'
 import { ListMenu } from './list-menu.tsx'
 import { queryOf } from './list-query.ts'
@@ -32,7 +33,7 @@ import { ViewsMenu } from './views.tsx'
 type ListedKind = RecordKind & Schemas['View']['list']
 
 type Props<K extends ListedKind, Row extends Owned> = {
-  kind: K
+  kind: K & OwnedKind
   columns: Column<Row>[]
   filters: Filter[]
   /** The order if the address has none. Left out: the API's default. */
@@ -54,10 +55,10 @@ type Props<K extends ListedKind, Row extends Owned> = {
  * The list page of a kind: table, filters, saved views, bulk actions and side panel. The address holds its
  * state.
  */
-export function RecordListPage<K extends ListedKind, Row extends Owned = RowOf<K> & Owned>(
+export function RecordListPage<K extends ListedKind, Row extends Owned & WithCustomFields = RowOf<K> & Owned>(
   props: Props<K, Row>,
 ) {
-  const { kind, filters, Create, Record, opens_created = true } = props
+  const { kind, Create, Record, opens_created = true } = props
   const t = useTexts()
   const { zone } = useFormats()
   const names = useNames(kind)
@@ -65,14 +66,18 @@ export function RecordListPage<K extends ListedKind, Row extends Owned = RowOf<K
   const nameOfRow = nameOf as unknown as (row: Row) => string
   const writes = useMay()(`${kind}:write`)
   const api = recordApi(kind)
-  const sorts = useMemo(() => [...dated, ...props.columns.flatMap(({ sort }) => sort ?? [])], [props.columns])
-  const filter_names = useMemo(() => filters.map(({ name }) => name), [filters])
-  const view = useListView(filter_names, props.default_sort, sorts)
-  const columns = useColumns(kind, props.columns)
+  const by_custom_field = useCustomFilters(kind)
+  const filters = useMemo(() => [...props.filters, ...by_custom_field], [props.filters, by_custom_field])
+  const defined = useDefinedColumns(kind)
+  const all_columns = useMemo(() => [...props.columns, ...defined], [props.columns, defined])
+  const sorts = useSorts(kind, props.columns)
+  const view = useListView(filters, props.default_sort, sorts)
+  const columns = useColumns(kind, all_columns)
+  const filtering = useListFilters({ view, filters, custom: true })
   useMineCommand(view)
   const [creating, setCreating] = useCreating()
   const opening = useOpening(creating)
-  const query = useMemo(() => queryOf(view, zone) as QueryOf<K>, [view, zone])
+  const query = useMemo(() => queryOf(view, filters, zone) as QueryOf<K>, [view, filters, zone])
   const listQuery = (props.listQuery ?? api.listQuery) as (query: QueryOf<K>) => ListQuery<Row>
   const page = useListPage(listQuery(query), view)
   const { setOpen } = view
@@ -109,9 +114,10 @@ export function RecordListPage<K extends ListedKind, Row extends Owned = RowOf<K
         <>
           {props.before_views}
           <ViewsMenu list={kind} />
-          <ListFilters view={view} filters={filters} />
+          {filtering.line}
         </>
       }
+      below={filtering.chips}
       actions={
         <>
           <ColumnsMenu columns={columns} />

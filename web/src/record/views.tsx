@@ -17,8 +17,8 @@ import './views.css'
 
 type View = Schemas['View']
 
-// Parameters of the address that are not part of a view.
-const momentary = ['page', 'open', 'create', 'tab', 'cursor']
+// Parameters of the address that are not part of a view. The date is the place in the calendar.
+const momentary = ['page', 'open', 'create', 'tab', 'cursor', 'date']
 
 /** The view in the address, as text that does not depend on the order of parameters. */
 function queryOf(address: Address): string {
@@ -59,6 +59,10 @@ function SavedViews({ list, writes, onClose }: SavedProps) {
   const { pathname } = useLocation()
   const { address } = useAddress()
   const now = queryOf(address)
+  const { date } = address
+  const kept = Object.fromEntries(
+    ['view', 'show', 'date'].flatMap((name) => (address[name] ? [[name, address[name]]] : [])),
+  )
   const { data, error } = useQuery({
     queryKey: ['views', list],
     queryFn: () => dataOf(api.GET('/api/v1/views', { params: { query: { list } } })),
@@ -82,7 +86,7 @@ function SavedViews({ list, writes, onClose }: SavedProps) {
       <div className="view-line">
         <Link
           to={pathname}
-          search={{ ...(address.view && { view: address.view }), owner_id: owner_me } as never}
+          search={{ ...kept, owner_id: owner_me } as never}
           className="view-open"
           aria-current={address.owner_id === owner_me || undefined}
           onClick={onClose}
@@ -95,7 +99,9 @@ function SavedViews({ list, writes, onClose }: SavedProps) {
         <div key={view.id} ref={focusBeside} className="view-line">
           <Link
             to={pathname}
-            search={Object.fromEntries(new URLSearchParams(view.query)) as never}
+            search={
+              { ...(date && { date }), ...Object.fromEntries(new URLSearchParams(view.query)) } as never
+            }
             className="view-open"
             aria-current={view.query === now || undefined}
             onClick={onClose}

@@ -5,7 +5,8 @@ import { useMay } from '../app/session.ts'
 import { instantOf, isWall } from '../app/zones.ts'
 import { all_events } from '../kinds.ts'
 import { useTexts } from '../texts/texts.ts'
-import { type Filter, ListFilters } from '../ui/filters.tsx'
+import type { FilterField } from '../ui/filter-value.ts'
+import { type Filter, useListFilters } from '../ui/filters.tsx'
 import { useListView } from '../ui/list-view.ts'
 import { DeliveryLog } from './delivery-log.tsx'
 import type { LogFilters } from './live-log.ts'
@@ -13,7 +14,11 @@ import { ResendFailed } from './resend-failed.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 import { useWebhooks, webhookName } from './webhooks.ts'
 
-const filter_names = ['webhook_id', 'event', 'status', 'from', 'to']
+const fields: readonly FilterField[] = [
+  ...['webhook_id', 'event', 'status'].map((name) => ({ name, kind: 'choice' as const, single: true })),
+  { name: 'time', kind: 'moment', single: true, ends: [['from', 'to']] },
+]
+const [webhook, event, status, time] = fields as [FilterField, FilterField, FilterField, FilterField]
 const statuses = ['pending', 'succeeded', 'failed', 'cancelled'] as const
 
 /** The log of all deliveries, live. */
@@ -21,7 +26,7 @@ export function DeliveriesPage() {
   const t = useTexts()
   const { zone } = useFormats()
   const writes = useMay()('webhooks:write')
-  const view = useListView(filter_names)
+  const view = useListView(fields)
   const { data: webhooks } = useWebhooks()
   const [resending, setResending] = useState(false)
   const [total, setTotal] = useState<number | undefined>()
@@ -35,7 +40,8 @@ export function DeliveriesPage() {
   const deleted = webhooks && !webhooks.some(({ id }) => id === webhook_id) && webhook_id
   const asked: Filter[] = [
     {
-      ...{ name: 'webhook_id', label: t.settings.webhook },
+      ...webhook,
+      label: t.settings.webhook,
       options: [
         ...(webhooks ?? []).map((one) => ({ value: one.id, label: webhookName(one) })),
         // The deliveries of a deleted webhook stay in the log.
@@ -43,22 +49,25 @@ export function DeliveriesPage() {
       ],
     },
     {
-      ...{ name: 'event', label: t.settings.event },
+      ...event,
+      label: t.settings.event,
       options: [...all_events, 'ping'].map((name) => ({ value: name, label: name })),
     },
     {
-      ...{ name: 'status', label: t.fields.status },
+      ...status,
+      label: t.fields.status,
       options: statuses.map((status) => ({ value: status, label: t.settings.delivery_status[status] })),
     },
-    { name: 'from', label: t.settings.from, kind: 'moment' },
-    { name: 'to', label: t.settings.to, kind: 'moment' },
+    { ...time, label: t.settings.time },
   ]
+  const filtering = useListFilters({ view, filters: asked, search: false })
   return (
     <SettingsFrame
       title={t.settings.pages.deliveries.label}
       count={total}
       whole
-      middle={<ListFilters view={view} filters={asked} search={false} />}
+      middle={filtering.line}
+      below={filtering.chips}
       actions={
         writes && (
           <Button variant="default" onClick={() => setResending(true)}>

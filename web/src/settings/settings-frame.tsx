@@ -10,6 +10,7 @@ type Props = {
   title: string
   count?: number | undefined
   middle?: React.ReactNode
+  below?: React.ReactNode
   actions?: React.ReactNode
   /** The API call that does the same as this page. */
   api?: React.ComponentProps<typeof ByApi>
@@ -22,7 +23,7 @@ type Props = {
  * A page of the settings, with links to the others beside it (on a phone, above it) and its API call at the
  * foot.
  */
-export function SettingsFrame({ title, count, middle, actions, api, whole = false, children }: Props) {
+export function SettingsFrame({ title, count, middle, below, actions, api, whole = false, children }: Props) {
   const t = useTexts()
   const nav = useRef<HTMLElement>(null)
   const path = useRouterState({ select: ({ location }) => location.pathname })
@@ -32,7 +33,7 @@ export function SettingsFrame({ title, count, middle, actions, api, whole = fals
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [path])
   return (
-    <Page title={title} count={count} middle={middle} actions={actions}>
+    <Page title={title} count={count} middle={middle} below={below} actions={actions}>
       <div className="settings">
         <nav ref={nav} className="settings-nav" aria-label={t.app.settings}>
           <SettingsLinks />

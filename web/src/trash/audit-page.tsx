@@ -10,44 +10,57 @@ import { useKinds } from '../record/kinds.ts'
 import { growing, usePages } from '../record/pages.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
-import { type Filter, ListFilters } from '../ui/filters.tsx'
-import { useListView } from '../ui/list-view.ts'
+import type { FilterField } from '../ui/filter-value.ts'
+import { type Filter, useListFilters } from '../ui/filters.tsx'
+import { type ListView, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { type AuditEntry, AuditRow } from './audit-row.tsx'
 import { useKindNames } from './kind-names.ts'
 import { linksOf, namesOf } from './record-links.ts'
 import './audit.css'
 
-const filter_names = ['kind', 'record_id', 'action', 'actor_id', 'from', 'to']
+const choice = (name: string): FilterField => ({ name, kind: 'choice', single: true })
+const by = {
+  kind: choice('kind'),
+  record_id: { name: 'record_id', single: true },
+  action: choice('action'),
+  actor_id: choice('actor_id'),
+  time: { name: 'time', kind: 'time', single: true, ends: [['from', 'to']] },
+} as const satisfies Record<string, FilterField>
+const fields = Object.values(by)
 
 /** The audit log, newest first. */
 export function AuditPage() {
   const t = useTexts()
-  const may = useMay()
+  const view = useListView(fields)
+  const filtering = useListFilters({ view, filters: useFilters(view), search: false })
+  if (useMay()('audit_log:read'))
+    return (
+      <Page title={t.app.audit_log} middle={filtering.line} below={filtering.chips}>
+        <Log view={view} />
+      </Page>
+    )
   return (
-    <Page title={t.app.audit_log} middle={may('audit_log:read') && <Filters />}>
-      {may('audit_log:read') ? <Log /> : <Empty text={t.trash.log_forbidden} />}
+    <Page title={t.app.audit_log}>
+      <Empty text={t.trash.log_forbidden} />
     </Page>
   )
 }
 
-function Filters() {
+function useFilters(view: ListView): Filter[] {
   const t = useTexts()
-  const view = useListView(filter_names)
   const actors = useActors()
   const kind_names = useKindNames()
   const choices = (texts: Record<string, string>) =>
     Object.entries(texts).map(([value, label]) => ({ value, label }))
-  const filters: Filter[] = [
-    { name: 'kind', label: t.trash.kind, options: choices(kind_names) },
+  return [
+    { ...by.kind, label: t.trash.kind, options: choices(kind_names) },
     // An id needs its kind.
-    ...(view.filters.kind ? [{ name: 'record_id', label: t.trash.record_id }] : []),
-    { name: 'action', label: t.trash.action, options: choices(t.trash.actions) },
-    { name: 'actor_id', label: t.trash.actor, options: actors },
-    { name: 'from', label: t.trash.from, kind: 'date' },
-    { name: 'to', label: t.trash.to, kind: 'date' },
+    ...(view.filters.kind ? [{ ...by.record_id, label: t.trash.record_id }] : []),
+    { ...by.action, label: t.trash.action, options: choices(t.trash.actions) },
+    { ...by.actor_id, label: t.trash.actor, options: actors },
+    { ...by.time, label: t.trash.time },
   ]
-  return <ListFilters view={view} filters={filters} search={false} />
 }
 
 /** The members and keys of the workspace, by name. */
@@ -66,11 +79,10 @@ function useActors() {
   return [...members, ...keys].map(({ id, name }) => ({ value: id, label: name }))
 }
 
-function Log() {
+function Log({ view }: { view: ListView }) {
   const t = useTexts()
   const { zone } = useFormats()
   const kinds = useKinds()
-  const view = useListView(filter_names)
   const { kind, record_id, action, actor_id, from, to } = view.filters
   const query = {
     ...(kind && { kind: kind as 'contacts' }),

@@ -10,7 +10,8 @@ import { useAllKinds } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { ListFilters } from '../ui/filters.tsx'
+import type { FilterField } from '../ui/filter-value.ts'
+import { type Filter, useListFilters } from '../ui/filters.tsx'
 import { keepFocus } from '../ui/focus.ts'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { useListView } from '../ui/list-view.ts'
@@ -23,7 +24,8 @@ import { useKindNames } from './kind-names.ts'
 import { type Row, restoreRecord, rowOf, type Trashed } from './trashed.ts'
 import './trash.css'
 
-const filter_names = ['kind']
+const by_kind: FilterField = { name: 'kind', kind: 'choice', single: true }
+const fields = [by_kind]
 const day_ms = 24 * 3600 * 1000
 
 /** The deleted records, to restore or erase. */
@@ -32,7 +34,7 @@ export function TrashPage() {
   const names = useKindNames()
   const client = useQueryClient()
   const may = useMay()
-  const view = useListView(filter_names)
+  const view = useListView(fields)
   const [erasing, setErasing] = useState<Row | null>(null)
   const counted = useCounted()
   const showFailed = useShowFailed()
@@ -101,19 +103,17 @@ export function TrashPage() {
       ),
     },
   ]
-  const filter = {
-    ...{ name: 'kind', label: t.trash.kind },
+  const filter: Filter = {
+    ...by_kind,
+    label: t.trash.kind,
     options: [...useAllKinds().map(({ kind }) => kind), 'notes'].map((value) => ({
       value,
       label: names[value] ?? value,
     })),
   }
+  const filtering = useListFilters({ view, filters: [filter], search: false })
   return (
-    <Page
-      title={t.app.trash}
-      count={page.meta?.total}
-      middle={<ListFilters view={view} filters={[filter]} search={false} />}
-    >
+    <Page title={t.app.trash} count={page.meta?.total} middle={filtering.line} below={filtering.chips}>
       <div className="trash">
         <ListTable
           label={t.app.trash}

@@ -1,38 +1,108 @@
+import { Fragment } from 'react'
 import { useFormats } from '../app/formats.ts'
+import { addDays, isDay } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
-import { writeDay, writeMoment } from './day.ts'
-import { readFilter } from './filter-value.ts'
+import { writeMoment } from './day.ts'
+import { opOf } from './filter-draft.ts'
+import type { Condition, Part } from './filter-value.ts'
 import type { Filter } from './filters.tsx'
 import { writeNumber } from './number.ts'
 
-/** What a filter says, such as `Stage is lead or won`. */
-export function FilterSentence({ filter, value }: { filter: Filter; value: string }) {
-  const { label, show } = filter
-  const sayValues = useSaidValues()
+/** The words for a value of a filter, such as `Won`, `€10,000` or `1 Dec`. */
+export function useValueWords(): (filter: Filter, value: string | null) => React.ReactNode {
   const t = useTexts()
-  if (show)
-    return (
-      <>
-        {label} {t.filters.is} {show(value)}
-      </>
-    )
-  return `${label} ${sayValues(filter, value)}`
+  const formats = useFormats()
+  function dayOf(day: string) {
+    const this_year = day.slice(0, 4) === formats.today().slice(0, 4)
+    return this_year ? formats.shortDate(day) : formats.date(day)
+  }
+  return ({ kind = 'text', options, show, format }, value) => {
+    if (value === null) return t.filters.nothing
+    if (show) return show(value)
+    if (options) return options.find((option) => option.value === value)?.label ?? value
+    if (kind === 'number') {
+      if (format === 'money') return formats.exactMoney(Number(value))
+      return format === 'percent'
+        ? formats.percent(Number(value) / 100)
+        : writeNumber(Number(value), formats.locale)
+    }
+    if (kind === 'moment') return writeMoment(value, formats.locale)
+    if (kind === 'text') return value
+    return isDay(value) ? dayOf(value) : formats.moment(value)
+  }
 }
 
-/** The words after the label: `is lead or won`, `10,000`. */
-function useSaidValues() {
+/** What a filter says, such as `Stage is Lead or Won`. */
+export function FilterSentence({ filter, condition }: { filter: Filter; condition: Condition | null }) {
+  const { label } = filter
+  return (
+    <>
+      <span className="chip-label">{label}</span> {condition ? <Words {...{ filter, condition }} /> : '…'}
+    </>
+  )
+}
+
+function Words({ filter, condition }: { filter: Filter; condition: Condition }) {
   const t = useTexts()
-  const { locale } = useFormats()
-  const or = new Intl.ListFormat(locale, { type: 'disjunction' })
-  return ({ kind, options, many }: Filter, value: string): string => {
-    const nameOf = (one: string) => options?.find((option) => option.value === one)?.label ?? one
-    if (many) {
-      const { op, values } = readFilter(value)
-      return [t.filters[op], or.format(values.map(nameOf))].filter(Boolean).join(' ')
-    }
-    if (kind === 'date') return writeDay(value, locale)
-    if (kind === 'moment') return writeMoment(value, locale)
-    if (kind === 'number') return writeNumber(Number(value), locale)
-    return `${t.filters.is} ${nameOf(value)}`
+  const wordsOf = useValueWords()
+  const op = opOf(condition)
+  if (op === 'empty' || op === 'filled') return t.filters[op]
+  if ('parts' in condition) {
+    const [is, not] = [false, true].map((not) => condition.parts.filter((part) => part.not === not))
+    return (
+      <>
+        {is?.length ? <Listed filter={filter} word={filter.word ?? t.filters.is} parts={is} /> : null}
+        {is?.length && not?.length ? ` ${t.filters.and} ` : null}
+        {not?.length ? <Listed filter={filter} word={t.filters.not} parts={not} /> : null}
+      </>
+    )
   }
+  const { from, to } = condition
+  const words = (value: string) => <b>{wordsOf(filter, value)}</b>
+  const { at_least, at_most, from: since, to: upto, until, before } = t.filters
+  const amount = filter.kind === 'number'
+  if (from !== null && to !== null)
+    return (
+      <>
+        {since} {words(from)} {upto} {words(to)}
+      </>
+    )
+  if (from !== null)
+    return (
+      <>
+        {amount ? at_least : since} {words(from)}
+      </>
+    )
+  // The end of a range of days is included: until 30 November is before 1 December.
+  const last = to ?? ''
+  if (!amount && isDay(last))
+    return (
+      <>
+        {before} {words(addDays(last, 1))}
+      </>
+    )
+  return (
+    <>
+      {amount ? at_most : until} {words(last)}
+    </>
+  )
+}
+
+type ListedProps = { filter: Filter; word: string; parts: readonly Part[] }
+
+/** `is Lead, Won or Lost`. */
+function Listed({ filter, word, parts }: ListedProps) {
+  const { locale } = useFormats()
+  const wordsOf = useValueWords()
+  const or = new Intl.ListFormat(locale, { type: 'disjunction' })
+  return (
+    <>
+      {word}{' '}
+      {or.formatToParts(parts.map((_, index) => String(index))).map(({ type, value }, index) => {
+        const part = type === 'element' ? parts[Number(value)] : undefined
+        // biome-ignore lint/suspicious/noArrayIndexKey: the places in a list
+        return <Fragment key={index}>{part ? <b>{wordsOf(filter, part.value)}</b> : value}</Fragment>
+      })}
+    </>
+  )
 }

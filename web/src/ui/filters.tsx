@@ -1,91 +1,245 @@
-import { ActionIcon, Button, Menu, Select, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Popover, TextInput } from '@mantine/core'
 import { FilterIcon, SearchIcon, XIcon } from '@primer/octicons-react'
 import { useEffect, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
+import { matching } from '../app/matching.ts'
 import { useTexts } from '../texts/texts.ts'
+import { FilterEditor } from './filter-editor.tsx'
+import { FilterSentence } from './filter-sentence.tsx'
+import {
+  type Condition,
+  changeOf,
+  conditionsOf,
+  customName,
+  endsOf,
+  type FilterField,
+  parametersOf,
+} from './filter-value.ts'
 import { focusBeside } from './focus.ts'
-import { DayInput, MomentInput, NumberInput } from './inputs.tsx'
 import type { ListView } from './list-view.ts'
-import { type Choice, ReferenceInput } from './reference.tsx'
+import { PickDialog } from './pick-dialog.tsx'
+import type { Choice } from './reference.tsx'
 import './filters.css'
 
-/** A filter of a list. Its value is in the address under its name. */
-export type Filter = {
-  name: string
+/** A filter of a list. Its conditions are in the address under its names. */
+export type Filter = FilterField & {
   label: string
-  /** The choices. Left out: free text, a day, or a time (YYYY-MM-DDTHH:MM). */
-  options?: { value: string; label: string }[]
-  kind?: 'text' | 'number' | 'date' | 'moment'
-  /** Its text may have several values, "not" and null (filter-value.ts). */
-  many?: boolean
-  /** Shows a value that is not an option, such as the name of a company for its id. */
+  options?: readonly { value: string; label: string }[]
+  /** The words for a value, such as the name of a company for its id. */
   show?: (value: string) => React.ReactNode
-  /** Finds the records to choose from. The id is the value; `show` shows the name. */
+  /** Finds the records to choose from. The id is the value. */
   reference?: { kind: string; search: (text: string) => Promise<Choice[]> }
-  placeholder?: string
+  format?: 'money' | 'percent'
+  /** The word between label and value, if it is not "is". */
+  word?: string
+  /** A custom field. */
+  custom?: boolean
 }
 
 const typing_ms = 200
-// A menu returns the focus to its button after it closes. The new chip takes the focus after that.
-const focus_back_ms = 30
+
+/** A chip: a condition of a filter. A filter has up to two, its values and its range. */
+type Shown = { key: string; filter: Filter; condition: Condition }
+
+/** The conditions of a view, in the order of the address. */
+export function shownFilters(view: Pick<ListView, 'filters'>, filters: readonly Filter[]): Shown[] {
+  const order = Object.keys(view.filters)
+  const found = filters.flatMap((filter) =>
+    conditionsOf(filter, view.filters).map((condition, index) => ({
+      key: `${filter.name} ${index}`,
+      at: order.indexOf(Object.keys(parametersOf(filter, condition))[0] ?? ''),
+      filter,
+      condition,
+    })),
+  )
+  return found.sort((a, b) => a.at - b.at)
+}
+
+type Props = {
+  view: ListView
+  filters: readonly Filter[]
+  search?: boolean
+  /** Whether a key that is typed names a custom field. */
+  custom?: boolean
+}
 
 /**
- * The search of a list, its filters as chips, and the menu that adds one. `/` focuses the search, else the
- * menu.
+ * The filters of a list: `line` is the search and the button that adds a filter, `chips` is the row of filters.
+ * `/` focuses the search, `f` adds a filter.
  */
-export function ListFilters({
-  view,
-  filters,
-  search = true,
-}: {
-  view: ListView
-  filters: Filter[]
-  search?: boolean
-}) {
+export function useListFilters({ view, filters, search = true, custom = false }: Props) {
   const t = useTexts()
-  const [added, setAdded] = useState<string | null>(null)
-  const shown = filters.filter(({ name }) => view.filters[name] || name === added)
-  const others = filters.filter((filter) => !shown.includes(filter))
-  const menu = useRef<HTMLButtonElement>(null)
-  useFilterKey(() => menu.current?.click(), !search && others.length > 0)
-  return (
-    <>
-      {search && <SearchInput view={view} />}
-      {shown.map((filter) => (
-        <Chip
-          key={filter.name}
-          filter={filter}
-          value={view.filters[filter.name] ?? ''}
-          fresh={filter.name === added}
-          onChange={(value) => {
-            setAdded(null)
-            view.setFilter(filter.name, value)
-          }}
-          onEnd={() => setAdded(null)}
-        />
-      ))}
-      {others.length > 0 && (
-        <Menu position="bottom-start">
-          <Menu.Target>
-            <Button ref={menu} variant="default" leftSection={<FilterIcon size={14} />}>
-              {t.app.add_filter}
+  const [adding, setAdding] = useState(false)
+  /** The chip whose editor is open. A chip without a condition is shown only then. */
+  const [edited, setEdited] = useState<{ key: string; filter: Filter } | null>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  const shown = shownFilters(view, filters)
+  const add = () => setAdding(true)
+  const can_add = custom || filters.length > 0
+  useCommands([{ id: 'add-filter', label: t.filters.add, group: 'lists', keys: 'f', run: add }], can_add)
+  useFilterKey(add, !search && can_add)
+
+  const edit = (filter: Filter) => setEdited({ key: `${filter.name} 0`, filter })
+  function close() {
+    setEdited(null)
+    // The chip of a filter without a value is gone.
+    setTimeout(() => document.activeElement === document.body && button.current?.focus())
+  }
+  const fresh = edited && !shown.some(({ key }) => key === edited.key)
+  const chips = fresh ? [...shown, { ...edited, condition: null }] : shown
+  return {
+    line: (
+      <>
+        {search && <SearchInput view={view} />}
+        {can_add && (
+          <Button ref={button} variant="default" leftSection={<FilterIcon size={14} />} onClick={add}>
+            {t.app.add_filter}
+          </Button>
+        )}
+        {adding && <FieldDialog {...{ filters, custom }} onPick={edit} onClose={() => setAdding(false)} />}
+      </>
+    ),
+    chips: chips.length > 0 && (
+      <ul className="chips" aria-label={t.filters.chips}>
+        {chips.map(({ key, filter, condition }) => (
+          <Chip
+            key={key}
+            filter={filter}
+            condition={condition}
+            opened={edited?.key === key}
+            onOpen={() => setEdited({ key, filter })}
+            onClose={close}
+            onChange={view.filter}
+          />
+        ))}
+        {view.filtered && (
+          <li>
+            <Button variant="subtle" color="gray" onClick={view.clearFilters}>
+              {t.app.clear_filters}
             </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {others.map(({ name, label }) => (
-              <Menu.Item key={name} onClick={() => setTimeout(() => setAdded(name), focus_back_ms)}>
-                {label}
-              </Menu.Item>
-            ))}
-          </Menu.Dropdown>
-        </Menu>
-      )}
-      {view.filtered && (
-        <Button variant="subtle" color="gray" onClick={view.clearFilters}>
-          {t.app.clear_filters}
-        </Button>
-      )}
-    </>
+          </li>
+        )}
+      </ul>
+    ),
+  }
+}
+
+type DialogProps = Pick<Props, 'filters' | 'custom'> & {
+  onPick: (filter: Filter) => void
+  onClose: () => void
+}
+
+/** Chooses the field of a new filter. */
+function FieldDialog({ filters, custom, onPick, onClose }: DialogProps) {
+  const t = useTexts()
+  const [text, setText] = useState('')
+  const key = text.trim()
+  const entryOf = (filter: Filter) => ({
+    ...{ id: filter.name, name: filter.label, run: () => onPick(filter) },
+    icon: (
+      <span className="palette-icon">
+        <FilterIcon />
+      </span>
+    ),
+  })
+  const among = (those: readonly Filter[]) => matching(text, those.map(entryOf))
+  const named = filters.some(({ name }) => name === customName(key))
+  // A key without a definition.
+  const other = custom && key && !named ? [otherFilter(key, t.filters.custom_field(key))] : []
+  const groups = [
+    { label: t.filters.fields, entries: among(filters.filter((one) => !one.custom)) },
+    {
+      label: t.filters.custom_fields,
+      entries: [...among(filters.filter((one) => one.custom)), ...other.map(entryOf)],
+    },
+  ].filter(({ entries }) => entries.length)
+  return (
+    <PickDialog
+      compact
+      label={t.filters.add}
+      placeholder={t.filters.find_field}
+      text={text}
+      onText={setText}
+      groups={groups}
+      said={groups.length ? '' : t.app.palette_empty}
+      onClose={onClose}
+    />
+  )
+}
+
+/** The filter by a custom field that is not defined. */
+export const otherFilter = (key: string, label = key): Filter => ({
+  name: customName(key),
+  label,
+  nullable: true,
+  custom: true,
+  // Its definition may still be read, or may have been deleted.
+  ends: endsOf(customName(key)),
+})
+
+type ChipProps = {
+  filter: Filter
+  condition: Condition | null
+  opened: boolean
+  onOpen: () => void
+  onClose: () => void
+  onChange: ListView['filter']
+}
+
+/** A filter as a sentence. A click edits it, Backspace removes it. */
+function Chip({ filter, condition, opened, onOpen, onClose, onChange }: ChipProps) {
+  const t = useTexts()
+  const button = useRef<HTMLButtonElement>(null)
+  const remove = () => onChange(changeOf(filter, condition, null))
+  function close() {
+    button.current?.focus()
+    onClose()
+  }
+  return (
+    <li ref={focusBeside} className="chip">
+      <Popover
+        opened={opened}
+        onChange={(open) => {
+          if (open) return
+          // Keeps a value that was typed, because an element that is removed is never left.
+          if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+          onClose()
+        }}
+        position="bottom-start"
+        width={280}
+        trapFocus
+        closeOnEscape={false}
+        // Its name is not the sentence of the chip, which changes.
+        withRoles={false}
+        transitionProps={{ duration: 0 }}
+      >
+        <Popover.Target>
+          <button
+            ref={button}
+            type="button"
+            className="chip-open"
+            aria-haspopup="dialog"
+            aria-expanded={opened}
+            onClick={() => (opened ? close() : onOpen())}
+            onKeyDown={(event) => {
+              if (event.key === 'Backspace' || event.key === 'Delete') remove()
+            }}
+          >
+            <FilterSentence filter={filter} condition={condition} />
+          </button>
+        </Popover.Target>
+        <Popover.Dropdown role="dialog" aria-label={t.filters.edit(filter.label)}>
+          <FilterEditor filter={filter} condition={condition} onChange={onChange} onClose={close} />
+        </Popover.Dropdown>
+      </Popover>
+      <ActionIcon
+        size={24}
+        aria-label={t.app.remove_filter(filter.label)}
+        onClick={() => (condition ? remove() : onClose())}
+      >
+        <XIcon size={12} />
+      </ActionIcon>
+    </li>
   )
 }
 
@@ -129,124 +283,6 @@ function SearchInput({ view }: { view: ListView }) {
         if (text) setText('')
         else input.current?.blur()
       }}
-    />
-  )
-}
-
-type ChipProps = {
-  filter: Filter
-  value: string
-  fresh: boolean
-  onChange: (value: string | null) => void
-  /** Ends a chip without a value. */
-  onEnd: () => void
-}
-
-function Chip(props: ChipProps) {
-  const { filter, onChange, onEnd } = props
-  const t = useTexts()
-  return (
-    <span ref={focusBeside} className="chip">
-      <OneValue {...props} />
-      <ActionIcon
-        size="xs"
-        aria-label={t.app.remove_filter(filter.label)}
-        onClick={() => {
-          onChange(null)
-          onEnd()
-        }}
-      >
-        <XIcon size={12} />
-      </ActionIcon>
-    </span>
-  )
-}
-
-/** The label and the value of a filter of one value, changed in place. */
-function OneValue({ filter, value, fresh, onChange }: Omit<ChipProps, 'onEnd'>) {
-  const t = useTexts()
-  const { label, options, kind = 'text', show, reference, placeholder } = filter
-  const WrittenInput = kind === 'date' ? DayInput : MomentInput
-  return (
-    <>
-      <span className="soft">{kind === 'text' ? `${label} ${t.filters.is}` : label}</span>
-      {value && show ? (
-        <span className="chip-value">{show(value)}</span>
-      ) : reference ? (
-        <ReferenceInput
-          {...reference}
-          label={label}
-          hideLabel
-          unstyled
-          autoFocus={fresh}
-          value={null}
-          onChange={(choice) => onChange(choice && String(choice.id))}
-        />
-      ) : options ? (
-        <Select
-          size="xs"
-          variant="unstyled"
-          aria-label={label}
-          data={options}
-          value={value || null}
-          onChange={onChange}
-          searchable={options.length > 8}
-          defaultDropdownOpened={fresh}
-          autoFocus={fresh}
-          comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
-          w={130}
-        />
-      ) : kind === 'number' ? (
-        <NumberInput
-          size="xs"
-          variant="unstyled"
-          aria-label={label}
-          inputMode="text"
-          value={value ? Number(value) : null}
-          onChange={(next) => onChange(next === null ? null : String(next))}
-          autoFocus={fresh}
-          w={90}
-        />
-      ) : kind === 'text' ? (
-        <TextChip {...{ label, placeholder, value, fresh, onChange }} />
-      ) : (
-        <WrittenInput
-          size="xs"
-          variant="unstyled"
-          aria-label={label}
-          value={value || null}
-          onChange={onChange}
-          autoFocus={fresh}
-          w={kind === 'date' ? 120 : 170}
-        />
-      )}
-    </>
-  )
-}
-
-type TextProps = Omit<ChipProps, 'filter' | 'onEnd'> & Pick<Filter, 'label' | 'placeholder'>
-
-function TextChip({ label, placeholder, value, fresh, onChange }: TextProps) {
-  const [text, setText] = useState(value)
-  const [before, setBefore] = useState(value)
-  // Back or a saved view may have changed the value in the address.
-  if (before !== value) {
-    setBefore(value)
-    setText(value)
-  }
-  const done = () => text !== value && onChange(text.trim() || null)
-  return (
-    <TextInput
-      size="xs"
-      variant="unstyled"
-      aria-label={label}
-      placeholder={placeholder}
-      value={text}
-      autoFocus={fresh}
-      onChange={(event) => setText(event.currentTarget.value)}
-      onBlur={done}
-      onKeyDown={(event) => event.key === 'Enter' && done()}
-      w={110}
     />
   )
 }

@@ -1,7 +1,9 @@
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
-import { isDay, isWall } from '../app/zones.ts'
+import { customName, type FilterField, filtersIn, isId, namesOf } from './filter-value.ts'
 import { useOpening } from './opening.ts'
+
+export { isId }
 
 const shown_ms = 3000
 
@@ -15,9 +17,18 @@ export const untilShown = (navigation: Promise<unknown>): Promise<unknown> =>
 /** The search parameters of the address, as plain text, so that a link shares the whole view. */
 export type Address = Record<string, string>
 
+/** The address without the old form of a filter by a custom field, `custom_field=KEY=value`. */
+function withoutOldForm(written: Address): Address {
+  if (written.custom_field === undefined) return written
+  const { custom_field, ...address } = written
+  const [, key = '', value = ''] = /^(.{1,64}?)=(.*)$/s.exec(custom_field) ?? []
+  return key.trim() && value.trim() ? { ...address, [customName(key.trim())]: value.trim() } : address
+}
+
 /** The search parameters of the address, and how to change them. Null or an empty text removes one. */
 export function useAddress() {
-  const address = useSearch({ strict: false }) as Address
+  const written = useSearch({ strict: false }) as Address
+  const address = useMemo(() => withoutOldForm(written), [written])
   const navigate = useNavigate()
   const change = useCallback(
     (parts: Record<string, string | null | undefined>, replace = false, state: object = {}) =>
@@ -26,7 +37,7 @@ export function useAddress() {
         replace,
         state,
         search: ((before: Address) => {
-          const after: Record<string, string | null | undefined> = { ...before, ...parts }
+          const after: Record<string, string | null | undefined> = { ...withoutOldForm(before), ...parts }
           return Object.fromEntries(Object.entries(after).filter(([, value]) => value))
         }) as never,
       }),
@@ -87,59 +98,48 @@ export function useCreating(): [boolean, (open: boolean) => void] {
   ]
 }
 
-/** Whether a text from the address can be the id of a record. */
-export const isId = (text: string | null | undefined): text is string => /^[1-9]\d{0,14}$/.test(text ?? '')
-
-const ids = /^(contact|company|deal|booking_page)_id$/
-const days = /^(created_|expected_close_)?(from|to)$/
-const numbers = /^(value|probability)_(from|to)$/
-/** Whether the value of a filter is valid. An invalid filter is ignored. */
-const isReadable = (name: string, value: string): boolean =>
-  ids.test(name)
-    ? isId(value)
-    : numbers.test(name)
-      ? Number.isFinite(Number(value))
-      : !days.test(name) || isDay(value) || isWall(value)
-
 /** The orders that every list of records has. */
 export const dated = ['id', 'created_at', 'updated_at']
 
-const no_filters: readonly string[] = []
+const no_filters: readonly FilterField[] = []
 
 /**
  * The view of a list in the address: search, filters, order, page and columns. An order that is not in
- * `sorts` is ignored. `sorts` and `filter_names` must be constant.
+ * `sorts` is ignored. `fields` and `sorts` must be constant.
  */
-export function useListView(filter_names = no_filters, default_sort = '', sorts?: readonly string[]) {
+export function useListView(fields = no_filters, default_sort = '', sorts?: readonly string[]) {
   const { address, change } = useAddress()
   const setOpen = useOpen()
   return useMemo(() => {
     const page = isId(address.page) ? Number(address.page) : 1
     const { sort } = address
     const sortable = sort && (!sorts || sorts.includes(sort.replace(/^-/, '')))
-    const filters = Object.fromEntries(
-      filter_names.flatMap((name) => {
-        const value = address[name]
-        return value && isReadable(name, value) ? [[name, value]] : []
-      }),
-    ) as Address
+    const filters = filtersIn(fields, address)
+    /** Changes filters. The list begins at its first page. */
+    const filter = (changes: Record<string, string | null>, replace = false) =>
+      change({ ...changes, page: null }, replace)
     return {
       search: address.search ?? '',
       sort: sortable ? sort : default_sort,
       page,
+      /** The parameters of valid filters. */
       filters,
       /** The id of the record in the side panel. */
       open: address.open ?? null,
       filtered: Boolean(address.search) || Object.keys(filters).length > 0,
       change,
+      filter,
       setSearch: (search: string) => change({ search, page: null }, true),
       setSort: (sort: string) => change({ sort, page: null }),
       setPage: (to: number, replace = false) => change({ page: to > 1 ? String(to) : null }, replace),
-      setFilter: (name: string, value: string | null) => change({ [name]: value, page: null }),
+      setFilter: (name: string, value: string | null) => filter({ [name]: value }),
       clearFilters: () =>
-        change({ ...Object.fromEntries(filter_names.map((name) => [name, null])), search: null, page: null }),
+        filter({
+          ...Object.fromEntries(fields.flatMap(namesOf).map((name) => [name, null])),
+          search: null,
+        }),
       setOpen,
     }
-  }, [address, change, setOpen, filter_names, default_sort, sorts])
+  }, [address, change, setOpen, fields, default_sort, sorts])
 }
 export type ListView = ReturnType<typeof useListView>

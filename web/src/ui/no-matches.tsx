@@ -2,35 +2,48 @@ import { Button, Stack, Text } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
 import { useTexts } from '../texts/texts.ts'
 import { FilterSentence } from './filter-sentence.tsx'
-import type { Filter } from './filters.tsx'
+import { changeOf } from './filter-value.ts'
+import { type Filter, shownFilters } from './filters.tsx'
 import type { ListView } from './list-view.ts'
 
-type Props = { many: string; view: ListView; filters: readonly Filter[] }
+type Props = {
+  many: string
+  view: ListView
+  filters: readonly Filter[]
+  /** In one line, above something that stays. */
+  line?: boolean
+}
 
 /** An empty list with filters: each of them, to remove it. */
-export function NoMatches({ many, view, filters }: Props) {
+export function NoMatches({ many, view, filters, line = false }: Props) {
   const t = useTexts()
-  const active = filters.flatMap((filter) => {
-    const value = view.filters[filter.name]
-    return value ? [{ filter, value }] : []
-  })
+  const shown = shownFilters(view, filters)
   return (
-    <Stack align="center" gap="md" py={64} px="lg">
+    <Stack
+      align="center"
+      gap={line ? 'xs' : 'md'}
+      py={line ? 'sm' : 64}
+      px="lg"
+      role={line ? 'status' : undefined}
+    >
       <Text c="dimmed" ta="center">
         {t.filters.none(many)} {t.filters.remove}
       </Text>
       <div className="no-matches">
-        {active.map(({ filter, value }) => (
+        {shown.map(({ key, filter, condition }) => (
           <Button
-            key={filter.name}
+            key={key}
             variant="default"
+            maw="100%"
             rightSection={<XIcon size={12} />}
-            onClick={() => view.setFilter(filter.name, null)}
+            onClick={() => view.filter(changeOf(filter, condition, null))}
           >
-            <FilterSentence filter={filter} value={value} />
+            <span className="one-line">
+              <FilterSentence filter={filter} condition={condition} />
+            </span>
           </Button>
         ))}
-        {view.search && (
+        {view.search && !filters.some(({ name }) => name === 'search') && (
           <Button variant="default" rightSection={<XIcon size={12} />} onClick={() => view.setSearch('')}>
             {t.app.search}: {view.search}
           </Button>

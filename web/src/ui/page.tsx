@@ -9,32 +9,37 @@ type Props = {
   count?: number | undefined
   /** Views and filters, between the title and the actions. */
   middle?: React.ReactNode
+  /** A row below this line, such as the chips of filters. */
+  below?: React.ReactNode
   /** The primary action comes last. */
   actions?: React.ReactNode
   children: React.ReactNode
 }
 
 /** A page: one line with its title and actions, then its content. */
-export function Page({ title, count, middle, actions, children }: Props) {
+export function Page({ title, count, middle, below, actions, children }: Props) {
   const formats = useFormats()
   useTitle(title)
   return (
     <div className="page">
-      <header className="page-line">
-        <Group gap="sm" wrap="nowrap" className="page-title">
-          <Title order={1} lineClamp={1}>
-            {title}
-          </Title>
-          {count !== undefined && (
-            <Text c="dimmed" className="numbers">
-              {formats.number(count)}
-            </Text>
-          )}
-        </Group>
-        <div className="page-middle">{middle}</div>
-        <Group gap="sm" wrap="nowrap">
-          {actions}
-        </Group>
+      <header className="page-head">
+        <div className="page-line">
+          <Group gap="sm" wrap="nowrap" className="page-title">
+            <Title order={1} lineClamp={1}>
+              {title}
+            </Title>
+            {count !== undefined && (
+              <Text c="dimmed" className="numbers">
+                {formats.number(count)}
+              </Text>
+            )}
+          </Group>
+          <div className="page-middle">{middle}</div>
+          <Group gap="sm" wrap="nowrap">
+            {actions}
+          </Group>
+        </div>
+        {below && <div className="page-below">{below}</div>}
       </header>
       <div className="page-content">{children}</div>
     </div>

@@ -17,8 +17,8 @@ type Props = {
   autoFocus?: boolean
   /** The label is for screen readers only, in a line that already shows it. */
   hideLabel?: boolean
-  /** Without a border, as in the chip of a filter. */
-  unstyled?: boolean
+  /** The choices are part of the dialog around the field, so that a click on one does not close it. */
+  inside?: boolean
   placeholder?: string
   /** `unread`: the text is not one of the choices. The field says so. */
   onBlur?: (unread: boolean) => void
@@ -40,7 +40,7 @@ export function ReferenceInput(props: Props) {
     placeholder,
     onBlur,
   } = props
-  const { unstyled } = props
+  const { inside } = props
   const t = useTexts()
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
   const name = value?.name ?? ''
@@ -83,6 +83,7 @@ export function ReferenceInput(props: Props) {
   return (
     <Combobox
       store={combobox}
+      withinPortal={!inside}
       onOptionSubmit={(id) => {
         const choice = data?.find((one) => String(one.id) === id) ?? null
         onChange?.(choice)
@@ -96,11 +97,11 @@ export function ReferenceInput(props: Props) {
           role="combobox"
           aria-autocomplete="list"
           size={hideLabel ? 'xs' : 'sm'}
-          variant={unstyled ? 'unstyled' : 'default'}
           label={hideLabel ? undefined : label}
           aria-label={hideLabel ? label : undefined}
           error={unread ? t.app.choose_one : error}
           autoFocus={autoFocus}
+          data-autofocus={autoFocus || undefined}
           placeholder={placeholder}
           value={text}
           rightSection={isFetching ? <Loader size={12} /> : null}

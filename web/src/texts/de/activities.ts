@@ -4,6 +4,7 @@ export const activities: typeof english = {
   switch: 'Welche Aktivitäten',
   shows: { today: 'Heute', overdue: 'Überfällig', upcoming: 'Geplant', done: 'Erledigt', all: 'Alle' },
   types: { call: 'Anruf', email: 'E-Mail', meeting: 'Treffen', task: 'Aufgabe', other: 'Anderes' },
+  statuses: { open: 'Offen', completed: 'Erledigt', overdue: 'Überfällig' },
   overdue: 'überfällig',
   completed: 'Erledigt',
   body: 'Beschreibung',

@@ -216,8 +216,6 @@ export const settings: typeof english = {
     'Noch nichts gesendet. Sobald es einen Webhook gibt, erscheinen Zustellungen hier in dem Moment, in dem sie geschehen.',
   time: 'Zeit',
   event: 'Ereignis',
-  from: 'Von',
-  to: 'Bis',
   attempts: 'Versuche',
   duration: 'Dauer',
   next_attempt: 'Nächster Versuch',

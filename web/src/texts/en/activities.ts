@@ -3,6 +3,7 @@ export const activities = {
   switch: 'Which activities',
   shows: { today: 'Today', overdue: 'Overdue', upcoming: 'Upcoming', done: 'Done', all: 'All' },
   types: { call: 'Call', email: 'E-mail', meeting: 'Meeting', task: 'Task', other: 'Other' },
+  statuses: { open: 'Open', completed: 'Done', overdue: 'Overdue' },
   overdue: 'overdue',
   completed: 'Done',
   body: 'Description',

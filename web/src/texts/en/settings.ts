@@ -205,8 +205,6 @@ export const settings = {
     'Nothing was sent yet. Deliveries appear here as they happen, as soon as there is a webhook.',
   time: 'Time',
   event: 'Event',
-  from: 'From',
-  to: 'To',
   attempts: 'Attempts',
   duration: 'Duration',
   next_attempt: 'Next attempt',

@@ -1,0 +1,50 @@
+import { useMemo } from 'react'
+import { useLabels } from '../record/kinds.ts'
+import {
+  choiceFilter,
+  commonFilters,
+  textFilters,
+  timeFilter,
+  useReferenceFilters,
+} from '../record/list-parts.tsx'
+import { useOwnerFilter } from '../record/owner.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { endsOf } from '../ui/filter-value.ts'
+import type { Filter } from '../ui/filters.tsx'
+import { references } from './deals.ts'
+
+/** The filters of deals. */
+export function useDealFilters(): Filter[] {
+  const t = useTexts()
+  const labelOf = useLabels('deals')
+  const by_reference = useReferenceFilters('deals', references)
+  const by_owner = useOwnerFilter('deals')
+  return useMemo(() => {
+    const close_date: Filter = {
+      ...{ name: 'expected_close_date', label: labelOf('expected_close_date'), kind: 'day', nullable: true },
+      ends: endsOf('expected_close', 'expected_close_date'),
+    }
+    return [
+      choiceFilter('stage', labelOf('stage'), t.deals.stages),
+      choiceFilter('status', labelOf('status'), t.deals.statuses),
+      amountFilter('value', labelOf('value'), 'money', true),
+      amountFilter('probability', labelOf('probability'), 'percent'),
+      close_date,
+      timeFilter('closed_at', labelOf('closed_at'), 'closed_at', true),
+      ...by_reference,
+      by_owner,
+      ...textFilters(labelOf, 'priority', 'source'),
+      ...commonFilters(t),
+    ]
+  }, [t, labelOf, by_reference, by_owner])
+}
+
+const amountFilter = (
+  name: string,
+  label: string,
+  format: 'money' | 'percent',
+  nullable = false,
+): Filter => ({
+  ...{ name, label, format, nullable, kind: 'number' },
+  ends: endsOf(name),
+})
