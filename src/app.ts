@@ -9,6 +9,7 @@ import { findSession, recordSessionUse } from './access/people/sessions.ts'
 import { createUseRecorder } from './access/use.ts'
 import { findWorkspace } from './access/workspaces.ts'
 import { auditRoutes } from './across/audit/routes.ts'
+import { backfillRoutes } from './across/backfills/routes.ts'
 import { listDefinitions } from './across/custom-fields/queries.ts'
 import { customFieldRoutes } from './across/custom-fields/routes.ts'
 import { duplicateRoutes } from './across/duplicates/routes.ts'
@@ -18,6 +19,7 @@ import { importRoutes } from './across/imports/routes.ts'
 import { mergeRoutes } from './across/merges/routes.ts'
 import { reassignmentRoutes } from './across/reassignment/routes.ts'
 import { reportRoutes } from './across/reports/routes.ts'
+import { revertRoute } from './across/reverts/routes.ts'
 import { searchRoutes } from './across/search/routes.ts'
 import { timelineRoutes } from './across/timeline/routes.ts'
 import { trashRoutes } from './across/trash/routes.ts'
@@ -37,29 +39,42 @@ import { healthRoutes, type Phase } from './http/health.ts'
 import { createMetrics, type Peers } from './http/metrics.ts'
 import { apiIndex, docsPage } from './http/openapi/docs.ts'
 import { describeApi } from './http/openapi/openapi.ts'
+import { collectOperations } from './http/operation.ts'
 import { createProcessMetrics } from './http/process-metrics.ts'
 import type { Limiter } from './http/rate-limit.ts'
 import { createReadRights } from './http/scopes.ts'
 import { type App, createServer } from './http/server.ts'
 import { limitSnapshots } from './http/snapshots.ts'
 import { createWriter } from './http/write.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { batchRoute } from './resources/batch-routes.ts'
-import { scopeNames } from './resources/derived.ts'
+import { appSegment, createResourceOfEvent, scopeNames } from './resources/derived.ts'
 import { resources, rooms } from './resources/index.ts'
 import type { Tracer } from './telemetry/tracer.ts'
 import { version } from './version.ts'
 import type { WebFiles } from './web/files.ts'
 import { webApp } from './web/routes.ts'
+import { type BuildBody, createBuildBody } from './webhooks/delivery/bodies.ts'
 import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
 import { queueNumbers } from './webhooks/delivery/queue.ts'
 import { webhookActionRoutes } from './webhooks/log/action-routes.ts'
 import { deliveryRoutes } from './webhooks/log/delivery-routes.ts'
+import { explainRoute } from './webhooks/log/explain.ts'
 import { webhookRoutes } from './webhooks/registration/routes.ts'
 import type { TargetPolicy } from './webhooks/registration/target.ts'
 import type { WebhookService } from './webhooks/service.ts'
 
 /** The event catalogue: the events of all resources, in the order of the interface. */
 export const catalogue: readonly EventDefinition[] = resources.flatMap(({ events }) => events)
+
+/** Builds the bodies of deliveries. Messages link to the web app at `public_url`. */
+export function createBodies(public_url: string | null): BuildBody {
+  const resourceOf = createResourceOfEvent(resources)
+  return createBuildBody((event) => {
+    const resource = resourceOf(event)
+    return resource && { noun: resource.noun, title: resource.title.fields, path: appSegment(resource) }
+  }, public_url)
+}
 
 /** All scopes that a key can have. */
 export const scopes = [
@@ -78,6 +93,7 @@ export type Deps = {
     | 'booking_rate_per_second'
     | 'open_rate_per_second'
     | 'trusted_proxies'
+    | 'cors_origins'
     | 'public_url'
     | 'max_import_mb'
   >
@@ -107,7 +123,8 @@ export type Deps = {
 export async function buildApp(deps: Deps): Promise<App> {
   const { config, database, clock, phase, roles, limiter, web_files, logger } = deps
   const { db } = database
-  const app = createServer(logger, { trusted_proxies: config.trusted_proxies, tracer: deps.tracer })
+  const { trusted_proxies, cors_origins } = config
+  const app = createServer(logger, { trusted_proxies, cors_origins, tracer: deps.tracer })
   healthRoutes(app, { db, phase, metrics: watchMetrics(app, deps) })
   if (roles && !roles.includes('api')) return app
 
@@ -117,7 +134,10 @@ export async function buildApp(deps: Deps): Promise<App> {
   limitOpenRoutes(app, config.open_rate_per_second, clock)
   await describeApi(app, resources, version)
   const service = createService(app, deps, find)
+  const operations = collectOperations(app)
   addRoutes(app, service)
+  revertRoute(app, service, operations)
+  mcpRoutes(app, { ...service, version }, operations)
   await importRoutes(app, service, rooms)
   await publicBooking(app, service)
   apiIndex(app)
@@ -177,6 +197,7 @@ function createService(
     event_names: catalogue.map((event) => event.name),
     role_scopes,
     dispatcher,
+    buildBody: createBodies(config.public_url),
     policy,
     streams,
   }
@@ -208,6 +229,7 @@ function addRoutes(app: App, service: Routed): void {
   }
   duplicateRoutes(app, service)
   mergeRoutes(app, service, rooms)
+  backfillRoutes(app, service, rooms)
   timelineRoutes(app, service, rooms)
   auditRoutes(app, service)
   trashRoutes(app, service)
@@ -222,5 +244,6 @@ function addRoutes(app: App, service: Routed): void {
   webhookRoutes(app, service)
   webhookActionRoutes(app, service)
   deliveryRoutes(app, service)
+  explainRoute(app, service)
   feedRoutes(app, service)
 }

@@ -18,9 +18,12 @@ test('without any variable the settings are those of the documentation', () => {
     redis_url: null,
     web_concurrency: 1,
     secret_key: null,
+    secret_key_old: null,
     webhook_retry_delays: [60, 300, 1800],
     webhook_timeout_ms: 10_000,
     webhook_allowed_networks: [],
+    webhook_proxy_url: null,
+    webhook_ca_file: null,
     max_import_mb: 1024,
     max_webhooks: 100,
     delivery_log_days: 30,
@@ -31,6 +34,7 @@ test('without any variable the settings are those of the documentation', () => {
     booking_rate_per_second: 5,
     open_rate_per_second: 10,
     trusted_proxies: [],
+    cors_origins: [],
     log_level: 'warn',
     otel_sdk_disabled: 'false',
     otel_traces_exporter: null,
@@ -76,6 +80,17 @@ test('PUBLIC_URL is read as an origin: lower case, without a final slash or the 
   assert.equal(readConfig({ PUBLIC_URL: 'http://[::1]:8080/' }).public_url, 'http://[::1]:8080')
 })
 
+test('CORS_ORIGINS and WEBHOOK_PROXY_URL are read as browsers and proxies write them', () => {
+  const read = (value: string) => readConfig({ CORS_ORIGINS: value }).cors_origins
+  assert.deepEqual(read('*'), ['*'])
+  assert.deepEqual(read('https://App.example.com:443/ , http://localhost:5173,'), [
+    'https://app.example.com',
+    'http://localhost:5173',
+  ])
+  const proxied = readConfig({ WEBHOOK_PROXY_URL: 'http://me:p%40ss@proxy:3128' })
+  assert.equal(proxied.webhook_proxy_url, 'http://me:p%40ss@proxy:3128/')
+})
+
 test('every wrong value is refused, with its name and what would be right', () => {
   const wrong: Record<string, string[]> = {
     PORT: ['-1', '65536', '80a', '3e3', '0x50', '1.5', 'http'],
@@ -119,6 +134,23 @@ test('every wrong value is refused, with its name and what would be right', () =
       '10.0.0.0/8/8',
       '10.0.0.0/-1',
       '*',
+    ],
+    WEBHOOK_PROXY_URL: [
+      'proxy:3128',
+      'https://proxy:3128',
+      'socks5://proxy',
+      'http://proxy/path',
+      'http://proxy/?a',
+      'http://%0A@proxy',
+      'http://%@proxy',
+    ],
+    CORS_ORIGINS: [
+      'app.example.com',
+      'https://app.example.com/app',
+      'https://*.example.com',
+      '*,https://app.example.com',
+      'null',
+      'https://user@app.example.com',
     ],
     DELIVERY_LOG_DAYS: ['0', 'forever'],
     TRASH_DAYS: ['0', 'never'],

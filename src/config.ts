@@ -45,6 +45,38 @@ const origin = (value: string) => {
     throw new Error('must be an http or https origin without a path, such as https://crm.example.com')
   return url.origin
 }
+/** Exact origins, or `*` alone for all of them. */
+const origins = (value: string) => {
+  const list = value
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+  if (list.length === 1 && list[0] === '*') return list
+  return list.map((one) => {
+    const url = URL.parse(one)
+    const bare = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+    if (!bare || /[?#*]/.test(one))
+      throw new Error(
+        'must be http or https origins without a path, separated by commas, such as https://app.example.com, or * alone',
+      )
+    return url.origin
+  })
+}
+const proxy = (value: string) => {
+  if (!value) return null
+  const url = URL.parse(value)
+  const bare = url?.protocol === 'http:' && url.pathname === '/' && !/[?#]/.test(value)
+  if (!bare || !isDecodable(url.username + url.password))
+    throw new Error('must be a URL such as http://proxy:3128 or http://user:password@proxy:3128')
+  return url.href
+}
+const isDecodable = (text: string) => {
+  try {
+    return !/[\0-\x1f\x7f]/.test(decodeURIComponent(text))
+  } catch {
+    return false
+  }
+}
 // The path of traces is appended to it, and errors may quote it, so it must not have a password.
 const collector = (value: string) => {
   if (!value) return null
@@ -149,6 +181,12 @@ const settings = {
       'encrypts webhook secrets, makes salts, browser marks and address hashes; 32 characters or more; empty: a file in DATA_DIR',
     parse: text,
   },
+  secret_key_old: {
+    fallback: '',
+    secret: true,
+    about: 'the key before SECRET_KEY, until rapport rekey has ended',
+    parse: text,
+  },
   webhook_retry_delays: {
     fallback: '60,300,1800',
     about: 'seconds before each retry, or none',
@@ -159,6 +197,17 @@ const settings = {
     fallback: '',
     about: 'private networks that webhooks may reach (CIDRs)',
     parse: networks,
+  },
+  webhook_proxy_url: {
+    fallback: '',
+    secret: true,
+    about: 'HTTP proxy of deliveries, as http://user:password@host:3128; empty: none',
+    parse: proxy,
+  },
+  webhook_ca_file: {
+    fallback: '',
+    about: 'file of certificate authorities (PEM) that receivers may have beside the public ones',
+    parse: text,
   },
   max_webhooks: {
     fallback: '100',
@@ -209,6 +258,11 @@ const settings = {
     fallback: '',
     about: 'networks of proxies that may set the address of a visitor (CIDRs)',
     parse: networks,
+  },
+  cors_origins: {
+    fallback: '',
+    about: 'origins whose pages may call the API with a key, separated by commas, or *',
+    parse: origins,
   },
   log_level: {
     fallback: 'warn',

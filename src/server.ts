@@ -7,7 +7,8 @@ import { insertKey } from './access/keys/keys.ts'
 import { makeSetupToken } from './access/people/setup.ts'
 import { firstWorkspace } from './access/workspaces.ts'
 import { releaseImports } from './across/imports/store.ts'
-import { buildApp } from './app.ts'
+import { releaseMerges } from './across/merges/state.ts'
+import { buildApp, createBodies } from './app.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { type Db, transaction } from './db/db.ts'
@@ -17,6 +18,7 @@ import { troubleOf } from './db/errors.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { checkSeal, createSeal, readSecretKey } from './db/seal.ts'
+import { unopenedValues } from './db/sealed.ts'
 import { type GivenClock, keepServiceClock } from './db/service-clock.ts'
 import { contextOf, service } from './events/context.ts'
 import type { Phase } from './http/health.ts'
@@ -28,8 +30,10 @@ import { startJobs, type Timing } from './jobs/run.ts'
 import { openTracer } from './telemetry/open.ts'
 import { version } from './version.ts'
 import type { WebFiles } from './web/files.ts'
+import { trustFile } from './webhooks/delivery/authorities.ts'
 import { createSender } from './webhooks/delivery/deliver.ts'
 import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatcher.ts'
+import { parseProxy } from './webhooks/delivery/proxy.ts'
 import { reclaimAll } from './webhooks/delivery/queue.ts'
 import { parseNetworks, type TargetPolicy } from './webhooks/registration/target.ts'
 
@@ -68,6 +72,8 @@ type Options = {
 }
 
 const drain_ms = 15_000
+const unopened_hint =
+  'The key does not open these values, so their webhooks fail. Set SECRET_KEY_OLD to the key that sealed them and run rapport rekey, or rotate these secrets and set these headers again.'
 // A start waits this long for the database: both may be started together.
 const patience_ms = 15_000
 
@@ -97,9 +103,11 @@ export async function startServer(
     const { db } = database
     const durability = await patiently(() => watchDurability(database, logger), onWait)
     const clock = await patiently(() => keepServiceClock(database, { given, logger }), onWait)
-    const seal = createSeal(readSecretKey(config.secret_key, config.data_dir))
+    const seal = createSeal(readSecretKey(config.secret_key, config.data_dir), config.secret_key_old)
     const weak = await patiently(() => checkSeal(db, seal, config.secret_key), onWait)
     if (weak) logger.error(weak)
+    const unopened = await patiently(() => unopenedValues(db, seal), onWait)
+    if (unopened.length) logger.error({ unopened }, unopened_hint)
 
     const onLost = (code: string) => logger.warn({ code }, 'traces could not be sent')
     const tracer = await openTracer(config, onLost)
@@ -107,7 +115,10 @@ export async function startServer(
 
     const policy = targetPolicy(config)
     const timeout_ms = config.webhook_timeout_ms
-    const sender = createSender({ policy, timeout_ms, version, now: clock.now })
+    const { webhook_proxy_url, webhook_ca_file } = config
+    const proxy = webhook_proxy_url ? parseProxy(webhook_proxy_url) : null
+    const secureContext = webhook_ca_file ? trustFile(webhook_ca_file) : undefined
+    const sender = createSender({ policy, proxy, secureContext, timeout_ms, version, now: clock.now })
     closing.push(() => sender.close('at once'))
     const retry_delays = config.webhook_retry_delays
     const dispatcher = createDispatcher({
@@ -115,6 +126,7 @@ export async function startServer(
       clock,
       seal,
       sender,
+      buildBody: createBodies(config.public_url),
       retry_delays,
       timeout_ms,
       tracer,
@@ -201,6 +213,7 @@ async function drain(
 async function reclaim(tx: Db, elapsed_ms: number): Promise<void> {
   await reclaimAll(tx, elapsed_ms)
   await releaseImports(tx, elapsed_ms)
+  await releaseMerges(tx, elapsed_ms)
 }
 
 // A slow disk makes every statement slow, so log at most one line a second.

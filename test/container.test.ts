@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -65,6 +65,11 @@ test('the image has all files that the server needs: it serves, answers its heal
     assert.equal((await fetch(url)).status, 200, url)
   server.kill('SIGTERM')
   assert.deepEqual(await exited, [0, null])
+  // docker exec finds these two by their names.
+  const command = join(image, 'usr/local/bin/rapport')
+  assert.match(execFileSync(process.execPath, [command, '--version'], { encoding: 'utf8' }), /^\d+\.\d+/)
+  assert.equal(statSync(command).mode & 0o777, 0o755)
+  assert.equal(readlinkSync(join(image, 'bin/cat')), 'wget')
 })
 
 test('the image runs as a user that is not root, told by number', () => {

@@ -48,7 +48,7 @@ const without_records = [
     'saved_views',
   ],
   'sessions',
-  ...['webhook_deliveries', 'webhook_queue', 'webhook_registrations'],
+  ...['webhook_backfills', 'webhook_deliveries', 'webhook_queue', 'webhook_registrations'],
   ...['webhook_removals', 'webhook_resends', 'webhook_subscriptions'],
   'webhooks',
 ]

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { makeResetToken } from '../src/access/people/resets.ts'
 import { systemClock } from '../src/clock.ts'
+import { transaction } from '../src/db/db.ts'
 import { command_line } from '../src/events/context.ts'
 import { makeRequest } from './booking.ts'
 import { client, type Rapport, type Reply } from './harness.ts'
@@ -109,11 +110,31 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
       answered(await call('POST', `${base}/imports/${id}/cancel`))
       return id
     },
+    // A group that exists, and whose record was changed later.
+    '/audit-log/groups': async () => {
+      const { id } = await make('/companies')
+      const change_group = `grp_${String(++made).padStart(32, '0')}`
+      await beside(rapport.data_dir, (db) =>
+        transaction(db, (tx) =>
+          tx
+            .updateTable('audit_log')
+            .set({ change_group })
+            .where('kind', '=', 'companies')
+            .where('record_id', '=', String(id))
+            .execute(),
+        ),
+      )
+      return change_group
+    },
     '/audit-log': async () => {
       await make('/companies')
       return answered(await call('GET', `${base}/audit-log?per_page=1`))[0].id
     },
     '/deliveries': ping,
+    '/events': async () => {
+      await make('/companies')
+      return answered(await call('GET', `${base}/events?sort=-timestamp&per_page=1`))[0].id
+    },
     '/members': async () => (await join(keeper, rapport.url, 'read_only')).id,
     // References to owners are references to members.
     '/owners': async () => (await join(keeper, rapport.url, 'read_only')).id,

@@ -14,6 +14,7 @@ export type Webhook = {
   rotation_ends_at: string | null
   headers: Record<string, string>
   conditions: object[]
+  format: string
   created_at: string
   secret: string
 }

@@ -22,6 +22,10 @@ export const commands: Record<string, CommandEntry> = {
     about: 'Check settings, database, disk, clock and webhooks, and say what mends each fault',
     load: async () => (await import('./doctor/doctor.ts')).doctor,
   },
+  seed: {
+    about: 'Fill a workspace with invented records to look at',
+    load: async () => (await import('./seed/seed.ts')).seed,
+  },
   demo: {
     about: 'Show the service at work, end to end, on a scratch folder',
     load: async () => {
@@ -74,6 +78,10 @@ export const commands: Record<string, CommandEntry> = {
         load: async () => (await import('./people.ts')).resetPassword,
       },
     },
+  },
+  rekey: {
+    about: 'Seal all secrets with a new SECRET_KEY, while SECRET_KEY_OLD has the one before',
+    load: async () => (await import('./rekey.ts')).rekey,
   },
   clock: {
     about: 'Show or confirm the clock that removal uses',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -41,6 +41,15 @@ test('the first start in a log names the file of a key that works, a curl that c
   assert.match(String(link), /^Open http:\S+\/setup#[\w-]{43} to create your account$/)
   assert.equal((await client(second.url, key)('GET', '/api/v1/contacts')).body.meta.total, 1)
   assert.equal(await second.stop(), 0)
+})
+
+test('a folder that takes no file of the key does not lose it: the start prints the key', async (t) => {
+  const DATA_DIR = scratchFolder(t)
+  mkdirSync(join(DATA_DIR, 'first-api-key.txt'))
+  const { url, output } = await serveProcess(t, { DATA_DIR })
+  const [, key = ''] =
+    /^Your first API key \(shown this once, keep it\):\n {2}(crm_\w{43})$/m.exec(output()) ?? []
+  assert.equal((await client(url, key)('GET', '/api/v1/contacts')).status, 200)
 })
 
 test('a key made or revoked by the command line counts in the running server within a second', async (t) => {

@@ -20,6 +20,7 @@ type NewEvent = {
   record_id: number | null
   payload: string
   traceparent: string | null
+  webhook_id: string | null
 }
 
 const kinds = {
@@ -30,6 +31,7 @@ const kinds = {
   record_id: 'bigint',
   payload: 'text!',
   traceparent: 'text',
+  webhook_id: 'text',
 } as const
 const columns = Object.keys(kinds)
 const insert = prepareInsert('events', kinds)
@@ -46,7 +48,7 @@ const lockAndInsert = prepare((db, p: NewEvent) => ({
   compile: () =>
     sql`WITH turn AS MATERIALIZED (${takeTurn(p.workspace_id)})
       INSERT INTO events (${sql.join(columns.map((name) => sql.ref(name)))})
-      SELECT ${p.id}, ${p.workspace_id}::bigint, ${p.event}, ${p.occurred_at}, ${p.record_id}::bigint, ${p.payload}, ${p.traceparent}
+      SELECT ${p.id}, ${p.workspace_id}::bigint, ${p.event}, ${p.occurred_at}, ${p.record_id}::bigint, ${p.payload}, ${p.traceparent}, ${p.webhook_id}
       FROM turn`.compile(db),
 }))
 

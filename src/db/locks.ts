@@ -2,8 +2,11 @@ import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import type { Deletable } from './records.ts'
 import { prepareById } from './statements/bulk.ts'
-import { engineOf, perKey, prepare } from './statements/prepare.ts'
+import { defer, engineOf, perKey, prepare } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
+
+/** How long a statement waits for a lock on PostgreSQL. */
+export const lock_timeout = '5s'
 
 /** The tables whose rows are read, checked and then written. */
 export type Lockable = Extract<
@@ -67,7 +70,22 @@ export async function lockText(
 // PostgreSQL keeps all locks of all transactions in one small table, so many texts share these.
 const max_locks = 256
 
-/** Like lockText, for many texts. Different texts may share a lock. Concurrent transactions lock in the same order. */
+const lockNames = prepare((db, p: { names: string[]; use: number; workspace_id: number }) => ({
+  compile: () =>
+    sql`SELECT pg_advisory_xact_lock(lock) FROM (
+      SELECT DISTINCT (hashtextextended(name, ${p.use}::bigint) & ${sql.lit(max_locks - 1)})
+        | (hashtextextended('upsert ' || ${p.workspace_id}::bigint, ${p.use}::bigint) << 8) AS lock
+      FROM unnest(${p.names}::text[]) AS name ORDER BY lock
+    ) AS locks`.compile(db),
+}))
+const limitWait = prepare((db, p: { limit: string }) => ({
+  compile: () => sql`SELECT set_config('lock_timeout', ${p.limit}, true)`.compile(db),
+}))
+
+/**
+ * Like lockText, for many texts. Different texts may share a lock. Concurrent transactions lock in the same order, and wait
+ * for up to 20 s: of many with one text, the last one waits for all others.
+ */
 export async function lockTexts(
   tx: Db,
   use: keyof typeof uses,
@@ -76,11 +94,10 @@ export async function lockTexts(
 ): Promise<void> {
   if (engineOf(tx) === 'sqlite' || !texts.length) return
   const names = texts.map((text) => `${workspace_id} ${text}`)
-  await sql`SELECT pg_advisory_xact_lock(lock) FROM (
-      SELECT DISTINCT (hashtextextended(name, ${uses[use]}) & ${sql.lit(max_locks - 1)})
-        | (hashtextextended(${`upsert ${workspace_id}`}, ${uses[use]}) << 8) AS lock
-      FROM unnest(${names}::text[]) AS name ORDER BY lock
-    ) AS locks`.execute(tx)
+  defer(tx, limitWait(tx, { limit: '20s' }))
+  const locked = lockNames(tx, { names, use: uses[use], workspace_id })
+  defer(tx, limitWait(tx, { limit: lock_timeout }))
+  await locked
 }
 
 // An advisory lock number that nothing else on the same database uses. The second number is the workspace.

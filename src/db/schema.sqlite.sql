@@ -755,7 +755,8 @@ CREATE TABLE audit_log (
   record_id text NOT NULL,
   before text,
   after text,
-  request_id text
+  request_id text,
+  change_group text
 );
 CREATE INDEX audit_log_time ON audit_log (workspace_id, occurred_at, id);
 CREATE INDEX audit_log_kind_record_id ON audit_log (workspace_id, kind, record_id, occurred_at, id);
@@ -763,6 +764,7 @@ CREATE INDEX audit_log_sign_ins ON audit_log (occurred_at) WHERE action = 'signe
 CREATE INDEX audit_log_kind ON audit_log (workspace_id, kind, occurred_at, id);
 CREATE INDEX audit_log_action ON audit_log (workspace_id, action, occurred_at, id, kind);
 CREATE INDEX audit_log_actor_id ON audit_log (workspace_id, actor_id, occurred_at, id, kind);
+CREATE INDEX audit_log_group ON audit_log (workspace_id, change_group, id) WHERE change_group IS NOT NULL;
 
 CREATE TABLE merges (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -815,6 +817,7 @@ CREATE TABLE events (
   record_id bigint,
   payload text NOT NULL,
   traceparent text,
+  webhook_id text,
   UNIQUE (id)
 );
 CREATE INDEX events_feed ON events (workspace_id, seq);
@@ -900,6 +903,25 @@ CREATE INDEX webhook_queue_due ON webhook_queue (webhook_id, run_at_ms);
 CREATE INDEX webhook_queue_claimed ON webhook_queue (run_at_ms) WHERE claim_id IS NOT NULL;
 CREATE INDEX webhook_queue_record ON webhook_queue (webhook_id, record_key, order_seq, delivery_id) WHERE record_key IS NOT NULL;
 CREATE INDEX webhook_queue_record_claimed ON webhook_queue (webhook_id, record_key) WHERE record_key IS NOT NULL AND claim_id IS NOT NULL;
+CREATE INDEX webhook_queue_backfill ON webhook_queue (workspace_id, webhook_id) WHERE kind = 'backfill';
+
+CREATE TABLE webhook_backfills (
+  workspace_id bigint NOT NULL,
+  webhook_id text NOT NULL,
+  status text NOT NULL,
+  kinds text NOT NULL,
+  since text,
+  kind text,
+  last_id bigint NOT NULL,
+  up_to bigint NOT NULL,
+  total bigint NOT NULL,
+  sent bigint NOT NULL,
+  actor text NOT NULL,
+  request_id text,
+  started_at text NOT NULL,
+  finished_at text,
+  PRIMARY KEY (workspace_id, webhook_id)
+);
 
 CREATE TABLE webhook_removals (
   workspace_id bigint NOT NULL,

@@ -16,7 +16,7 @@ import { transaction } from './db.ts'
 
 /**
  * Encryption at rest with AES-256-GCM. A sealed text is the base64 of nonce, tag and cipher text. `open` throws when the
- * key differs. `mac` is the HMAC-SHA256 of a text in base64url, with a key that is derived for one use.
+ * key differs. A column with sealed texts needs an entry in `sealed_columns`. `mac` is the HMAC-SHA256 of a text in base64url, with a key that is derived for one use.
  */
 export type Seal = {
   seal(text: string): string
@@ -24,8 +24,12 @@ export type Seal = {
   mac(use: string, text: string): string
 }
 
-export function createSeal(secret_key: string): Seal {
-  const key = createHash('sha256').update(secret_key).digest()
+const hashed = (secret_key: string): Buffer => createHash('sha256').update(secret_key).digest()
+
+/** Seals with a key. Opens also what the key before it sealed, while it is given. */
+export function createSeal(secret_key: string, secret_key_old: string | null = null): Seal {
+  const key = hashed(secret_key)
+  const old_key = secret_key_old === null ? null : hashed(secret_key_old)
   const keys = new Map<string, Buffer>()
   function keyFor(use: string): Buffer {
     const derived = keys.get(use) ?? Buffer.from(hkdfSync('sha256', key, '', `rapport ${use}`, 32))
@@ -41,12 +45,21 @@ export function createSeal(secret_key: string): Seal {
       return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString('base64')
     },
     open(sealed) {
-      const bytes = Buffer.from(sealed, 'base64')
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
-      decipher.setAuthTag(bytes.subarray(12, 28))
-      return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
+      try {
+        return decrypt(key, sealed)
+      } catch (error) {
+        if (old_key === null) throw error
+        return decrypt(old_key, sealed)
+      }
     },
   }
+}
+
+function decrypt(key: Buffer, sealed: string): string {
+  const bytes = Buffer.from(sealed, 'base64')
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+  decipher.setAuthTag(bytes.subarray(12, 28))
+  return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
 }
 
 export const keyFile = (data_dir: string) => join(data_dir, 'secret.key')
@@ -121,7 +134,7 @@ export async function checkSeal(db: Db, seal: Seal, secret_key: string | null): 
     seal.open(sample)
   } catch {
     throw new Error(
-      'SECRET_KEY (or secret.key in the data folder) is not the key that this database was written with. Restore the right key: without it, the webhook secrets cannot be decrypted.',
+      'SECRET_KEY (or secret.key in the data folder) is not the key that this database was written with. Restore the right key: without it, the webhook secrets cannot be decrypted. If the key was changed, set SECRET_KEY_OLD to the one before, until rapport rekey has ended.',
     )
   }
   return weak

@@ -8,6 +8,8 @@ export type Subscription = {
   webhook_id: string
   /** A JSON array (events/conditions.ts); null for none. */
   conditions: string | null
+  /** The form of bodies; null: the envelope. */
+  format: string | null
 }
 
 // On PostgreSQL, lock the found subscriptions. A concurrent deletion of the webhook may wait for this transaction: then
@@ -18,7 +20,7 @@ const subscriptionsTo = prepare((db, p: { workspace_id: number; patterns: string
     .innerJoin('webhooks as w', (join) =>
       join.onRef('w.workspace_id', '=', 's.workspace_id').onRef('w.id', '=', 's.webhook_id'),
     )
-    .select(['s.event', 's.webhook_id', 'w.conditions'])
+    .select(['s.event', 's.webhook_id', 'w.conditions', 'w.format'])
     .where('s.workspace_id', '=', p.workspace_id)
     .orderBy('s.webhook_id')
   if (engineOf(db) === 'sqlite')

@@ -29,13 +29,14 @@ const insertEntries = prepareInsert('audit_log', {
   before: 'text',
   after: 'text',
   request_id: 'text',
+  change_group: 'text',
 })
 
 const textOf = (fields: object | null | undefined): string | null => (fields ? JSON.stringify(fields) : null)
 
 /** Adds an entry to the audit log, in the transaction of the change. */
 export function recordChange(tx: Db, context: Context, change: AuditedChange): void {
-  const { workspace_id, actor, request_id, now } = context
+  const { workspace_id, actor, request_id, now, change_group = null } = context
   const { action, kind, record_id, before, after } = change
   announce(tx, 'changes')
   const entry = {
@@ -49,6 +50,7 @@ export function recordChange(tx: Db, context: Context, change: AuditedChange): v
     before: textOf(before),
     after: textOf(after),
     request_id,
+    change_group,
   }
   deferRows(tx, insertEntries, [entry])
 }

@@ -23,6 +23,8 @@ export type Context = {
   request_id: string | null
   /** The way of the change, for its events. By default it follows from the actor. */
   source?: 'import' | 'merge' | 'backfill'
+  /** The group of its entries in the audit log; null or absent without one. */
+  change_group?: string | null
   /** What events of a merge tell beside their data: the other records. */
   merge?: { merged_from_ids: readonly number[] } | { merged_into_id: number }
   /** The trace context of the request, as a W3C traceparent. */
@@ -41,7 +43,10 @@ export type Context = {
  */
 export function contextOf(
   clock: Clock,
-  who: Pick<Context, 'workspace_id' | 'actor' | 'scopes' | 'request_id' | 'traceparent' | 'source'>,
+  who: Pick<
+    Context,
+    'workspace_id' | 'actor' | 'scopes' | 'request_id' | 'traceparent' | 'source' | 'change_group'
+  >,
 ): Context {
   let now_ms: number | undefined
   let now: string | undefined

@@ -60,11 +60,30 @@ export async function emit(
   const known = prepared.get(rootOf(tx))
   const is_known = known?.workspace_id === workspace_id && known.names.includes(event)
   const found = is_known ? known.found : findSubscriptions(tx, workspace_id, [event])
-  const webhook_ids = recipientsOf(event, await found).flatMap(({ webhook_id, conditions }) =>
-    conditions === null || !failedCondition(conditions, payload) ? [webhook_id] : [],
+  const recipients = recipientsOf(event, await found).filter(
+    ({ conditions }) => conditions === null || !failedCondition(conditions, payload),
   )
   const delivery = { event_id, event, kind: 'event' as const }
-  if (webhook_ids.length) insertDeliveries(tx, context, delivery, webhook_ids)
+  if (recipients.length) insertDeliveries(tx, context, delivery, recipients)
+}
+
+/**
+ * Writes an event for one webhook alone, with its delivery, whatever events the webhook has. The feed leaves it out. False
+ * when a condition of the webhook does not hold. The caller holds what a deletion of the webhook waits for.
+ */
+export function emitTo(
+  tx: Db,
+  context: Context,
+  definition: EventDefinition,
+  record: { id: number },
+  webhook: Omit<Subscription, 'event'>,
+): boolean {
+  const payload = payloadFrom(context, definition, record)
+  const { webhook_id, conditions } = webhook
+  if (conditions !== null && failedCondition(conditions, payload)) return false
+  const event_id = insertPayload(tx, context, definition.name, payload, record.id, webhook_id)
+  insertDeliveries(tx, context, { event_id, event: definition.name, kind: 'backfill' }, [webhook])
+  return true
 }
 
 /** Writes the example of an event, marked as a test. It has the name of a ping, so the feed leaves it out. Returns its id. */
@@ -115,16 +134,20 @@ function insertPayload(
   event: string,
   payload: { id: string },
   record_id: number | null,
+  webhook_id: string | null = null,
 ): string {
   const { workspace_id, now, traceparent = null } = context
   const { id } = payload
   const text = JSON.stringify(payload)
-  const row = { id, workspace_id, event, occurred_at: now, record_id, payload: text, traceparent }
+  const row = { id, workspace_id, event, occurred_at: now, record_id, payload: text, traceparent, webhook_id }
   deferRows(tx, insertEvents, [row])
   return id
 }
 
-type NewDelivery = { event_id: string; event: string; kind: 'event' | 'ping' }
+type NewDelivery = { event_id: string; event: string; kind: 'event' | 'backfill' | 'ping' }
+
+/** A webhook, and the form of its bodies as stored. */
+type Recipient = { webhook_id: string; format: string | null }
 
 /** The lease of a delivery that the caller attempts itself. */
 type Lease = { claim_id: string; ends_ms: number }
@@ -138,6 +161,7 @@ const addDeliveries = prepareInsert('webhook_deliveries', {
   status: 'text!',
   next_attempt_at: 'text!',
   created_at: 'text!',
+  format: 'text',
 })
 
 const enqueue = prepareInsert('webhook_queue', {
@@ -155,10 +179,10 @@ const enqueue = prepareInsert('webhook_queue', {
 export function insertDelivery(
   tx: Db,
   context: Context,
-  { webhook_id, ...delivery }: NewDelivery & { webhook_id: string },
+  { webhook_id, format, ...delivery }: NewDelivery & Recipient,
   lease?: Lease,
 ): string {
-  const [id = ''] = insertDeliveries(tx, context, delivery, [webhook_id], lease)
+  const [id = ''] = insertDeliveries(tx, context, delivery, [{ webhook_id, format }], lease)
   return id
 }
 
@@ -167,12 +191,12 @@ function insertDeliveries(
   tx: Db,
   { workspace_id, now, elapsed }: Context,
   { event_id, event, kind }: NewDelivery,
-  webhook_ids: readonly string[],
+  recipients: readonly Recipient[],
   lease?: Lease,
 ): string[] {
   announce(tx, 'deliveries')
   const elapsed_ms = elapsed()
-  const logged = webhook_ids.map((webhook_id) => ({
+  const logged = recipients.map(({ webhook_id, format }) => ({
     id: newId('dlv'),
     workspace_id,
     webhook_id,
@@ -181,6 +205,7 @@ function insertDeliveries(
     status: 'pending',
     next_attempt_at: now,
     created_at: now,
+    format,
   }))
   const queued = logged.map(({ id, webhook_id }) => ({
     delivery_id: id,

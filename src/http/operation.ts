@@ -107,3 +107,13 @@ export function operation<O extends Operation>(
     handler: handler as never,
   })
 }
+
+/** Collects the operations that are added to the app after this call. */
+export function collectOperations(app: App): readonly Operation[] {
+  const operations: Operation[] = []
+  app.addHook('onRoute', ({ config, method }) => {
+    const { operation } = config ?? {}
+    if (operation && method !== 'HEAD' && !operations.includes(operation)) operations.push(operation)
+  })
+  return operations
+}

@@ -24,6 +24,7 @@ import {
   mayTakeLong,
   write_timeout_ms,
 } from './connections.ts'
+import { allowOrigins } from './cors.ts'
 import { errorBody, publicError } from './errors.ts'
 import { refuseManyParameters } from './query-names.ts'
 import { lazySerializers } from './serializers.ts'
@@ -51,6 +52,8 @@ type ServerOptions = {
   /** The limit of bytes of all large answers that are being made or sent. */
   max_bytes_at_once?: number
   trusted_proxies?: string[]
+  /** Origins whose pages may call the API; `*` for all. */
+  cors_origins?: string[]
   /** Makes a span of each request; null without a collector. */
   tracer?: Tracer | null | undefined
 }
@@ -67,9 +70,11 @@ export function createServer(
     write_ms = write_timeout_ms,
     max_bytes_at_once,
     trusted_proxies = [],
+    cors_origins = [],
     tracer,
   }: ServerOptions = {},
 ): App {
+  const allowOrigin = allowOrigins(cors_origins)
   const spans = tracer && traceRequests(tracer)
   const app: App = Fastify({
     ...(logger
@@ -90,7 +95,10 @@ export function createServer(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
-    frameworkErrors: (error, request, reply) => answerBadPath(app, error, request as never, reply as never),
+    frameworkErrors: (error, request, reply) => {
+      allowOrigin(request as never, reply as never)
+      answerBadPath(app, error, request as never, reply as never)
+    },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setValidatorCompiler(validatorCompiler as never)
@@ -100,6 +108,8 @@ export function createServer(
   app.addHook('onRequest', (request, reply, done) => {
     spans?.route(request)
     reply.header('x-request-id', request.id)
+    // Before any refusal: a browser reads an error only with these headers.
+    if (allowOrigin(request, reply)) return
     checkHead(request)
     // Refuse unknown paths and methods before the body is read.
     if (request.is404) refuseUnknown(request)

@@ -3,13 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import type { Seal } from '../db/seal.ts'
-import { type FieldProblem, invalid } from '../errors.ts'
+import { badRequest, type FieldProblem, invalid } from '../errors.ts'
 import { type Context, contextOf } from '../events/context.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import { single } from './envelope.ts'
 import { publicError } from './errors.ts'
 import { etagOf } from './etag.ts'
 import { dropReservation, type Idempotency, keepAnswer, storedAnswer } from './idempotency.ts'
+import { extraOf } from './own-calls.ts'
 import { traceparentOf } from './trace.ts'
 import { bodyProblems } from './validation.ts'
 
@@ -50,14 +51,17 @@ export type Writer = {
  * together. If the work returns although there are problems, it is rolled back here.
  */
 export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer | null): Writer {
-  const contextOfRequest = ({ access, id, headers }: FastifyRequest): Context =>
-    contextOf(clock, {
+  const contextOfRequest = (request: FastifyRequest): Context => {
+    const { access, id, headers } = request
+    return contextOf(clock, {
       workspace_id: access.workspace_id,
       actor: access.actor,
       scopes: access.scopes,
-      request_id: id,
+      request_id: extraOf(request).request_id ?? id,
       traceparent: traceparentOf(headers),
+      change_group: extraOf(request).change_group ?? null,
     })
+  }
 
   const write = async (...[request, reply, work, options]: Parameters<Writer>): Promise<never> => {
     const idempotency = idempotencyOf(request, clock)
@@ -71,7 +75,8 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
         const problems = bodyProblems(request.body)
         const answer = await work(tx, context, problems)
         if (problems.length) throw invalid(problems)
-        if (answer.undo) throw new Undone(await conclude(tx, reply, answer, null, seal))
+        if (answer.undo || extraOf(request).dry_run)
+          throw new Undone(await conclude(tx, reply, answer, null, seal))
         return conclude(tx, reply, answer, idempotency, seal)
       },
       options,
@@ -88,6 +93,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
 
   return Object.assign(write, {
     async inSteps<Made>(request: FastifyRequest, reply: FastifyReply, steps: Steps<Made>): Promise<never> {
+      if (extraOf(request).dry_run) throw badRequest('This operation has no dry run.')
       const idempotency = idempotencyOf(request, clock)
       // Commit the reservation first, so that a repeated request finds the first one in flight.
       const begun = await transaction(db, async (tx) => {

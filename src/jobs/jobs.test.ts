@@ -22,6 +22,7 @@ test('every job has its period, its role and its line in ARCHITECTURE.md', () =>
       ['backlog', 0, second, 'dispatcher', null],
       ['reassignments', 0, 60 * second, 'dispatcher', null],
       ['merges', 0, 10 * second, 'dispatcher', null],
+      ['backfills', 0, second, 'dispatcher', null],
       ['imports', 0, second, 'dispatcher', null],
       ['import undos', 0, 10 * second, 'dispatcher', null],
       ['bookings', 10 * second, 60 * second, 'dispatcher', 'waits'],

@@ -1,5 +1,6 @@
 import { removeExpiredAccess } from '../access/people/cleaning.ts'
 import { cleanLog } from '../across/audit/retention.ts'
+import { continueBackfills } from '../across/backfills/run.ts'
 import { keepUpDefinitions } from '../across/custom-fields/upkeep.ts'
 import { removeOldImports } from '../across/imports/retention.ts'
 import { runImports } from '../across/imports/run.ts'
@@ -70,6 +71,15 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       first_ms: 0,
       every_ms: 10 * second,
       run: (stopping) => continueMerges({ db, clock, rooms }, stopping),
+    },
+    // Sends the present records to webhooks.
+    {
+      name: 'backfills',
+      role: 'dispatcher',
+      first_ms: 0,
+      every_ms: second,
+      wake: 'backlog',
+      run: (stopping) => continueBackfills({ db, clock, rooms }, stopping),
     },
     // Reads the files that were uploaded.
     {

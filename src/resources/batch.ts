@@ -4,7 +4,7 @@ import { troubleOf } from '../db/errors.ts'
 import { lockTexts } from '../db/locks.ts'
 import { type Bulk, openBulk } from '../db/statements/bulk.ts'
 import { followIndexes } from '../db/statements/plans.ts'
-import { defer, engineOf, run } from '../db/statements/prepare.ts'
+import { defer, run } from '../db/statements/prepare.ts'
 import { ApiError, type FieldProblem, invalid, max_problems } from '../errors.ts'
 import type { Context } from '../events/context.ts'
 import { readSubscribers } from '../events/emit.ts'
@@ -175,20 +175,15 @@ const savepoint = (tx: Db, command: string) => run(tx, CompiledQuery.raw(`${comm
 
 type Ran = { outcome: Outcome; member: Db }
 
-/** Runs the tasks of a wave: on PostgreSQL at the same time, and on SQLite, which has no round trips, one by one. */
+/** Runs the tasks of a wave at the same time, so that their statements are sent together. */
 async function runTogether(
-  { tx, bulk }: Work,
+  { bulk }: Work,
   tasks: readonly Task[],
   matched: Map<string, number[]>,
 ): Promise<Ran[]> {
   const start = async (task: Task): Promise<Ran> => {
     const member = bulk.member(task.index)
     return { outcome: await attempt(task, member, matched.get(task.record ?? '') ?? []), member }
-  }
-  if (engineOf(tx) === 'sqlite') {
-    const ran: Ran[] = []
-    for (const task of tasks) ran.push(await start(task))
-    return ran
   }
   // Wait for all of them: the statements of one that failed end before the rollback.
   const settled = await Promise.allSettled(tasks.map(start))

@@ -37,6 +37,13 @@ export function createResourceOfEvent(
   return (event) => by_prefix.get(event.split('.')[0] ?? '')
 }
 
+// Lists of the web app whose path does not have the name of the table.
+const other_segments: Record<string, string> = { appointments: 'calendar' }
+
+/** The first segment of the web app's path of a list, such as contacts. */
+export const appSegment = ({ table }: Pick<Resource, 'table'>): string =>
+  other_segments[table] ?? table.replaceAll('_', '-')
+
 /** The first parts of the scopes of the resources, such as contacts, in their order. */
 export const scopeNames = (resources: readonly Resource[]): string[] => [
   ...new Set(resources.map(({ scope }) => scope)),

@@ -1,4 +1,4 @@
-import { type Compilable, sql } from 'kysely'
+import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { recount } from '../db/lists/counts.ts'
 import { addValues, indexValues, type Valued } from '../db/lists/field-values.ts'
@@ -6,7 +6,8 @@ import { byIds } from '../db/lists/pages.ts'
 import { searchText } from '../db/lists/search.ts'
 import { sortName } from '../db/lists/sort-names.ts'
 import { join, prepareById, rowsOfTable } from '../db/statements/bulk.ts'
-import { prepare, run } from '../db/statements/prepare.ts'
+import { engineOf, prepare, run } from '../db/statements/prepare.ts'
+import { prepareEach } from '../db/statements/recordset.ts'
 import { storedActor } from '../events/actors.ts'
 import type { Context } from '../events/context.ts'
 import { encode } from './encoding.ts'
@@ -67,7 +68,7 @@ export function recordsOf<View extends Identified, ListedView extends Identified
     find,
     byIds: readerOf<ListedView>(resource, listedFields(columns), computed),
     detailsByIds: readerOf<View>(resource, detailFields(columns), computed),
-    insert: inserterOf(resource, find, computed),
+    insert: inserterOf(resource, computed),
     update: updaterOf(resource),
   }
 }
@@ -80,17 +81,12 @@ export function readerOf<View>(resource: Resource, fields: Columns, computed: Co
     (await rows(db, workspace_id, ids)).map((row) => read(row))
 }
 
-type Find<View> = (db: Db, workspace_id: number, id: number) => Promise<View | null>
 type Tagged = Parameters<typeof indexValues>[4]
 type Key = { workspace_id: number; id: number }
 
-function inserterOf<View extends Identified, Values extends object>(
-  resource: Resource,
-  find: Find<View>,
-  computed: Computed,
-) {
+function inserterOf<View extends Identified, Values extends object>(resource: Resource, computed: Computed) {
   const { table, part_of, counted } = resource
-  const references = Object.keys(resource.references)
+  const readEmbedded = embeddedReader(resource)
   const generated = resource.stored.filter(({ column }) => column.generated).map(({ name }) => name)
   const names = ['workspace_id', ...writtenColumns(resource)]
   const is_indexed = isIndexed(resource)
@@ -110,9 +106,18 @@ function inserterOf<View extends Identified, Values extends object>(
         Row & Identified
       >`${into} SELECT ${columnList(names)} FROM ${rowsOfTable(table, p.rows)} ${returning}`.compile(db),
   }))
+  const insertEach = prepareEach<Row, Row & Identified>(names, (db, { row, values }) => ({
+    compile: () =>
+      sql<
+        Row & Identified
+      >`${into} ${values(names.map((name) => row[name] as RawBuilder<unknown>))} ${returning}`.compile(db),
+  }))
   // The rows get their ids in their order.
-  const send = async (tx: Db, rows: readonly Row[]) =>
-    (await insertAll(tx, { rows: JSON.stringify(rows) })).sort((a, b) => a.id - b.id)
+  const send = async (tx: Db, rows: readonly Row[]) => {
+    const made =
+      engineOf(tx) === 'sqlite' ? insertEach(tx, rows, {}) : insertAll(tx, { rows: JSON.stringify(rows) })
+    return (await made).sort((a, b) => a.id - b.id)
+  }
 
   return async (tx: Db, by: Written, values: Values, set: Row = {}): Promise<View> => {
     const { workspace_id, actor, now } = by
@@ -120,22 +125,44 @@ function inserterOf<View extends Identified, Values extends object>(
     const dated = { created_at: now, updated_at: now }
     const fields: Row = { ...values, ...set, ...dated, created_by: author, updated_by: author }
     const row = { ...empty, ...rowOf(fields), workspace_id }
-    const made = await (join(tx, send, row, { writes: true, waits: true }) ??
-      insertOne(tx, row).then(([first]) => first))
+    const [embedded, made] = await Promise.all([
+      readEmbedded(tx, workspace_id, fields),
+      join(tx, send, row, { writes: true, waits: true }) ?? insertOne(tx, row).then(([first]) => first),
+    ])
     if (!made) throw new Error('The insert returned no row.')
     const { id } = made
     // No list has pages of records that are part of another one, so no totals are kept of them.
     if (!part_of) recount(tx, workspace_id, table, counted, null, { ...fields, ...made })
     if (is_indexed) addValues(tx, table as Valued, [{ ...fields, workspace_id, id }])
-    // Without a reference every field is known. Reading the record would cost one more round trip.
-    if (references.some((name) => fields[name] !== null)) return (await find(tx, workspace_id, id)) as View
+    // Every field is known. Reading the record would cost one more round trip.
     const shown_author = authorOf(author, actor.name ?? null)
-    const shown = { ...fields, ...made, created_by: shown_author, updated_by: shown_author }
+    const shown = { ...fields, ...made, ...embedded, created_by: shown_author, updated_by: shown_author }
     return newView<View>(resource, shown, computed)
   }
 }
 
-/** The detail view of a record that refers to nothing, from the fields that were written. */
+/** Reads what the detail view of a new record shows of the records to which it refers. */
+function embeddedReader({ columns }: Resource) {
+  const readers = Object.entries(columns).flatMap(([name, { embeds }]) => {
+    const target = embeds && columns[embeds.by]?.refers_to
+    if (!target) return []
+    const read = prepareById<Key, Row & Identified>((db, is, p) => ({
+      compile: () =>
+        sql<Row & Identified>`SELECT ${columnList(['id', ...embeds.fields])} FROM ${sql.table(target)}
+          WHERE workspace_id = ${p.workspace_id} AND ${is('id')} AND deleted_at IS NULL`.compile(db),
+    }))
+    return [{ name, by: embeds.by, read }]
+  })
+  return async (tx: Db, workspace_id: number, fields: Row): Promise<Row> => {
+    const embedded = readers.map(async ({ name, by, read }) => {
+      const id = fields[by] as number | null
+      return [name, id === null ? null : await read(tx, { workspace_id, id })]
+    })
+    return Object.fromEntries(await Promise.all(embedded))
+  }
+}
+
+/** The detail view of a new record, from the fields that were written. */
 function newView<View>({ columns }: Resource, fields: Row, computed: Computed): View {
   const view: Row = { id: fields.id }
   for (const name of Object.keys(columns)) view[name] = computed[name]?.value(fields) ?? fields[name] ?? null
@@ -197,6 +224,9 @@ function updatesOf(table: string, returning: readonly string[]) {
   // Compiles the statements of a set of columns: `compiled` does so once.
   const updater = (one: Run<Row & Key, Row>, all: Run<{ rows: string }, Row & Identified>): Update => {
     const send = async (tx: Db, rows: readonly (Row & Key)[]) => {
+      // Unpacking the rows in SQL takes SQLite longer.
+      if (engineOf(tx) === 'sqlite')
+        return (await Promise.all(rows.map((row) => one(tx, row)))).map(([changed]) => changed)
       const changed = await all(tx, { rows: JSON.stringify(rows) })
       const by_id = new Map(changed.map((row) => [row.id, row]))
       return rows.map(({ id }) => by_id.get(id))

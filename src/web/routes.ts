@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { extname } from 'node:path'
 import type { App } from '../http/server.ts'
+import { appSegment } from '../resources/derived.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { WebFiles } from './files.ts'
 
@@ -21,13 +22,8 @@ const policyWith = (nonce: string) =>
 
 // The first segments of the app's paths. Other paths get their answer in JSON.
 const own_segments = ['sign-in', 'setup', 'invitation', 'reset', 'trash', 'audit-log', 'settings']
-// Lists whose path does not have the name of the table.
-const other_names: Record<string, string> = { appointments: 'calendar' }
-
 const segmentsOf = (resources: readonly Resource[]): string[] =>
-  resources.flatMap(({ table, part_of }) =>
-    part_of ? [] : [other_names[table] ?? table.replaceAll('_', '-')],
-  )
+  resources.flatMap((resource) => (resource.part_of ? [] : [appSegment(resource)]))
 
 const types: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { transaction } from '../../src/db/db.ts'
+import { lockTexts } from '../../src/db/locks.ts'
+import { openScratch } from '../engine.ts'
 import { startService } from '../faults/service.ts'
 import { scratchFolder } from '../process.ts'
 
@@ -24,4 +28,47 @@ test('50 upserts of one new e-mail address, in four processes, make one contact'
   const ids = new Set(replies.flatMap((reply) => reply?.body.data.map(({ id }: { id: number }) => id)))
   assert.equal(ids.size, 5)
   assert.equal((await first.call('GET', '/api/v1/contacts')).body.meta.total, 5)
+})
+
+test('50 upserts of one new value of a unique custom field, in four processes, make one contact', async (t) => {
+  const data_dir = scratchFolder(t)
+  const first = await startService(data_dir)
+  const { key } = first
+  const others = await Promise.all([1, 2, 3].map(() => startService(data_dir, { key })))
+  const services = [first, ...others]
+  t.after(() => Promise.all(services.map((service) => service.end('SIGKILL'))))
+  const field = { resource: 'contacts', key: 'number', type: 'text', unique: true }
+  assert.equal((await first.call('POST', '/api/v1/custom-fields', field)).status, 201)
+  const upsert = (custom_fields: object) => ({
+    op: 'upsert',
+    match: 'custom_fields.number',
+    data: { first_name: 'Ana', last_name: 'Ruiz', custom_fields },
+  })
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, (_, n) =>
+      services[n % 4]?.call('POST', '/api/v1/contacts/batch', {
+        items: [upsert({ number: 'A', n }), upsert({ number: `own ${n}` })],
+      }),
+    ),
+  )
+  for (const reply of replies) assert.equal(reply?.status, 200, reply?.text)
+  assert.equal(new Set(replies.map((reply) => reply?.body.data[0].id)).size, 1)
+  assert.equal((await first.call('GET', '/api/v1/contacts')).body.meta.total, 51)
+})
+
+test('an upsert waits for others of its value for longer than for other locks', async (t) => {
+  const service = await startService(scratchFolder(t))
+  t.after(() => service.end('SIGKILL'))
+  const database = await openScratch(service.data_dir)
+  t.after(() => database.close())
+  const held = transaction(database.db, async (tx) => {
+    await lockTexts(tx, 'upsert', 1, ['email=ana@acme.example'])
+    await pause(5500)
+  })
+  const data = { first_name: 'Ana', last_name: 'Ruiz', email: 'ana@acme.example' }
+  const { status, text } = await service.call('POST', '/api/v1/contacts/batch', {
+    items: [{ op: 'upsert', match: 'email', data }],
+  })
+  assert.equal(status, 200, text)
+  await held
 })

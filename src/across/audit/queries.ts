@@ -16,6 +16,7 @@ const columns = [
   'kind',
   'record_id',
   'request_id',
+  'change_group',
 ] as const
 
 /** The entries that match, newest first. */
@@ -73,10 +74,11 @@ export async function findEntry(
 }
 
 function shownFacts(row: Row, actor: NamedActor) {
-  const { id, occurred_at, action, kind, record_id, request_id } = row
+  const { id, occurred_at, action, kind, record_id, request_id, change_group } = row
   return {
     ...{ id, occurred_at, actor, action, kind },
     record_id: /^\d+$/.test(record_id) ? Number(record_id) : record_id,
     request_id,
+    group_id: change_group,
   }
 }

@@ -27,6 +27,12 @@ export const AuditEntry = Type.Object(
       type: ['string', 'null'],
       description: 'The X-Request-Id of the answer. Null for a change without a request.',
     }),
+    group_id: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'Changes that belong together, such as those of a session of an assistant. Null for others.',
+      'x-extension': true,
+    }),
   },
   { title: 'AuditEntry' },
 )

@@ -253,6 +253,36 @@ test('a taken value is named beside the other problems of a write', async () => 
   assert.deepEqual(problems(await call('POST', path, { ...ana, ...wrong })), expected)
 })
 
+test('a merge gives the survivor the unique value of a merged record, and its undo gives it back', async () => {
+  const call = await newWorkspace(rapport)
+  const { id: field } = await define(call)
+  const values = async () => (await rowsOf(field)).map((row) => Object.values(row))
+  const numberOf = async (id: number) => (await ok(call, 'GET', `${path}/${id}`)).custom_fields.number ?? null
+  const merge = async (survivor: number, from_id: number, fields = {}) => {
+    const reply = await call('POST', `${path}/${survivor}/merge`, { from_ids: [from_id], fields })
+    assert.equal(reply.status, 200, reply.text)
+    return { number: reply.body.data.custom_fields.number, undo: reply.body.meta.merge_id }
+  }
+  const [one, two, without] = [await made(call, 'A'), await made(call, 'B'), await made(call, null)]
+  const chosen = await merge(one.id, two.id, { 'custom_fields.number': two.id })
+  assert.equal(chosen.number, 'B')
+  assert.deepEqual(await values(), [[one.id, 'B']])
+  // The value that nobody has any more is free, and the undo does not need it.
+  assert.deepEqual(problems(await create(call, 'B')), taken)
+  const back = await ok(call, 'POST', `${base}/merges/${chosen.undo}/undo`)
+  assert.deepEqual(back, { restored: 2, left: [] })
+  assert.deepEqual([await numberOf(one.id), await numberOf(two.id)], ['A', 'B'])
+
+  const inherited = await merge(without.id, one.id)
+  assert.equal(inherited.number, 'A')
+  assert.deepEqual(await ok(call, 'POST', `${base}/merges/${inherited.undo}/undo`), { restored: 2, left: [] })
+  assert.deepEqual([await numberOf(without.id), await numberOf(one.id)], [null, 'A'])
+  assert.deepEqual(await values(), [
+    [one.id, 'A'],
+    [two.id, 'B'],
+  ])
+})
+
 test('an undone merge leaves a record whose unique value was taken meanwhile', async () => {
   const call = await newWorkspace(rapport)
   await define(call)

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { defer } from '../../db/statements/prepare.ts'
-import { prepareRows } from '../../db/statements/recordset.ts'
+import { prepareInsert } from '../../db/statements/recordset.ts'
 import type { Outcome } from '../../resources/batch-items.ts'
 import type { Room } from '../../resources/room.ts'
 import type { ImportRow } from './store.ts'
@@ -19,19 +19,9 @@ const columns = {
   changed_at: 'text!',
   before: 'text',
 } as const
-const names = Object.keys(columns) as (keyof typeof columns)[]
-const add = prepareRows(columns, (db, { row, values }) =>
-  db
-    .insertInto('import_changes')
-    .columns(names)
-    .expression(values(names.map((name) => row[name])))
-    .onConflict((conflict) =>
-      conflict.columns(['workspace_id', 'import_id', 'kind', 'record_id']).doUpdateSet((eb) => ({
-        changed_at: eb.ref('excluded.changed_at'),
-        before: eb.ref('excluded.before'),
-      })),
-    ),
-)
+const add = prepareInsert('import_changes', columns, {
+  existing: { key: ['workspace_id', 'import_id', 'kind', 'record_id'], gets: ['changed_at', 'before'] },
+})
 
 /** Keeps what the outcomes of a batch changed. A record that an import changes twice keeps its first values. */
 export async function keepChanges(
@@ -69,7 +59,7 @@ export async function keepChanges(
     ...{ workspace_id, import_id, kind, record_id, changed_at },
     before: kept.get(record_id) ?? null,
   }))
-  defer(tx, add(tx, all, {}))
+  defer(tx, add(tx, all))
 }
 
 function writtenFields(update: TSchema): string[] {

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/db.ts'
 import { defer } from '../../db/statements/prepare.ts'
-import { prepareRows, storable } from '../../db/statements/recordset.ts'
+import { prepareInsert, storable } from '../../db/statements/recordset.ts'
 import { csvRow } from '../../files/csv.ts'
 import type { FileRow } from '../../files/rows.ts'
 import type { ImportRow } from './store.ts'
@@ -20,13 +20,7 @@ const columns = {
   field: 'text!',
   message: 'text!',
 } as const
-const names = Object.keys(columns) as (keyof typeof columns)[]
-const add = prepareRows(columns, (db, { row, values }) =>
-  db
-    .insertInto('import_errors')
-    .columns(names)
-    .expression(values(names.map((name) => row[name]))),
-)
+const add = prepareInsert('import_errors', columns)
 
 /** Keeps the errors of a batch, after the `errors` that are kept already; returns how many it kept. */
 export function keepErrors(
@@ -44,7 +38,7 @@ export function keepErrors(
     field: storable(field),
     message: storable(message),
   }))
-  defer(tx, add(tx, rows, {}))
+  defer(tx, add(tx, rows))
   return kept.length
 }
 

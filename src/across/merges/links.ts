@@ -3,7 +3,7 @@ import type { Db } from '../../db/db.ts'
 import { isLive } from '../../db/references.ts'
 import { openBulk } from '../../db/statements/bulk.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
-import { prepareRows } from '../../db/statements/recordset.ts'
+import { prepareInsert } from '../../db/statements/recordset.ts'
 import { ApiError } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { prepareEmit } from '../../events/emit.ts'
@@ -92,34 +92,30 @@ export async function moveLinks(
       const rows = await referring(tx, merge.workspace_id, link, merge.from_ids)
       if (rows.length && performance.now() > until) return false
       const moved = await inBulk(tx, rows, (member, row) => moveLink(member, context, link, merge, row))
-      await addLinks(tx, moved, {})
+      await addLinks(tx, moved)
       if (rows.length < batch) break
     }
   return true
 }
 
-const link_columns = {
-  workspace_id: 'bigint!',
-  merge_id: 'bigint!',
-  kind: 'text!',
-  record_id: 'bigint!',
-  field: 'text!',
-  from_id: 'bigint!',
-  updated_at: 'text!',
-} as const
-const link_names = Object.keys(link_columns) as (keyof typeof link_columns)[]
-const addLinks = prepareRows(link_columns, (db, { row, values }) =>
-  db
-    .insertInto('merge_links')
-    .columns(link_names)
-    .expression(values(link_names.map((name) => row[name])))
-    // Somebody gave it back to the merged record meanwhile.
-    .onConflict((conflict) =>
-      conflict.columns(['workspace_id', 'merge_id', 'kind', 'record_id', 'field']).doUpdateSet((eb) => ({
-        from_id: eb.ref('excluded.from_id'),
-        updated_at: eb.ref('excluded.updated_at'),
-      })),
-    ),
+const addLinks = prepareInsert(
+  'merge_links',
+  {
+    workspace_id: 'bigint!',
+    merge_id: 'bigint!',
+    kind: 'text!',
+    record_id: 'bigint!',
+    field: 'text!',
+    from_id: 'bigint!',
+    updated_at: 'text!',
+  },
+  // Somebody gave it back to the merged record meanwhile.
+  {
+    existing: {
+      key: ['workspace_id', 'merge_id', 'kind', 'record_id', 'field'],
+      gets: ['from_id', 'updated_at'],
+    },
+  },
 )
 
 async function moveLink(tx: Db, context: Context, link: Link, merge: Merge, row: Referring) {

@@ -14,7 +14,7 @@ import { insertMerge, lockMerge, type Merge, recordsOfMerge, unfinishedMerges, u
 // survivor and moves the others to the trash. So each reference names a live record at any time.
 
 /** How long a transaction of a merge moves records. Other writers wait for it on SQLite. */
-export const step_ms = 15
+export const step_ms = 5
 
 export type MergeRequest = { survivor_id: number; from_ids: readonly number[]; wanted: Wanted }
 type Sent = { problems: readonly FieldProblem[]; expect(record: object): void }

@@ -84,6 +84,16 @@ export async function updateMerge(
     .execute()
 }
 
+/** Ends the leases of all merges: the processes that had them have ended. */
+export async function releaseMerges(tx: Db, elapsed_ms: number): Promise<void> {
+  await tx
+    .updateTable('merges')
+    .set({ run_at_ms: elapsed_ms })
+    .where('status', 'in', ['running', 'undoing'])
+    .where('run_at_ms', '>', elapsed_ms)
+    .execute()
+}
+
 /** The unfinished merges of a kind. */
 export async function unfinishedMerges(tx: Db, workspace_id: number, kind: string) {
   const rows = await tx

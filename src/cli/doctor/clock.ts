@@ -46,7 +46,9 @@ export function examineClock({ engine }: Database, life: Life): Finding[] {
   return orOk(
     findings,
     'clock',
-    sign ? `The clock is right, and a service runs.` : 'No service has run on this database yet.',
+    sign
+      ? `The clock is right, and the last sign of life is ${lengthOf(behind_ms)} old.`
+      : 'No service has run on this database yet.',
   )
 }
 

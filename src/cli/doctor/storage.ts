@@ -152,7 +152,10 @@ export async function examineDatabase(database: Database, config: Config): Promi
   return [...findings, ...(await examineSeal(database, config))]
 }
 
-async function examineSeal({ db }: Database, { secret_key, data_dir }: Config): Promise<Finding[]> {
+async function examineSeal(
+  { db }: Database,
+  { secret_key, secret_key_old, data_dir }: Config,
+): Promise<Finding[]> {
   const { rows } = await sql<{
     value: string
   }>`SELECT value FROM settings WHERE name = 'seal'`.execute(db)
@@ -161,7 +164,7 @@ async function examineSeal({ db }: Database, { secret_key, data_dir }: Config): 
   const file = keyFile(data_dir)
   try {
     if (secret_key === null && !existsSync(file)) throw new Error('There is no key.')
-    createSeal(readSecretKey(secret_key, data_dir)).open(sample.value)
+    createSeal(readSecretKey(secret_key, data_dir), secret_key_old).open(sample.value)
     return [ok('database', 'The key opens the secrets of the database.')]
   } catch {
     return [

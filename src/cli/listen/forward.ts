@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isoTime, systemClock } from '../../clock.ts'
 import { bodyFor } from '../../events/emit.ts'
@@ -10,6 +10,8 @@ export type Target = {
   webhook_id: string
   /** One, or two during a rotation. */
   secrets: readonly string[]
+  /** The listener's own secret, from which the ids of deliveries are made. It outlives a rotation. */
+  id_secret: string
 }
 
 type Forwarder = {
@@ -56,9 +58,8 @@ const pauseAfter = (outcome: AttemptOutcome, attempt: number, answered: number):
     : answer_pauses_ms[answered - 1]
 
 // The same after a restart, so that a receiver drops an event that it has.
-function deliveryId({ secrets, webhook_id }: Target, event_id: string): string {
-  const text = [webhook_id, secrets[0], event_id].join('\n')
-  return `dlv_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
+function deliveryId({ id_secret }: Target, event_id: string): string {
+  return `dlv_${createHmac('sha256', id_secret).update(event_id).digest('hex').slice(0, 32)}`
 }
 
 function headersOf(

@@ -33,9 +33,8 @@ export const listen: Command = {
     const parts = [service.url, service.key, url, options.webhook ?? '']
     const state = openState(options.state ?? stateFile(io.env, parts))
     const webhook = await webhookOf(api, given)
-    const target: Target = webhook
-      ? { url, webhook_id: webhook.id, secrets: webhook.secrets }
-      : { url, webhook_id: 'wh_listen', secrets: [state.secret] }
+    const { id: webhook_id, secrets } = webhook ?? { id: 'wh_listen', secrets: [state.secret] }
+    const target: Target = { url, webhook_id, secrets, id_secret: state.secret }
     const events = wanted ?? webhook?.events ?? ['*']
     for (const line of greeting(service.url, target, events, state, webhook !== null)) io.out(line)
     await followUntilStopped(given, { api, state, target, events })

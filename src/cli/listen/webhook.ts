@@ -51,7 +51,7 @@ async function findWebhook(api: Api, name: string): Promise<Listed> {
 
 /** The secrets that sign now; null if the database of these settings does not have the webhook. */
 async function storedSecrets(settings: Config, id: string): Promise<string[] | null> {
-  const { data_dir, database_url, secret_key } = settings
+  const { data_dir, database_url, secret_key, secret_key_old } = settings
   // Opening a database and reading a key would create them.
   if (database_url === null && !existsSync(databaseFile(data_dir))) return null
   if (secret_key === null && !existsSync(keyFile(data_dir))) return null
@@ -64,7 +64,11 @@ async function storedSecrets(settings: Config, id: string): Promise<string[] | n
       .where('id', '=', id)
       .executeTakeFirst()
     return row
-      ? signingSecrets(row, createSeal(readSecretKey(secret_key, data_dir)), systemClock.now())
+      ? signingSecrets(
+          row,
+          createSeal(readSecretKey(secret_key, data_dir), secret_key_old),
+          systemClock.now(),
+        )
       : null
   } finally {
     await database.close()

@@ -31,7 +31,11 @@ export const verifyReceiver: Command = {
       if (!is_kept) io.out(`${' '.repeat(11)}-> ${advice}`)
       if (is_kept === false) broken++
     }
-    io.out(broken ? `The receiver breaks ${broken} rules.` : 'The receiver keeps all rules that were tried.')
+    io.out(
+      broken
+        ? `The receiver breaks ${broken} rule${broken === 1 ? '' : 's'}.`
+        : 'The receiver keeps all rules that were tried.',
+    )
     return broken ? 1 : 0
   },
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { prepareById } from '../statements/bulk.ts'
 import { defer, prepare } from '../statements/prepare.ts'
-import { prepareRows } from '../statements/recordset.ts'
+import { prepareInsert, prepareRows } from '../statements/recordset.ts'
 import { type Valued, valueText } from './field-values.ts'
 import { lowerCased } from './letter-case.ts'
 import { sortName } from './sort-names.ts'
@@ -53,7 +53,6 @@ const columns = {
   sort_value: 'text!',
   unique_value: 'text',
 } as const
-const names = Object.keys(columns) as (keyof typeof columns)[]
 
 export type DefinedValue = {
   workspace_id: number
@@ -82,16 +81,10 @@ export const definedValues = (
  * Adds rows that do not exist, and returns those that were added. Another record has the unique value of a missing one.
  * On PostgreSQL the statement waits for a concurrent transaction that adds an equal value.
  */
-export const insertDefinedValues = (tx: Db, rows: readonly DefinedValue[]) => insert(tx, rows, {})
-
-const insert = prepareRows(columns, (db, { row, values }) =>
-  db
-    .insertInto('defined_values')
-    .columns(names)
-    .expression(values(names.map((name) => row[name])))
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(['definition_id', 'record_id']),
-)
+export const insertDefinedValues = prepareInsert('defined_values', columns, {
+  existing: 'stays',
+  returning: ['definition_id', 'record_id'],
+})
 
 const keys = { workspace_id: 'bigint!', definition_id: 'bigint!', record_id: 'bigint!' } as const
 const remove = prepareRows(keys, (db, { row, rows }) => ({

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { Deletable } from '../records.ts'
 import { deferRows } from '../statements/bulk.ts'
-import { prepareRows } from '../statements/recordset.ts'
+import { prepareInsert, prepareRows } from '../statements/recordset.ts'
 import type { Tables } from '../tables.ts'
 
 // Lists find records by tags and custom fields through field_values, which has a row for each value. The rows stay while
@@ -45,13 +45,7 @@ const columns = {
   record_id: 'bigint!',
 } as const
 const names = Object.keys(columns) as (keyof typeof columns)[]
-const addAll = prepareRows(columns, (db, { row, values }) =>
-  db
-    .insertInto('field_values')
-    .columns(names)
-    .expression(values(names.map((name) => row[name])))
-    .onConflict((conflict) => conflict.doNothing()),
-)
+const add = prepareInsert('field_values', columns, { existing: 'stays' })
 const removeAll = prepareRows(columns, (db, { row, rows }) => ({
   compile: () =>
     sql`DELETE FROM field_values AS t ${rows('USING')} WHERE ${sql.join(
@@ -61,7 +55,6 @@ const removeAll = prepareRows(columns, (db, { row, rows }) => ({
 }))
 
 type ValueRow = Pair & { workspace_id: number; kind: Valued; record_id: number }
-const add = (tx: Db, rows: readonly ValueRow[]) => addAll(tx, rows, {})
 const remove = (tx: Db, rows: readonly ValueRow[]) => removeAll(tx, rows, {})
 
 /** Adds the values of records that have no index rows yet. */

@@ -26,6 +26,8 @@ import { fieldDefinitions } from './0024_field_definitions.ts'
 import { reassignments } from './0025_reassignments.ts'
 import { batches } from './0026_batches.ts'
 import { webhookOptions } from './0027_webhook_options.ts'
+import { backfills } from './0028_backfills.ts'
+import { changeGroups } from './0029_change_groups.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -56,4 +58,6 @@ export const migrations: Migration[] = [
   reassignments,
   batches,
   webhookOptions,
+  backfills,
+  changeGroups,
 ]

@@ -5,9 +5,8 @@ import type { Tables } from '../tables.ts'
 import { type Connection, connect, connectionOf, defer, engineOf, prepare } from './prepare.ts'
 
 // A transaction that changes many records works in bulk. Each item has a handle of its own, a member, and runs the same
-// code as a single change. On PostgreSQL, members run concurrently: equal statements that they issue in one turn are sent
-// as one statement for all of their rows. On both engines, writes whose result nobody needs are collected, and written
-// together in the order of the items.
+// code as a single change. Members run concurrently: equal statements that they issue in one turn are sent as one statement
+// for all of their rows. Writes whose result nobody needs are collected, and written together in the order of the items.
 
 /** Writes rows whose result is not needed. */
 export type WriteRows<R> = (tx: Db, rows: readonly R[]) => Promise<unknown>
@@ -109,7 +108,7 @@ type Join = {
   waits?: boolean
 }
 
-/** The result of a statement that is sent with those of other members; undefined where statements are not joined. */
+/** The result of a statement that is sent with those of other members; undefined outside of bulk. */
 export function join<I, R>(
   db: Db,
   send: (tx: Db, inputs: readonly I[]) => Promise<R[]>,
@@ -117,7 +116,7 @@ export function join<I, R>(
   { writes, key = '', waits = false }: Join,
 ): Promise<R> | undefined {
   const member = members.get(db)
-  if (!member || engineOf(db) === 'sqlite') return undefined
+  if (!member) return undefined
   if (writes) member.has_written = true
   const { bulk, index } = member
   const slot = waits
@@ -226,18 +225,22 @@ export type IsId = (column: string) => RawBuilder<SqlBool>
 
 /**
  * A statement about the record with an id, compiled once. `build` makes it from a condition on the id; its row has the id.
- * In bulk, PostgreSQL runs it once for the ids of all members with otherwise equal parameters.
+ * In bulk, it runs once for the ids of all members with otherwise equal parameters.
  */
 export function prepareById<P extends Keyed, R extends Pick<P, 'id'>>(
   build: (db: Db, is: IsId, p: P) => Compilable<R>,
   { writes = false, type = 'bigint' }: { writes?: boolean; type?: 'bigint' | 'text' } = {},
 ) {
   const single = prepare<P, R>((db, p) => build(db, (column) => sql`${sql.ref(column)} = ${p.id}`, p))
-  const together = prepare<P & { ids: readonly P['id'][] }, R>((db, p) =>
-    build(db, (column) => sql`${sql.ref(column)} = ANY(${p.ids}::${sql.raw(type)}[])`, p),
-  )
+  const isIn = (db: Db, ids: unknown): IsId =>
+    engineOf(db) === 'sqlite'
+      ? (column) => sql`${sql.ref(column)} IN (SELECT value FROM json_each(${ids}))`
+      : (column) => sql`${sql.ref(column)} = ANY(${ids}::${sql.raw(type)}[])`
+  const together = prepare<P & { ids: unknown }, R>((db, p) => build(db, isIn(db, p.ids), p))
   const send = async (tx: Db, inputs: readonly P[]): Promise<(R | undefined)[]> => {
-    const rows = await together(tx, { ...(inputs[0] as P), ids: inputs.map(({ id }) => id) })
+    const ids = [...new Set(inputs.map(({ id }) => id))]
+    const given = engineOf(tx) === 'sqlite' ? JSON.stringify(ids) : ids
+    const rows = await together(tx, { ...(inputs[0] as P), ids: given })
     const by_id = new Map(rows.map((row) => [row.id, row]))
     return inputs.map(({ id }) => by_id.get(id))
   }

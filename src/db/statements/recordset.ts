@@ -27,7 +27,7 @@ type Given<K extends Kinds> = {
 /**
  * A statement for any number of given rows, compiled once. `build` describes it for one row; the rows must not depend on
  * each other. `p` has values as in `prepare`. PostgreSQL runs it once, with all rows in one parameter, which saves round
- * trips. SQLite runs it once for each row: unpacking the rows in SQL took three times as long.
+ * trips. SQLite runs an INSERT for 50 rows at once, and other statements for each row: unpacking rows in SQL takes longer.
  */
 export function prepareRows<K extends Kinds, R, P extends object = object>(
   columns: K,
@@ -37,48 +37,116 @@ export function prepareRows<K extends Kinds, R, P extends object = object>(
   const rowOf = (value: (name: string) => RawBuilder<unknown>) =>
     Object.fromEntries(names.map((name) => [name, value(name)])) as Given<K>['row']
 
-  const list = (all: readonly (RawBuilder<unknown> | string | number)[]) =>
-    sql.join(all.map((value) => (typeof value === 'object' ? value : sql.lit(value))))
-
   const together = prepare<P & { rows: string }, R>((db, p) => {
     const table = recordset(db, p.rows, columns)
     const row = rowOf((name) => sql.ref(`r.${name}`))
     const rows = (position: string) =>
       position === 'first' ? sql`${table} AS r CROSS JOIN` : sql`${sql.raw(position)} ${table} AS r`
-    return build(db, { row, rows, values: (all) => sql`SELECT ${list(all)} FROM ${table} AS r` }, p)
+    return build(db, { row, rows, values: (all) => sql`SELECT ${listOf(all)} FROM ${table} AS r` }, p)
   })
-  const single = compileOnce((db) => {
-    const row = rowOf((name) => sql`${new RowSlot(name)}`)
-    return build(db, { row, rows: () => sql``, values: (all) => sql`VALUES (${list(all)})` }, slots as P)
-  })
-
+  const each = prepareEach<Row<K>, R, P>(names, (db, { row, values }, p) =>
+    build(db, { row: row as Given<K>['row'], rows: () => sql``, values }, p),
+  )
   return async (db: Db, rows: readonly Row<K>[], parameters: P): Promise<R[]> => {
     if (!rows.length) return []
-    if (engineOf(db) === 'postgres') return together(db, { ...parameters, rows: rowsOf(columns, rows) })
-    const query = single(db)
-    const each = rows.map((row) =>
-      query.parameters.map((value) => {
-        if (value instanceof RowSlot) return row[value.name]
-        return value instanceof ParameterSlot ? parameters[value.name as keyof P] : value
-      }),
-    )
-    const for_each: Prepared = { ...query, parameters: each[0] as unknown[], each }
-    return run<R>(db, for_each)
+    return engineOf(db) === 'postgres'
+      ? together(db, { ...parameters, rows: rowsOf(columns, rows) })
+      : each(db, rows, parameters)
   }
 }
 
+const listOf = (all: readonly (RawBuilder<unknown> | string | number)[]) =>
+  sql.join(all.map((value) => (typeof value === 'object' ? value : sql.lit(value))))
+
+type AnyRow = Record<string, unknown>
+type Each = { row: Record<string, RawBuilder<unknown>>; values: Given<Kinds>['values'] }
+
+// SQLite copies the pages that a statement changes, so one statement for many rows copies them once. With more rows at
+// once, an INSERT of contacts takes longer.
+const rows_at_once = [50, 10]
+
+/** The same for SQLite. If `build` calls `values`, its rows must occur nowhere else. */
+export function prepareEach<T extends AnyRow, R, P extends object = object>(
+  names: readonly string[],
+  build: (db: Db, each: Each, p: P) => Compilable<R>,
+) {
+  const statementFor = (count: number) => {
+    const compiled = compileOnce((db) => {
+      const row = Object.fromEntries(names.map((name) => [name, sql`${new RowSlot(name)}`]))
+      const values: Each['values'] = (all) =>
+        sql`VALUES ${sql.join(Array.from({ length: count }, () => sql`(${listOf(all)})`))}`
+      return build(db, { row, values }, slots as P)
+    })
+    return { count, compiled }
+  }
+  const one = statementFor(1).compiled
+  const many = rows_at_once.map(statementFor)
+
+  return async (db: Db, rows: readonly T[], parameters: P): Promise<R[]> => {
+    const sent: Promise<R[]>[] = []
+    let from = 0
+    for (const { count, compiled } of many)
+      for (; rows.length - from >= count && compiled(db).sql !== one(db).sql; from += count) {
+        const values = valuesOf(compiled(db), rows.slice(from, from + count), parameters)
+        sent.push(run<R>(db, { ...compiled(db), parameters: values }))
+      }
+    if (from < rows.length) {
+      const each = rows.slice(from).map((row) => valuesOf(one(db), [row], parameters))
+      const for_each: Prepared = { ...one(db), parameters: each[0] as unknown[], each }
+      sent.push(run<R>(db, for_each))
+    }
+    return (await Promise.all(sent)).flat()
+  }
+}
+
+/** The parameters of a statement, which has equally many of each row. */
+function valuesOf(query: Prepared, rows: readonly AnyRow[], parameters: object): unknown[] {
+  const of_rows = query.parameters.filter((value) => value instanceof RowSlot).length / rows.length
+  let n = 0
+  return query.parameters.map((value) => {
+    if (value instanceof RowSlot) return rows[Math.floor(n++ / of_rows)]?.[value.name]
+    return value instanceof ParameterSlot ? parameters[value.name as never] : value
+  })
+}
+
+const refs = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
+
+type Ending<N> = {
+  /** What becomes of a row that exists already: it stays, or gets these columns of the new row with its key. */
+  existing?: 'stays' | { key: readonly string[]; gets: readonly string[] }
+  /** The columns that are returned of each row that was written. */
+  returning?: readonly N[]
+}
+
+function endingOf({ existing, returning = [] }: Ending<string>): RawBuilder<unknown> {
+  const returned = returning.length ? sql` RETURNING ${refs(returning)}` : sql``
+  if (!existing) return returned
+  if (existing === 'stays') return sql` ON CONFLICT DO NOTHING${returned}`
+  const set = existing.gets.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`)
+  return sql` ON CONFLICT (${refs(existing.key)}) DO UPDATE SET ${sql.join(set)}${returned}`
+}
+
 /** An INSERT of rows into a table. PostgreSQL takes a single row as plain parameters, which it plans and runs faster. */
-export function prepareInsert<K extends Kinds>(table: string, columns: K) {
+export function prepareInsert<K extends Kinds, N extends keyof K & string = never>(
+  table: string,
+  columns: K,
+  ends: Ending<N> = {},
+) {
+  type Written = Pick<Row<K>, N>
   const names = Object.keys(columns)
-  const into = sql`INSERT INTO ${sql.table(table)} (${sql.join(names.map((name) => sql.ref(name)))})`
-  const insertOne = prepare<Row<K>, never>((db, p) => ({
-    compile: () => sql<never>`${into} VALUES (${sql.join(names.map((name) => p[name]))})`.compile(db),
+  const into = sql`INSERT INTO ${sql.table(table)} (${refs(names)})`
+  const ending = endingOf(ends)
+  const insertOne = prepare<Row<K>, Written>((db, p) => ({
+    compile: () =>
+      sql<Written>`${into} VALUES (${sql.join(names.map((name) => p[name]))})${ending}`.compile(db),
   }))
   const insertAll = prepareRows(columns, (db, { row, values }) => ({
     compile: () =>
-      sql<never>`${into} ${values(names.map((name) => row[name] as RawBuilder<unknown>))}`.compile(db),
+      sql<Written>`${into} ${values(names.map((name) => row[name] as RawBuilder<unknown>))}${ending}`.compile(
+        db,
+      ),
   }))
-  return (tx: Db, rows: readonly Row<K>[]): Promise<unknown> =>
+  return (tx: Db, rows: readonly Row<K>[]): Promise<Written[]> =>
     rows.length === 1 ? insertOne(tx, rows[0] as Row<K>) : insertAll(tx, rows, {})
 }
 

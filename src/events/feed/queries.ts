@@ -21,7 +21,7 @@ export type EventPart = { events: StoredEvent[]; reached: number; whole: boolean
 type Direction = 'asc' | 'desc'
 type RangeQuery = { workspace_id: number; event: string; after: number; up_to: number; limit: number }
 
-// A ping tests a webhook and is not an event of the workspace.
+// A ping tests a webhook and is not an event of the workspace. Nor is an event for one webhook.
 const eventsIn = (db: Db, p: RangeQuery) =>
   db
     .selectFrom('events')
@@ -29,6 +29,7 @@ const eventsIn = (db: Db, p: RangeQuery) =>
     .where('seq', '>', p.after)
     .where('seq', '<=', p.up_to)
     .where('event', '<>', 'ping')
+    .where('webhook_id', 'is', null)
 type Matching = typeof eventsIn
 
 const named: Matching = (db, p) => eventsIn(db, p).where('event', '=', p.event)

@@ -61,7 +61,9 @@ test('it can be read without a key, and has no unknown words for formats', async
   assert.equal(response.status, 200)
   assert.match(response.headers.get('content-type') ?? '', /^application\/json/)
   const known = ['date-time', 'date', 'idn-email', 'uri']
-  walk(document, ({ format }) => {
+  // An example of a webhook has a field of this name.
+  const schemas = JSON.stringify(document, (key, value) => (/^examples?$/.test(key) ? undefined : value))
+  walk(JSON.parse(schemas), ({ format }) => {
     if (typeof format === 'string') assert.ok(known.includes(format), format)
   })
 })

@@ -13,7 +13,7 @@ export type Claim = {
   delivery_id: string
   workspace_id: number
   webhook_id: string
-  kind: 'event' | 'resend' | 'ping'
+  kind: 'event' | 'backfill' | 'resend' | 'ping'
   tries: number
   lease_ends_ms: number
   event: string
@@ -38,7 +38,12 @@ export type Claim = {
   max_per_second: number | null
   /** Own headers with encrypted values, as stored. */
   headers: string | null
+  /** The form of the body; null: the envelope. */
+  format: string | null
 }
+
+/** Whether failed attempts of a delivery are repeated. A resend and a test are one attempt. */
+export const isRepeated = ({ kind }: Pick<Claim, 'kind'>): boolean => kind === 'event' || kind === 'backfill'
 
 /** A claim with the payload and the number of its event. Load it only right before the attempt: payloads may be large. */
 export type LoadedClaim = Claim & { payload: string; seq: number }
@@ -197,7 +202,7 @@ const claimsWith = <Row>(payload: RawBuilder<unknown>) =>
       sql<Row>`
       SELECT q.claim_id, q.delivery_id, q.workspace_id, q.webhook_id, q.kind, q.tries, q.run_at_ms AS lease_ends_ms,
         d.event, CASE WHEN e.event = 'ping' THEN 1 ELSE 0 END AS is_test, d.created_at, e.traceparent, octet_length(e.payload) AS bytes, ${payload} w.url, w.secret, w.next_secret, w.next_secret_from_ms,
-        w.retry_delays, w.timeout_ms, w.max_per_second, w.headers
+        w.retry_delays, w.timeout_ms, w.max_per_second, w.headers, d.format
       FROM ${rows('first')} webhook_queue AS q
       JOIN webhook_deliveries AS d ON d.workspace_id = q.workspace_id AND d.id = q.delivery_id
       JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id

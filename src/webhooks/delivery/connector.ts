@@ -1,7 +1,8 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type SecureContext } from 'node:tls'
 import type { buildConnector } from 'undici'
 import { addressAllowed, refusal, type TargetPolicy } from '../registration/target.ts'
+import { type HttpProxy, openTunnel, tunnelProblem } from './proxy.ts'
 import { type Resolve, resolveInTime } from './resolve.ts'
 
 /** Every error code of an attempt in the log (contract: webhooks). Only the dispatcher sets `interrupted`. */
@@ -25,8 +26,10 @@ export type ConnectorOptions = {
   /** The timeout for DNS, TCP and TLS together. */
   connect_timeout_ms: number
   resolve: Resolve
-  /** A certificate (PEM) that replaces the default certificate authorities. */
-  ca?: string
+  /** Replaces the default certificate authorities. */
+  secureContext?: SecureContext | undefined
+  /** Dials this HTTP proxy, and asks it for a tunnel to the target. */
+  proxy?: HttpProxy | null
 }
 
 /** An error of this connector. It has no `code`: undici reconnects after some codes. */
@@ -35,73 +38,104 @@ type ConnectFailure = Error & { attempt_code: AttemptError['code'] }
 /**
  * A connector for undici that dials only allowed addresses. It resolves a name once, checks every address, and dials
  * these same addresses. So DNS rebinding cannot lead to another address. IP literals, for which Node calls no lookup
- * function, get the same check.
+ * function, get the same check. A proxy gets the name, after the same check, and resolves it again.
  */
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
-  const { policy, connect_timeout_ms, resolve, ca } = options
+  const { policy, connect_timeout_ms, resolve, secureContext, proxy } = options
 
   return ({ hostname, protocol, port }, callback) => {
     const secure = protocol === 'https:'
-    let socket: Socket | undefined
+    const target = { host: hostname, port: Number(port) || (secure ? 443 : 80) }
+    // The sockets of this connection, and the tunnel below them.
+    const opened: Socket[] = []
     let settled = false
 
     const fail = (error: Error) => {
       if (settled) return
       settled = true
       clearTimeout(timer)
-      socket?.destroy()
+      for (const socket of opened) socket.destroy()
       callback(error, null)
     }
     const late = () => fail(failure('timeout', `No connection within ${connect_timeout_ms} ms.`))
     const timer = setTimeout(late, connect_timeout_ms)
 
-    const ready = () => {
-      if (settled || socket === undefined) return
-      const { remoteAddress } = socket
-      if (remoteAddress !== undefined && !addressAllowed(remoteAddress, policy)) {
-        return fail(blocked(hostname, [remoteAddress]))
-      }
+    const ready = (socket: Socket) => {
+      if (settled) return
       settled = true
       clearTimeout(timer)
       callback(null, socket)
     }
 
-    const dial = (addresses: string[]) => {
-      if (settled) return
-      const several = {
+    /** Never remove the listener. Before undici adds its own, an error without a listener would end the process. */
+    const watch = (socket: Socket, explain: (error: NodeJS.ErrnoException) => Error) => {
+      opened.push(socket)
+      socket.on('error', (error) => fail(explain(error)))
+      return socket
+    }
+
+    const dial = (addresses: string[], { host, port }: typeof target): Socket =>
+      connectTcp({
+        host,
+        port,
         lookup: pinned(addresses),
         autoSelectFamily: true,
         autoSelectFamilyAttemptTimeout: 500,
-      }
-      const tcp = { ...several, host: hostname, port: Number(port) || (secure ? 443 : 80) }
-      if (secure) {
-        // SNI allows neither an IP address nor a trailing dot.
-        const servername = isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : undefined
-        socket = connectTls({ ...tcp, servername, ca, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] })
-        socket.once('secureConnect', ready)
-      } else {
-        socket = connectTcp(tcp)
-        socket.once('connect', ready)
-      }
-      let reached = false
-      socket.once('connect', () => {
-        reached = true
       })
-      // Never remove this listener. Before undici adds its own, an error without a listener would end the process.
-      socket.on('error', (error: NodeJS.ErrnoException) => {
-        const cut = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'].includes(error.code ?? '')
-        fail(secure && reached && !cut ? failure('tls_error', `TLS failed: ${error.message}`) : error)
-      })
-      socket.setNoDelay(true).setKeepAlive(true, 60_000)
+        .setNoDelay(true)
+        .setKeepAlive(true, 60_000)
+
+    const encrypt = (below: Socket) => {
+      if (settled) return
+      // SNI allows neither an IP address nor a trailing dot. TLS checks the certificate against the host.
+      const servername = isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : undefined
+      const names = { host: hostname, servername }
+      const how = { secureContext, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] }
+      const socket = connectTls({ socket: below, ...names, ...how })
+      socket.once('secureConnect', () => ready(socket))
+      watch(socket, tlsError)
     }
 
-    allowedAddresses(hostname, policy, resolve).then(dial).catch(fail)
+    const connected = (socket: Socket) => (secure ? encrypt(socket) : ready(socket))
+
+    const dialTarget = (addresses: string[]) => {
+      if (settled) return
+      const socket = watch(dial(addresses, target), (error) => error)
+      socket.once('connect', () => {
+        const { remoteAddress } = socket
+        if (remoteAddress !== undefined && !addressAllowed(remoteAddress, policy))
+          fail(blocked(hostname, [remoteAddress]))
+        else connected(socket)
+      })
+    }
+
+    const dialProxy = async (through: HttpProxy) => {
+      // The operator chose the proxy, which may be in a private network.
+      const addresses = await addressesOf(through.host, resolve)
+      if (settled) return
+      if (addresses.length === 0)
+        throw failure('dns_error', `The name of the proxy, ${through.host}, could not be resolved.`)
+      const socket = watch(dial(addresses, through), proxyError)
+      const status = await openTunnel(socket, through, target).catch((error) => {
+        throw proxyError(error)
+      })
+      const problem = tunnelProblem(status)
+      if (problem) throw failure('connection_refused', problem)
+      connected(socket)
+    }
+
+    allowedAddresses(hostname, policy, resolve)
+      .then((addresses) => (proxy ? dialProxy(proxy) : dialTarget(addresses)))
+      .catch(fail)
   }
 }
 
+async function addressesOf(hostname: string, resolve: Resolve): Promise<string[]> {
+  return isIP(hostname) ? [hostname] : resolveInTime(resolve, hostname).catch(() => [])
+}
+
 async function allowedAddresses(hostname: string, policy: TargetPolicy, resolve: Resolve): Promise<string[]> {
-  const literal = isIP(hostname) !== 0
-  const addresses = literal ? [hostname] : await resolveInTime(resolve, hostname).catch(() => [])
+  const addresses = await addressesOf(hostname, resolve)
   if (addresses.length === 0) throw failure('dns_error', `The name ${hostname} could not be resolved.`)
   if (!addresses.every((address) => addressAllowed(address, policy))) throw blocked(hostname, addresses)
   return addresses
@@ -127,6 +161,18 @@ function failure(attempt_code: AttemptError['code'], message: string): ConnectFa
 const unreachable = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL']
 const isRefusal = (error: NodeJS.ErrnoException) => error.code === 'ECONNREFUSED'
 const reset = ['ECONNRESET', 'EPIPE', 'ECONNABORTED']
+
+function tlsError(error: NodeJS.ErrnoException): Error {
+  const cut = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'].includes(error.code ?? '')
+  return cut ? error : failure('tls_error', `TLS failed: ${error.message}`)
+}
+
+function proxyError(error: Error): ConnectFailure {
+  const { code, message } = attemptError(error)
+  if (code === 'connection_reset') return failure(code, 'The proxy closed the connection before it answered.')
+  if (code === 'protocol_error') return failure(code, 'The answer of the proxy is not valid HTTP.')
+  return failure(code, `The proxy could not be reached. ${message}`)
+}
 
 /** Maps an error of undici, a socket or this connector to an error of the log. */
 export function attemptError(error: unknown): AttemptError {

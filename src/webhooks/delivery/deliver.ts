@@ -1,10 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { SecureContext } from 'node:tls'
 import { Agent, type Dispatcher } from 'undici'
 import { systemClock } from '../../clock.ts'
 import { storable } from '../../db/statements/recordset.ts'
 import { type Headers, hidden } from '../registration/headers.ts'
 import type { TargetPolicy } from '../registration/target.ts'
 import { type AttemptError, attemptError, guardedConnector } from './connector.ts'
+import type { HttpProxy } from './proxy.ts'
 import { type Resolve, resolveHost } from './resolve.ts'
 
 export { attempt_error_codes } from './connector.ts'
@@ -43,8 +45,10 @@ export type SenderOptions = {
   connections_per_origin?: number
   /** The product's version, for the User-Agent header. */
   version: string
-  /** A certificate (PEM) that replaces the default certificate authorities. */
-  ca?: string
+  /** Replaces the default certificate authorities. */
+  secureContext?: SecureContext | undefined
+  /** Deliveries go through this proxy. */
+  proxy?: HttpProxy | null
   resolve?: Resolve
   /** The wall clock, in Unix milliseconds. Durations do not depend on it. */
   now?: () => number
@@ -67,10 +71,10 @@ const maxHeaderSize = 16_384
  * (contract: webhooks, timeouts). `close` waits for running attempts, or ends them at once.
  */
 export function createSender(options: SenderOptions): Sender {
-  const { policy, version, ca, now = systemClock.now, resolve = resolveHost } = options
+  const { policy, version, secureContext, proxy, now = systemClock.now, resolve = resolveHost } = options
   const { connect_timeout_ms = 5000, max_response_bytes = 16_384, connections_per_origin = 512 } = options
 
-  const connect = guardedConnector({ policy, connect_timeout_ms, resolve, ca })
+  const connect = guardedConnector({ policy, connect_timeout_ms, resolve, secureContext, proxy })
   // Turn undici's own timeouts off: they are imprecise, and restart with each received chunk.
   const common = { connect, allowH2: false, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0 }
   const idle = { keepAliveTimeout: idle_ms, keepAliveMaxTimeout: idle_ms }

@@ -2,9 +2,11 @@ import { type Clock, momentOf } from '../../clock.ts'
 import { type Database, type Db, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import type { Seal } from '../../db/seal.ts'
+import { bodyFor } from '../../events/emit.ts'
 import type { AttemptNumbers } from '../../http/metrics.ts'
 import type { Tracer } from '../../telemetry/tracer.ts'
 import { cacheOpened } from '../registration/secrets.ts'
+import type { BuildBody } from './bodies.ts'
 import { createCapacity } from './capacity.ts'
 import {
   type Claim,
@@ -31,6 +33,7 @@ export type DispatcherOptions = {
   clock: Clock
   seal: Seal
   sender: Sender
+  buildBody?: BuildBody
   retry_delays: readonly number[]
   /** The timeout of a whole attempt, where the webhook has none. The lease lasts 30 s longer. */
   timeout_ms: number
@@ -79,7 +82,7 @@ export function createDispatcher(options: DispatcherOptions) {
   const lease_ms = options.timeout_ms + lease_slack_ms
   const capacity = createCapacity()
   const slow_start = createSlowStart()
-  const { retry_delays } = options
+  const { retry_delays, buildBody = bodyFor } = options
   const outcomes = createOutcomes({ db, clock, retry_delays, refill, onClaims: startAll, onError })
   const attempt_listeners: ((attempt: AttemptNumbers) => void)[] = []
   const held = new Map<string, HeldClaim>()
@@ -298,7 +301,7 @@ export function createDispatcher(options: DispatcherOptions) {
     const started_at_ms = clock.now()
     const failed = buildFailure(claim.url, started_at_ms)
     try {
-      const request = signedRequest(claim, seal, started_at_ms)
+      const request = signedRequest(claim, seal, started_at_ms, buildBody)
       const sent = sender.send({ ...request, timeout_ms: claim.timeout_ms, mayStart })
       return sent.then((outcome) => ({ ...outcome, started_at_ms }), failed)
     } catch (error) {

@@ -6,7 +6,7 @@ import { followIndexes } from '../../db/statements/plans.ts'
 import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows, storable } from '../../db/statements/recordset.ts'
 import { insertAttempts } from './attempts.ts'
-import type { Claim } from './claim.ts'
+import { type Claim, isRepeated } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
 import { nextAttemptAt } from './schedule.ts'
 
@@ -31,7 +31,7 @@ export async function record(
     const tries = attempt.claim.tries + (attempt.interrupted ? 0 : 1)
     const own = attempt.claim.retry_delays
     const delays: readonly number[] = own === null ? retry_delays : JSON.parse(own)
-    const again = !attempt.outcome.ok && attempt.claim.kind === 'event' && !attempt.interrupted
+    const again = !attempt.outcome.ok && isRepeated(attempt.claim) && !attempt.interrupted
     return {
       ...attempt,
       tries,
@@ -144,8 +144,7 @@ type Status = { status: string; reason: string | null }
 
 // A ping never changes the webhook's status, not even when it is resent. Neither does an attempt that will be retried.
 const recovers = ({ claim, outcome }: Result) => outcome.ok && !claim.is_test
-const fails = ({ claim, outcome, next_ms }: Result) =>
-  !outcome.ok && next_ms === null && claim.kind === 'event'
+const fails = ({ claim, outcome, next_ms }: Result) => !outcome.ok && next_ms === null && isRepeated(claim)
 
 const mark_columns = { workspace_id: 'bigint!', id: 'text!', recovers: 'bigint!', fails: 'bigint!' } as const
 const statusesOf = prepareRows(mark_columns, (db, { row, rows }) => ({

@@ -1,15 +1,20 @@
 import type { Seal } from '../../db/seal.ts'
-import { bodyFor } from '../../events/emit.ts'
 import { openHeaders } from '../registration/headers.ts'
 import { signingSecrets } from '../registration/secrets.ts'
+import type { BuildBody } from './bodies.ts'
 import type { LoadedClaim } from './claim.ts'
 import type { AttemptRequest } from './deliver.ts'
 import { signatureHeaders } from './signature.ts'
 
 /** The request of a claim, signed at `now_ms`. The body is a Buffer outside the JavaScript heap. The attempt keeps no other copy. */
-export function signedRequest(claim: LoadedClaim, seal: Seal, now_ms: number): AttemptRequest {
+export function signedRequest(
+  claim: LoadedClaim,
+  seal: Seal,
+  now_ms: number,
+  buildBody: BuildBody,
+): AttemptRequest {
   const { delivery_id, webhook_id, url } = claim
-  const body = Buffer.from(bodyFor(claim, webhook_id))
+  const body = Buffer.from(buildBody(claim, webhook_id, claim.format))
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
     'X-Service-Event': claim.event,

@@ -13,6 +13,7 @@ import { NoFields } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { generateSecret } from '../delivery/signature.ts'
+import { storedFormat } from '../registration/options.ts'
 import { findWebhookRow, updateWebhook } from '../registration/queries.ts'
 import {
   DeliveryDetail,
@@ -103,7 +104,10 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
 }
 
 /** POST of a ping or of an example: the answer waits for its attempt. */
-function testRoute(app: App, { write, rights, dispatcher, catalogue, event_names }: WebhookService): void {
+function testRoute(
+  app: App,
+  { write, rights, dispatcher, catalogue, event_names, buildBody }: WebhookService,
+): void {
   const body = webhookBodies(event_names).WebhookTest
   operation(
     app,
@@ -126,19 +130,20 @@ function testRoute(app: App, { write, rights, dispatcher, catalogue, event_names
         async before(tx, context, problems) {
           const expect = (webhook: object) => checkMatch(request, webhook)
           const sent = { request, params: request.params, problems, expect }
-          const { id: webhook_id, timeout_ms } = await webhookToChange(tx, rights, sent)
+          const { id: webhook_id, timeout_ms, format } = await webhookToChange(tx, rights, sent)
           const { event } = (request.body ?? {}) as Static<typeof body>
           const definition = catalogue.find(({ name }) => name === event) ?? ping
           const event_id =
             definition === ping
               ? insertEventOf(tx, context, ping, ping.example)
               : insertTest(tx, context, definition)
-          const delivery = { webhook_id, event_id, event: definition.name, kind: 'ping' } as const
+          const to = { webhook_id, format: storedFormat(format) }
+          const delivery = { ...to, event_id, event: definition.name, kind: 'ping' } as const
           return insertDelivery(tx, context, delivery, dispatcher.lease(timeout_ms))
         },
         meanwhile: (delivery_id) => dispatcher.attemptNow(request.access.workspace_id, delivery_id),
         after: async (tx, { workspace_id }, delivery_id) => ({
-          record: orNotFound('delivery', await findDelivery(tx, workspace_id, delivery_id)),
+          record: orNotFound('delivery', await findDelivery(tx, workspace_id, delivery_id, buildBody)),
         }),
       }),
   )

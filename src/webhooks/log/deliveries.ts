@@ -5,6 +5,7 @@ import { type Listed, type Page, readPage, type Window } from '../../db/lists/li
 import { engineOf } from '../../db/statements/prepare.ts'
 import type { Tables } from '../../db/tables.ts'
 import { bodyFor } from '../../events/emit.ts'
+import type { BuildBody } from '../delivery/bodies.ts'
 import type { Delivery, DeliveryDetail } from '../registration/schema.ts'
 import {
   countInSlices,
@@ -163,15 +164,21 @@ async function removedWebhooks(db: Db, workspace_id: number): Promise<string[]> 
 }
 
 /** A delivery with its newest attempts, or null. The request body is the stored payload, so it has the sent bytes. */
-export async function findDelivery(db: Db, workspace_id: number, id: string): Promise<DeliveryDetail | null> {
-  const delivery = await db
+export async function findDelivery(
+  db: Db,
+  workspace_id: number,
+  id: string,
+  buildBody: BuildBody = bodyFor,
+): Promise<DeliveryDetail | null> {
+  const row = await db
     .selectFrom('webhook_deliveries')
     .select(columns)
-    .select(removedAt)
+    .select(['format', removedAt])
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .executeTakeFirst()
-  if (!delivery) return null
+  if (!row) return null
+  const { format, ...delivery } = row
   const event = await db
     .selectFrom('events')
     .select(['seq', 'payload'])
@@ -179,6 +186,6 @@ export async function findDelivery(db: Db, workspace_id: number, id: string): Pr
     .where('id', '=', delivery.event_id)
     .executeTakeFirst()
   const rows = await newestAttempts(db, workspace_id, id)
-  const body = event ? bodyFor(event, delivery.webhook_id) : ''
+  const body = event ? buildBody(event, delivery.webhook_id, format) : ''
   return { ...current(delivery), attempts: shownAttempts(rows, body) }
 }

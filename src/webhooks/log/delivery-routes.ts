@@ -10,16 +10,16 @@ import { flag, ListQuery, NoFields, time } from '../../http/fields.ts'
 import { cursor, pagesBy } from '../../http/lists.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
-import type { Service } from '../../http/service.ts'
 import { findWebhook } from '../registration/queries.ts'
 import { Delivery, DeliveryDetail, DeliveryParams, delivery_statuses } from '../registration/schema.ts'
+import type { WebhookService } from '../service.ts'
 import { findDelivery, listDeliveries } from './deliveries.ts'
 import { resend } from './resends.ts'
 
 type Caller = Pick<Access, 'workspace_id' | 'scopes'>
 
 /** The delivery log: every request that was sent to a webhook, with its answer. */
-export function deliveryRoutes(app: App, service: Service): void {
+export function deliveryRoutes(app: App, service: WebhookService): void {
   const { db, reading, event_names, rights } = service
   const deliveries = endpoints(app, service, {
     path: '/api/v1/deliveries',
@@ -60,7 +60,7 @@ export function deliveryRoutes(app: App, service: Service): void {
 
   deliveries.read(
     { summary: 'Read a delivery with its attempts', view: DeliveryDetail },
-    ({ access, params }) => existing(db, rights, access, params.delivery_id),
+    ({ access, params }) => existing(db, service, access, params.delivery_id),
   )
 
   deliveries.verb(
@@ -72,15 +72,15 @@ export function deliveryRoutes(app: App, service: Service): void {
     },
     async (tx, context, { request: { access }, params: { delivery_id }, problems, expect }) => {
       const { workspace_id } = context
-      const { webhook_id } = await existing(tx, rights, access, delivery_id)
+      const { webhook_id } = await existing(tx, service, access, delivery_id)
       // Lock the webhook first, as a deletion does, so that the two cannot deadlock.
       await lockRow(tx, 'webhooks', workspace_id, webhook_id)
       await lockRow(tx, 'webhook_deliveries', workspace_id, delivery_id)
-      const delivery = await existing(tx, rights, access, delivery_id)
+      const delivery = await existing(tx, service, access, delivery_id)
       expect(delivery)
       refuse(problems)
       await resendDelivery(tx, context, rights, access, delivery)
-      return { record: await existing(tx, rights, access, delivery_id) }
+      return { record: await existing(tx, service, access, delivery_id) }
     },
   )
 }
@@ -116,11 +116,11 @@ async function resendDelivery(
 /** The delivery, or 404. An event that the caller may not read is 404 too. */
 async function existing(
   db: Db,
-  rights: ReadRights,
+  { rights, buildBody }: WebhookService,
   { workspace_id, scopes }: Caller,
   id: string,
 ): Promise<DeliveryDetail> {
-  const delivery = await findDelivery(db, workspace_id, id)
+  const delivery = await findDelivery(db, workspace_id, id, buildBody)
   if (!delivery || !rights.mayReadEvent(scopes, delivery.event)) throw notFound('This delivery')
   return delivery
 }

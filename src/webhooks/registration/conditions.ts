@@ -11,27 +11,29 @@ const max_values = 100
 const max_bytes = 16 * 1024
 
 /** The schema of conditions in bodies and answers. */
+export const condition_item = {
+  type: 'object',
+  properties: {
+    field: {
+      type: 'string',
+      minLength: 1,
+      maxLength: max_field,
+      description: 'A path in the payload, such as `data.value`, `previous.stage` or `changed_fields`.',
+    },
+    op: { type: 'string', enum: operators },
+    value: {
+      description:
+        'A text, a number, true, false or null; a list of up to 100 for `in` and `not_in`; true or false for `exists`.',
+    },
+  },
+  required: ['field', 'op', 'value'],
+  additionalProperties: false,
+}
+
 export const conditions_schema = {
   type: ['array', 'null'],
   maxItems: max_conditions,
-  items: {
-    type: 'object',
-    properties: {
-      field: {
-        type: 'string',
-        minLength: 1,
-        maxLength: max_field,
-        description: 'A path in the payload, such as `data.value`, `previous.stage` or `changed_fields`.',
-      },
-      op: { type: 'string', enum: operators },
-      value: {
-        description:
-          'A text, a number, true, false or null; a list of up to 100 for `in` and `not_in`; true or false for `exists`.',
-      },
-    },
-    required: ['field', 'op', 'value'],
-    additionalProperties: false,
-  },
+  items: condition_item,
   // Texts are compared as they are.
   verbatim: true,
   description:

@@ -4,6 +4,7 @@ import type { Seal } from '../../db/seal.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { Condition } from '../../events/conditions.ts'
 import { OptionalInteger } from '../../http/fields.ts'
+import { type Format, formats } from '../delivery/bodies.ts'
 import { conditions_schema, conditionsText } from './conditions.ts'
 import { type Headers, sealHeaders, shownHeaders } from './headers.ts'
 
@@ -43,10 +44,18 @@ export const options = {
     additionalProperties: { type: 'string', maxLength: 4096 },
     description:
       'Headers that every request has. Answers and the delivery log show `***` as their values; `***` in a body keeps the stored value.',
-    examples: [{ Authorization: '***' }],
+    examples: [{ Authorization: 'Bearer 4f9c1e' }],
     'x-extension': true,
   }),
   conditions: Type.Unsafe<Condition[] | null>(conditions_schema),
+  format: Type.Unsafe<Format | null>({
+    type: ['string', 'null'],
+    enum: [...formats, null],
+    description:
+      'The body: the event (`envelope`, the default), or a message for Slack or for a workflow of Microsoft Teams.',
+    examples: ['envelope'],
+    'x-extension': true,
+  }),
 }
 
 const fields = Type.Object(options)
@@ -62,13 +71,17 @@ export const shownOptions = (row: Row): Options => ({
   max_per_second: row.max_per_second,
   headers: shownHeaders(row.headers),
   conditions: JSON.parse(row.conditions ?? '[]'),
+  format: row.format ?? 'envelope',
 })
+
+/** A form of bodies as it is stored: null for the envelope. */
+export const storedFormat = (format: Format | null) => (format === 'envelope' ? null : format)
 
 /**
  * The columns of the options that a body has. `stored_headers` are the webhook's, as stored: `***` keeps their values.
  */
 export function storedOptions(
-  { retry_delays, timeout_ms, max_per_second, headers, conditions }: Partial<Options>,
+  { retry_delays, timeout_ms, max_per_second, headers, conditions, format }: Partial<Options>,
   seal: Seal,
   stored_headers: string | null = null,
 ): Partial<Row> & { paced_until_ms?: null } {
@@ -78,6 +91,7 @@ export function storedOptions(
     // The next claim counts again.
     ...(max_per_second !== undefined && { max_per_second, paced_until_ms: null }),
     ...(conditions !== undefined && { conditions: conditionsText(conditions) }),
+    ...(format !== undefined && { format: storedFormat(format) }),
     ...(headers !== undefined && { headers: sealHeaders(headers, stored_headers, seal) }),
   }
 }

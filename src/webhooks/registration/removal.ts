@@ -26,6 +26,11 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
   await disableTimeouts(tx)
   await followIndexes(tx)
   await subscribe(tx, workspace_id, id, [])
+  await tx
+    .deleteFrom('webhook_backfills')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', id)
+    .execute()
   announce(tx, 'deliveries')
   await keepOldRegistration(tx, { workspace_id, id })
   await endRegistration(tx, { workspace_id, id })
@@ -92,6 +97,23 @@ async function cancelSome(tx: Db, { workspace_id, webhook_id, removed_at }: Remo
   await dequeue(tx, waiting, {})
   await cancel(tx, waiting, { removed_at })
   return waiting.length
+}
+
+/** Cancels the deliveries of a webhook's backfill that wait or are in flight; returns how many. */
+export async function cancelBackfill(
+  tx: Db,
+  { workspace_id, webhook_id, removed_at }: Removal,
+): Promise<number> {
+  const { rows } = await sql<{ workspace_id: number; delivery_id: string }>`
+    DELETE FROM webhook_queue WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id} AND kind = 'backfill'
+    RETURNING workspace_id, delivery_id`.execute(tx)
+  await cancel(tx, rows, { removed_at })
+  const by = rows.length
+  await addCounts(tx, [
+    { workspace_id, name: 'deliveries.status=pending', by: -by },
+    { workspace_id, name: 'deliveries.status=cancelled', by },
+  ])
+  return by
 }
 
 /** Does one step of a pending removal. False when there is none, or another process works on it. */

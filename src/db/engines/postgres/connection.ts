@@ -1,4 +1,5 @@
 import pg, { type ClientConfig } from 'pg'
+import { lock_timeout } from '../../locks.ts'
 
 const { builtins } = pg.types
 
@@ -14,7 +15,7 @@ const types = {
 // writes must be on a disk: replace synchronous_commit = off, but keep every other value.
 const session = `
   SET statement_timeout = '30s';
-  SET lock_timeout = '5s';
+  SET lock_timeout = '${lock_timeout}';
   SET idle_in_transaction_session_timeout = '60s';
   SET jit = off;
   SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';

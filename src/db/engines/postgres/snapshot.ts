@@ -1,18 +1,10 @@
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
-} from 'kysely'
+import { type Dialect, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import pg from 'pg'
 import type { Snapshot } from '../../db.ts'
 import { explainLoss } from '../../errors.ts'
 import type { Engine } from '../../statements/prepare.ts'
 import type { Tables } from '../../tables.ts'
+import { readingDriver } from '../reading.ts'
 import { atOnce, closeConnection, connectionOptions } from './connection.ts'
 
 // A client that reads slowly lets the transaction wait between two pages.
@@ -48,33 +40,13 @@ function snapshotDialect(client: pg.Client): Dialect {
       throw explainLoss(error)
     }
   }
-  const connection: DatabaseConnection = {
-    executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => ({
-      rows: (await read(query.sql, query.parameters)) as R[],
-    }),
-    // biome-ignore lint/correctness/useYield: the interface requires a generator, but streaming is not supported
-    async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-      throw new Error('Streaming is not supported.')
-    },
-  }
-  const refuse = async () => {
-    throw new Error('A snapshot is already a transaction.')
-  }
   class Adapter extends PostgresAdapter implements Engine {
     readonly engine = 'postgres'
     read = read
   }
   const adapter = new Adapter()
   return {
-    createDriver: () => ({
-      async init() {},
-      acquireConnection: async () => connection,
-      beginTransaction: refuse,
-      commitTransaction: refuse,
-      rollbackTransaction: refuse,
-      async releaseConnection() {},
-      async destroy() {},
-    }),
+    createDriver: () => readingDriver(read, 'A snapshot is already a transaction.'),
     createAdapter: () => adapter,
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),

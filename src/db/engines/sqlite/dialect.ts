@@ -1,7 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import {
   type CompiledQuery,
-  type DatabaseConnection,
   type Dialect,
   type Driver,
   type QueryResult,
@@ -11,6 +10,7 @@ import {
 } from 'kysely'
 import type { CommitTopic } from '../../commit-topics.ts'
 import type { Engine, Connection as OurConnection, Prepared } from '../../statements/prepare.ts'
+import { readingDriver, refuseStream } from '../reading.ts'
 import { createGroup } from './group.ts'
 import { createSearchIndex } from './search-index.ts'
 import { createWatch, type OnSlow } from './watch.ts'
@@ -47,37 +47,17 @@ export function readingDialect(reader: DatabaseSync, onSlow: OnSlow): Dialect {
   const statementOf = statementsOf(reader)
   const read = (sql: string, parameters: readonly unknown[]) =>
     watch.all(sql, statementOf(sql).prepared, parameters)
-  const connection: DatabaseConnection = {
-    executeQuery: async <R>({ sql, parameters }: CompiledQuery) => ({ rows: read(sql, parameters) as R[] }),
-    streamQuery: refuseStream,
-  }
-  const refuse = async () => {
-    throw new Error('This connection only reads.')
-  }
   class Adapter extends SqliteAdapter implements Engine {
     readonly engine = 'sqlite'
     read = read
   }
   const adapter = new Adapter()
   return {
-    createDriver: () => ({
-      async init() {},
-      acquireConnection: async () => connection,
-      beginTransaction: refuse,
-      commitTransaction: refuse,
-      rollbackTransaction: refuse,
-      async releaseConnection() {},
-      async destroy() {},
-    }),
+    createDriver: () => readingDriver(read, 'This connection only reads.'),
     createAdapter: () => adapter,
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   }
-}
-
-// biome-ignore lint/correctness/useYield: the interface requires a generator, but streaming is not supported
-async function* refuseStream<R>(): AsyncIterableIterator<QueryResult<R>> {
-  throw new Error('Streaming is not supported.')
 }
 
 /**

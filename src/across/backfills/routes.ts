@@ -1,0 +1,127 @@
+import type { Static } from 'typebox'
+import { announce } from '../../db/statements/prepare.ts'
+import { conflict } from '../../errors.ts'
+import { recordChange } from '../../events/audit.ts'
+import { Single, single } from '../../http/envelope.ts'
+import { checkMatch } from '../../http/etag.ts'
+import { operation } from '../../http/operation.ts'
+import type { App } from '../../http/server.ts'
+import type { Service } from '../../http/service.ts'
+import type { Room } from '../../resources/room.ts'
+import { cancelBackfill } from '../../webhooks/registration/removal.ts'
+import { WebhookParams } from '../../webhooks/registration/schema.ts'
+import {
+  change,
+  existingWebhook,
+  webhook_kind,
+  webhookToChange,
+} from '../../webhooks/registration/webhooks.ts'
+import { BackfillBody, BackfillView } from './schema.ts'
+import {
+  type Backfill,
+  backfillKinds,
+  findBackfill,
+  insertBackfill,
+  lockBackfill,
+  updateBackfill,
+} from './state.ts'
+
+const none = {
+  status: 'none',
+  kinds: [],
+  since: null,
+  total: 0,
+  sent: 0,
+  started_at: null,
+  finished_at: null,
+} as const
+
+function shown(backfill: Backfill | null): BackfillView {
+  const { status, kinds, since, total, sent, started_at, finished_at } = backfill ?? none
+  return { status, kinds: [...kinds], since, total, sent, started_at, finished_at }
+}
+
+/** Sends the present records to a webhook: starts, shows and stops a backfill. */
+export function backfillRoutes(app: App, service: Service, rooms: readonly Room[]): void {
+  const { db, write, rights } = service
+  const kinds = backfillKinds(rooms)
+  const body = BackfillBody([...kinds.keys()])
+  const path = `${webhook_kind.path}/:webhook_id/backfill`
+  const shared = { path, params: WebhookParams, extension: true } as const
+
+  operation(
+    app,
+    {
+      ...shared,
+      method: 'POST',
+      scope: webhook_kind.writes,
+      summary: 'Send the present records to a webhook',
+      description:
+        'Each record is sent as its `.created` event with `source: "backfill"`, whatever events the webhook has. The feed has none of them. A change of a record during the backfill has a larger `sequence` than the state that was sent before it. 409 while a backfill is running.',
+      body,
+      answers: { 202: Single(BackfillView) },
+      repeatable: true,
+      guarded: true,
+      conflict: true,
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const expect = (webhook: object) => checkMatch(request, webhook)
+        const sent = { request, params: request.params, problems, expect }
+        const { id: webhook_id } = await webhookToChange(tx, rights, sent)
+        const { kinds: named = [], since = null } = request.body as Static<typeof body>
+        const asked = [...new Set(named)]
+        const events = asked.flatMap((kind) => kinds.get(kind)?.event.name ?? [])
+        rights.refuseUnreadable(request.access.scopes, events)
+        const last = await findBackfill(tx, context.workspace_id, webhook_id)
+        if (last?.status === 'running')
+          throw conflict('A backfill of this webhook is running. Stop it first, or wait for its end.')
+        const begun = await insertBackfill(tx, context, { webhook_id, kinds: asked, since })
+        const after = { kinds: begun.kinds, since, total: begun.total }
+        recordChange(tx, context, { ...change('backfill_started', webhook_id), after })
+        announce(tx, 'backlog')
+        return { body: single(shown(begun)), status: 202 }
+      }),
+  )
+
+  operation(
+    app,
+    {
+      ...shared,
+      method: 'GET',
+      scope: webhook_kind.reads,
+      summary: 'Read the progress of the newest backfill',
+      answers: { 200: Single(BackfillView) },
+    },
+    async ({ access: { workspace_id }, params: { webhook_id } }) => {
+      await existingWebhook(db, workspace_id, webhook_id)
+      return single(shown(await findBackfill(db, workspace_id, webhook_id)))
+    },
+  )
+
+  operation(
+    app,
+    {
+      ...shared,
+      method: 'DELETE',
+      scope: webhook_kind.writes,
+      summary: 'Stop a backfill, and cancel its deliveries that wait',
+      answers: { 200: Single(BackfillView) },
+      guarded: true,
+    },
+    (request, reply) =>
+      write(request, reply, async (tx, context, problems) => {
+        const expect = (webhook: object) => checkMatch(request, webhook)
+        const sent = { request, params: request.params, problems, expect }
+        const { id: webhook_id } = await webhookToChange(tx, rights, sent)
+        const { workspace_id, now } = context
+        const found = await lockBackfill(tx, workspace_id, webhook_id)
+        const count = await cancelBackfill(tx, { workspace_id, webhook_id, removed_at: now })
+        if (found?.status !== 'running') return { body: single(shown(found)) }
+        const ended = { status: 'cancelled', finished_at: now } as const
+        await updateBackfill(tx, found, ended)
+        recordChange(tx, context, { ...change('backfill_stopped', webhook_id), after: { count } })
+        return { body: single(shown({ ...found, ...ended })) }
+      }),
+  )
+}

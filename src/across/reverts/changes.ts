@@ -1,0 +1,65 @@
+import type { Db } from '../../db/db.ts'
+
+/** The most changes of a group that are reverted. */
+export const max_changes = 1000
+
+/** What a group of changes did to a record: its actions in their order, and the values of fields before the first one. */
+export type RecordChanges = {
+  kind: string
+  id: number
+  actions: string[]
+  before: Record<string, unknown>
+  /** The contact of a note; null for other records. */
+  owner_id: number | null
+  last_entry: number
+}
+
+/** The changes of a group by record, the last changed record first, and their number. Reads one entry more than the limit. */
+export async function changesOfGroup(
+  db: Db,
+  workspace_id: number,
+  change_group: string,
+): Promise<{ records: RecordChanges[]; count: number }> {
+  const entries = await db
+    .selectFrom('audit_log')
+    .select(['id', 'kind', 'record_id', 'action', 'before', 'after'])
+    .where('workspace_id', '=', workspace_id)
+    .where('change_group', '=', change_group)
+    .orderBy('id')
+    .limit(max_changes + 1)
+    .execute()
+  const records = new Map<string, RecordChanges>()
+  for (const { id, kind, record_id, action, before, after } of entries) {
+    const key = `${kind} ${record_id}`
+    const facts = { ...JSON.parse(after ?? '{}'), ...JSON.parse(before ?? '{}') }
+    const known: RecordChanges = records.get(key) ?? {
+      ...{ kind, id: Number(record_id), actions: [], before: {}, last_entry: id },
+      owner_id: typeof facts.contact_id === 'number' && kind === 'notes' ? facts.contact_id : null,
+    }
+    // Of several changes of a field, the first one knows the value before the group.
+    const changed = action === 'deleted' || action === 'restored' ? {} : JSON.parse(before ?? '{}')
+    known.before = { ...changed, ...known.before }
+    known.actions.push(action)
+    known.last_entry = id
+    records.set(key, known)
+  }
+  return { records: [...records.values()].reverse(), count: entries.length }
+}
+
+/** Whether a later change, outside of the group, has an entry of this record. */
+export async function wasChangedSince(
+  db: Db,
+  workspace_id: number,
+  { kind, id, last_entry }: RecordChanges,
+): Promise<boolean> {
+  const later = await db
+    .selectFrom('audit_log')
+    .select('id')
+    .where('workspace_id', '=', workspace_id)
+    .where('kind', '=', kind)
+    .where('record_id', '=', String(id))
+    .where('id', '>', last_entry)
+    .limit(1)
+    .executeTakeFirst()
+  return later !== undefined
+}

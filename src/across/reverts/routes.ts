@@ -1,0 +1,122 @@
+import type { FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { newId } from '../../db/ids.ts'
+import { notFound, refuseMore } from '../../errors.ts'
+import { Single, single } from '../../http/envelope.ts'
+import { NoFields } from '../../http/fields.ts'
+import { type Operation, operation } from '../../http/operation.ts'
+import { callAs } from '../../http/own-calls.ts'
+import type { App } from '../../http/server.ts'
+import type { Service } from '../../http/service.ts'
+import { changesOfGroup, max_changes, type RecordChanges, wasChangedSince } from './changes.ts'
+
+const Params = Type.Object({ group_id: Type.String({ description: 'The `group_id` of audit entries.' }) })
+const Left = Type.Object(
+  { kind: Type.String(), id: Type.Integer(), reason: Type.String() },
+  { title: 'NotReverted' },
+)
+type Left = Static<typeof Left>
+const Reverted = Type.Object(
+  {
+    restored: Type.Integer({ description: 'The number of records that are as they were before the group.' }),
+    left: Type.Array(Left, { description: 'Records that stay as they are, with the reason.' }),
+    group_id: Type.String({ description: 'The group of these changes: revert it to take the revert back.' }),
+  },
+  { title: 'Reverted' },
+)
+
+/** POST that reverts the changes of a group of the audit log, such as those of one session of an assistant. */
+export function revertRoute(
+  app: App,
+  { db, resources, rights, write }: Service,
+  operations: readonly Operation[],
+): void {
+  const places = new Map<string, Omit<Place, 'change_group'>>(
+    resources.map(({ table, path }) => [table, { path, writable: writableOf(operations, path) }]),
+  )
+  const [scope = '', ...or_scopes] = [...new Set(resources.map(({ scope }) => `${scope}:write`))]
+
+  operation(
+    app,
+    {
+      method: 'POST',
+      path: '/api/v1/audit-log/groups/:group_id/revert',
+      id: 'revertChangeGroup',
+      scope,
+      or_scopes,
+      summary: 'Revert a group of changes',
+      description: `Deletes what the group created, restores what it deleted, and puts back the fields that it changed, record by record, as single requests of the caller would. A record that was changed later stays. At most ${max_changes} changes.`,
+      params: Params,
+      body: NoFields,
+      answers: { 200: Single(Reverted) },
+      extension: true,
+      conflict: true,
+      repeatable: true,
+    },
+    (request, reply) =>
+      write.inSteps(request, reply, {
+        async before(tx, { workspace_id, scopes = null }) {
+          const { records, count } = await changesOfGroup(tx, workspace_id, request.params.group_id)
+          if (!records.some(({ kind }) => rights.mayRead(scopes, kind)))
+            throw notFound('This group of changes')
+          const limit = `A group has at most ${max_changes} changes`
+          refuseMore(count - 1, max_changes, limit, 'Revert the records one by one.')
+          return { records, change_group: newId('grp'), left: [] as Left[], restored: 0 }
+        },
+        async meanwhile(work) {
+          for (const record of work.records) {
+            const reason = await revert(request, record, work.change_group)
+            if (reason) work.left.push({ kind: record.kind, id: record.id, reason })
+            else work.restored++
+          }
+        },
+        after: async (_tx, _context, { restored, left, change_group }) => ({
+          body: single({ restored, left, group_id: change_group }),
+        }),
+      }),
+  )
+
+  async function revert(
+    request: FastifyRequest,
+    record: RecordChanges,
+    change_group: string,
+  ): Promise<string | null> {
+    const place = places.get(record.kind)
+    if (!place) return 'not_a_record'
+    if (await wasChangedSince(db, request.access.workspace_id, record)) return 'changed_since'
+    return revertRecord(app, request, { ...place, change_group }, record)
+  }
+}
+
+/** The fields that PUT of a record takes, by the path of the list. */
+function writableOf(operations: readonly Operation[], path: string): string[] {
+  const put = operations.find((one) => one.method.includes('PUT') && one.path.replace(/\/:\w+$/, '') === path)
+  const { properties = {} } = (put?.body ?? {}) as { properties?: Record<string, { readOnly?: boolean }> }
+  return Object.keys(properties).filter((name) => !properties[name]?.readOnly)
+}
+
+type Place = { path: string; writable: readonly string[]; change_group: string }
+
+/** Reverts the changes of a record; returns the reason if it cannot, otherwise null. */
+async function revertRecord(
+  app: App,
+  request: FastifyRequest,
+  { path, writable, change_group }: Place,
+  { id, actions, before, owner_id }: RecordChanges,
+): Promise<string | null> {
+  const list = owner_id === null ? path : path.replace(':id', String(owner_id))
+  const one = `${list}/${id}`
+  const call = async (method: string, url: string, body?: object) => {
+    const answer = await callAs(app, request, { method, path: url, ...(body && { body }) }, { change_group })
+    return answer.status < 300 ? null : reasonOf(answer.body)
+  }
+  if (actions[0] === 'created') return call('DELETE', one)
+  const fields = Object.entries(before).filter(([name]) => writable.includes(name))
+  const is_gone = actions.at(-1) === 'deleted'
+  const failed = is_gone ? await call('POST', `${one}/restore`) : null
+  if (failed || !fields.length) return failed
+  return call('PUT', one, Object.fromEntries(fields))
+}
+
+const reasonOf = (body: { error?: { code?: string; fields?: { code: string }[] } }): string =>
+  body.error?.fields?.[0]?.code ?? body.error?.code ?? 'failed'

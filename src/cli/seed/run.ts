@@ -1,0 +1,125 @@
+import { checkExisting } from '../../across/custom-fields/check.ts'
+import { beginDefinition, completeDefinition } from '../../across/custom-fields/operations.ts'
+import { isoTime } from '../../clock.ts'
+import { type Database, type Db, transaction } from '../../db/db.ts'
+import type { ServiceClock } from '../../db/service-clock.ts'
+import { ApiError } from '../../errors.ts'
+import { type Context, command_line, contextOf } from '../../events/context.ts'
+import { createActivity } from '../../resources/activities/operations.ts'
+import { cancelAppointment, createAppointment } from '../../resources/appointments/operations.ts'
+import { createBookingPage } from '../../resources/booking-pages/operations.ts'
+import { createCompany } from '../../resources/companies/operations.ts'
+import { createNote } from '../../resources/contacts/notes/operations.ts'
+import { createContact } from '../../resources/contacts/operations.ts'
+import { changeStage, createDeal } from '../../resources/deals/operations.ts'
+import type { Step } from './plan.ts'
+import { definitions } from './texts.ts'
+
+type Place = { database: Database; clock: ServiceClock; workspace_id: number }
+
+/** Defines the custom fields that the workspace does not have. */
+export async function defineFields({ database: { db }, clock, workspace_id }: Place): Promise<void> {
+  for (const definition of definitions) {
+    const { resource = '', key = '' } = definition
+    const known = await db
+      .selectFrom('field_definitions')
+      .select('id')
+      .where('workspace_id', '=', workspace_id)
+      .where('kind', '=', resource)
+      .where('key', '=', key)
+      .executeTakeFirst()
+    if (known) continue
+    const context = () => contextOf(clock, { workspace_id, actor: command_line, request_id: null })
+    const begun = await transaction(db, (tx) => beginDefinition(tx, context(), definition, []))
+    if (begun.unchecked) await checkExisting(db, clock, begun.unchecked)
+    await transaction(db, (tx) => completeDefinition(tx, context(), begun))
+  }
+}
+
+// A small workspace is one transaction. On SQLite, other writers wait for its end.
+const steps_at_once = 1000
+
+/** Runs the steps by the operations of the API, each at its own time. Calls `onProgress` with the number of steps that are done. */
+export async function runSteps(
+  place: Place,
+  steps: readonly Step[],
+  onProgress: (done: number) => void,
+): Promise<void> {
+  const ids = new Map<string, number>()
+  for (let at = 0; at < steps.length; at += steps_at_once) {
+    const some = steps.slice(at, at + steps_at_once)
+    await transaction(
+      place.database.db,
+      async (tx) => {
+        for (const step of some) await runStep(tx, place, step, ids)
+      },
+      { large: true },
+    )
+    onProgress(at + some.length)
+  }
+}
+
+/** Runs a step, and keeps the id of its record under its key. */
+async function runStep(tx: Db, place: Place, step: Step, ids: Map<string, number>): Promise<void> {
+  const { workspace_id, clock } = place
+  const { at_ms, key, of } = step
+  const context: Context = {
+    workspace_id,
+    actor: command_line,
+    request_id: null,
+    now: isoTime(at_ms),
+    now_ms: at_ms,
+    elapsed: clock.elapsed,
+  }
+  const references = Object.entries(of).map(([field, name]) => [field, name && ids.get(name)])
+  const { id, ...links } = Object.fromEntries(references)
+  // As JSON has it: fields that are undefined are left out.
+  const body = JSON.parse(JSON.stringify({ ...step.body, ...links }))
+  try {
+    const record = await operate(tx, context, step.kind, id, body)
+    if (key !== undefined) ids.set(key, record.id)
+  } catch (error) {
+    throw error instanceof ApiError ? explained(step, error) : error
+  }
+}
+
+const sent = { problems: [], expect() {} }
+
+function operate(
+  tx: Db,
+  context: Context,
+  kind: Step['kind'],
+  id: number,
+  // biome-ignore lint/suspicious/noExplicitAny: the plan makes bodies of each kind
+  body: any,
+): Promise<{ id: number }> {
+  switch (kind) {
+    case 'company':
+      return createCompany(tx, context, body, [])
+    case 'contact':
+      return createContact(tx, context, body, [])
+    case 'deal':
+      return createDeal(tx, context, body, [])
+    case 'stage':
+      return changeStage(tx, context, id, body, sent)
+    case 'activity':
+      return createActivity(tx, context, body, [])
+    case 'page':
+      return createBookingPage(tx, context, body, [])
+    case 'appointment':
+      return createAppointment(tx, context, body, [])
+    case 'cancel':
+      return cancelAppointment(tx, context, id, body, sent)
+    case 'note': {
+      const { contact_id, ...note } = body
+      return createNote(tx, context, contact_id, note, [])
+    }
+  }
+}
+
+// A workspace with records may have definitions that the data does not meet.
+function explained({ kind, body }: Step, { message, fields = [] }: ApiError): Error {
+  const name = body.name ?? body.subject ?? body.title ?? body.last_name ?? ''
+  const why = fields.map((field) => field.message).join(' ') || message
+  return new Error(`The ${kind} "${name}" was refused: ${why}`)
+}

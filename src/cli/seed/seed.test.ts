@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newWorkspace } from '../../../test/database.ts'
+import { client, type Rapport, startRapport } from '../../../test/harness.ts'
+import { join, setUp } from '../../../test/people.ts'
+import { startReceiver } from '../../../test/receiver.ts'
+import { runRapport } from '../../../test/run-rapport.ts'
+import { register } from '../../../test/webhooks.ts'
+import { stages } from '../../resources/deals/stages.ts'
+import { planOf } from './plan.ts'
+
+let rapport: Rapport
+before(async () => {
+  rapport = await startRapport()
+})
+after(() => rapport.close())
+
+const seed = (...words: string[]) => runRapport(['seed', ...words], { DATA_DIR: rapport.data_dir })
+const read = async (path: string, call = rapport.call) => {
+  const { status, body, text } = await call('GET', `/api/v1/${path}`)
+  assert.equal(status, 200, text)
+  return body
+}
+
+test('it fills an empty workspace beside a running service, and the API shows all of it', async () => {
+  const call = await setUp(rapport)
+  await join(call, rapport.url, 'member')
+  const { code, stdout } = await seed()
+  assert.equal(code, 0)
+  assert.match(stdout, /^Made 24 companies, 80 contacts, 60 deals, 145 activities, 30 appointments, 60 notes/)
+  const now = new Date().toISOString()
+  const counts = {
+    companies: 24,
+    contacts: 80,
+    deals: 60,
+    activities: 145,
+    appointments: 30,
+    'booking-pages': 1,
+    'custom-fields': 8,
+    [`activities?completed_at=null&due_at_to=${now}`]: 15,
+  }
+  for (const [path, total] of Object.entries(counts)) assert.equal((await read(path)).meta.total, total, path)
+  const today = await read(
+    `activities?completed_at=null&due_at_from=${now}&due_at_to=${now.slice(0, 10)}T23:59:59.999Z`,
+  )
+  assert.ok(today.meta.total >= 5)
+  for (const stage of stages) assert.ok((await read(`deals?stage=${stage}`)).meta.total > 0, stage)
+  const { data } = await read('deals?per_page=100')
+  const values: number[] = data.map(({ value }: { value: number | null }) => value ?? 0)
+  assert.ok(values.some((value) => !Number.isInteger(value * 100)))
+  const owned = await read('contacts?owner_id=!null')
+  assert.ok(owned.meta.total > 50)
+  assert.equal(new Set(owned.data.map(({ owner_id }: { owner_id: string }) => owner_id)).size, 2)
+})
+
+test('records, events and entries have times of the last months, each event after the one before', async () => {
+  const { data: feed } = await read('events?per_page=100')
+  const times = feed.map(({ timestamp }: { timestamp: string }) => timestamp)
+  assert.deepEqual(times, [...times].sort())
+  const { data: moved } = await read('events?event=deal.stage_changed&per_page=100')
+  assert.ok(moved.length > 30)
+  const [deal] = (await read('deals?stage=won&per_page=1')).data
+  const history = await read(`deals/${deal.id}/stages`)
+  assert.ok(history.data.length > 1)
+  const { data: entries } = await read(`audit-log?kind=deals&record_id=${deal.id}`)
+  assert.equal(entries.at(-1).action, 'created')
+  assert.ok((await read('appointments?status=cancelled')).meta.total > 0)
+})
+
+test('a workspace with records is refused, unless they are to be added to', async () => {
+  const refused = await seed()
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /Workspace 1 has 24 companies\. .*--add/)
+  assert.equal((await read('companies')).meta.total, 24)
+  const added = await seed('--add', '--seed', '7')
+  assert.equal(added.code, 0, added.stderr)
+  assert.match(added.stdout, /\/book\/intro-call-2/)
+  assert.equal((await read('companies')).meta.total, 48)
+  for (const wrong of [
+    ['--size', 'huge'],
+    ['--seed', '0'],
+    ['--seed', 'x'],
+  ])
+    assert.equal((await seed(...wrong)).code, 2, wrong.join(' '))
+})
+
+test('it fills the workspace that is named, and its webhooks get the events', async (t) => {
+  const receiver = await startReceiver()
+  t.after(() => receiver.close())
+  const call = await newWorkspace(rapport)
+  await register(call, { url: receiver.url, events: ['deal.won'] })
+  const { code, stderr } = await seed('--workspace', '2')
+  assert.equal(code, 0, stderr)
+  const { data } = await call('GET', '/api/v1/events?event=deal.won&per_page=100').then(({ body }) => body)
+  await receiver.waitFor(data.length)
+  assert.ok(data.length > 5)
+  assert.equal((await client(rapport.url, rapport.key)('GET', '/api/v1/companies')).body.meta.total, 48)
+})
+
+test('one seed makes the same plan, another one another plan, and every number works at both sizes', () => {
+  const wish = { size: 'small', now_ms: Date.parse('2026-11-23T09:30:00Z'), owners: [], slug: 'x' } as const
+  const made = (seed: number) => JSON.stringify(planOf({ ...wish, seed }))
+  assert.equal(made(5), made(5))
+  assert.notEqual(made(5), made(6))
+  for (const seed of [1, 2, 99, 0xffffffff])
+    for (const size of ['small', 'large'] as const)
+      for (const at of ['2026-11-23T00:00:00Z', '2028-02-29T23:59:59.999Z']) {
+        const now_ms = Date.parse(at)
+        const steps = planOf({ ...wish, seed, size, now_ms, owners: ['usr_1'] })
+        assert.ok(steps.every(({ at_ms }) => at_ms <= now_ms))
+        const known = new Set<string | undefined>([undefined])
+        for (const { key, of } of steps) {
+          for (const name of Object.values(of)) assert.ok(known.has(name), `${name} comes before`)
+          known.add(key)
+        }
+      }
+})

@@ -1,0 +1,64 @@
+import type { CustomFieldBody } from '../../across/custom-fields/schema.ts'
+
+/** What people do and write in the workspace that `rapport seed` makes. */
+export const subjects: Record<'call' | 'email' | 'meeting' | 'task', readonly string[]> = {
+  call: [
+    'Call about the offer',
+    'Ask who else decides',
+    'Follow up on the demo',
+    'Confirm the delivery date',
+  ],
+  email: ['Send the revised offer', 'Share the reference list', 'Answer questions on security'],
+  meeting: ['Kick-off', 'Product demo for the team', 'Review of the quarter', 'Negotiate the terms'],
+  task: ['Prepare the contract', 'Check the credit limit', 'Update the forecast', 'Collect the signed order'],
+}
+
+export const outcomes: readonly string[] = [
+  'Wants a second offer with more seats',
+  'Decision in two weeks',
+  'Sends the order on Friday',
+  'No answer, try again',
+  'Asked for a reference customer',
+  'Budget is approved',
+]
+
+export const notes: readonly string[] = [
+  'Prefers calls in the morning. Decides together with the head of finance.',
+  'Met at the trade fair. Interested in a pilot with one site before a larger order.',
+  'Uses a spreadsheet today, and wants to import it. Needs the custom fields of the old list.',
+  'Was unhappy with the last delivery. Promised a credit note; sent on the same day.',
+  'Speaks at their user conference in spring. A joint case study is possible.',
+  'Asks for single sign-on and an audit log. Sent the page on security.',
+  'On parental leave until the summer; a colleague decides meanwhile.',
+  'Wants invoices by post, in two copies.',
+]
+
+export const appointment_titles: readonly string[] = [
+  'Product demo',
+  'Introduction',
+  'Review of the offer',
+  'Site visit',
+  'Training',
+]
+
+export const locations: readonly string[] = ['Video call', 'Our office', 'At the customer', 'Phone']
+
+export const cancel_reasons: readonly string[] = ['Ill', 'Postponed by the customer', 'Double booking']
+
+export const company_tags: readonly string[] = ['key account', 'supplier', 'press', 'pilot']
+
+export const deal_tags: readonly string[] = ['renewal', 'upsell', 'tender', 'needs legal']
+
+export const regions = ['Americas', 'Asia-Pacific', 'Europe', 'Middle East and Africa']
+
+/** The custom fields of the data, with their definitions. */
+export const definitions: readonly CustomFieldBody[] = [
+  { resource: 'companies', key: 'employees', label: 'Employees', type: 'number' },
+  { resource: 'companies', key: 'language', label: 'Language', type: 'text' },
+  { resource: 'contacts', key: 'customer_number', label: 'Customer number', type: 'text' },
+  { resource: 'contacts', key: 'language', label: 'Language', type: 'text' },
+  { resource: 'contacts', key: 'seats', label: 'Seats', type: 'number' },
+  { resource: 'contacts', key: 'visited_us', label: 'Has visited us', type: 'boolean' },
+  { resource: 'deals', key: 'contract_months', label: 'Months of the contract', type: 'number' },
+  { resource: 'deals', key: 'region', label: 'Region', type: 'select', options: regions },
+]

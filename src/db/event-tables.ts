@@ -1,0 +1,135 @@
+import type { Generated } from 'kysely'
+
+/** The types of the tables of events and webhooks (see tables.ts). */
+export interface EventTables {
+  events: {
+    id: string
+    workspace_id: number
+    seq: Generated<number>
+    event: string
+    occurred_at: string
+    record_id: number | null
+    /** The JSON text of the request body, without webhook_id. */
+    payload: string
+    /** The trace context of the request; null without one. */
+    traceparent: Generated<string | null>
+    /** The only webhook that gets it, such as in a backfill. Then the feed has it not. */
+    webhook_id: Generated<string | null>
+  }
+  webhooks: {
+    id: string
+    workspace_id: number
+    seq: Generated<number>
+    name: string | null
+    url: string
+    /** A JSON array. webhook_subscriptions has the same events as rows. */
+    events: string
+    status: 'active' | 'failed' | 'paused'
+    status_reason: string | null
+    /** Encrypted. */
+    secret: string
+    /** Encrypted. After the end of the overlap, only this secret signs. */
+    next_secret: string | null
+    next_secret_from_ms: number | null
+    created_at: string
+    /** A JSON array of seconds; null: the installation's. So is a `timeout_ms` of null. */
+    retry_delays: Generated<string | null>
+    timeout_ms: Generated<number | null>
+    max_per_second: Generated<number | null>
+    /** The starts of the last second (webhooks/delivery/pace.ts), and when the next one may follow. */
+    recent_starts: Generated<string | null>
+    paced_until_ms: Generated<number | null>
+    /** An encrypted JSON object of headers that every delivery sends. */
+    headers: Generated<string | null>
+    /** A JSON array (events/conditions.ts). */
+    conditions: Generated<string | null>
+    /** Null: the envelope. */
+    format: Generated<'slack' | 'teams' | null>
+    ordered: Generated<0 | 1>
+  }
+  /** `event` is a name of an event, a group such as `deal.*`, or `*`. */
+  webhook_subscriptions: { workspace_id: number; event: string; webhook_id: string }
+  webhook_deliveries: {
+    id: string
+    workspace_id: number
+    webhook_id: string
+    event_id: string
+    event: string
+    status: 'pending' | 'succeeded' | 'failed' | 'cancelled'
+    attempt_count: number
+    next_attempt_at: string | null
+    created_at: string
+    finished_at: string | null
+    /** The form of its body; null: the envelope. */
+    format: Generated<'slack' | 'teams' | null>
+  }
+  /** Unfinished deliveries only. The rows are small, because every claim reads them. */
+  webhook_queue: {
+    delivery_id: string
+    workspace_id: number
+    webhook_id: string
+    kind: 'event' | 'backfill' | 'resend' | 'ping'
+    /** The service time when the next attempt is due, or, while claimed, when the lease ends. */
+    run_at_ms: number
+    /** The counted attempts of the current round of retries. */
+    tries: number
+    claim_id: string | null
+    claimed_at_ms: number | null
+    /** Consecutive claims without an outcome and with no other attempt in flight, including a current claim. */
+    interruptions: Generated<number>
+    /** For an ordered webhook: its record, and its place in the record's order, before `delivery_id`. */
+    record_key: Generated<string | null>
+    order_seq: Generated<number | null>
+  }
+  /** What a webhook asked for, from the event with `from_seq` on; `events` is null after its deletion. */
+  webhook_registrations: {
+    workspace_id: number
+    webhook_id: string
+    from_seq: number
+    events: string | null
+    conditions: string | null
+  }
+  webhook_backfills: BackfillsTable
+  /** Deleted webhooks that still have queued deliveries. These count as cancelled since `removed_at`. */
+  webhook_removals: { workspace_id: number; webhook_id: string; removed_at: string }
+  /** Failed deliveries that wait for a resend: a JSON array of ids; `first_id` is its first id. */
+  webhook_resends: { workspace_id: number; webhook_id: string; first_id: string; delivery_ids: string }
+  webhook_attempts: {
+    workspace_id: number
+    delivery_id: string
+    number: number
+    started_at: string
+    duration_ms: number
+    request_url: string
+    /** A JSON object. */
+    request_headers: string
+    response_status: number | null
+    /** A JSON object. */
+    response_headers: string | null
+    response_body: string | null
+    error_code: string | null
+    error_message: string | null
+  }
+}
+
+/** The newest backfill of a webhook: what it sends, and how far it has come. */
+export type BackfillsTable = {
+  workspace_id: number
+  webhook_id: string
+  status: 'running' | 'succeeded' | 'cancelled'
+  /** A JSON array of tables, in the order of sending. */
+  kinds: string
+  since: string | null
+  /** The kind that is sent now; null before the first. */
+  kind: string | null
+  /** The records up to this id are sent; those up to `up_to` will be. */
+  last_id: number
+  up_to: number
+  total: number
+  sent: number
+  /** Who asked for it (events/actors.ts). */
+  actor: string
+  request_id: string | null
+  started_at: string
+  finished_at: string | null
+}

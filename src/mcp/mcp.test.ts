@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { client, type Rapport, startRapport } from '../../test/harness.ts'
+import type { Call } from '../../test/webhooks.ts'
+
+let rapport: Rapport
+let call: Call
+before(async () => {
+  rapport = await startRapport()
+  call = rapport.call
+})
+after(() => rapport.close())
+
+/** An assistant that is connected with a key, by the official client. */
+async function assistant(key = rapport.key) {
+  const connection = new Client({ name: 'test', version: '1.0.0' })
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', rapport.url), {
+    requestInit: { headers: { authorization: `Bearer ${key}` } },
+  })
+  await connection.connect(transport)
+  return {
+    tools: async () => (await connection.listTools()).tools,
+    /** Calls a tool; returns its answer, and whether it failed. */
+    // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
+    async use(name: string, args: object = {}): Promise<any> {
+      const { content, isError = false } = await connection.callTool({ name, arguments: args as never })
+      const [first] = content as { type: string; text: string }[]
+      return { ...JSON.parse(first?.text ?? '{}'), isError }
+    },
+    close: () => connection.close(),
+  }
+}
+
+async function keyWith(scopes: string[]): Promise<string> {
+  return (await call('POST', '/api/v1/keys', { name: 'Assistant', scopes })).body.data.token
+}
+
+describe('an assistant', () => {
+  test('finds tools with names and descriptions, their effects, and the custom fields of the workspace', async () => {
+    await call('POST', '/api/v1/custom-fields', {
+      ...{ resource: 'contacts', key: 'region', label: 'Region', type: 'select' },
+      options: ['EMEA', 'APAC'],
+    })
+    const { tools, close } = await assistant()
+    const all = await tools()
+    const named = new Map(all.map((tool) => [tool.name, tool]))
+    for (const name of ['search', 'find_deals', 'get_contact', 'create_contact', 'update_company'])
+      assert.ok(named.has(name), name)
+    for (const name of ['change_deal_stage', 'complete_activity', 'add_note', 'contact_timeline'])
+      assert.ok(named.has(name), name)
+    for (const name of ['list_changes', 'pipeline_report', 'revert_changes']) assert.ok(named.has(name), name)
+    for (const { name, title, description, annotations, inputSchema } of all) {
+      assert.ok(title && description && description.length > 20, name)
+      const reads = /^(search|find|get|list)_?|_timeline$|_report$/.test(name)
+      assert.equal(annotations?.readOnlyHint, reads, name)
+      assert.equal(annotations?.destructiveHint, /^(delete|revert)_/.test(name), name)
+      const takes_dry_run = 'dry_run' in (inputSchema.properties ?? {})
+      assert.equal(takes_dry_run, !reads && name !== 'revert_changes', name)
+    }
+    const create = named.get('create_contact')
+    assert.ok(create)
+    const { custom_fields } = create.inputSchema.properties as Record<string, { description: string }>
+    assert.match(custom_fields?.description ?? '', /region \(Region, select: EMEA \| APAC\)/)
+    await close()
+  })
+
+  test('searches, creates, changes, reads and reports, and the answers are those of the API', async () => {
+    const { use, close } = await assistant()
+    const made = await use('create_contact', {
+      first_name: 'Zora',
+      last_name: 'Señalética 山',
+      email: 'zora@acme.example',
+    })
+    assert.equal(made.isError, false)
+    const { id } = made.data
+    assert.deepEqual((await call('GET', `/api/v1/contacts/${id}`)).body.data, made.data)
+    const found = await use('search', { q: 'Zora' })
+    assert.deepEqual(
+      found.data.map(({ kind, id }: { kind: string; id: number }) => [kind, id]),
+      [['contacts', id]],
+    )
+    assert.equal((await use('update_contact', { id, phone: '+49 30 1234' })).data.phone, '+49 30 1234')
+    await use('add_note', { id, body: 'Wants an offer by Friday.' })
+    const { data: timeline } = await use('contact_timeline', { id })
+    assert.ok(JSON.stringify(timeline).includes('Wants an offer by Friday.'))
+    const deal = await use('create_deal', { name: 'Signs for the shop', value: 1250.5, contact_id: id })
+    assert.equal((await use('change_deal_stage', { id: deal.data.id, stage: 'won' })).data.stage, 'won')
+    assert.ok((await use('pipeline_report')).data)
+    const { data: deals, meta } = await use('find_deals', { stage: 'won', contact_id: String(id) })
+    assert.deepEqual([deals.length, meta.total], [1, 1])
+    const { data: changes } = await use('list_changes', { kind: 'contacts', record_id: String(id) })
+    assert.deepEqual(
+      changes.map(({ action }: { action: string }) => action),
+      ['updated', 'created'],
+    )
+    await close()
+  })
+
+  test('gets the errors of the API, with the fields', async () => {
+    const { use, close } = await assistant()
+    const refused = await use('create_contact', { first_name: '', email: 'nobody' })
+    assert.equal(refused.isError, true)
+    assert.equal(refused.error.code, 'validation_failed')
+    assert.ok(refused.error.fields.length >= 2)
+    assert.equal((await use('get_contact', { id: 987654 })).error.code, 'not_found')
+    assert.equal(
+      (await use('create_contact', { first_name: 'A', last_name: 'B', nonsense: 1 })).isError,
+      true,
+    )
+    assert.equal((await use('drop_everything')).error.code, 'not_found')
+    await close()
+  })
+
+  test('tries a change with dry_run, which changes nothing and has no event', async () => {
+    const { use, close } = await assistant()
+    const { data } = await use('create_company', { name: 'Okafor & Sons' })
+    const { body: before } = await call('GET', '/api/v1/events?sort=-timestamp&per_page=1')
+    const tried = await use('update_company', { id: data.id, name: 'Okafor Ltd', dry_run: true })
+    assert.deepEqual([tried.isError, tried.data.name, tried.dry_run], [false, 'Okafor Ltd', true])
+    assert.equal((await use('delete_company', { id: data.id, dry_run: true })).isError, false)
+    assert.equal((await use('create_company', { name: 'Never', dry_run: true })).isError, false)
+    assert.equal((await call('GET', `/api/v1/companies/${data.id}`)).body.data.name, 'Okafor & Sons')
+    assert.deepEqual((await call('GET', '/api/v1/events?sort=-timestamp&per_page=1')).body.data, before.data)
+    await close()
+  })
+
+  test('has the tools of its scopes, and no others', async () => {
+    const { tools, use, close } = await assistant(
+      await keyWith(['contacts:read', 'deals:read', 'deals:write']),
+    )
+    const names = (await tools()).map(({ name }) => name)
+    assert.ok(names.includes('find_contacts') && names.includes('update_deal'))
+    assert.ok(!names.includes('create_contact') && !names.includes('list_changes'))
+    assert.equal((await use('create_contact', { first_name: 'A', last_name: 'B' })).error.code, 'not_found')
+    await close()
+  })
+
+  test('is refused without a key, and from a page of another origin', async () => {
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    const refused = await fetch(`${rapport.url}/mcp`, { method: 'POST', headers, body })
+    assert.equal(refused.status, 401)
+    await assert.rejects(assistant('crm_wrong'))
+  })
+})
+
+describe('the changes of a session', () => {
+  test('are one group in the audit log, and are reverted as one', async () => {
+    const { use, close } = await assistant()
+    const kept = await call('POST', '/api/v1/contacts', {
+      first_name: 'Ana',
+      last_name: 'Ruiz',
+      phone: '+1',
+      tags: ['lead'],
+    })
+    const { id } = kept.body.data
+    const gone = (await call('POST', '/api/v1/companies', { name: 'Gone' })).body.data
+    const deal = (await call('POST', '/api/v1/deals', { name: 'Signs' })).body.data
+    const { change_group } = await use('update_contact', { id, phone: '+2', tags: ['lead', 'vip'] })
+    await use('update_contact', { id, phone: '+3' })
+    await use('delete_company', { id: gone.id })
+    const made = await use('create_company', { name: 'Made' })
+    await use('change_deal_stage', { id: deal.id, stage: 'proposal' })
+    assert.equal(made.change_group, change_group)
+    const { body: log } = await call('GET', '/api/v1/audit-log?per_page=5')
+    assert.deepEqual(
+      log.data.map((entry: { group_id: string | null }) => entry.group_id),
+      Array(5).fill(change_group),
+    )
+    const reply = await call('POST', `/api/v1/audit-log/groups/${change_group}/revert`)
+    assert.equal(reply.status, 200, reply.text)
+    assert.deepEqual([reply.body.data.restored, reply.body.data.left], [4, []])
+    const { body: after } = await call('GET', '/api/v1/audit-log?per_page=1')
+    assert.equal(after.data[0].request_id, reply.headers.get('x-request-id'))
+    const { phone, tags } = (await call('GET', `/api/v1/contacts/${id}`)).body.data
+    assert.deepEqual([phone, tags], ['+1', ['lead']])
+    assert.equal((await call('GET', `/api/v1/companies/${gone.id}`)).status, 200)
+    assert.equal((await call('GET', `/api/v1/companies/${made.data.id}`)).status, 404)
+    assert.equal((await call('GET', `/api/v1/deals/${deal.id}`)).body.data.stage, deal.stage)
+    // The revert is a group itself.
+    const again = await call('POST', `/api/v1/audit-log/groups/${reply.body.data.group_id}/revert`)
+    assert.equal(again.body.data.restored, 4)
+    assert.equal((await call('GET', `/api/v1/contacts/${id}`)).body.data.phone, '+3')
+    await close()
+  })
+
+  test('that were changed later by somebody stay, with the reason; an unknown group is 404', async () => {
+    const { use, close } = await assistant()
+    const { data, change_group } = await use('create_company', { name: 'Contested' })
+    const { id } = data
+    await call('PUT', `/api/v1/companies/${id}`, { phone: '+49' })
+    const { data: reverted } = await use('revert_changes', { group_id: change_group })
+    assert.ok(
+      reverted.left.some(
+        (one: object) =>
+          JSON.stringify(one) === JSON.stringify({ kind: 'companies', id, reason: 'changed_since' }),
+      ),
+    )
+    assert.equal((await call('GET', `/api/v1/companies/${id}`)).status, 200)
+    assert.equal((await call('POST', '/api/v1/audit-log/groups/grp_unknown/revert')).status, 404)
+    const limited = client(rapport.url, await keyWith(['companies:read', 'companies:write']))
+    const own = await limited('POST', '/api/v1/companies', { name: 'Own' })
+    assert.equal(own.status, 201)
+    await close()
+  })
+
+  test('may be named, so that two assistants with one key have two groups', async () => {
+    const [one, two] = [await assistant(), await assistant()]
+    const change_group = `grp_${'a'.repeat(32)}`
+    const first = await one.use('create_company', { name: 'One', change_group })
+    assert.equal(first.change_group, change_group)
+    assert.notEqual((await two.use('create_company', { name: 'Two' })).change_group, change_group)
+    assert.equal((await one.use('create_company', { name: 'One', change_group: 'mine' })).isError, true)
+    await one.close()
+    await two.close()
+  })
+})
