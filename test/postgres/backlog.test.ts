@@ -1,16 +1,17 @@
-// runs: alone
+// runs: long
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { settingsOf } from '../engine.ts'
-import { limitBeside, startIdle, tellNoise, waitsDuring } from '../faults/idle.ts'
 import { startService } from '../faults/service.ts'
 import { scratchFolder } from '../process.ts'
 import { startReceiver } from '../receiver.ts'
 import { act, company, register } from '../webhooks.ts'
 
 const backlog = 100_000
+// The slow receiver is the clock of this test: a busy machine delays its deliveries, too. One dispatcher has at most 32
+// attempts of a slow webhook in flight, and each of them takes 0.5 s.
+const slow_in_a_second = 64
 
 for (const [roles, what] of [
   [['api,dispatcher'], 'one process'],
@@ -21,6 +22,7 @@ for (const [roles, what] of [
     t.after(() => Promise.all([slow.close(), quick.close()]))
     slow.answering = () => ({ delay_ms: 500 })
     const data_dir = scratchFolder(t)
+    const dispatchers = Math.max(1, roles.filter((role) => role === 'dispatcher').length)
     const services = []
     let key = ''
     for (const list of roles) {
@@ -38,19 +40,15 @@ for (const [roles, what] of [
     await register(call, { url: quick.url })
     await act(call, crowded.id, 'resume')
     await slow.waitFor(20)
-    const waits: number[] = []
-    const { noise } = await waitsDuring(services[0]!.url, await startIdle(t), async () => {
-      for (let n = 1; n <= 12; n++) {
-        const start = Date.now()
-        await company(call)
-        const all = await quick.waitFor(n)
-        waits.push((all[n - 1]?.at_ms ?? Infinity) - start)
-        await pause(150)
-      }
-    })
-    const figures = `from request to delivery, in ms: ${waits}; ${tellNoise(noise)}`
-    t.diagnostic(figures)
-    assert.ok(Math.max(...waits) < limitBeside(1000, noise), figures)
+    const overtaking: number[] = []
+    for (let n = 1; n <= 12; n++) {
+      const before = slow.received.length
+      await company(call)
+      await quick.waitFor(n)
+      overtaking.push(slow.received.length - before)
+    }
+    t.diagnostic(`slow deliveries before each quick one: ${overtaking}`)
+    assert.ok(Math.max(...overtaking) <= slow_in_a_second * dispatchers, String(overtaking))
     assert.ok(slow.received.length < backlog / 2, 'there is a backlog still')
   })
 
