@@ -68,6 +68,12 @@ export async function insertEvents(tx: Db, events: readonly NewEvent[]): Promise
   beforeCommit(tx, () => defer(tx, insertInTurn(tx, all)))
 }
 
+/** The number of events that a transaction has collected, before a savepoint. */
+export const countCollected = (tx: Db): number => collected.get(tx)?.length ?? 0
+
+/** Drops the events that were collected since a savepoint, which is rolled back. */
+export const dropCollected = (tx: Db, kept: number): unknown => collected.get(tx)?.splice(kept)
+
 async function insertInTurn(tx: Db, events: readonly NewEvent[]): Promise<void> {
   const [event] = events
   if (event && events.length === 1) return void (await lockAndInsert(tx, event))

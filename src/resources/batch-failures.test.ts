@@ -3,6 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { type Outbox, openOutbox } from '../../test/outbox.ts'
 import { type Db, transaction } from '../db/db.ts'
+import { deferRows } from '../db/statements/bulk.ts'
 import { conflict } from '../errors.ts'
 import { runBatch } from './batch.ts'
 import { type BatchOptions, type Writes, writesOf } from './batch-items.ts'
@@ -18,6 +19,8 @@ const failing: Writes = {
       const made = await writes.operations.create(tx, context, body, problems)
       const { last_name } = body as { last_name: string }
       if (last_name === 'rule') throw conflict('A rule that was judged late.')
+      if (last_name === 'deferred')
+        deferRows(tx, () => Promise.reject(conflict('A rule of rows that are written last.')), [1])
       if (last_name === 'statement') await sql`INSERT INTO no_such_table VALUES (1)`.execute(tx)
       return made
     },
@@ -100,4 +103,14 @@ test('large and small transactions beside each other all commit, and a failed on
   })
   const made = (await Promise.all(runs)).reduce((sum, n) => sum + n, 0)
   assert.deepEqual(await stored(outbox.db), [made, made, made, made, made])
+})
+
+test('an item whose last rows are refused leaves no event either', async () => {
+  const items = ['rule', 'Ruiz', 'deferred', 'Bo'].map(create)
+  const outcomes = await run(items, { atomic: false })
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['failed', 'created', 'failed', 'created'],
+  )
+  assert.deepEqual(await stored(outbox.db), [2, 2, 2, 2, 2])
 })

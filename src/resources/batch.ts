@@ -1,6 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { troubleOf } from '../db/errors.ts'
+import { countCollected, dropCollected } from '../db/event-order.ts'
 import { lockTexts } from '../db/locks.ts'
 import { type Bulk, openBulk } from '../db/statements/bulk.ts'
 import { followIndexes } from '../db/statements/plans.ts'
@@ -197,6 +198,7 @@ async function runTogether(
 async function runAlone(work: Work, task: Task): Promise<Outcome> {
   const { tx, bulk } = work
   await savepoint(tx, 'SAVEPOINT')
+  const events = countCollected(tx)
   try {
     const matched = await matchesOf(work, [task])
     const outcome = await attempt(task, bulk.member(task.index), matched.get(task.record ?? '') ?? [])
@@ -208,6 +210,7 @@ async function runAlone(work: Work, task: Task): Promise<Outcome> {
     const known = troubleOf(error) ? null : publicError(error)
     if (!known || known.statusCode >= 500) throw error
     bulk.discard()
+    dropCollected(tx, events)
     await savepoint(tx, 'ROLLBACK TO')
     await savepoint(tx, 'RELEASE')
     return failed(task, known)
