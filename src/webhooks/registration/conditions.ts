@@ -38,7 +38,7 @@ export const conditions_schema = {
   verbatim: true,
   description:
     'All must hold, or the webhook does not get the event. They are judged in the transaction of the change.',
-  examples: [[{ field: 'data.value', op: 'gte', value: 10_000 }]],
+  examples: [[{ field: 'source', op: 'ne', value: 'import' }]],
   'x-extension': true,
 }
 
