@@ -60,7 +60,7 @@ describe('registration', () => {
       rotation_ends_at: null,
       created_at,
       ...{ retry_delays: null, timeout_ms: null, max_per_second: null },
-      ...{ headers: {}, conditions: [], format: 'envelope' },
+      ...{ headers: {}, conditions: [], format: 'envelope', ordered: false },
     })
   })
 

@@ -15,6 +15,7 @@ export type Webhook = {
   headers: Record<string, string>
   conditions: object[]
   format: string
+  ordered: boolean
   created_at: string
   secret: string
 }

@@ -10,6 +10,7 @@ export type Subscription = {
   conditions: string | null
   /** The form of bodies; null: the envelope. */
   format: string | null
+  ordered: 0 | 1
 }
 
 // On PostgreSQL, lock the found subscriptions. A concurrent deletion of the webhook may wait for this transaction: then
@@ -20,7 +21,7 @@ const subscriptionsTo = prepare((db, p: { workspace_id: number; patterns: string
     .innerJoin('webhooks as w', (join) =>
       join.onRef('w.workspace_id', '=', 's.workspace_id').onRef('w.id', '=', 's.webhook_id'),
     )
-    .select(['s.event', 's.webhook_id', 'w.conditions', 'w.format'])
+    .select(['s.event', 's.webhook_id', 'w.conditions', 'w.format', 'w.ordered'])
     .where('s.workspace_id', '=', p.workspace_id)
     .orderBy('s.webhook_id')
   if (engineOf(db) === 'sqlite')

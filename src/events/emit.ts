@@ -2,6 +2,7 @@ import type { Db } from '../db/db.ts'
 import { insertEvents } from '../db/event-order.ts'
 import { newId } from '../db/ids.ts'
 import { addCounts, countChanges } from '../db/lists/counts.ts'
+import { enqueueInOrder, recordKey } from '../db/queue-order.ts'
 import { deferRows, rootOf } from '../db/statements/bulk.ts'
 import { announce, defer, engineOf } from '../db/statements/prepare.ts'
 import { prepareInsert } from '../db/statements/recordset.ts'
@@ -56,14 +57,15 @@ export async function emit(
   const event = definition.name
   announce(tx, 'events')
   const payload = payloadFrom(context, definition, record, changes)
-  const event_id = insertPayload(tx, context, event, payload, idOf(record))
+  const record_id = idOf(record)
+  const event_id = insertPayload(tx, context, event, payload, record_id)
   const known = prepared.get(rootOf(tx))
   const is_known = known?.workspace_id === workspace_id && known.names.includes(event)
   const found = is_known ? known.found : findSubscriptions(tx, workspace_id, [event])
   const recipients = recipientsOf(event, await found).filter(
     ({ conditions }) => conditions === null || !failedCondition(conditions, payload),
   )
-  const delivery = { event_id, event, kind: 'event' as const }
+  const delivery = { event_id, event, kind: 'event' as const, record_key: recordKey(event, record_id) }
   if (recipients.length) insertDeliveries(tx, context, delivery, recipients)
 }
 
@@ -82,7 +84,9 @@ export function emitTo(
   const { webhook_id, conditions } = webhook
   if (conditions !== null && failedCondition(conditions, payload)) return false
   const event_id = insertPayload(tx, context, definition.name, payload, record.id, webhook_id)
-  insertDeliveries(tx, context, { event_id, event: definition.name, kind: 'backfill' }, [webhook])
+  const { name } = definition
+  const record_key = recordKey(name, record.id)
+  insertDeliveries(tx, context, { event_id, event: name, kind: 'backfill', record_key }, [webhook])
   return true
 }
 
@@ -144,10 +148,16 @@ function insertPayload(
   return id
 }
 
-type NewDelivery = { event_id: string; event: string; kind: 'event' | 'backfill' | 'ping' }
+type NewDelivery = {
+  event_id: string
+  event: string
+  kind: 'event' | 'backfill' | 'ping'
+  /** The record, for the order of deliveries. */
+  record_key?: string | null
+}
 
 /** A webhook, and the form of its bodies as stored. */
-type Recipient = { webhook_id: string; format: string | null }
+type Recipient = { webhook_id: string; format: string | null; ordered?: 0 | 1 }
 
 /** The lease of a delivery that the caller attempts itself. */
 type Lease = { claim_id: string; ends_ms: number }
@@ -186,11 +196,11 @@ export function insertDelivery(
   return id
 }
 
-// Runs three statements for any number of webhooks.
+// Runs three statements for any number of webhooks, and a fourth one for ordered webhooks.
 function insertDeliveries(
   tx: Db,
   { workspace_id, now, elapsed }: Context,
-  { event_id, event, kind }: NewDelivery,
+  { event_id, event, kind, record_key = null }: NewDelivery,
   recipients: readonly Recipient[],
   lease?: Lease,
 ): string[] {
@@ -220,7 +230,16 @@ function insertDeliveries(
   const counted = ['webhook_id', 'event', 'status']
   const counts = logged.flatMap((row) => countChanges(workspace_id, 'deliveries', counted, null, row))
   deferRows(tx, addDeliveries, logged)
-  deferRows(tx, enqueue, queued)
+  const in_order = new Set(recipients.flatMap(({ webhook_id, ordered }) => (ordered ? [webhook_id] : [])))
+  const isOrdered = ({ webhook_id }: { webhook_id: string }) =>
+    record_key !== null && in_order.has(webhook_id)
+  deferRows(tx, enqueue, in_order.size ? queued.filter((row) => !isOrdered(row)) : queued)
+  if (record_key !== null && in_order.size)
+    deferRows(
+      tx,
+      enqueueInOrder,
+      queued.filter(isOrdered).map((row) => ({ ...row, record_key })),
+    )
   deferRows(tx, addCounts, counts)
   return logged.map(({ id }) => id)
 }

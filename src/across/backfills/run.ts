@@ -82,7 +82,7 @@ async function sendRecords(tx: Db, context: Context, kind: BackfillKind, backfil
   const records = ids.length ? await kind.detailsByIds(tx, workspace_id, ids) : []
   const webhook = await tx
     .selectFrom('webhooks')
-    .select(['id as webhook_id', 'conditions', 'format'])
+    .select(['id as webhook_id', 'conditions', 'format', 'ordered'])
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', webhook_id)
     .executeTakeFirstOrThrow()

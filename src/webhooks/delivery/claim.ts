@@ -2,9 +2,11 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Moment } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
-import { announce, engineOf, prepare } from '../../db/statements/prepare.ts'
+import { announce, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
+import { type Due, dueOf } from './due.ts'
+import { findInOrder } from './in-order.ts'
 import { createPacing } from './pace.ts'
 
 /** A delivery whose lease this process holds. */
@@ -40,6 +42,9 @@ export type Claim = {
   headers: string | null
   /** The form of the body; null: the envelope. */
   format: string | null
+  ordered: 0 | 1
+  /** For a delivery of an ordered webhook: its record. */
+  record_key: string | null
 }
 
 /** Whether failed attempts of a delivery are repeated. A resend and a test are one attempt. */
@@ -50,7 +55,14 @@ export type LoadedClaim = Claim & { payload: string; seq: number }
 
 type ClaimRequest = {
   /** The webhooks, in the order of the claims. */
-  webhooks: readonly { workspace_id: number; webhook_id: string; max_per_second?: number | null }[]
+  webhooks: readonly {
+    workspace_id: number
+    webhook_id: string
+    max_per_second?: number | null
+    ordered?: 0 | 1
+    /** For an ordered webhook: records whose deliveries have just left the queue. */
+    ended?: readonly string[]
+  }[]
   /** How many deliveries of a webhook to claim, when this round has already reserved `promised` deliveries. */
   limit: (webhook_id: string, promised: number) => number
 } & ClaimRound
@@ -77,19 +89,23 @@ export async function claimDue(tx: Db, request: ClaimRequest): Promise<LoadedCla
   return take(tx, chosen, request)
 }
 
-async function chooseDue(tx: Db, { moment, webhooks, limit: limitOf, fits }: ClaimRequest): Promise<Due[]> {
+async function chooseDue(tx: Db, request: ClaimRequest): Promise<Due[]> {
+  const { webhooks, limit: limitOf, fits, lease_ms } = request
+  const { elapsed_ms } = request.moment
   const chosen: Due[] = []
-  const pacing = createPacing(tx, moment.elapsed_ms)
+  const pacing = createPacing(tx, elapsed_ms)
   for (let from = 0; from < webhooks.length; from += statements_at_once) {
     let promised = chosen.length
     const due = webhooks.slice(from, from + statements_at_once).map(async (webhook) => {
-      const { workspace_id, webhook_id, max_per_second = null } = webhook
+      const { workspace_id, webhook_id, max_per_second = null, ordered = 0 } = webhook
       const room = limitOf(webhook_id, promised)
       if (room < 1) return []
       promised += room
-      const limit = max_per_second === null ? room : Math.min(room, await pacing.free(webhook))
+      const alone = max_per_second !== null || ordered === 1
+      const limit = alone ? Math.min(room, await pacing.free(webhook)) : room
       if (limit < 1) return []
-      return findDue(tx, { workspace_id, webhook_id, elapsed_ms: moment.elapsed_ms, limit })
+      const search = { workspace_id, webhook_id, elapsed_ms, limit }
+      return ordered ? findInOrder(tx, search, elapsed_ms + lease_ms, webhook.ended) : findDue(tx, search)
     })
     for (const rows of await Promise.all(due)) chosen.push(...fitting(rows, fits))
   }
@@ -125,62 +141,7 @@ const statements_at_once = 8
 /** The part of a lease beyond the timeout of the attempt, so that a live owner keeps its lease. */
 export const lease_slack_ms = 30_000
 
-/** A row of the queue that may be claimed; `bytes` is the size of its payload, `timeout_ms` its webhook's own. */
-export type Due = {
-  workspace_id: number
-  delivery_id: string
-  webhook_id: string
-  bytes: number
-  timeout_ms: number | null
-}
-
-/** The size of a delivery's payload. Both engines know it without reading the payload. */
-export const payloadBytes = sql<number>`(
-  SELECT octet_length(e.payload) FROM webhook_deliveries AS d
-  JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id
-  WHERE d.workspace_id = q.workspace_id AND d.id = q.delivery_id)`
-
-// On PostgreSQL, concurrent claims skip each other's locked rows. Check `paused` again: the webhook may have been paused
-// since the poll. Rows of equal `run_at_ms` come in the order of their ids, which is also the index's order.
-const findDue = prepare(
-  (db, p: { workspace_id: number; webhook_id: string; elapsed_ms: number; limit: number }) => {
-    const query = db
-      .selectFrom('webhook_queue as q')
-      .select(['q.workspace_id', 'q.delivery_id', 'q.webhook_id', payloadBytes.as('bytes')])
-      .select(({ selectFrom }) =>
-        selectFrom('webhooks as own')
-          .select('own.timeout_ms')
-          .where('own.workspace_id', '=', p.workspace_id)
-          .where('own.id', '=', p.webhook_id)
-          .as('timeout_ms'),
-      )
-      .where('q.workspace_id', '=', p.workspace_id)
-      .where('q.webhook_id', '=', p.webhook_id)
-      .where('q.run_at_ms', '<=', p.elapsed_ms)
-      .where('q.claim_id', 'is', null)
-      .where(({ selectFrom, exists }) =>
-        exists(
-          selectFrom('webhooks as w')
-            .select('w.id')
-            .where('w.workspace_id', '=', p.workspace_id)
-            .where('w.id', '=', p.webhook_id)
-            .where('w.status', '<>', 'paused'),
-        ),
-      )
-      .orderBy('q.run_at_ms')
-      .limit(p.limit)
-    // SQLite's index already ends with the id. Ordering by the id would add a sort.
-    if (engineOf(db) === 'sqlite') return query
-    // Lock the webhook too. A concurrent deletion waits for this transaction. If the deletion committed first, this query
-    // finds no webhook.
-    return query
-      .innerJoin('webhooks as w', (join) =>
-        join.on('w.workspace_id', '=', p.workspace_id).on('w.id', '=', p.webhook_id),
-      )
-      .orderBy('q.delivery_id')
-      .modifyEnd(sql`FOR UPDATE OF q SKIP LOCKED FOR KEY SHARE OF w SKIP LOCKED`)
-  },
-)
+const findDue = prepare(dueOf)
 
 const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
 
@@ -202,7 +163,8 @@ const claimsWith = <Row>(payload: RawBuilder<unknown>) =>
       sql<Row>`
       SELECT q.claim_id, q.delivery_id, q.workspace_id, q.webhook_id, q.kind, q.tries, q.run_at_ms AS lease_ends_ms,
         d.event, CASE WHEN e.event = 'ping' THEN 1 ELSE 0 END AS is_test, d.created_at, e.traceparent, octet_length(e.payload) AS bytes, ${payload} w.url, w.secret, w.next_secret, w.next_secret_from_ms,
-        w.retry_delays, w.timeout_ms, w.max_per_second, w.headers, d.format
+        w.retry_delays, w.timeout_ms, w.max_per_second, w.headers, d.format,
+        w.ordered, q.record_key
       FROM ${rows('first')} webhook_queue AS q
       JOIN webhook_deliveries AS d ON d.workspace_id = q.workspace_id AND d.id = q.delivery_id
       JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id

@@ -216,10 +216,12 @@ export function createDispatcher(options: DispatcherOptions) {
   // attempt failed, the next poll decides instead.
   async function refill(tx: Db, ended: readonly Ended[]): Promise<LoadedClaim[]> {
     if (!running || capacity.crowded()) return []
-    const webhooks = new Map<string, Webhooks[number] & { slots: number }>()
+    const webhooks = new Map<string, Webhooks[number] & { slots: number; ended: string[] }>()
     for (const { claim: done, outcome } of ended) {
-      const { workspace_id, webhook_id, max_per_second } = done
-      const entry = webhooks.get(webhook_id) ?? { workspace_id, webhook_id, max_per_second, slots: 0 }
+      const { workspace_id, webhook_id, max_per_second, ordered } = done
+      const webhook = { workspace_id, webhook_id, max_per_second, ordered }
+      const entry = webhooks.get(webhook_id) ?? { ...webhook, slots: 0, ended: [] }
+      if (done.record_key !== null) entry.ended.push(done.record_key)
       entry.slots += outcome.ok && done.kind !== 'ping' ? 1 : -Infinity
       webhooks.set(webhook_id, entry)
     }

@@ -4,16 +4,8 @@ import type { Db } from '../../db/db.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
-import {
-  type Claim,
-  type ClaimRound,
-  claimsOf,
-  type Due,
-  fitting,
-  type LoadedClaim,
-  payloadBytes,
-  take,
-} from './claim.ts'
+import { type Claim, type ClaimRound, claimsOf, fitting, type LoadedClaim, take } from './claim.ts'
+import { type Due, payloadBytes } from './due.ts'
 import { createPacing } from './pace.ts'
 import type { Ended } from './record.ts'
 

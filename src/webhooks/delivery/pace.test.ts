@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type Outbox, openOutbox } from '../../../test/outbox.ts'
 import { transaction } from '../../db/db.ts'
+import { storedOptions } from '../registration/options.ts'
 import { updateWebhook } from '../registration/queries.ts'
 import { createPacing } from './pace.ts'
 import { queueHeads } from './queue.ts'
@@ -15,7 +16,9 @@ beforeEach(async () => {
 afterEach(() => outbox.close())
 
 const limit = (max_per_second: number | null) =>
-  transaction(outbox.db, (tx) => updateWebhook(tx, outbox.workspace_id, 'wh_a', { max_per_second }))
+  transaction(outbox.db, (tx) =>
+    updateWebhook(tx, outbox.workspace_id, 'wh_a', storedOptions({ max_per_second }, outbox.seal)),
+  )
 
 /** Starts as many as are wanted and free, and tells how many. */
 const start = (wanted: number) =>

@@ -2,7 +2,7 @@ import type { Db } from '../../db/db.ts'
 import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
 
 // A webhook's `max_per_second` holds for all processes: its row has the starts of the last second. Each claim locks the
-// row, so claims of a paced webhook follow one another.
+// row, so claims of a paced webhook follow one another. So do those of an ordered one (in-order.ts).
 
 /** A second, and the time that may pass between a claim and the first byte of its request. */
 const window_ms = 1100
@@ -18,7 +18,7 @@ type Webhook = { workspace_id: number; webhook_id: string }
 const lockPace = prepare((db, p: Webhook) => {
   const query = db
     .selectFrom('webhooks')
-    .select(['max_per_second', 'recent_starts'])
+    .select(['status', 'max_per_second', 'recent_starts'])
     .where('workspace_id', '=', p.workspace_id)
     .where('id', '=', p.webhook_id)
   return engineOf(db) === 'postgres' ? query.forNoKeyUpdate().skipLocked() : query
@@ -36,10 +36,10 @@ const storePace = prepare((db, p: Webhook & { recent_starts: string; paced_until
 export function createPacing(tx: Db, elapsed_ms: number) {
   const paces = new Map<string, Webhook & { max: number; starts: Starts }>()
   return {
-    /** How many deliveries of a webhook may start now. Locks the webhook until the commit. */
+    /** How many deliveries of a webhook may start now. Locks the webhook until the commit; 0 if another process has the lock. */
     async free({ workspace_id, webhook_id }: Webhook): Promise<number> {
       const [row] = await lockPace(tx, { workspace_id, webhook_id })
-      if (!row) return 0
+      if (!row || row.status === 'paused') return 0
       if (row.max_per_second === null) return Number.POSITIVE_INFINITY
       const starts = recent(JSON.parse(row.recent_starts ?? '[]'), elapsed_ms)
       paces.set(webhook_id, { workspace_id, webhook_id, max: row.max_per_second, starts })

@@ -9,6 +9,7 @@ export type QueueHead = {
   workspace_id: number
   run_at_ms: number
   max_per_second: number | null
+  ordered: 0 | 1
 }
 
 // One index lookup for each webhook: the length of one webhook's backlog does not slow the others.
@@ -19,15 +20,15 @@ const heads = sql<QueueHead>`
     SELECT (SELECT min(q.webhook_id) FROM webhook_queue q WHERE q.webhook_id > hop.webhook_id)
     FROM hop WHERE hop.webhook_id IS NOT NULL
   )
-  SELECT w.id AS webhook_id, w.workspace_id, w.max_per_second, w.paced_until_ms,
+  SELECT w.id AS webhook_id, w.workspace_id, w.max_per_second, w.ordered, w.paced_until_ms,
     (SELECT min(q.run_at_ms) FROM webhook_queue q WHERE q.webhook_id = w.id) AS run_at_ms
   FROM hop JOIN webhooks w ON w.id = hop.webhook_id WHERE w.status <> 'paused'`
 
 const firstHeads = prepare((db, p: { limit: number }) => ({
   compile: () =>
-    sql<QueueHead>`SELECT webhook_id, workspace_id, max_per_second,
+    sql<QueueHead>`SELECT webhook_id, workspace_id, max_per_second, ordered,
       CASE WHEN paced_until_ms > run_at_ms THEN paced_until_ms ELSE run_at_ms END AS run_at_ms
-      FROM (${heads}) AS head ORDER BY 4 LIMIT ${p.limit}`.compile(db),
+      FROM (${heads}) AS head ORDER BY 5 LIMIT ${p.limit}`.compile(db),
 }))
 
 /**

@@ -8,6 +8,7 @@ import { prepareRows, storable } from '../../db/statements/recordset.ts'
 import { insertAttempts } from './attempts.ts'
 import { type Claim, isRepeated } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
+import { releaseNext } from './in-order.ts'
 import { nextAttemptAt } from './schedule.ts'
 
 /** An attempt that has ended. `interrupted`: it crashed the process too often; it is listed, but is not a try. */
@@ -129,6 +130,8 @@ function updateQueue(tx: Db, own: readonly Result[]): void {
   )
   defer(tx, dequeue(tx, done, {}))
   defer(tx, requeue(tx, again, {}))
+  const [first] = own
+  if (first) releaseNext(tx, done, first.ended.elapsed_ms)
 }
 
 function statusCounts(result: Result) {
@@ -146,25 +149,37 @@ type Status = { status: string; reason: string | null }
 const recovers = ({ claim, outcome }: Result) => outcome.ok && !claim.is_test
 const fails = ({ claim, outcome, next_ms }: Result) => !outcome.ok && next_ms === null && isRepeated(claim)
 
-const mark_columns = { workspace_id: 'bigint!', id: 'text!', recovers: 'bigint!', fails: 'bigint!' } as const
+const mark_columns = {
+  workspace_id: 'bigint!',
+  id: 'text!',
+  recovers: 'bigint!',
+  fails: 'bigint!',
+  ordered: 'bigint!',
+} as const
 const statusesOf = prepareRows(mark_columns, (db, { row, rows }) => ({
   compile: () =>
     sql<{ id: string; status: string; status_reason: string | null }>`
       SELECT w.id, w.status, w.status_reason FROM ${rows('first')} webhooks AS w
       WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.id}
-        AND ((w.status = 'failed' AND ${row.recovers} = 1) OR (w.status = 'active' AND ${row.fails} = 1))
+        AND ((w.status = 'failed' AND ${row.recovers} = 1) OR (w.status = 'active' AND ${row.fails} = 1)
+          OR ${row.ordered} = 1)
       ${engineOf(db) === 'postgres' ? sql`ORDER BY w.id FOR NO KEY UPDATE OF w` : sql``}`.compile(db),
 }))
 
-/** The webhooks whose status these results may change, with the current status. Locks their rows. */
+/**
+ * The webhooks whose status these results may change, with the current status. Locks their rows, and those of ordered
+ * webhooks: a claim must not postpone a delivery that this transaction releases.
+ */
 async function changeable(tx: Db, results: readonly Result[]): Promise<Map<string, Status>> {
-  const webhooks = new Map<string, { workspace_id: number; id: string; recovers: number; fails: number }>()
+  type Marked = { workspace_id: number; id: string; recovers: number; fails: number; ordered: number }
+  const webhooks = new Map<string, Marked>()
   for (const result of results) {
-    const { workspace_id, webhook_id: id } = result.claim
-    const row = webhooks.get(id) ?? { workspace_id, id, recovers: 0, fails: 0 }
+    const { workspace_id, webhook_id: id, record_key } = result.claim
+    const row = webhooks.get(id) ?? { workspace_id, id, recovers: 0, fails: 0, ordered: 0 }
+    if (record_key !== null) row.ordered = 1
     if (recovers(result)) row.recovers = 1
     if (fails(result)) row.fails = 1
-    if (row.recovers || row.fails) webhooks.set(id, row)
+    if (row.recovers || row.fails || row.ordered) webhooks.set(id, row)
   }
   const rows = await statusesOf(tx, [...webhooks.values()], {})
   return new Map(rows.map(({ id, status, status_reason }) => [id, { status, reason: status_reason }]))

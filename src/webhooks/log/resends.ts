@@ -3,6 +3,7 @@ import type { Db } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import { disableTimeouts, lockRow } from '../../db/locks.ts'
+import { recordKey } from '../../db/queue-order.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import type { VisibleEvents } from './log-slices.ts'
@@ -100,18 +101,36 @@ async function failedIds(
 }
 
 const id_columns = { workspace_id: 'bigint!', id: 'text!' } as const
+type Finished = {
+  id: string
+  webhook_id: string
+  status: string
+  event: string
+  record_id: number | null
+  seq: number
+  ordered: 0 | 1
+}
 const statusesOf = prepareRows(id_columns, (db, { row, rows }) => ({
   compile: () =>
-    sql<{ id: string; webhook_id: string; status: string }>`
-      SELECT d.id, d.webhook_id, d.status FROM ${rows('first')} webhook_deliveries AS d
+    sql<Finished>`
+      SELECT d.id, d.webhook_id, d.status, d.event, e.record_id, e.seq, w.ordered
+      FROM ${rows('first')} webhook_deliveries AS d
+      JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id
+      JOIN webhooks AS w ON w.workspace_id = d.workspace_id AND w.id = d.webhook_id
       WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}
       ${engineOf(db) === 'postgres' ? sql`ORDER BY d.id FOR UPDATE OF d` : sql``}`.compile(db),
 }))
-const queue_columns = { workspace_id: 'bigint!', delivery_id: 'text!', webhook_id: 'text!' } as const
+const queue_columns = {
+  workspace_id: 'bigint!',
+  delivery_id: 'text!',
+  webhook_id: 'text!',
+  record_key: 'text',
+  order_seq: 'bigint',
+} as const
 const enqueue = prepareRows(queue_columns, (db, { row, values }, p: { elapsed_ms: number }) => ({
   compile: () =>
-    sql`INSERT INTO webhook_queue (delivery_id, workspace_id, webhook_id, kind, run_at_ms, tries)
-      ${values([row.delivery_id, row.workspace_id, row.webhook_id, sql.lit('resend'), sql`CAST(${p.elapsed_ms} AS bigint)`, 0])}`.compile(
+    sql`INSERT INTO webhook_queue (delivery_id, workspace_id, webhook_id, record_key, order_seq, kind, run_at_ms, tries)
+      ${values([row.delivery_id, row.workspace_id, row.webhook_id, row.record_key, row.order_seq, sql.lit('resend'), sql`CAST(${p.elapsed_ms} AS bigint)`, 0])}`.compile(
       db,
     ),
 }))
@@ -140,7 +159,11 @@ export async function resend(
     {},
   )
   const finished = found.filter(({ status }) => statuses.includes(status))
-  const rows = finished.map(({ id, webhook_id }) => ({ workspace_id, id, delivery_id: id, webhook_id }))
+  const rows = finished.map(({ id, webhook_id, event, record_id, seq, ordered }) => {
+    const record_key = ordered ? recordKey(event, record_id) : null
+    const order_seq = record_key === null ? null : seq
+    return { workspace_id, id, delivery_id: id, webhook_id, record_key, order_seq }
+  })
   await enqueue(tx, rows, { elapsed_ms })
   await setPending(tx, rows, { now })
   await addCounts(tx, [

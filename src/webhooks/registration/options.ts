@@ -56,6 +56,13 @@ export const options = {
     examples: ['envelope'],
     'x-extension': true,
   }),
+  ordered: Type.Unsafe<boolean | null>({
+    type: ['boolean', 'null'],
+    description:
+      'True: deliveries of a record are sent one after the other, in the order of `sequence`. A failing one holds back only its record.',
+    examples: [false],
+    'x-extension': true,
+  }),
 }
 
 const fields = Type.Object(options)
@@ -72,6 +79,7 @@ export const shownOptions = (row: Row): Options => ({
   headers: shownHeaders(row.headers),
   conditions: JSON.parse(row.conditions ?? '[]'),
   format: row.format ?? 'envelope',
+  ordered: row.ordered === 1,
 })
 
 /** A form of bodies as it is stored: null for the envelope. */
@@ -81,7 +89,7 @@ export const storedFormat = (format: Format | null) => (format === 'envelope' ? 
  * The columns of the options that a body has. `stored_headers` are the webhook's, as stored: `***` keeps their values.
  */
 export function storedOptions(
-  { retry_delays, timeout_ms, max_per_second, headers, conditions, format }: Partial<Options>,
+  { retry_delays, timeout_ms, max_per_second, headers, conditions, format, ordered }: Partial<Options>,
   seal: Seal,
   stored_headers: string | null = null,
 ): Partial<Row> & { paced_until_ms?: null } {
@@ -91,6 +99,7 @@ export function storedOptions(
     // The next claim counts again.
     ...(max_per_second !== undefined && { max_per_second, paced_until_ms: null }),
     ...(conditions !== undefined && { conditions: conditionsText(conditions) }),
+    ...(ordered !== undefined && { ordered: ordered ? 1 : 0 }),
     ...(format !== undefined && { format: storedFormat(format) }),
     ...(headers !== undefined && { headers: sealHeaders(headers, stored_headers, seal) }),
   }

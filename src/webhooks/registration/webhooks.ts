@@ -50,6 +50,7 @@ const snapshotOf = (webhook: Webhook) =>
     ...webhook,
     headers: nonEmpty(webhook.headers),
     conditions: nonEmpty(webhook.conditions),
+    ordered: webhook.ordered || null,
     format: webhook.format === 'envelope' ? null : webhook.format,
   })
 const nonEmpty = <T extends object>(value: T | null) => (value && Object.keys(value).length ? value : null)

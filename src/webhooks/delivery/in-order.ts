@@ -1,0 +1,123 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
+import { prepareRows } from '../../db/statements/recordset.ts'
+import { type Due, dueOf, payloadBytes, type Search } from './due.ts'
+
+// A delivery of an ordered webhook is blocked while the queue has an earlier one of its record, or one in flight. A search
+// postpones the blocked ones that it meets, so that the next search does not read them again. The end of a delivery
+// makes the next one of its record due. Claims and outcomes of an ordered webhook lock its row, so on PostgreSQL they do
+// not overlap.
+
+const sameRecord = (alias: string) =>
+  sql`${sql.ref(`${alias}.webhook_id`)} = q.webhook_id AND ${sql.ref(`${alias}.record_key`)} = q.record_key`
+
+// When the delivery that blocks a row is due again, or its lease ends. Each part reads one entry of an index.
+const blockedUntil = sql<number | null>`coalesce(
+  (SELECT b.run_at_ms FROM webhook_queue AS b
+    WHERE ${sameRecord('b')} AND (b.order_seq, b.delivery_id) < (q.order_seq, q.delivery_id)
+    ORDER BY b.order_seq, b.delivery_id LIMIT 1),
+  (SELECT c.run_at_ms FROM webhook_queue AS c WHERE ${sameRecord('c')} AND c.claim_id IS NOT NULL LIMIT 1))`
+
+const lookAhead = prepare((db, p: Search) =>
+  dueOf(db, p).select(['q.run_at_ms', 'q.record_key']).select(blockedUntil.as('blocked_until_ms')),
+)
+
+// A search reads at most this many rows, so that a long queue of one record does not delay a transaction.
+const rows_at_once = 200
+const max_reads = 10
+
+/**
+ * Due deliveries of an ordered webhook, at most one of each record. First those of the records in `ended`, whose deliveries
+ * have just left the queue: they need no search. Then the oldest. `lease_ends_ms` is the lease that the caller gives them.
+ */
+export async function findInOrder(
+  tx: Db,
+  search: Search,
+  lease_ends_ms: number,
+  ended: readonly string[] = [],
+): Promise<Due[]> {
+  const { workspace_id, webhook_id, elapsed_ms, limit } = search
+  const records = ended.map((record_key) => ({ workspace_id, webhook_id, record_key }))
+  const next = (await firstOf(tx, records, { elapsed_ms })).slice(0, limit)
+  if (next.length === limit) return next
+  return [...next, ...(await oldest(tx, { ...search, limit: limit - next.length }, lease_ends_ms, next))]
+}
+
+async function oldest(tx: Db, search: Search, lease_ends_ms: number, next: readonly Found[]): Promise<Due[]> {
+  const { elapsed_ms, limit } = search
+  for (let reads = 1; ; reads++) {
+    // Few rows are blocked, unless one record has many events.
+    const window = reads === 1 ? 2 * limit + next.length : rows_at_once + 2 * limit
+    const found = await lookAhead(tx, { ...search, limit: window })
+    const known = new Set(next.map(({ delivery_id }) => delivery_id))
+    const free = found.filter((row) => row.blocked_until_ms === null && !known.has(row.delivery_id))
+    const chosen = free.slice(0, limit)
+    const taken = new Set([...next, ...chosen].map(({ record_key }) => record_key))
+    const blocked = found.flatMap(({ blocked_until_ms, ...row }) => {
+      if (blocked_until_ms === null) return []
+      const until = taken.has(row.record_key) ? lease_ends_ms : Math.max(blocked_until_ms, elapsed_ms)
+      return until > row.run_at_ms ? [{ ...row, run_at_ms: until }] : []
+    })
+    await postpone(tx, blocked, {})
+    if (chosen.length === limit || found.length < window || !blocked.length || reads === max_reads)
+      return chosen
+  }
+}
+
+const postponed = { workspace_id: 'bigint!', delivery_id: 'text!', run_at_ms: 'bigint!' } as const
+const postpone = prepareRows(postponed, (db, { row, rows }) => ({
+  compile: () =>
+    sql`UPDATE webhook_queue AS q SET run_at_ms = ${row.run_at_ms} ${rows('FROM')}
+      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
+}))
+
+const of_record = { workspace_id: 'bigint!', webhook_id: 'text!', record_key: 'text!' } as const
+type OfRecord = { [Name in keyof typeof of_record]: RawBuilder<unknown> }
+
+const firstId = (row: OfRecord) => sql`SELECT n.delivery_id FROM webhook_queue AS n
+  WHERE n.webhook_id = ${row.webhook_id} AND n.record_key = ${row.record_key}
+  ORDER BY n.order_seq, n.delivery_id LIMIT 1`
+
+type Found = Due & { record_key: string | null }
+
+/** The first deliveries of records, where they are due. The caller has locked the webhook. */
+const firstOf = prepareRows(of_record, (db, { row, rows }, p: { elapsed_ms: number }) => {
+  const on_sqlite = engineOf(db) === 'sqlite'
+  const from = on_sqlite
+    ? sql`webhook_queue AS q WHERE q.delivery_id = (${firstId(row)}) AND`
+    : sql`${rows('first')} LATERAL (${firstId(row)}) AS head CROSS JOIN webhook_queue AS q
+        WHERE q.delivery_id = head.delivery_id AND`
+  return {
+    compile: () =>
+      sql<Found>`
+        SELECT q.workspace_id, q.delivery_id, q.webhook_id, q.record_key, ${payloadBytes} AS bytes,
+          (SELECT w.timeout_ms FROM webhooks AS w
+            WHERE w.workspace_id = q.workspace_id AND w.id = q.webhook_id) AS timeout_ms
+        FROM ${from} q.workspace_id = ${row.workspace_id} AND q.claim_id IS NULL AND q.run_at_ms <= ${p.elapsed_ms}
+        ${on_sqlite ? sql`` : sql`FOR UPDATE OF q SKIP LOCKED`}`.compile(db),
+  }
+})
+
+// A row that waits for its own retry keeps its time.
+const releaseFirst = prepareRows(of_record, (db, { row, rows }, p: { elapsed_ms: number }) => {
+  const on_sqlite = engineOf(db) === 'sqlite'
+  return {
+    compile: () =>
+      sql`UPDATE webhook_queue AS q SET run_at_ms = ${p.elapsed_ms}
+        ${rows('FROM')} ${on_sqlite ? sql`` : sql`CROSS JOIN LATERAL (${firstId(row)}) AS head`}
+        WHERE q.workspace_id = ${row.workspace_id}
+          AND q.delivery_id = ${on_sqlite ? sql`(${firstId(row)})` : sql`head.delivery_id`}
+          AND q.claim_id IS NULL AND q.tries = 0 AND q.run_at_ms > ${p.elapsed_ms}`.compile(db),
+  }
+})
+
+type Ended = { workspace_id: number; webhook_id: string; record_key: string | null }
+
+/** Makes the next deliveries due, of the records whose deliveries have left the queue. */
+export function releaseNext(tx: Db, ended: readonly Ended[], elapsed_ms: number): void {
+  const records = ended.flatMap(({ record_key, ...row }) =>
+    record_key === null ? [] : [{ ...row, record_key }],
+  )
+  defer(tx, releaseFirst(tx, records, { elapsed_ms }))
+}
