@@ -193,7 +193,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   {
     files: 'across/imports/.*',
     may: `OWN/.*|files/.*|${floor}|resources/(resource|derived|definitions|definition-rules|room|batch|batch-items)`,
-    packages: 'kysely|typebox|fastify|node:(crypto|stream|util|timers/promises)',
+    packages: 'kysely|typebox|fastify|node:(crypto|stream|util|zlib|timers/promises)',
   },
   // The audit log's groups are reverted by requests to the own API.
   { files: 'across/reverts/.*', may: `OWN/.*|${floor}`, packages: 'typebox|fastify|kysely' },

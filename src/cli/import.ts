@@ -14,7 +14,12 @@ type Import = {
   message: string | null
 } & Record<'rows_read' | 'created' | 'updated' | 'skipped' | 'failed', number>
 
-const types: Record<string, string> = { '.ndjson': 'application/x-ndjson', '.jsonl': 'application/x-ndjson' }
+const types: Record<string, string> = {
+  '.gz': 'application/gzip',
+  '.tgz': 'application/gzip',
+  '.ndjson': 'application/x-ndjson',
+  '.jsonl': 'application/x-ndjson',
+}
 
 export const importCommand: Command = {
   operands: ['RESOURCE', 'FILE'],
@@ -31,7 +36,10 @@ export const importCommand: Command = {
     rest: { value: 'R', about: 'ignore or custom_fields, for other columns; default: ignore' },
   },
   flags: { 'dry-run': 'Count and check, but write nothing' },
-  notes: ['RESOURCE is contacts, companies, deals or activities. FILE is CSV, or JSON lines (.ndjson).'],
+  notes: [
+    'RESOURCE is contacts, companies, deals or activities. FILE is CSV, or JSON lines (.ndjson).',
+    'RESOURCE workspace reads the .tar.gz of an export of a workspace.',
+  ],
   async run({ operands, options, flags, io }) {
     const [resource = '', file = ''] = operands
     const query = new URLSearchParams({ resource, file_name: basename(file) })

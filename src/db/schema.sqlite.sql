@@ -741,8 +741,10 @@ CREATE TABLE import_changes (
   record_id bigint NOT NULL,
   changed_at text NOT NULL,
   before text,
+  source_id bigint,
   PRIMARY KEY (workspace_id, import_id, kind, record_id)
 ) WITHOUT ROWID;
+CREATE INDEX import_changes_by_source ON import_changes (workspace_id, import_id, kind, source_id) WHERE source_id IS NOT NULL;
 
 CREATE TABLE audit_log (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -252,6 +252,8 @@ export interface Tables extends EventTables {
     /** The record's updated_at after the import. */
     changed_at: string
     before: string | null
+    /** The id in the archive that the record came from; null for other files. */
+    source_id: number | null
   }
   deal_stages: DealStagesTable
   /** Bookings of the last 24 h, for limits by address. */

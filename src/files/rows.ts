@@ -16,6 +16,8 @@ export type FileRow = {
   values: readonly unknown[]
   /** Why the row cannot be read. */
   problem?: string
+  /** Of a row in an archive: the file and the kind of its records. */
+  archived?: { file: string; line: number; kind: string; id: number | null }
 }
 
 /** The file is not readable beyond some row. The message says what to do. */

@@ -18,6 +18,7 @@ const columns = {
   record_id: 'bigint!',
   changed_at: 'text!',
   before: 'text',
+  source_id: 'bigint',
 } as const
 const add = prepareInsert('import_changes', columns, {
   existing: { key: ['workspace_id', 'import_id', 'kind', 'record_id'], gets: ['changed_at', 'before'] },
@@ -29,6 +30,7 @@ export async function keepChanges(
   { workspace_id, id: import_id }: ImportRow,
   { resource: { table: kind }, batch }: Room,
   outcomes: readonly Outcome[],
+  sources: ReadonlyMap<number, number> = new Map(),
 ): Promise<void> {
   const changed = outcomes.filter(({ status }) => status === 'created' || status === 'updated')
   const ids = changed.flatMap(({ id, status }) => (status === 'updated' && id !== null ? [id] : []))
@@ -58,6 +60,7 @@ export async function keepChanges(
   const all = [...rows].map(([record_id, { changed_at }]) => ({
     ...{ workspace_id, import_id, kind, record_id, changed_at },
     before: kept.get(record_id) ?? null,
+    source_id: sources.get(record_id) ?? null,
   }))
   defer(tx, add(tx, all))
 }

@@ -36,11 +36,14 @@ export function keepErrors(
     row_number: row.number,
     content: storable(sentRow(row)),
     field: storable(field),
-    message: storable(message),
+    message: storable(placed(row, message)),
   }))
   defer(tx, add(tx, rows))
   return kept.length
 }
+
+const placed = ({ archived }: FileRow, message: string) =>
+  archived ? `${archived.file}, line ${archived.line}: ${message}` : message
 
 const sentRow = ({ values }: FileRow): string =>
   csvRow(values.map((value) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))))

@@ -43,6 +43,18 @@ export function optionsFrom(
   }
 }
 
+/** The options of an import of an archive. Throws 422 with those that only rows of one kind have. */
+export function archiveOptions(query: Query): ImportOptions {
+  const problems = (['on_match', 'match', 'columns', 'rest'] as const).flatMap((field): FieldProblem[] =>
+    query[field] === undefined || query[field] === 'ignore'
+      ? []
+      : [{ field, code: 'not_allowed', message: `${field} is not allowed with resource=workspace.` }],
+  )
+  if (problems.length) throw invalid(problems)
+  const dry_run = query.dry_run === 'true'
+  return { on_match: 'create', match: null, dry_run, columns: {}, rest: 'ignore', makes: [] }
+}
+
 /** The columns of a query; adds the problems of those that name no field. */
 export function mappingFrom(
   { columns: sent, rest }: Pick<Query, 'columns' | 'rest'>,

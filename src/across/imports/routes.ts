@@ -14,7 +14,7 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../../resources/room.ts'
 import { readErrors } from './errors.ts'
-import { roomOf, roomsWithImport } from './rows.ts'
+import { roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportParams, Undone } from './schema.ts'
 import { formats, previewRoute, startRoute } from './start-routes.ts'
 import { findImport, type ImportRow, lockImport, optionsOf, shownImports } from './store.ts'
@@ -52,7 +52,9 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
   const records = endpoints(app, service, kind)
   const tables = roomsWithImport(rooms).map(({ resource }) => resource.table)
   const readable = ({ access: { scopes } }: FastifyRequest) =>
-    tables.filter((table) => rights.mayRead(scopes, table))
+    [...tables, 'workspace'].filter((resource) =>
+      writtenRooms(rooms, resource).every((room) => rights.mayRead(scopes, room.resource.table)),
+    )
 
   records.list(
     {
@@ -90,7 +92,8 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
     async (tx, context, { request, params }) => {
       const row = await lockImport(tx, context.workspace_id, params.import_id)
       if (!row) throw notFound('This import')
-      refuseBeyond(request.access, { scope: `${roomOf(rooms, row.resource).resource.scope}:write` })
+      for (const { resource } of writtenRooms(rooms, row.resource))
+        refuseBeyond(request.access, { scope: `${resource.scope}:write` })
       if (row.status !== 'queued' && row.status !== 'running' && row.status !== 'cancelled')
         throw conflict(`The import is ${row.status} already. Undo puts back what it changed.`)
       const cancelled = { ...row, status: 'cancelled' as const, finished_at: row.finished_at ?? context.now }
@@ -135,7 +138,8 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
   async function find(request: FastifyRequest, id: string): Promise<ImportRow> {
     const row = await findImport(db, request.access.workspace_id, id)
     if (!row) throw notFound('This import')
-    refuseBeyond(request.access, { scope: `${roomOf(rooms, row.resource).resource.scope}:read` })
+    for (const { resource } of writtenRooms(rooms, row.resource))
+      refuseBeyond(request.access, { scope: `${resource.scope}:read` })
     return row
   }
 }
@@ -195,6 +199,7 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
       .where('workspace_id', '=', workspace_id)
       .where('import_id', '=', id)
       .execute()
-    return [...new Set([resource, ...rows.map(({ kind }) => kind)])]
+    const own = writtenRooms(rooms, resource).map((room) => room.resource.table)
+    return [...new Set([...own, ...rows.map(({ kind }) => kind)])]
   }
 }

@@ -22,6 +22,10 @@ export const roomsWithImport = (rooms: readonly Room[]) =>
 export const roomOf = (rooms: readonly Room[], table: string) =>
   roomsWithImport(rooms).find(({ resource }) => resource.table === table) as ImportRoom
 
+/** The rooms that an import writes: all of them from an archive of a workspace. */
+export const writtenRooms = (rooms: readonly Room[], resource: string): ImportRoom[] =>
+  resource === 'workspace' ? roomsWithImport(rooms) : [roomOf(rooms, resource)]
+
 /** An import that this process runs. */
 export type Running = {
   db: Db
@@ -32,9 +36,14 @@ export type Running = {
   mapping: Mapping
   /** As it was claimed; the counters are those of the last commit. */
   row: ImportRow
+  /** Gives rows of an archive the ids of this workspace. */
+  relink?: Relink
   /** A context for one transaction. */
   context(): Context
 }
+
+/** Puts the ids of this workspace into rows of an archive; returns what a row refers to in vain. */
+export type Relink = (running: Running, rows: ReadonlyMap<FileRow, MappedRow>) => Promise<RowError[]>
 
 /** A row that can be read, and its item. `later` has the fields that only an existing record takes. */
 type Prepared = { row: FileRow; item: Item; later: Record<string, unknown> | null }
@@ -73,7 +82,7 @@ export async function importRows(running: Running, rows: readonly FileRow[]): Pr
       await holdImport(tx, row, running.clock.elapsed())
       if (tried) return save(tx, tried)
       const outcomes = await run(tx)
-      await keepChanges(tx, row, running.room, outcomes)
+      await keepChanges(tx, row, running.room, outcomes, sourcesOf(prepared, outcomes))
       return save(tx, outcomes)
     },
     { large: true },
@@ -114,6 +123,7 @@ async function prepareRows(
     if (row.problem) errors.push({ row, field: '', message: row.problem })
     else mapped.set(row, running.mapping.read(row))
   }
+  if (running.relink) errors.push(...(await running.relink(running, mapped)))
   const problems = await linkNames(running, [...mapped.values()])
   const prepared: Prepared[] = []
   for (const [row, read] of mapped) {
@@ -164,6 +174,15 @@ function errorsOf(
 
 const problemsOf = ({ fields, message }: ApiError) =>
   fields?.map(({ field, message }) => ({ field, message })) ?? [{ field: '', message }]
+
+/** The ids that new records had in an archive. */
+const sourcesOf = (prepared: readonly Prepared[], outcomes: readonly Outcome[]): Map<number, number> =>
+  new Map(
+    prepared.flatMap(({ row: { archived } }, n): [number, number][] => {
+      const id = outcomes[n]?.id ?? null
+      return archived && archived.id !== null && id !== null ? [[id, archived.id]] : []
+    }),
+  )
 
 function countsOf(outcomes: readonly Outcome[]) {
   const counts = { created: 0, updated: 0, skipped: 0 }

@@ -8,8 +8,9 @@ import { contextOf } from '../../events/context.ts'
 import { FileError, type FileRow, readRows } from '../../files/rows.ts'
 import { readDefinitions } from '../../resources/definitions.ts'
 import type { Room } from '../../resources/room.ts'
+import { archivedRows, openArchive } from './archive.ts'
 import { createMapping } from './mapping.ts'
-import { type ImportRoom, importRows, type Running } from './rows.ts'
+import { type ImportRoom, importRows, type Running, writtenRooms } from './rows.ts'
 import {
   claimImport,
   formOf,
@@ -50,9 +51,10 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
         'failed',
         'The import failed several times at one row. The log has the error.',
       )
+    const runningOf = await openArchive(running)
     for await (const rows of batchesOf(running)) {
       if (deps.stopping.aborted) return await releaseImport(deps.db, row, deps.clock.elapsed())
-      await importRows(running, rows)
+      await importRows(runningOf(rows), rows)
       await turn()
     }
     await finish(running, 'succeeded', null)
@@ -66,7 +68,7 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
 async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Running> {
   const { workspace_id, created_by, request_id } = row
   const options = optionsOf(row)
-  const room = rooms.find(({ resource }) => resource.table === row.resource) as ImportRoom
+  const [room] = writtenRooms(rooms, row.resource) as [ImportRoom]
   const [named] = await namedActors(db, workspace_id, [actorOf(created_by)])
   const actor = { ...actorOf(created_by), ...(named?.name && { name: named.name }) }
   return {
@@ -75,7 +77,11 @@ async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Runnin
     rooms,
     room,
     options,
-    mapping: createMapping(room, options, await readDefinitions(db, { workspace_id, kind: row.resource })),
+    mapping: createMapping(
+      room,
+      options,
+      await readDefinitions(db, { workspace_id, kind: room.resource.table }),
+    ),
     row,
     context: () => contextOf(clock, { workspace_id, actor, request_id, traceparent: null, source: 'import' }),
   }
@@ -89,13 +95,14 @@ const max_rows = 1000
 const max_characters = 1024 * 1024
 
 /** The rows after the last committed one, as many at once as a short transaction can import. */
-async function* batchesOf({ db, row }: Running): AsyncGenerator<FileRow[]> {
+async function* batchesOf(running: Running): AsyncGenerator<FileRow[]> {
+  const { db, row } = running
   const { last_row } = row
   const wanted_ms = target_ms[engineOf(db)]
   let size = 100
   let batch: FileRow[] = []
   let characters = 0
-  for await (const rows of untilError(readRows(readFile(db, row), formOf(row)))) {
+  for await (const rows of untilError(rowsOf(running))) {
     if (rows instanceof FileError) {
       // The rows before the error are imported.
       if (batch.length) yield batch
@@ -103,6 +110,11 @@ async function* batchesOf({ db, row }: Running): AsyncGenerator<FileRow[]> {
     }
     for (const one of rows) {
       if (one.number <= last_row) continue
+      if (batch.length && batch[0]?.archived?.kind !== one.archived?.kind) {
+        yield batch
+        batch = []
+        characters = 0
+      }
       batch.push(one)
       characters += lengthOf(one)
       if (batch.length < size && characters < max_characters) continue
@@ -116,6 +128,9 @@ async function* batchesOf({ db, row }: Running): AsyncGenerator<FileRow[]> {
   }
   if (batch.length) yield batch
 }
+
+const rowsOf = ({ db, row, rooms }: Running) =>
+  row.resource === 'workspace' ? archivedRows(db, row, rooms) : readRows(readFile(db, row), formOf(row))
 
 async function* untilError(rows: AsyncIterable<FileRow[]>): AsyncGenerator<FileRow[] | FileError> {
   try {

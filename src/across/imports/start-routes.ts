@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { ApiError, badRequest, type FieldProblem, invalid } from '../../errors.ts'
 import { refuseBeyond } from '../../http/auth.ts'
 import { allowLongBody } from '../../http/connections.ts'
@@ -11,10 +11,10 @@ import type { Service } from '../../http/service.ts'
 import { readDefinitions } from '../../resources/definitions.ts'
 import type { Room } from '../../resources/room.ts'
 import { createMapping } from './mapping.ts'
-import { mappingFrom, optionsFrom } from './options.ts'
+import { archiveOptions, mappingFrom, optionsFrom } from './options.ts'
 import { previewFile } from './preview.ts'
 import { beginImport, dropUpload, queueImport } from './queue.ts'
-import { roomOf, roomsWithImport } from './rows.ts'
+import { roomOf, roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportQuery, Preview, PreviewQuery } from './schema.ts'
 import { shownImports } from './store.ts'
 import { type FileFormat, storeFile, tooLarge } from './upload.ts'
@@ -22,15 +22,21 @@ import { type FileFormat, storeFile, tooLarge } from './upload.ts'
 // The routes that take a file.
 
 const path = '/api/v1/imports'
+/** The content type of an archive of a workspace. Its files have lines of JSON. */
+const archive_type = 'application/gzip'
 /** The content types of files. */
 export const formats: Record<string, FileFormat> = {
   'text/csv': 'csv',
   'text/tab-separated-values': 'csv',
   'application/x-ndjson': 'ndjson',
+  [archive_type]: 'ndjson',
 }
+const row_types = Object.keys(formats).filter((type) => type !== archive_type)
 const text = { schema: { type: 'string' } }
 // A body of Fastify with types that are not JSON.
-const file = { content: { 'text/csv': text, 'application/x-ndjson': text } } as unknown as TSchema
+const file = {
+  content: { 'text/csv': text, 'application/x-ndjson': text, [archive_type]: text },
+} as unknown as TSchema
 const asItIs = (body: unknown) => ({ value: body })
 
 /** POST of a file that is imported. */
@@ -45,8 +51,8 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       scope: 'imports:write',
       summary: 'Import a file',
       description:
-        'The body is the file: CSV or JSON lines. Also needs the write scope of the resource. The rows are imported after the answer, with the same rules as single requests. An import of a workspace waits for the one before. 409 while 10 are waiting.',
-      query: ImportQuery(roomsWithImport(rooms).map(({ resource }) => resource.table)),
+        'The body is the file: CSV or JSON lines; for the resource workspace, the .tar.gz of an export of a workspace. Also needs the write scope of the resource. The rows are imported after the answer, with the same rules as single requests. An import of a workspace waits for the one before. 409 while 10 are waiting.',
+      query: ImportQuery([...roomsWithImport(rooms).map(({ resource }) => resource.table), 'workspace']),
       body: file,
       checkBody: asItIs,
       answers: { 202: Single(Import) },
@@ -56,16 +62,16 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
     },
     async (request, reply) => {
       const { access, query } = request
-      const room = roomOf(rooms, query.resource)
-      refuseBeyond(access, { scope: `${room.resource.scope}:write` })
+      const is_archive = query.resource === 'workspace'
+      for (const { resource } of writtenRooms(rooms, query.resource))
+        refuseBeyond(access, { scope: `${resource.scope}:write` })
       const { workspace_id } = access
-      const definitions = await readDefinitions(db, { workspace_id, kind: room.resource.table })
-      const options = optionsFrom(query, room, definitions, (field) => mayMake(request, rooms, room, field))
-      const { body, format } = fileOf(request)
+      const options = is_archive ? archiveOptions(query) : await rowOptions(request)
+      const { body, format } = fileOf(request, is_archive)
       if (Number(request.headers['content-length']) > max_bytes) throw tooLarge(max_bytes)
       const elapsed = () => clock.elapsed()
       const import_id = await beginImport(db, clock, request, {
-        resource: room.resource.table,
+        resource: query.resource,
         options,
         file_name: query.file_name ?? null,
       })
@@ -83,19 +89,31 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       }
     },
   )
+
+  async function rowOptions(request: FastifyRequest & { query: Static<ReturnType<typeof ImportQuery>> }) {
+    const room = roomOf(rooms, request.query.resource)
+    const { workspace_id } = request.access
+    const definitions = await readDefinitions(db, { workspace_id, kind: room.resource.table })
+    return optionsFrom(request.query, room, definitions, (field) => mayMake(request, rooms, room, field))
+  }
 }
 
 /** The file of a request, as it arrives. */
-function fileOf(request: FastifyRequest): { body: Readable; format: FileFormat } {
+function fileOf(request: FastifyRequest, is_archive = false): { body: Readable; format: FileFormat } {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (Number(request.headers['content-length']) === 0)
     throw badRequest('The body is empty. Send the file as the body.')
   const format = formats[type]
   const encoding = request.headers['content-encoding'] ?? 'identity'
-  if (!format || !(request.body instanceof Readable) || encoding.toLowerCase() !== 'identity')
+  if (
+    !format ||
+    is_archive !== (type === archive_type) ||
+    !(request.body instanceof Readable) ||
+    encoding.toLowerCase() !== 'identity'
+  )
     throw new ApiError(
       'unsupported_media_type',
-      `Send the file as the body, with Content-Type ${Object.keys(formats).join(' or ')}, without a content encoding.`,
+      `Send the file as the body, with Content-Type ${is_archive ? archive_type : row_types.join(' or ')}, without a content encoding.`,
     )
   allowLongBody(request.raw.socket)
   return { body: request.body, format }

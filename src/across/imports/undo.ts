@@ -9,6 +9,7 @@ import { runBatch } from '../../resources/batch.ts'
 import { type Item, type Outcome, type Writes, writesOf } from '../../resources/batch-items.ts'
 import { referrersOf } from '../../resources/derived.ts'
 import type { Room } from '../../resources/room.ts'
+import { byReference } from './archive.ts'
 import type { Left } from './schema.ts'
 import { type ImportRow, lease_ms, lockImport } from './store.ts'
 
@@ -83,7 +84,7 @@ async function undoSome(
 ): Promise<ImportRow | null> {
   const row = await lockImport(tx, workspace_id, id)
   if (!row) throw new Error(`The import ${id} is gone.`)
-  const changes = await nextChanges(tx, row)
+  const changes = await nextChanges(tx, rooms, row)
   const [first] = changes
   if (!first) {
     await tx.updateTable('imports').set({ undone_by: null }).where('id', '=', id).execute()
@@ -129,12 +130,23 @@ const reasonOf = ({ error }: Pick<Outcome, 'error'>): string =>
   error?.fields?.[0]?.code ?? error?.code ?? 'failed'
 
 /** The newest changes of one kind: those of the import's own resource first, then of records that it made for them. */
-async function nextChanges(tx: Db, { workspace_id, id, resource }: ImportRow): Promise<Change[]> {
+async function nextChanges(
+  tx: Db,
+  rooms: readonly Room[],
+  { workspace_id, id, resource }: ImportRow,
+): Promise<Change[]> {
+  // Records of an archive go before those that they refer to.
+  const kinds =
+    resource === 'workspace'
+      ? byReference(rooms)
+          .reverse()
+          .map((room) => room.resource.table)
+      : [resource]
+  const ranks = kinds.map((kind, rank) => sql`WHEN ${kind} THEN ${sql.lit(rank)}`)
+  const order = sql`CASE kind ${sql.join(ranks, sql` `)} ELSE ${sql.lit(kinds.length)} END,`
   const { rows } = await sql<Change>`SELECT kind, record_id, changed_at, before FROM import_changes
     WHERE workspace_id = ${workspace_id} AND import_id = ${id}
-    ORDER BY CASE kind WHEN ${resource} THEN 0 ELSE 1 END, kind, record_id DESC LIMIT ${records_at_once}`.execute(
-    tx,
-  )
+    ORDER BY ${order} kind, record_id DESC LIMIT ${records_at_once}`.execute(tx)
   return rows.filter(({ kind }) => kind === rows[0]?.kind)
 }
 

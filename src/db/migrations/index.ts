@@ -28,6 +28,7 @@ import { batches } from './0026_batches.ts'
 import { webhookOptions } from './0027_webhook_options.ts'
 import { backfills } from './0028_backfills.ts'
 import { changeGroups } from './0029_change_groups.ts'
+import { importSources } from './0030_import_sources.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -60,4 +61,5 @@ export const migrations: Migration[] = [
   webhookOptions,
   backfills,
   changeGroups,
+  importSources,
 ]

@@ -1,0 +1,202 @@
+// runs: long
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { refused } from '../../../test/envelope.ts'
+import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { ended, upload } from '../../../test/imports.ts'
+import { beside, makeKey } from '../../../test/keys.ts'
+import { insertWorkspace } from '../../access/workspaces.ts'
+import { systemClock } from '../../clock.ts'
+import { transaction } from '../../db/db.ts'
+import { command_line } from '../../events/context.ts'
+import { tar_end, tarFile } from '../../files/tar.ts'
+
+let from: Rapport
+before(async () => {
+  from = await startRapport()
+})
+after(() => from.close())
+
+type Caller = Pick<Rapport, 'url' | 'key' | 'call'>
+
+const data = async ({ call }: Caller, method: string, path: string, body?: object) => {
+  const reply = await call(method, `/api/v1/${path}`, body)
+  assert.ok(reply.status < 300, reply.text)
+  return reply.body.data
+}
+
+async function exported({ url, key }: Caller): Promise<Buffer> {
+  const headers = { authorization: `Bearer ${key}` }
+  const response = await fetch(`${url}/api/v1/workspace/export`, { headers })
+  return Buffer.from(await response.arrayBuffer())
+}
+
+async function imported(to: Caller, file: Uint8Array, query = '') {
+  const reply = await upload(to, `?resource=workspace${query}`, file, { 'content-type': 'application/gzip' })
+  assert.equal(reply.status, 202, reply.text)
+  return ended(to, reply.body.data.id)
+}
+
+const archiveOf = (files: Record<string, string>) =>
+  gzipSync(
+    Buffer.concat([
+      ...Object.entries(files).map(([name, text]) => tarFile(name, Buffer.from(text), 0)),
+      tar_end,
+    ]),
+  )
+
+async function newWorkspace(): Promise<Caller> {
+  const workspace_id = await beside(from.data_dir, (db) =>
+    transaction(db, (tx) => insertWorkspace(tx, systemClock, command_line, 'Elsewhere')),
+  )
+  const { token, call } = await makeKey(from, { workspace_id })
+  return { url: from.url, key: token, call }
+}
+
+const kinds = ['companies', 'contacts', 'deals', 'activities'] as const
+const own = [
+  'id',
+  'created_at',
+  'updated_at',
+  'closed_at',
+  'created_by',
+  'updated_by',
+  'stage_entered_at',
+  'company',
+  'contact',
+  'deal',
+]
+
+/** All records, with the places of what they refer to in place of ids. */
+async function comparable({ call }: Caller) {
+  const places = new Map<string, string>()
+  const all: Record<string, object[]> = {}
+  for (const kind of kinds) {
+    const { text } = await call('GET', `/api/v1/${kind}/export?format=ndjson`)
+    const rows = text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
+    for (const [n, { id }] of rows.entries()) places.set(`${kind}/${id}`, `${kind} ${n}`)
+    all[kind] = rows.map((row) => {
+      const fields = Object.entries(row).filter(([name]) => !own.includes(name))
+      const linked = { company_id: 'companies', contact_id: 'contacts', deal_id: 'deals' } as Record<
+        string,
+        string
+      >
+      return Object.fromEntries(
+        fields.map(([name, value]) => [name, linked[name] ? places.get(`${linked[name]}/${value}`) : value]),
+      )
+    })
+  }
+  return all
+}
+
+async function fill(to: Caller) {
+  // Two companies of one name: a link by name would take the wrong one.
+  const twins = [
+    await data(to, 'POST', 'companies', { name: 'Twin' }),
+    await data(to, 'POST', 'companies', { name: 'Twin', tags: ['=1+1', 'a;b'] }),
+  ]
+  const company_id = twins[1].id
+  const hostile = {
+    first_name: "'=cmd|x",
+    last_name: '\u202eÅÍ 田中 👩‍👩‍👧',
+    custom_fields: { 'a"b': '\r\n', n: 1.5, yes: true },
+  }
+  const contact = await data(to, 'POST', 'contacts', { ...hostile, company_id, tags: ['"', 'null'] })
+  await data(to, 'POST', 'contacts', { first_name: 'No', last_name: 'Company' })
+  const deal = await data(to, 'POST', 'deals', {
+    name: '#REF!',
+    value: 12.5,
+    stage: 'lost',
+    company_id,
+    contact_id: contact.id,
+  })
+  await data(to, 'PUT', `deals/${deal.id}`, { lost_reason: '<script>' })
+  await data(to, 'POST', 'deals', { name: 'Won', stage: 'won', contact_id: contact.id })
+  await data(to, 'POST', 'activities', {
+    subject: 'Call',
+    body: 'two\nlines',
+    due_at: '2030-01-31T09:00:00.000Z',
+    deal_id: deal.id,
+  })
+}
+
+test('an archive of a workspace gives another one equal records, linked by their old ids, and undo removes them', async () => {
+  const [source, target] = [await newWorkspace(), await newWorkspace()]
+  await fill(source)
+  // Strangers have the ids or names that the archive refers to.
+  await data(target, 'POST', 'companies', { name: 'Twin' })
+  const stranger = await comparable(target)
+  const done = await imported(target, await exported(source))
+  const errors = (await target.call('GET', `/api/v1/imports/${done.id}/errors`)).text
+  assert.deepEqual(
+    [done.status, done.resource, done.created, done.failed, done.message],
+    ['succeeded', 'workspace', 7, 0, null],
+    errors,
+  )
+  await target.call('DELETE', `/api/v1/companies/${(await data(target, 'GET', 'companies?sort=id'))[0].id}`)
+  assert.deepEqual(await comparable(target), await comparable(source))
+  const empty = await newWorkspace()
+  await imported(empty, await exported(target))
+  assert.deepEqual(await comparable(empty), await comparable(source))
+  assert.deepEqual(await data(target, 'POST', `imports/${done.id}/undo`), { restored: 7, left: [] })
+  assert.deepEqual((await comparable(target)).contacts, stranger.contacts)
+  const [listed] = await data(target, 'GET', 'imports')
+  assert.equal(listed.status, 'undone')
+})
+
+test('a dry run of an archive counts, and writes nothing', async () => {
+  const [source, target] = [await newWorkspace(), await newWorkspace()]
+  await fill(source)
+  const done = await imported(target, await exported(source), '&dry_run=true')
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 7, 0])
+  assert.deepEqual((await comparable(target)).contacts, [])
+})
+
+test('a line with an error, an unknown owner and a missing company are reported with their file and line', async () => {
+  const target = await newWorkspace()
+  const contact = { first_name: 'Ana', last_name: 'Ruiz', owner_id: 'usr_gone', company_id: 7 }
+  const lines = `${JSON.stringify({ id: 1, ...contact })}\n{"id":2,"first_name":"Zoë"}\nnot JSON\n`
+  const done = await imported(target, archiveOf({ 'contacts-0001.ndjson': lines }))
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 1, 2])
+  const { text } = await target.call('GET', `/api/v1/imports/${done.id}/errors`)
+  assert.match(text, /company_id,"contacts-0001\.ndjson, line 1: /)
+  assert.match(text, /owner_id,"contacts-0001\.ndjson, line 1: /)
+  assert.match(text, /last_name,"contacts-0001\.ndjson, line 2: /)
+  assert.match(text, /contacts-0001\.ndjson, line 3: The line is not valid JSON/)
+})
+
+test('a cut, foreign or hostile archive fails with a message that says why', async () => {
+  const target = await newWorkspace()
+  const whole = archiveOf({ 'companies-0001.ndjson': '{"id":1,"name":"Whole"}\n' })
+  const broken: [Uint8Array, RegExp][] = [
+    [whole.subarray(0, whole.length - 20), /cut off/],
+    [gzipSync(Buffer.alloc(100, 'x')), /cut off/],
+    [gzipSync(Buffer.alloc(5000, 'x')), /not a \.tar\.gz archive/],
+    [Buffer.from('name\nAcme\n'), /not a \.tar\.gz archive/],
+    [archiveOf({ '../companies-0001.ndjson': '' }), /unknown/],
+    [
+      archiveOf({ 'companies-0001.ndjson': 'x'.repeat(300_000) }),
+      /companies-0001\.ndjson: Line 1 has more than/,
+    ],
+    [archiveOf({ 'companies-0001.ndjson': ' '.repeat(17 * 1024 * 1024) }), /larger than 16 MiB/],
+  ]
+  for (const [file, message] of broken) {
+    const done = await imported(target, file)
+    assert.equal(done.status, 'failed')
+    assert.match(done.message, message)
+  }
+})
+
+test('an archive needs its own content type, every write scope, and no options of rows', async () => {
+  const file = archiveOf({ 'companies-0001.ndjson': '' })
+  const gzip = { 'content-type': 'application/gzip' }
+  refused(await upload(from, '?resource=workspace', file), 415, 'unsupported_media_type')
+  refused(await upload(from, '?resource=contacts', file, gzip), 415, 'unsupported_media_type')
+  refused(await upload(from, '?resource=workspace&on_match=skip', file, gzip), 422, 'validation_failed')
+  const { token: key } = await makeKey(from, { scopes: ['imports:write', 'contacts:write'] })
+  refused(await upload({ url: from.url, key }, '?resource=workspace', file, gzip), 403, 'forbidden')
+})

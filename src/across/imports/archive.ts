@@ -1,0 +1,199 @@
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { Db } from '../../db/db.ts'
+import { cutOff, noArchive, readArchive } from '../../files/archive.ts'
+import { FileError, type FileRow, readRows } from '../../files/rows.ts'
+import { readDefinitions } from '../../resources/definitions.ts'
+import type { Room } from '../../resources/room.ts'
+import type { RowError } from './errors.ts'
+import { createMapping, type MappedRow } from './mapping.ts'
+import { type ImportRoom, type Relink, type Running, roomsWithImport } from './rows.ts'
+import { type ImportRow, readFile } from './store.ts'
+
+// An archive of a workspace is read once for each kind: a record comes after those that it refers to. The rows are numbered
+// through all files in this order, so the position of the last committed row is one number.
+
+const file_name = /^([a-z_]{1,40})-\d{4,9}\.ndjson$/
+const form = { format: 'ndjson', encoding: 'utf-8' } as const
+
+/** The rooms of an archive's records, each after those that it refers to. */
+export function byReference(rooms: readonly Room[]): ImportRoom[] {
+  const left = roomsWithImport(rooms)
+  const sorted: ImportRoom[] = []
+  while (left.length) {
+    const waits = ({ resource }: ImportRoom) =>
+      left.some(
+        (other) =>
+          other.resource !== resource &&
+          Object.values(resource.references).includes(other.resource.table as never),
+      )
+    const next = Math.max(
+      0,
+      left.findIndex((room) => !waits(room)),
+    )
+    sorted.push(...left.splice(next, 1))
+  }
+  return sorted
+}
+
+/** The rows of the archive's records. Throws FileError. */
+export async function* archivedRows(
+  db: Db,
+  row: ImportRow,
+  rooms: readonly Room[],
+): AsyncGenerator<FileRow[]> {
+  let number = 0
+  for (const { resource } of byReference(rooms))
+    for await (const { file, rows } of linesOf(db, row, rooms, resource.table))
+      yield rows.map((one) => {
+        const archived = { file, line: one.number, kind: resource.table, id: idOf(one) }
+        return { ...one, number: ++number, archived }
+      })
+}
+
+/** The lines of all files of a kind. */
+async function* linesOf(
+  db: Db,
+  row: ImportRow,
+  rooms: readonly Room[],
+  kind: string,
+): AsyncGenerator<{ file: string; rows: FileRow[] }> {
+  const known = knownKinds(rooms)
+  const kindOf = (name: string) => file_name.exec(name)?.[1] ?? ''
+  for await (const { name, content } of readArchive(unzipped(readFile(db, row)), (name) =>
+    known.has(kindOf(name)),
+  ))
+    if (kindOf(name) === kind)
+      try {
+        for await (const rows of readRows(partsOf(content), form)) yield { file: name, rows }
+      } catch (error) {
+        throw error instanceof FileError ? new FileError(`${name}: ${error.message}`) : error
+      }
+}
+
+async function* unzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* pipeline(Readable.from(bytes), createGunzip(), () => {})
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code === 'Z_DATA_ERROR') throw noArchive()
+    throw code === 'Z_BUF_ERROR' ? cutOff() : error
+  }
+}
+
+// An export of a workspace has these besides records.
+const others = ['workspace', 'members', 'saved_views', 'custom_fields']
+const knownKinds = (rooms: readonly Room[]) =>
+  new Set([...others, ...rooms.flatMap(({ resource }) => [resource.table, ...Object.keys(resource.owns)])])
+
+const part_bytes = 32 * 1024
+
+async function* partsOf(content: Buffer): AsyncGenerator<Buffer> {
+  for (let from = 0; from < content.length; from += part_bytes)
+    yield content.subarray(from, from + part_bytes)
+}
+
+function idOf({ names, values }: FileRow): number | null {
+  const id = values[names.indexOf('id')]
+  return Number.isSafeInteger(id) ? (id as number) : null
+}
+
+/** Chooses the room and the mapping of rows, by the kind of an archive's rows. */
+export async function openArchive(running: Running): Promise<(rows: readonly FileRow[]) => Running> {
+  const { db, row, rooms } = running
+  const { workspace_id } = row
+  if (row.resource !== 'workspace') return () => running
+  const relink = relinkBy(await ownersOf(db, row, rooms))
+  const kinds = new Map<string, Running>()
+  for (const room of byReference(rooms)) {
+    // The records that a line shows inside are linked by their ids, not by their names.
+    const columns = Object.fromEntries(room.import.by_name.map((field) => [field.replace(/_id$/, ''), null]))
+    const definitions = await readDefinitions(db, { workspace_id, kind: room.resource.table })
+    const mapping = createMapping(room, { columns, rest: 'ignore' }, definitions)
+    // All of them count in one row.
+    kinds.set(room.resource.table, { ...running, room, mapping, relink })
+  }
+  return (rows) => kinds.get(rows[0]?.archived?.kind ?? '') as Running
+}
+
+/** The members of this workspace by the ids that they had in the archive, found by their e-mail addresses. */
+async function ownersOf(db: Db, row: ImportRow, rooms: readonly Room[]): Promise<Map<unknown, string>> {
+  const members = await db
+    .selectFrom('memberships as m')
+    .innerJoin('users as u', 'u.id', 'm.user_id')
+    .where('m.workspace_id', '=', row.workspace_id)
+    .select(['u.id', 'u.email'])
+    .execute()
+  const ids = new Map(members.map(({ id, email }) => [email.toLowerCase(), id]))
+  const owners = new Map<unknown, string>()
+  try {
+    for await (const { rows } of linesOf(db, row, rooms, 'members'))
+      for (const { names, values } of rows) {
+        const email = values[names.indexOf('email')]
+        const id = typeof email === 'string' ? ids.get(email.toLowerCase()) : undefined
+        if (id !== undefined) owners.set(values[names.indexOf('id')], id)
+      }
+  } catch (error) {
+    // The rows before the error are imported first; reading them finds it again.
+    if (!(error instanceof FileError)) throw error
+  }
+  return owners
+}
+
+const relinkBy =
+  (owners: ReadonlyMap<unknown, string>): Relink =>
+  async (running, rows) => {
+    const notes: RowError[] = []
+    for (const [field, table] of Object.entries(running.room.resource.references)) {
+      const ids = await newIds(
+        running,
+        table,
+        [...rows.values()].map(({ data }) => data[field]),
+      )
+      replace(
+        rows,
+        field,
+        ids,
+        notes,
+        running.options.dry_run ? null : `The archive has no such record of ${table}.`,
+      )
+    }
+    replace(rows, 'owner_id', owners, notes, 'No member has the e-mail address of the owner.')
+    return notes
+  }
+
+/** Puts the new ids in place of the old ones, and null for unknown ones, with a note. */
+function replace(
+  rows: ReadonlyMap<FileRow, MappedRow>,
+  field: string,
+  ids: ReadonlyMap<unknown, unknown>,
+  notes: RowError[],
+  lack: string | null,
+): void {
+  for (const [row, { data }] of rows) {
+    const old = data[field]
+    if (old === undefined) continue
+    data[field] = ids.get(old) ?? null
+    if (lack && old !== null && data[field] === null)
+      notes.push({ row, field, message: `${lack} The row is imported without ${field}.` })
+  }
+}
+
+/** The records of this import by the ids that they had in the archive. */
+async function newIds(
+  { db, row: { workspace_id, id: import_id } }: Running,
+  kind: string,
+  found: readonly unknown[],
+): Promise<Map<unknown, number>> {
+  const ids = [...new Set(found.filter((id) => Number.isSafeInteger(id)))] as number[]
+  if (!ids.length) return new Map()
+  const rows = await db
+    .selectFrom('import_changes')
+    .select(['source_id', 'record_id'])
+    .where('workspace_id', '=', workspace_id)
+    .where('import_id', '=', import_id)
+    .where('kind', '=', kind)
+    .where('source_id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ source_id, record_id }) => [source_id, record_id]))
+}
