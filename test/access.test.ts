@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { revokeKey } from '../src/access/keys/keys.ts'
 import { scopes } from '../src/app.ts'
 import { systemClock } from '../src/clock.ts'
 import { command_line } from '../src/events/context.ts'
 import { hashToken } from '../src/http/auth.ts'
-import { readStored } from './database.ts'
+import { first_key_file, readStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
 import { client, type Rapport, type Reply, startRapport, turnableClock } from './harness.ts'
 import { beside, makeKey } from './keys.ts'
@@ -133,14 +135,18 @@ describe('keys', () => {
     assert.equal(new Set(made.map(({ id }) => id)).size, 20)
   })
 
-  test('the database holds a hash of the key, not the key', async () => {
+  test('the database holds a hash of the key, not the key; only its owner reads the file of the first key', async () => {
     const { token, call: mine } = await makeKey(rapport)
     assert.equal((await mine('POST', path, { name: 'Acme' }, { 'idempotency-key': 'a' })).status, 201)
     const stored = await readStored(rapport.data_dir)
     const bytes = await stored.contents()
     await stored.close()
     assert.ok(bytes.includes(hashToken(token)))
-    for (const text of [token, token.slice(4), rapport.key]) assert.ok(!bytes.includes(text))
+    for (const text of [token, token.slice(4), rapport.key, rapport.key.slice(4)])
+      assert.ok(!bytes.includes(text))
+    const file = join(rapport.data_dir, first_key_file)
+    assert.equal(readFileSync(file, 'utf8'), `${rapport.key}\n`)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
   })
 
   test('when a key was last used is noted, and nothing is noted for a refused one', async () => {

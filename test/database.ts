@@ -29,12 +29,17 @@ type Reader = {
   close(): unknown
 }
 
+/** The file of the first key in the data folder. It has the key itself and is no part of the database. */
+export const first_key_file = 'first-api-key.txt'
+
 function readSqlite(data_dir: string): Reader {
   const database = new DatabaseSync(databaseFile(data_dir), { readOnly: true })
   return {
     all: (sql, values) => database.prepare(sql).all(...values),
-    contents: async () =>
-      Buffer.concat(readdirSync(data_dir).map((name) => readFileSync(join(data_dir, name)))),
+    contents: async () => {
+      const names = readdirSync(data_dir).filter((name) => name !== first_key_file)
+      return Buffer.concat(names.map((name) => readFileSync(join(data_dir, name))))
+    },
     close: () => database.close(),
   }
 }
@@ -84,7 +89,7 @@ export async function readStored(data_dir: string) {
     (await reader.all(sql, values)).map((row) => ({ ...row }))
   return {
     rows,
-    /** Everything that is stored: the bytes of SQLite's files, or the text of every row of PostgreSQL. */
+    /** Everything that is stored: the bytes of the data folder without the file of the first key, or the text of every row of PostgreSQL. */
     contents: () => reader.contents(),
     /** The payloads of a record's events of one resource, such as deal, in the order in which they were written. */
     async events(resource: string, record_id: number): Promise<StoredEvent[]> {
