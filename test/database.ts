@@ -91,8 +91,15 @@ export async function readStored(data_dir: string) {
     rows,
     /** Everything that is stored: the bytes of the data folder without the file of the first key, or the text of every row of PostgreSQL. */
     contents: () => reader.contents(),
-    /** The payloads of a record's events of one resource, such as deal, in the order in which they were written. */
+    /**
+     * The payloads of a record's events of one resource, such as deal, in the order in which they were written. Without what
+     * every payload tells of its origin (test/event-origin.test.ts).
+     */
     async events(resource: string, record_id: number): Promise<StoredEvent[]> {
+      return (await this.wholeEvents(resource, record_id)).map(withoutOrigin)
+    },
+    /** The same, with it. */
+    async wholeEvents(resource: string, record_id: number): Promise<StoredEvent[]> {
       const found = await rows(
         'SELECT payload FROM events WHERE record_id = ? AND event LIKE ? ORDER BY seq',
         record_id,
@@ -105,6 +112,19 @@ export async function readStored(data_dir: string) {
     },
   }
 }
+
+/** A payload without its sequence and its origin. */
+export function withoutOrigin<Payload extends object>(payload: Payload): Payload {
+  const {
+    sequence: _,
+    actor: __,
+    source: ___,
+    api_version: ____,
+    ...rest
+  } = payload as Record<string, unknown>
+  return rest as Payload
+}
+
 export type Stored = Awaited<ReturnType<typeof readStored>>
 
 /** Makes a workspace beside a running service, as the command line does; calls as its key. */

@@ -113,7 +113,7 @@ describe('a merge', () => {
     const [survivor, other] = [await contact(), await contact({ email: 'ana@acme.example' })]
     const [deal = ''] = await linked(other)
     const { data, meta } = await merge(`/contacts/${survivor}`, [other])
-    const [updated] = (await stored.events('contact', survivor)).slice(-1) as Json[]
+    const [updated] = (await stored.wholeEvents('contact', survivor)).slice(-1) as Json[]
     const { id: _, timestamp: __, sequence: ___, actor, ...payload } = updated
     const shown = JSON.parse(JSON.stringify(data))
     assert.deepEqual(payload, {
@@ -126,13 +126,13 @@ describe('a merge', () => {
       api_version: '2026-12-01',
     })
     assert.deepEqual(actor, shown.updated_by)
-    const [deleted] = (await stored.events('contact', other)).slice(-1) as Json[]
+    const [deleted] = (await stored.wholeEvents('contact', other)).slice(-1) as Json[]
     assert.deepEqual(
       [deleted.event, deleted.merged_into_id, deleted.data.email],
       ['contact.deleted', survivor, 'ana@acme.example'],
     )
     const deal_id = Number(deal.split('/').at(-1))
-    const [moved] = (await stored.events('deal', deal_id)).slice(-1) as Json[]
+    const [moved] = (await stored.wholeEvents('deal', deal_id)).slice(-1) as Json[]
     assert.deepEqual(
       [moved.event, moved.previous, moved.source],
       ['deal.updated', { contact_id: other }, 'merge'],
@@ -150,7 +150,7 @@ describe('a merge', () => {
   test('that changes no value still tells that the survivor was merged', async () => {
     const [survivor, other] = [await contact(), await contact()]
     await merge(`/contacts/${survivor}`, [other])
-    const [updated] = (await stored.events('contact', survivor)).slice(-1) as Json[]
+    const [updated] = (await stored.wholeEvents('contact', survivor)).slice(-1) as Json[]
     assert.deepEqual(
       [updated.event, updated.changed_fields, updated.merged_from_ids],
       ['contact.updated', [], [other]],
@@ -218,7 +218,7 @@ describe('an undo', () => {
     assert.deepEqual(await undo(meta.merge_id), { restored: 7, left: [] })
     assert.deepEqual(await readAll(paths), originals)
     assert.equal((await ok('POST', `/deals/${gone.id}/restore`)).contact_id, other)
-    const [last] = (await stored.events('contact', other)).slice(-1) as Json[]
+    const [last] = (await stored.wholeEvents('contact', other)).slice(-1) as Json[]
     assert.deepEqual([last.event, last.changed_fields], ['contact.updated', ['deleted_at']])
     assert.deepEqual(await undo(meta.merge_id), { restored: 7, left: [] })
     await merge(`/contacts/${survivor}`, [other])
