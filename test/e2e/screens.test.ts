@@ -11,21 +11,24 @@ import { makeScreens } from '../web-screens.ts'
 
 const folder = fileURLToPath(new URL('../../screenshots', import.meta.url))
 
+// No test reads the pictures, and they cost a sixth of the CPU time.
+const takesPictures = process.env.SCREENSHOTS === '1'
+async function picture(page: Page, name: string, variant: string) {
+  if (takesPictures) await page.screenshot({ path: join(folder, `${name}-${variant}.png`) })
+}
+
 let web: Web
 let screens: Record<string, string>
 let german: string
 before(async () => {
-  mkdirSync(folder, { recursive: true })
+  if (takesPictures) mkdirSync(folder, { recursive: true })
   web = await startWeb()
   screens = await makeScreens(web.rapport)
   german = await joinAs(web.rapport, 'gerda@example.test', 'admin', { language: 'de' })
 })
 after(() => web?.close())
 
-for (const [form, view] of Object.entries({ desk, phone })) {
-  const picture = (page: Page, name: string, variant: string) =>
-    page.screenshot({ path: join(folder, `${name}-${view.viewport.width}-${variant}.png`) })
-
+for (const [form, view] of Object.entries({ desk, phone }))
   test(`every screen can be used by everybody, on a ${form}`, async (t) => {
     // An answer of 404 is what one of them shows.
     const page = await web.open(t, '/', { ...view, allow: /status of 404/ })
@@ -33,10 +36,9 @@ for (const [form, view] of Object.entries({ desk, phone })) {
       await page.goto(web.rapport.url + path)
       await page.getByRole('heading', { level: 1 }).first().waitFor()
       await settled(page)
-      await checkScreen(page, (scheme) => picture(page, name, scheme))
+      await checkScreen(page, (scheme) => picture(page, name, `${view.viewport.width}-${scheme}`))
     }
   })
-}
 
 test('German has room on every screen of a phone', async (t) => {
   const page = await web.open(t, '/', {
@@ -46,7 +48,7 @@ test('German has room on every screen of a phone', async (t) => {
     await page.goto(web.rapport.url + path)
     await page.getByRole('heading', { level: 1 }).first().waitFor()
     await settled(page)
-    await page.screenshot({ path: join(folder, `${name}-390-de.png`) })
+    await picture(page, name, `${phone.viewport.width}-de`)
     assert.equal(await page.locator('html').getAttribute('lang'), 'de')
     await fits(page)
   }
